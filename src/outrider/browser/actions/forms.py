@@ -51,15 +51,7 @@ class Forms:
         """
         await self.pointer.ensure_baseline(settle)
         with ActionMonitor(self.page) as monitor:
-            query = parse_element_query(selector)
-            location = await self.pointer.locator.locate(query, "fill")
-            options = {"append": append, "selector": query.selector}
-            prepared = await self._invoke_script(location, "prepareFill", text, options)
-            if not prepared["ok"]:
-                raise build_action_error("type", selector, prepared)
-            if prepared["how"] == "type":
-                await self._write_text(text, delay, replaces=not (append or prepared["empty"]))
-            written = await self._invoke_script(location, "checkFilled", text, options)
+            location, written = await self._write_located(selector, text, append=append, delay=delay)
             if submit:
                 await self.pointer.run_unless_blocked(self.page.dispatch_key("Enter"), monitor)
             report = await self.pointer.wait_for_effects(location.frame, location.ref, monitor, settle)
@@ -124,6 +116,25 @@ class Forms:
         The caller has checked that the paths may be read and uploaded.
         """
         return await upload_files(self.pointer, selector, paths, settle)
+
+    async def _write_located(
+        self, selector: str, text: str, *, append: bool, delay: float
+    ) -> tuple[ElementLocation, dict[str, Any]]:
+        """Write into a field, again where the page replaces it before the text arrives."""
+        max_attempts = 5
+        query = parse_element_query(selector)
+        options = {"append": append, "selector": query.selector}
+        for _ in range(max_attempts):
+            location = await self.pointer.locator.locate(query, "fill")
+            prepared = await self._invoke_script(location, "prepareFill", text, options)
+            if not prepared["ok"]:
+                raise build_action_error("type", selector, prepared)
+            if prepared["how"] == "type":
+                await self._write_text(text, delay, replaces=not (append or prepared["empty"]))
+            written = await self._invoke_script(location, "checkFilled", text, options)
+            if not written.get("replaced") or written["same"] or append:
+                break
+        return location, written
 
     async def _write_text(self, text: str, delay: float, *, replaces: bool) -> None:
         """Write into the focused field; the last character is a key press, so that key listeners run."""

@@ -145,7 +145,7 @@ function checkFilled(ref, text, { append = false, selector = "" } = {}) {
   const before = valueBefore.get(field) ?? "";
   const same = isSameText(value, append ? before + text : text);
   const problem = field.validity && !field.validity.valid ? field.validationMessage : "";
-  return { connected: true, same, unchanged: value === before, value: isSecret(field) ? null : shorten(collapseSpace(value), MAX_VALUE_CHARS), problem };
+  return { connected: true, replaced: elementOf(ref) === null, same, unchanged: value === before, value: isSecret(field) ? null : shorten(collapseSpace(value), MAX_VALUE_CHARS), problem };
 }
 
 function isSameText(value, intended) {

@@ -45,7 +45,7 @@ async def test_a_field_that_is_redrawn_all_the_time_is_found_again(visit: OpenZo
     on = await visit(
         """<p id=box></p><script>let held = ''; const draw = () => { if (held) return;
         box.innerHTML = '<input id=f aria-label=F oninput="held = this.value">' }; draw();
-        setInterval(draw, 40)</script>"""
+        setInterval(draw, 80)</script>"""
     )
     await on.forms.type("#f", "Ada")
     assert await on.evaluate_js("f.value") == "Ada"
@@ -117,3 +117,13 @@ async def test_texts_and_roles_are_selectors_for_readers_too(visit: OpenZooPage)
         await wait_for(get_page_tools(on.page), WaitCondition(selector=selector, gone=gone), 5)
     listing = await list_interactable(on.snapshotter, selector="region=Basket")
     assert [each["name"] for each in listing.elements] == ["Pay"]
+
+
+async def test_a_storm_of_windows_is_told_briefly(visit: OpenZooPage) -> None:
+    on = await visit("<button id=b>B</button>")
+    await on.evaluate_js(
+        "b.onclick = () => { for (let n = 0; n < 30; n++) window.open('/modal.html?' + 'x'.repeat(900) + n) }"
+    )
+    told = str(await on.pointer.click("#b"))
+    assert len(told) < 2_000
+    assert "… and " in told or told.count("opened a new page") < 5
