@@ -18,8 +18,18 @@ pytestmark = [
 
 def install(home: Path, *packages: str) -> subprocess.CompletedProcess[str]:
     environ = os.environ | {"HOME": str(home), "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(home)}
-    command = outrider_command.build_command("code", "install", *packages)
+    return run_outrider(home, environ, "code", "install", *packages)
+
+
+def run_outrider(home: Path, environ: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = outrider_command.build_command(*arguments)
     return subprocess.run(command, cwd=home, env=environ, capture_output=True, text=True, timeout=300, check=False)
+
+
+def list_findings(home: Path, *settings: str) -> str:
+    """What `outrider doctor` says about code."""
+    said = run_outrider(home, os.environ | {"HOME": str(home)}, "doctor", *settings).stdout
+    return "\n".join(line for line in said.splitlines() if "code" in line)
 
 
 async def test_an_installed_package_can_be_imported():
@@ -27,11 +37,15 @@ async def test_an_installed_package_can_be_imported():
         build_wheel(home, "outrider_sample")
         async with open_code_app(home) as app:
             await skip_without_pip(app, home)
+        assert "Python has no packages besides its own" in list_findings(home)
         done = install(home, "outrider_sample")
         assert done.stdout == "sandboxed code can import: outrider_sample\n", done.stderr
         async with open_code_app(home) as app:
             found = await run_python(app, "import outrider_sample\noutrider_sample.VALUE")
             assert found.data["value"] == "42"
+        findings = list_findings(home, "--set", 'code.packages=["outrider_sample", "absent"]')
+        assert "packages for Python: outrider_sample" in findings
+        assert "not installed yet: absent (`code.packages`)" in findings
         for package, problem in (("outrider-absent", "could not be installed"), ("--pre", "No such option")):
             failed = install(home, package)
             assert failed.returncode

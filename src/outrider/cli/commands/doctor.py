@@ -174,6 +174,26 @@ async def _check_programs(sandbox: "Sandbox", folder: Path) -> AsyncGenerator[Fi
             yield Finding("ok", f"code: {name} is run by {(await program(folder)).executable}")
         except OutriderError as error:
             yield Finding("note", f"code: {error.message}", error.hint)
+    async for finding in _check_packages(sandbox, folder):
+        yield finding
+
+
+async def _check_packages(sandbox: "Sandbox", folder: Path) -> AsyncGenerator[Finding]:
+    """List the packages that code can import, and those of the settings that are missing."""
+    from outrider.workspace.sandbox.packages import PackageFolders, expand_names
+
+    try:
+        installed = PackageFolders(folder / "packages").list_installed(await sandbox.resolve_python(folder))
+        missing = [name for name in expand_names(sandbox.settings.packages) if name not in installed]
+    except OutriderError:
+        return  # reported with Python, or when code first runs
+    if installed:
+        yield Finding("ok", f"code: packages for Python: {', '.join(installed)}")
+    elif not missing:
+        yield Finding("note", "code: Python has no packages besides its own", "outrider code install")
+    if missing:
+        remedy = f"outrider code install {' '.join(missing)}"
+        yield Finding("note", f"code: not installed yet: {', '.join(missing)} (`code.packages`)", remedy)
 
 
 async def _check_web(app: "App") -> AsyncGenerator[Finding]:
