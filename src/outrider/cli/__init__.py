@@ -1,19 +1,22 @@
 """The command line `outrider <command>`; each command is a file in `commands/`."""
 
+import errno
 import importlib
 import logging
 import pkgutil
 import sys
+from typing import Any
 
 import click
 
 from outrider import __version__
 from outrider.cli import commands
-from outrider.cli.output import report_error
+from outrider.cli.command_group import LazyGroup
+from outrider.cli.output import EXIT_INTERRUPTED, report_error, report_full_disk
 from outrider.core.errors import OutriderError
 
 
-class CommandGroup(click.Group):
+class CommandGroup(LazyGroup):
     """Import a command's module only when it is called, so that `outrider mcp` starts fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
@@ -23,6 +26,13 @@ class CommandGroup(click.Group):
         if cmd_name not in self.list_commands(ctx):
             return None
         return importlib.import_module(f"{commands.__name__}.{cmd_name}").command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; Ctrl-C ends it as shells expect, for which click has 1."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            sys.exit(EXIT_INTERRUPTED)
 
 
 @click.group(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -43,4 +53,8 @@ def run_command_line(wire: tuple[int, int] | None = None) -> None:
     except OutriderError as error:
         sys.exit(report_error(error))
     except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(EXIT_INTERRUPTED)
+    except OSError as error:
+        if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
+            raise
+        sys.exit(report_full_disk(error))

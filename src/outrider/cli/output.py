@@ -3,6 +3,7 @@
 import functools
 import gc
 import json
+import os
 import sys
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
@@ -20,6 +21,7 @@ EXIT_CODES: dict[type[OutriderError], int] = {
     Refused: 5,
 }
 EXIT_BUG = 70  # EX_SOFTWARE of sysexits.h
+EXIT_INTERRUPTED = 130  # as shells report a program that SIGINT ended
 
 
 def report_error(error: OutriderError, *, as_json: bool = False) -> int:
@@ -46,6 +48,13 @@ def print_error(error: Mapping[str, Any]) -> None:
 def get_exit_code(error: OutriderError) -> int:
     """Return the exit code of an error's kind."""
     return next((code for kind, code in EXIT_CODES.items() if isinstance(error, kind)), EXIT_BUG)
+
+
+def report_full_disk(error: OSError) -> int:
+    """Print that nothing more can be written, and return the exit code."""
+    print_error({"message": f"the output cannot be written: {error.strerror}", "hint": "free space, then repeat"})
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python would fail again when it flushes standard output
+    return EXIT_CODES[Unavailable]
 
 
 def print_notes(messages: tuple[str, ...] | list[str]) -> None:

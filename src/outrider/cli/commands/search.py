@@ -12,9 +12,9 @@ from outrider.cli.output import EXIT_PARTIAL, async_command, print_json, print_n
 
 @click.command()
 @click.argument("query", nargs=-1, required=True)
-@click.option("-n", "--num-results", type=int, default=5, show_default=True, help="1 to 10.")
+@click.option("-n", "--num-results", type=click.IntRange(1, 10), default=5, show_default=True, help="How many.")
 @click.option("--mode", type=click.Choice(["web", "image", "news"]), default="web", show_default=True)
-@click.option("--page", type=int, default=1, show_default=True, help="Further results.")
+@click.option("--page", type=click.IntRange(1), default=1, show_default=True, help="Further results.")
 @click.option("--freshness", type=click.Choice(["day", "week", "month", "year"]), help="Not older than this.")
 @click.option("--since", help="First day, for instance 2026-03-01.")
 @click.option("--until", help="Last day.")

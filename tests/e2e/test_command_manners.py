@@ -1,0 +1,64 @@
+"""What the command says to people who mistype, break off, or run out of disk."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+OUTRIDER = [sys.executable, "-m", "outrider"]
+
+
+def run(home: Path, *arguments: str, stdout: int | None = subprocess.PIPE) -> tuple[int, str, str]:
+    environ = {"HOME": str(home), "PATH": os.environ["PATH"]}
+    ended = subprocess.run(
+        [*OUTRIDER, *arguments], env=environ, stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=120, check=False
+    )
+    return ended.returncode, ended.stdout or "", ended.stderr
+
+
+def test_a_mistyped_command_option_or_number_is_refused_with_what_was_meant(home: Path):
+    cases = {
+        ("serch", "fox"): "Did you mean 'search'",
+        ("browser", "snapshto"): "Did you mean 'snapshot'",
+        ("skill", "shwo"): "Did you mean 'show'",
+        ("search", "--dept", "wide", "fox"): "--depth",
+        ("search", "-n", "99", "fox"): "1<=x<=10",
+        ("search", "-n", "0", "fox"): "1<=x<=10",
+        ("search", "--page", "0", "fox"): "x>=1",
+    }
+    for words, meant in cases.items():
+        code, _, said = run(home, *words)
+        assert (code, meant in said) == (2, True), (words, said)
+
+
+def test_summaries_of_commands_are_not_cut(home: Path):
+    for words in ((), ("browser",)):
+        _, shown, _ = run(home, *words, "--help")
+        assert "..." not in shown.partition("Commands:")[2]
+
+
+def test_a_full_disk_is_told_in_one_line(home: Path):
+    for words in (("config", "schema"), ("--help",), ("skill", "show")):
+        with Path("/dev/full").open("w") as full:
+            code, _, said = run(home, *words, stdout=full.fileno())
+        assert code == 4
+        assert said.splitlines()[0] == "error: the output cannot be written: No space left on device"
+        assert "Traceback" not in said
+
+
+def test_ctrl_c_ends_with_130(home: Path):
+    environ = {"HOME": str(home), "PATH": os.environ["PATH"]}
+    words = ["browser", "run", "-"]
+    with subprocess.Popen(
+        [*OUTRIDER, *words], env=environ, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin
+        assert process.stderr
+        # It reads its input once it has started: a large piece is taken only then.
+        process.stdin.write("# a comment\n" * 100_000)
+        process.stdin.flush()
+        process.send_signal(signal.SIGINT)
+        said = process.stderr.read()
+    assert process.returncode == 130, said
+    assert "Traceback" not in said
