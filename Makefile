@@ -40,10 +40,11 @@ demo: $(if $(wildcard .venv/dev.ready),.venv/dev.ready,.venv/run.ready)
 test: ahead lint .venv/browser.ready
 	WORKERS=$(HALF) $(RUN)/python -m tests.run_parallel "$(MAKE)" "types layers unit conformance" "e2e"
 
-# Everything: 200 examples a property, MiniWoB++, every protocol revision, and a long chaos of replicas.
+# Everything: 200 examples a property, MiniWoB++, every protocol revision, every page of the dashboard at both widths
+# and schemes, and a long chaos of replicas.
 test-nightly: ahead lint types layers
 	HYPOTHESIS_PROFILE=nightly $(MAKE) --no-print-directory unit
-	$(MAKE) --no-print-directory e2e miniwob names
+	OUTRIDER_EVERY_LOOK=1 $(MAKE) --no-print-directory e2e miniwob names
 	$(RUN)/python -m tests.conformance --all
 	$(MAKE) --no-print-directory test-scale test-kills sbom audit
 
