@@ -9,7 +9,7 @@ AT_MOST = {
     "functions named by a participle, %": 0.0,
     "functions of one word, %": 9.5,
     "private helpers with one caller, %": 19.9,
-    "of these, at most 5 lines": 107,
+    "of these, at most 5 lines": 110,
     "module constants per 1,000 lines": 17.7,
     "definitions of constants that five or more files define": 0,
     "class names of more than one module, %": 0.0,

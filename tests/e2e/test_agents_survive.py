@@ -60,7 +60,7 @@ def database(request: pytest.FixtureRequest) -> str:
 
 
 @asynccontextmanager
-async def served(play: Callable[[ScriptedRequest], ModelTurn]) -> AsyncGenerator[tuple[str, ModelServer]]:
+async def serve_model(play: Callable[[ScriptedRequest], ModelTurn]) -> AsyncGenerator[tuple[str, ModelServer]]:
     server = ModelServer(play)
     async with http_servers.serve_app(server.build_app()) as url:
         yield url, server
@@ -99,7 +99,7 @@ async def test_another_process_goes_on_and_no_side_effect_is_repeated(home: Path
         ModelTurn(calls=[("wait_for", {"name": "go"}), ("note", {"text": "second"})]),
         ModelTurn(text="Done."),
     )
-    async with served(turns) as (url, server), watching(url, database) as app:
+    async with serve_model(turns) as (url, server), watching(url, database) as app:
         first = workers(url, "Go.", database)
         run_id = await said(first)
         await happened(home, 2)
@@ -117,7 +117,7 @@ async def test_a_call_whose_end_nobody_saw_is_not_made_again_and_the_agent_is_to
     turns = play_turns(
         ModelTurn(calls=[("note_and_wait", {"text": "once", "name": "never"})]), ModelTurn(text="I will look first.")
     )
-    async with served(turns) as (url, server), watching(url, "") as app:
+    async with serve_model(turns) as (url, server), watching(url, "") as app:
         first = workers(url, "Go.")
         run_id = await said(first)
         await happened(home, 1)
@@ -133,7 +133,7 @@ async def test_a_call_that_a_person_allowed_is_not_made_again_when_nobody_saw_it
     turns = play_turns(
         ModelTurn(calls=[("send_and_wait", {"text": "once", "name": "never"})]), ModelTurn(text="I will look first.")
     )
-    async with served(turns) as (url, server), watching(url, "", agents={"runs": 0}) as app:
+    async with serve_model(turns) as (url, server), watching(url, "", agents={"runs": 0}) as app:
         first = workers(url, "Go.")
         run_id = await said(first)
         assert (await ended(app, run_id)).status == "blocked"
@@ -152,7 +152,10 @@ async def test_a_call_that_a_person_allowed_is_not_made_again_when_nobody_saw_it
 async def test_a_model_that_was_speaking_when_its_listener_died_is_asked_again(home: Path, workers: Start):
     held = anyio.Event()
     answers = iter([ModelTurn(text="Half of a long sentence that", wait_between=held)])
-    async with served(lambda asked: next(answers, ModelTurn(text="Whole."))) as (url, server), watching(url, "") as app:
+    async with (
+        serve_model(lambda asked: next(answers, ModelTurn(text="Whole."))) as (url, server),
+        watching(url, "") as app,
+    ):
         first = workers(url, "Go.")
         run_id = await said(first)
         with anyio.fail_after(PATIENCE):
@@ -170,7 +173,7 @@ async def test_a_blocked_run_is_decided_and_resumed_by_processes_that_never_saw_
     home: Path, workers: Start, database: str
 ):
     turns = play_turns(ModelTurn(calls=[("note", {"text": "a"}), ("send", {"text": "b"})]), ModelTurn(text="Sent."))
-    async with served(turns) as (url, _server):
+    async with serve_model(turns) as (url, _server):
         first = workers(url, "Go.", database)
         run_id = await said(first)
         async with watching(url, database) as app:
@@ -190,7 +193,7 @@ async def test_a_run_is_cancelled_from_another_process(home: Path, workers: Star
     turns = play_turns(
         ModelTurn(calls=[("wait_for", {"name": "never"}), ("note", {"text": "a"})]), ModelTurn(text="Not reached.")
     )
-    async with served(turns) as (url, server), watching(url, database) as app:
+    async with serve_model(turns) as (url, server), watching(url, database) as app:
         run_id = await said(workers(url, "Go.", database))
         await happened(home, 1)
         await app.runs.cancel(run_id)
@@ -210,7 +213,7 @@ async def test_in_a_storm_no_run_is_lost_and_no_side_effect_comes_twice(home: Pa
             return ModelTurn(text="On.", calls=[("note", {"text": str(asked.turn_count)}), ("count", {})])
         return ModelTurn(text="Done.")
 
-    async with served(play) as (url, _server), watching(url, database) as app:
+    async with serve_model(play) as (url, _server), watching(url, database) as app:
         first = [workers(url, f"Go {number}.", database) for number in range(3)]
         began = [await said(worker) for worker in first]
         for count, worker in enumerate(first, 1):

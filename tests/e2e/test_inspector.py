@@ -50,7 +50,7 @@ def inspect(npm: Path):
 
 
 @pytest.fixture
-def served() -> Generator[str]:
+def serve_address() -> Generator[str]:
     """The address of a running `outrider serve`."""
     with serving("--toolsets", "all") as url:
         yield url
@@ -94,8 +94,8 @@ def test_the_inspector_finds_no_fault_with_any_schema_over_stdio(inspect, era: s
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_the_inspector_finds_no_fault_with_any_schema_over_http(inspect, served: str, era: str):
-    code, answer = inspect((served,), era, "--method", "tools/list", "--strict")
+def test_the_inspector_finds_no_fault_with_any_schema_over_http(inspect, serve_address: str, era: str):
+    code, answer = inspect((serve_address,), era, "--method", "tools/list", "--strict")
     assert code == 0
     assert len(answer["tools"]) >= 5
 
@@ -114,8 +114,10 @@ async def test_the_inspector_reads_a_page_over_stdio(inspect, era: str):
 @pytest.mark.parametrize("era", ERAS)
 async def test_the_inspector_reads_a_page_over_http(inspect, era: str):
     async with http_servers.serve_app(kettles) as url:
-        with serving("--set", f"egress.allow={url.removeprefix('http://')}") as served:
-            code, answer = await anyio.to_thread.run_sync(lambda: inspect((served,), era, *reading(f"{url}/kettles")))
+        with serving("--set", f"egress.allow={url.removeprefix('http://')}") as serve_address:
+            code, answer = await anyio.to_thread.run_sync(
+                lambda: inspect((serve_address,), era, *reading(f"{url}/kettles"))
+            )
     assert code == 0
     assert "the air presses less" in answer["content"][0]["text"]
 

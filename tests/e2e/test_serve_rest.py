@@ -23,7 +23,7 @@ TOOLSETS = ("--toolsets", "web,browser,planning")
 
 
 @pytest.fixture
-def served(home: Path) -> Generator[str]:
+def serve_address(home: Path) -> Generator[str]:
     """The address of a running `outrider serve`."""
     with serving(home, *TOOLSETS) as (_, url):
         yield url.removesuffix("/mcp")
@@ -35,21 +35,23 @@ async def run_curl(*arguments: str) -> str:
     return (await anyio.run_process(command)).stdout.decode()
 
 
-async def test_curl_calls_a_tool_reads_its_text_and_sees_an_error(served: str):
+async def test_curl_calls_a_tool_reads_its_text_and_sees_an_error(serve_address: str):
     body = ("--json", '{"goal": "see the sea"}')
-    made = json.loads(await run_curl(*body, f"{served}/v1/tools/create_goal"))
-    text = await run_curl("-X", "POST", "-H", "Accept: text/plain", f"{served}/v1/tools/get_current_state")
+    made = json.loads(await run_curl(*body, f"{serve_address}/v1/tools/create_goal"))
+    text = await run_curl("-X", "POST", "-H", "Accept: text/plain", f"{serve_address}/v1/tools/get_current_state")
     events = ("-N", "-H", "Accept: text/event-stream", "-X", "POST")
-    stream = await run_curl(*events, f"{served}/v1/tools/get_current_state")
-    status = await run_curl("-o", os.devnull, "-w", "%{http_code} %{content_type}", *body, f"{served}/v1/tools/nope")
+    stream = await run_curl(*events, f"{serve_address}/v1/tools/get_current_state")
+    status = await run_curl(
+        "-o", os.devnull, "-w", "%{http_code} %{content_type}", *body, f"{serve_address}/v1/tools/nope"
+    )
     assert made["data"]["goal"] == "see the sea"
     assert "see the sea" in text
     assert status == "404 application/problem+json"
     assert stream.startswith("event: result\ndata: {")
 
 
-async def test_a_generated_client_calls_the_tools(served: str, home: Path, monkeypatch: pytest.MonkeyPatch):
-    described = await run_curl(f"{served}/openapi.json")
+async def test_a_generated_client_calls_the_tools(serve_address: str, home: Path, monkeypatch: pytest.MonkeyPatch):
+    described = await run_curl(f"{serve_address}/openapi.json")
     (home / "openapi.json").write_text(described)
     program = str(Path(sys.executable).with_name("openapi-python-client"))
     command = [program, "generate", "--path", "openapi.json", "--output-path", "generated", "--meta", "none"]
@@ -60,7 +62,7 @@ async def test_a_generated_client_calls_the_tools(served: str, home: Path, monke
     package: Any = importlib.import_module("generated")
     create_goal: Any = importlib.import_module("generated.api.planning.create_goal")
     models: Any = importlib.import_module("generated.models")
-    async with package.Client(base_url=served, headers={"X-Outrider-Session": "trip"}) as client:
+    async with package.Client(base_url=serve_address, headers={"X-Outrider-Session": "trip"}) as client:
         made = await create_goal.asyncio(client=client, body=models.CreateGoalBody(goal="see the sea"))
         missing = await create_goal.asyncio(client=client, body=models.CreateGoalBody(goal=""))
     assert made.data.goal == "see the sea"

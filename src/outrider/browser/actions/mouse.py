@@ -20,7 +20,7 @@ GestureKind = Literal["click", "drag", "move", "down", "up", "wheel"]
 
 @dataclass(frozen=True)
 class MouseGesture:
-    """What to do with the mouse.
+    """A gesture of the mouse.
 
     Attributes:
         kind: `click` at each point, `drag` and `move` along them, `down`, `up` and `wheel` at the last one.

@@ -54,7 +54,7 @@ RATINGS: dict[str, tuple[float, float]] = {
 
 @dataclass(frozen=True)
 class PerformanceReport:
-    """How the current document has loaded; `values` are those that `MEASURE_SCRIPT` returns."""
+    """The loading times of the current document; `values` are those that `MEASURE_SCRIPT` returns."""
 
     values: dict[str, Any]
 

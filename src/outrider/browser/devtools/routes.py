@@ -21,7 +21,7 @@ MOCKABLE_KINDS = frozenset({"XHR", "Fetch", "Image", "Stylesheet", "Font", "Medi
 
 @dataclass
 class Route:
-    """What happens to matching requests. `count` is the number of requests that it was applied to."""
+    """A rule for matching requests. `count` is the number of requests that it was applied to."""
 
     pattern: UrlPattern
     action: RouteAction

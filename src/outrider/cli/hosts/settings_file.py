@@ -15,8 +15,8 @@ SERVER_NAME = "outrider"
 
 
 @dataclass(frozen=True)
-class FileChange:
-    """What a file says and what it will say; `before` is None for a new file."""
+class SettingsChange:
+    """The text of a file before and after a change; `before` is None for a new file."""
 
     path: Path
     before: str | None
@@ -48,7 +48,7 @@ class FileChange:
         return backup
 
 
-def plan_change(host: Host, path: Path, entry: Mapping[str, Any] | None) -> FileChange:
+def plan_change(host: Host, path: Path, entry: Mapping[str, Any] | None) -> SettingsChange:
     """Return the change that sets Outrider's entry, or removes it if `entry` is None.
 
     Fields of an existing entry that `entry` does not have stay. Raises InvalidInput if the file is broken, or if it
@@ -64,7 +64,7 @@ def plan_change(host: Host, path: Path, entry: Mapping[str, Any] | None) -> File
         snippet = editor.show(host.servers_key, SERVER_NAME, dict(entry or {}))
         hint = f"put this into {path} yourself:\n{snippet}" if entry else f"remove {SERVER_NAME} from {path} yourself"
         raise InvalidInput(f"{path} was left as it is: {error}", hint=hint) from None
-    return FileChange(path, before, mark + after)
+    return SettingsChange(path, before, mark + after)
 
 
 def _edit(host: Host, text: str, values: dict[str, Any], entry: Mapping[str, Any] | None) -> str:

@@ -102,7 +102,7 @@ class CallEndpoint:
     ) -> None:
         max_waiting_events = 100
         into, events = anyio.create_memory_object_stream[bytes | Outcome](max_waiting_events)
-        reporter = ProgressReporter(into)
+        reporter = ProgressStream(into)
         call = replace(call, progress=reporter, heartbeat=reporter.report_alive)
         async with into, events, anyio.create_task_group() as tasks:
 
@@ -113,7 +113,7 @@ class CallEndpoint:
             await _send_events(events, request, send)
 
 
-class ProgressReporter:
+class ProgressStream:
     """Turns progress into events: at most five a second, and always the last."""
 
     def __init__(self, into: MemoryObjectSendStream[bytes | Outcome]) -> None:
