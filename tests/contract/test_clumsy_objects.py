@@ -48,6 +48,7 @@ CALLS: dict[str, dict[str, Any]] = {
         "steps": [{"action": "goto", "target": "https://example.com/"}, {"action": "click", "target": "#go"}],
     },
     "replace_lines_in_file": {"path": "a.txt", "replacements": [{"start_line": 1, "end_line": 2, "new_content": "x"}]},
+    "fillForm": {"sessionId": "s1", "fields": [{"selector": "#name", "value": "Ada"}], "submit": "#send"},
     "poll_process": {"process_id": "p1", "tail": {"src": "stderr", "n": 5}},
 }
 Rewrite = Callable[[Any], Any]

@@ -90,7 +90,7 @@ class BackgroundExecution(Execution["SandboxProcess"]):
                 hint="poll_process shows what it does; write less at a time",
                 code="input_full",
             )
-        if not is_written:
+        if not is_written and (data or not end):
             raise Refused(
                 "the process has closed its standard input, or it was closed by an earlier call",
                 hint="start the program again with run_mode=async",
