@@ -19,7 +19,7 @@ from demo.stage import Stage, Step
 QUESTION = "How do I limit the number of threads in a pool?"
 SOME_NAME = "docs.python.org"
 PATIENCE = 30.0  # seconds that a search on the internet may take
-IMPATIENCE = 3.0  # the same, where not even names resolve
+IMPATIENCE = 6.0  # the same, where not even names resolve
 PAGES = 3
 QUOTES = 4
 

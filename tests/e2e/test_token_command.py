@@ -10,11 +10,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import anyio
 import httpx2
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from outrider.identity.identity import CACHE_TTL_S
 from support.processes import outrider_command
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("tables")]
@@ -68,8 +70,9 @@ async def test_an_operator_makes_a_token_gives_it_away_and_takes_it_back(home: P
             (listed,) = told(home, "token", "list")
             assert listed["used_at"]
             assert "revoked" in outrider(home, "token", "revoke", listed["id"]).stdout
-            answer = await http.post(url, json={})
-    assert answer.status_code == 401
+            with anyio.fail_after(CACHE_TTL_S + 10):
+                while (answer := await http.post(url, json={})).status_code != 401:
+                    await anyio.sleep(0.05)
     assert "revoked" in answer.json()["error_description"]
 
     acts = told(home, "audit", "--days", "1")
