@@ -33,7 +33,7 @@ def test_a_mistyped_command_option_or_number_is_refused_with_what_was_meant(home
 
 
 def test_summaries_of_commands_are_not_cut(home: Path):
-    for words in ((), ("browser",)):
+    for words in ((), ("browser",), ("agents",), ("content",), ("db",), ("token",), ("workspace",)):
         _, shown, _ = run(home, *words, "--help")
         assert "..." not in shown.partition("Commands:")[2]
 

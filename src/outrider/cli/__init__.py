@@ -11,12 +11,12 @@ import click
 
 from outrider import __version__
 from outrider.cli import commands
-from outrider.cli.command_group import LazyGroup
+from outrider.cli.command_group import HelpfulGroup
 from outrider.cli.output import EXIT_INTERRUPTED, report_error, report_full_disk
 from outrider.core.errors import OutriderError
 
 
-class CommandGroup(LazyGroup):
+class CommandGroup(HelpfulGroup):
     """Import a command's module only when it is called, so that `outrider mcp` starts fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature

@@ -1,12 +1,12 @@
-"""A group of commands that are loaded when called: suggestions for mistyped ones, and summaries that are not cut."""
+"""A group of commands with suggestions for mistyped ones and summaries that are not cut."""
 
 from difflib import get_close_matches
 
 import click
 
 
-class LazyGroup(click.Group):
-    """Base of groups whose commands are found by `list_commands` and `get_command`."""
+class HelpfulGroup(click.Group):
+    """A group whose commands are found by `list_commands` and `get_command`."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -10,6 +10,7 @@ from typing import Any
 
 from outrider.browser.page.screenshot import take_screenshot
 from outrider.browser.protocol.page import BrowserPage
+from outrider.browser.protocol.redact import redact_url
 from outrider.core.errors import Unavailable
 
 PLAYER_PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>
@@ -84,7 +85,9 @@ class Trace:
         """Add what a page shows now, and drop the oldest steps past the limits."""
         max_steps, max_bytes = 200, 40_000_000
         shot = await take_screenshot(page, format="jpeg", quality=50)
-        self.steps.append(TraceStep(time.time(), self._describe_call(), page.url, title, outline, shot.data))
+        self.steps.append(
+            TraceStep(time.time(), self._describe_call(), redact_url(page.url), title, outline, shot.data)
+        )
         while len(self.steps) > max_steps or sum(len(step.picture) for step in self.steps) > max_bytes:
             self.steps.pop(0)
             self.dropped += 1

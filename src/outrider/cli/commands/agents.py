@@ -9,12 +9,13 @@ import click
 from outrider.agents.definition import read_agent
 from outrider.agents.extra import require_agents_extra
 from outrider.app import open_app
+from outrider.cli.command_group import HelpfulGroup
 from outrider.cli.options import add_settings_option, load_settings
 from outrider.cli.output import EXIT_PARTIAL, async_command, print_json, print_notes
 from outrider.core.errors import OutriderError
 
 
-@click.group()
+@click.group(cls=HelpfulGroup)
 def command() -> None:
     """List, check and run agents: files in ~/.outrider/agents and .outrider/agents, and the built-in ones."""
 

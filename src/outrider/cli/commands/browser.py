@@ -8,14 +8,14 @@ from typing import TextIO
 import click
 
 from outrider.cli.browser_steps import STEPS, parse_step
-from outrider.cli.command_group import LazyGroup
+from outrider.cli.command_group import HelpfulGroup
 from outrider.cli.shared_process import EXIT_WRONG_USE, add_call_options, call_tool, open_client
 from outrider.cli.tool_results import CallOptions
 
 SETUP_COMMANDS = ("install", "status", "login", "state")
 
 
-class StepGroup(LazyGroup):
+class StepGroup(HelpfulGroup):
     """Load the commands that set the browser up only when one is called, so that steps start fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature

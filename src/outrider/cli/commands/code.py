@@ -3,12 +3,13 @@
 import click
 
 from outrider.app import open_app
+from outrider.cli.command_group import HelpfulGroup
 from outrider.cli.options import add_settings_option, load_settings
 from outrider.cli.output import async_command
 from outrider.workspace.sandbox.packages import PackageFolders
 
 
-@click.group()
+@click.group(cls=HelpfulGroup)
 def command() -> None:
     """Install packages for the Python that runs sandboxed code."""
 

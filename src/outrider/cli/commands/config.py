@@ -2,12 +2,13 @@
 
 import click
 
+from outrider.cli.command_group import HelpfulGroup
 from outrider.cli.options import add_serving_options, load_settings
 from outrider.cli.output import print_json, print_notes
 from outrider.settings import Settings
 
 
-@click.group()
+@click.group(cls=HelpfulGroup)
 def command() -> None:
     """Show the effective settings, or their schema."""
 

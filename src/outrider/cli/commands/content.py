@@ -10,6 +10,7 @@ import anyio
 import click
 
 from outrider.app import App, open_app
+from outrider.cli.command_group import HelpfulGroup
 from outrider.cli.embeddings import embeddings
 from outrider.cli.options import add_settings_option, load_settings
 from outrider.cli.output import EXIT_PARTIAL, async_command, get_exit_code, print_json, report_error
@@ -27,7 +28,7 @@ STORE_OPTION = click.option("--store", "store_id", help="Only this store.")
 JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="For programs.")
 
 
-@click.group()
+@click.group(cls=HelpfulGroup)
 def command() -> None:
     """Store, list and search texts, files and pages."""
 

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from outrider.cli import outrider
+from outrider.cli.command_group import HelpfulGroup
 from outrider.cli.commands import mcp
 from outrider.cli.options import add_settings_option, load_settings
 from outrider.cli.output import EXIT_BUG, enable_gc, get_exit_code, print_json
@@ -21,7 +22,7 @@ from outrider.relay.daemon_paths import DaemonPaths, UntrustedDaemon
 STATUS_JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="JSON instead of text.")
 
 
-@click.group()
+@click.group(cls=HelpfulGroup)
 def command() -> None:
     """Show or stop the process that all hosts of `outrider mcp` share."""
 

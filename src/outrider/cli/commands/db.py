@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import click
 
+from outrider.cli.command_group import HelpfulGroup
 from outrider.cli.options import add_settings_option, load_settings
 from outrider.cli.output import EXIT_PARTIAL, async_command, print_json
 from outrider.core.database.address import build_sqlite_url, get_sqlite_path, normalize_url
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="For programs.")
 
 
-@click.group()
+@click.group(cls=HelpfulGroup)
 def command() -> None:
     """Migrate, check and repair the database, or copy it between SQLite and Postgres."""
 

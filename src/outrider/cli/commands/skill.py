@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from outrider.cli.command_group import HelpfulGroup
 from outrider.cli.hosts.catalogue import HOSTS, SHARED_SKILLS, find_folders, find_used_hosts
 from outrider.core.errors import InvalidInput
 from outrider.skills import REFERENCES, SKILL_FOLDER
@@ -12,7 +13,7 @@ from outrider.skills import REFERENCES, SKILL_FOLDER
 SKILL_HOSTS = [host.name for host in HOSTS.values() if host.user_skills]
 
 
-@click.group()
+@click.group(cls=HelpfulGroup)
 def command() -> None:
     """Show or install the skill that teaches coding agents this command."""
 

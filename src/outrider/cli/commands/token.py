@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from outrider.app import open_app
+from outrider.cli.command_group import HelpfulGroup
 from outrider.cli.options import add_settings_option, load_settings
 from outrider.cli.output import async_command, print_json, print_notes
 from outrider.core.errors import InvalidInput
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 ROLE_CHOICE = click.Choice(["viewer", "member", "owner"])
 
 
-@click.group()
+@click.group(cls=HelpfulGroup)
 def command() -> None:
     """Create, list and revoke tokens for callers of `outrider serve` (setting identity.tokens)."""
 

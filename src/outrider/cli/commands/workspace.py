@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from outrider.app import open_app
+from outrider.cli.command_group import HelpfulGroup
 from outrider.cli.commands.token import ROLE_CHOICE, format_time
 from outrider.cli.options import add_settings_option, load_settings
 from outrider.cli.output import async_command, print_json
@@ -14,7 +15,7 @@ PERSON_ARGUMENT = click.argument("person")
 JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="For programs.")
 
 
-@click.group()
+@click.group(cls=HelpfulGroup)
 def command() -> None:
     """Create and list workspaces and their members."""
 
