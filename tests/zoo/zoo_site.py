@@ -60,12 +60,17 @@ class ZooPage:
 
     async def open_page(self, name: str) -> None:
         """Open another page of the zoo and wait until it is loaded."""
-        loaded = anyio.Event()
-        off = self.page.channel.on("Page.loadEventFired", lambda _: loaded.set())
-        with anyio.fail_after(10):
-            await self.page.send("Page.navigate", {"url": f"{self.base_url}/{name}"})
-            await loaded.wait()
-        off()
+        await load_url(self.page, f"{self.base_url}/{name}")
+
+
+async def load_url(page: BrowserPage, url: str) -> None:
+    """Navigate and wait for the load event; the page must not be loading already."""
+    loaded = anyio.Event()
+    off = page.channel.on("Page.loadEventFired", lambda _: loaded.set())
+    with anyio.fail_after(10):
+        await page.send("Page.navigate", {"url": url})
+        await loaded.wait()
+    off()
 
 
 OpenZooPage = Callable[[str], Coroutine[Any, Any, ZooPage]]

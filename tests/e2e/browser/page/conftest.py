@@ -13,7 +13,7 @@ from outrider.browser.protocol.page import BrowserPage
 from outrider.browser.protocol.scripts import PageScripts
 from outrider.browser.snapshot.snapshot import Snapshotter
 from support.fakes import http_servers
-from zoo.zoo_site import OpenZooPage, ZooPage, ZooSite
+from zoo.zoo_site import OpenZooPage, ZooPage, ZooSite, load_url
 
 
 @pytest.fixture(scope="session")
@@ -65,7 +65,7 @@ async def revisit(
     try:
         with anyio.fail_after(5):
             await page.dispatch_mouse("move", 0, 0)
-            await page.send("Page.navigate", {"url": "about:blank"})
+            await load_url(page, "about:blank")
         idle_tabs.append(page)
     except Exception:  # noqa: BLE001 - whatever became of it, the next test opens another
         await chromium.connection.send("Target.closeTarget", {"targetId": page.target_id})

@@ -146,8 +146,8 @@ async def test_open_and_closed_shadow_roots_are_read_and_reached(revisit: OpenZo
     assert await on.read_log() == ["pressed"]
 
 
-async def test_frames_stand_in_their_places_whatever_their_origin(visit: OpenZooPage) -> None:
-    on = await visit(
+async def test_frames_stand_in_their_places_whatever_their_origin(revisit: OpenZooPage) -> None:
+    on = await revisit(
         """<p>before</p>
         <iframe title=Same srcdoc="<p>same</p><iframe title=Deep srcdoc='<button>deep</button>'></iframe>"></iframe>
         <p>between</p><iframe title=Other src="data:text/html,<button>other</button>"></iframe><p>after</p>"""
@@ -365,8 +365,8 @@ async def test_references_of_interactable_elements_can_be_acted_on(revisit: Open
     assert await on.evaluate_js("document.getElementById('tick').checked")
 
 
-async def test_the_rendered_document_has_shadow_trees_and_frames_and_no_secrets(visit: OpenZooPage) -> None:
-    on = await visit(
+async def test_the_rendered_document_has_shadow_trees_and_frames_and_no_secrets(revisit: OpenZooPage) -> None:
+    on = await revisit(
         """<p style="display:none">no</p><script>'no'</script><div id=o></div><iframe srcdoc="<p>framed</p>"></iframe>
         <input type=password value=geheim><a href=/rel>rel</a>
         <script>o.attachShadow({mode: 'closed'}).innerHTML = '<p>shadow</p>'
