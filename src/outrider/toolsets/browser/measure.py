@@ -94,7 +94,7 @@ async def auditAccessibility(
         url = page.url
     if report is None:
         raise InvalidInput(f"selector: nothing matches {selector!r}", hint="call snapshotPage, or leave it out")
-    head = f"{len(report.violations)} rules are broken, {len(report.unclear)} need a person, {report.passed} hold"
+    head = f"rules: {len(report.violations)} broken, {len(report.unclear)} for a person to decide, {report.passed} kept"
     lines = [line for violation in report.violations for line in _describe_violation(violation)]
     lines += [f"To check: {escape_line(each.help)} ({each.count} elements)" for each in report.unclear]
     text = f"{head}\n{options.mark_untrusted(chr(10).join(lines), url)}" if lines else head
