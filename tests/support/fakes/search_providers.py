@@ -96,7 +96,7 @@ class SearchDocument:
 def generate_documents(text: str, start: int = 0, count: int = MAX_RESULTS_PER_QUERY) -> list[SearchDocument]:
     """The results for a query, the same each time, with the markup that engines put around matches."""
     site = text.rpartition(" site:")[2].strip() if " site:" in text else ""
-    word = text.split(" ")[0]
+    word = text.split(" ", maxsplit=1)[0]
     return [
         SearchDocument(
             number,
