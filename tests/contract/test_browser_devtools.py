@@ -48,7 +48,7 @@ FETCH = "fetch({url}, {options}).then(answer => answer.text(), error => String(e
 
 
 async def fetch(at: BrowserAppClient, session: str, url: str, **options: Any) -> str:
-    """What the page gets when it asks for an address."""
+    """Fetch an address in the page; return the text or the error."""
     script = FETCH.format(url=json.dumps(url), options=json.dumps(options))
     return await at.evaluate_js(session, script)
 

@@ -143,7 +143,7 @@ async def test_hanging_up_cancels_the_call(tmp_path: Path):
 
     @slow.tool()
     async def wait_long() -> str:
-        """Wait until somebody gives up."""
+        """Wait until the call is cancelled."""
         try:
             await anyio.sleep_forever()
         finally:

@@ -24,7 +24,7 @@ class CannotKeep(ValueError):
 
 @dataclass(frozen=True)
 class Editor:
-    """How the settings of one format are handled.
+    """The editor of one settings format.
 
     Attributes:
         parse: Returns the values of a text. Raises BrokenSettings.

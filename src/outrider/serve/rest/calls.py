@@ -31,7 +31,7 @@ HEARTBEAT_INTERVAL_S = 15.0  # proxies drop streams that are silent for a minute
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a call: a result or problem details, as JSON."""
+    """The end of a call: its result or problem details, as JSON."""
 
     body: dict[str, Any]
     failed: bool = False
