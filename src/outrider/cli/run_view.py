@@ -50,7 +50,9 @@ class TerminalRunView:
                     self._last_seq = event.seq
                     if not self._quiet:
                         self._show_event(event)
-                        live.update(self._render_tail())
+                        tail = clean_untrusted(self._text or self._thinking)[-TAIL_CHARS:]
+                        used = Text(f"\n{self._used}" if tail else self._used, style="dim")
+                        live.update(Text(tail, style="" if self._text else "dim italic") + used)
             run = await self._app.runs.get(run.id)
             if run.status != "blocked" or not await self._decide_questions(run):
                 break
@@ -60,12 +62,6 @@ class TerminalRunView:
         if run.answer and self._answer:
             self._print_answer(run)
         return run
-
-    def _render_tail(self) -> Text:
-        """Return the end of what the model is writing, and what the run has used so far."""
-        tail = clean_untrusted(self._text or self._thinking)[-TAIL_CHARS:]
-        used = Text(f"\n{self._used}" if tail else self._used, style="dim")
-        return Text(tail, style="" if self._text else "dim italic") + used
 
     def _show_event(self, event: "RunEvent") -> None:
         match event.kind:

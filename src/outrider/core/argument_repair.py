@@ -18,7 +18,15 @@ def repair_value(arguments: dict[str, Any], problem: dict[str, Any], notes: list
         return False
     repaired = repair(holder[key], problem)
     if repaired is UNCHANGED:
-        return _split_only_item(arguments, problem, notes)
+        location, text = problem["loc"], problem["input"]
+        if len(location) != 2 or not isinstance(text, str) or "," not in text:
+            return False
+        items = arguments.get(location[0])
+        if not isinstance(items, list) or len(items) != 1 or problem["type"] not in ("literal_error", "int_parsing"):
+            return False
+        arguments[location[0]] = [part.strip() for part in text.split(",") if part.strip()]
+        notes.append(f"{location[0]} as a list")
+        return True
     path = ".".join(str(part) for part in problem["loc"] if not isinstance(part, int))
     if note := _describe_repair(path, holder[key], repaired, problem["type"]):
         notes.append(note)
@@ -38,19 +46,6 @@ def _find_value(arguments: Any, location: tuple[Any, ...]) -> tuple[Any, Any]:
         ):
             holder, key, value = value, part, value[part]
     return holder, key
-
-
-def _split_only_item(arguments: dict[str, Any], problem: dict[str, Any], notes: list[str]) -> bool:
-    """Split the only item of a list, such as "1, 2" for numbers, whose items cannot hold a comma."""
-    location, text = problem["loc"], problem["input"]
-    if len(location) != 2 or not isinstance(text, str) or "," not in text:
-        return False
-    items = arguments.get(location[0])
-    if not isinstance(items, list) or len(items) != 1 or problem["type"] not in ("literal_error", "int_parsing"):
-        return False
-    arguments[location[0]] = [part.strip() for part in text.split(",") if part.strip()]
-    notes.append(f"{location[0]} as a list")
-    return True
 
 
 def _describe_repair(path: str, sent: Any, repaired: Any, error_type: str) -> str:

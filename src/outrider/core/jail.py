@@ -52,7 +52,19 @@ class Jail:
             # Non-blocking, so that opening a named pipe does not hang before it is refused.
             descriptor = os.open(name, os.O_RDONLY | NO_FOLLOW | getattr(os, "O_NONBLOCK", 0), dir_fd=folder)
             try:
-                _check_regular_file(path, os.fstat(descriptor))
+                facts = os.fstat(descriptor)
+                if stat.S_ISDIR(facts.st_mode):
+                    raise InvalidInput(f"path: {path!r} is a directory", hint="list_directory shows its entries")
+                if not stat.S_ISREG(facts.st_mode):
+                    raise Refused(
+                        f"path: {path!r} is not a regular file", hint="choose another file", code="not_a_file"
+                    )
+                if facts.st_nlink > 1:
+                    raise Refused(
+                        f"path: {path!r} has other names (hard links), possibly outside the workspace",
+                        hint="copy it under a new name with a code tool, and read the copy",
+                        code="hard_link",
+                    )
                 yield descriptor
             finally:
                 os.close(descriptor)
@@ -286,20 +298,6 @@ def _check_file_path(path: str) -> str:
             f"path: names that begin with {PARTIAL_PREFIX!r} are reserved for partial files", hint="use another name"
         )
     return checked
-
-
-def _check_regular_file(path: str, facts: os.stat_result) -> None:
-    """Refuse anything but a regular file with a single name: a hard link may lead outside."""
-    if stat.S_ISDIR(facts.st_mode):
-        raise InvalidInput(f"path: {path!r} is a directory", hint="list_directory shows its entries")
-    if not stat.S_ISREG(facts.st_mode):
-        raise Refused(f"path: {path!r} is not a regular file", hint="choose another file", code="not_a_file")
-    if facts.st_nlink > 1:
-        raise Refused(
-            f"path: {path!r} has other names (hard links), possibly outside the workspace",
-            hint="copy it under a new name with a code tool, and read the copy",
-            code="hard_link",
-        )
 
 
 def _stat_entry(name: str, folder: int) -> os.stat_result | None:

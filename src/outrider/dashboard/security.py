@@ -86,7 +86,9 @@ class SecurityMiddleware:
 
     def _refuse_foreign(self, connection: HTTPConnection) -> Response | None:
         """Refuse requests of other sites."""
-        if not self._is_known_host(connection.headers.get("host", "")):
+        loopback_hosts = ("127.0.0.1", "localhost", "[::1]")
+        named = HOST_HEADER.fullmatch(connection.headers.get("host", "").lower())
+        if named is None or (named[1] not in loopback_hosts and not {named[0], named[1]} & self._hosts):
             return _build_refusal(
                 "host", "this name is not served here; use 127.0.0.1, or add it to serve.allowed_hosts"
             )
@@ -148,11 +150,6 @@ class SecurityMiddleware:
 
     def _find_viewer(self, connection: HTTPConnection) -> str | None:
         return self._tokens.verify_cookie(connection.cookies.get(build_cookie_name(connection.scope), ""))
-
-    def _is_known_host(self, host: str) -> bool:
-        loopback_hosts = ("127.0.0.1", "localhost", "[::1]")
-        named = HOST_HEADER.fullmatch(host.lower())
-        return named is not None and (named[1] in loopback_hosts or {named[0], named[1]} & self._hosts != set())
 
 
 def build_cookie_name(scope: Scope) -> str:

@@ -83,7 +83,18 @@ class JwksCache:
                 return
             self._tried_at = self._clock()
             try:
-                self._keys = _parse_key_set(await self._fetch_json(self._address or await self._discover_address()))
+                document = await self._fetch_json(self._address or await self._discover_address())
+                keys = document.get("keys")
+                if not isinstance(keys, list):
+                    raise Unavailable("the key set has no keys")
+                self._keys = [
+                    key
+                    for key in keys
+                    if isinstance(key, dict)
+                    and key.get("kty") in ("RSA", "EC", "OKP")
+                    and key.get("use") in (None, "sig")
+                    and "verify" in key.get("key_ops", ["verify"])
+                ]
                 self._fetched_at, self._failure = self._clock(), None
             except OutriderError as error:
                 log.warning("cannot fetch the keys of %s: %s", self._issuer, error)
@@ -129,21 +140,6 @@ def list_metadata_addresses(issuer: str) -> list[str]:
     origin, path = f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
     oauth, openid = "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"
     return list(dict.fromkeys((origin + oauth + path, origin + openid + path, origin + path + openid)))
-
-
-def _parse_key_set(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the keys that can verify signatures; symmetric keys cannot, because anybody could read them here."""
-    keys = document.get("keys")
-    if not isinstance(keys, list):
-        raise Unavailable("the key set has no keys")
-    return [
-        key
-        for key in keys
-        if isinstance(key, dict)
-        and key.get("kty") in ("RSA", "EC", "OKP")
-        and key.get("use") in (None, "sig")
-        and "verify" in key.get("key_ops", ["verify"])
-    ]
 
 
 def _is_usable_for(key: Mapping[str, Any], algorithm: str) -> bool:

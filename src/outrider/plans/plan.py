@@ -136,7 +136,16 @@ class SessionPlan:
         if priority is not None:
             todo = replace(todo, priority=priority)
         if after is not None:
-            todo = replace(todo, after=self._resolve_predecessors(number, after))
+            predecessors = tuple(dict.fromkeys(self.get_todo(other, "after").id for other in after))
+            unvisited, seen = list(predecessors), set(predecessors)
+            while unvisited:
+                current = unvisited.pop()
+                if current == number:
+                    raise InvalidInput(f"after: todo {number} would wait for itself", hint="leave out one of these ids")
+                new = set(self.get_todo(current).after) - seen
+                seen |= new
+                unvisited += new
+            todo = replace(todo, after=predecessors)
         changed = self._replace_todo(todo)
         return changed if position is None else changed.move_todo(number, position)
 
@@ -191,19 +200,6 @@ class SessionPlan:
 
     def _replace_todo(self, changed: Todo) -> "SessionPlan":
         return replace(self, todos=tuple(changed if todo.id == changed.id else todo for todo in self.todos))
-
-    def _resolve_predecessors(self, number: int, after: Iterable[int]) -> tuple[int, ...]:
-        """Return the ids without duplicates. Raises InvalidInput for a cycle."""
-        predecessors = tuple(dict.fromkeys(self.get_todo(other, "after").id for other in after))
-        unvisited, seen = list(predecessors), set(predecessors)
-        while unvisited:
-            current = unvisited.pop()
-            if current == number:
-                raise InvalidInput(f"after: todo {number} would wait for itself", hint="leave out one of these ids")
-            new = set(self.get_todo(current).after) - seen
-            seen |= new
-            unvisited += new
-        return predecessors
 
 
 def _require_text(field_name: str, text: str) -> str:

@@ -74,14 +74,6 @@ def find_daemon_paths(arguments: list[str], environ: dict[str, str], home: str) 
         for name in ("daemon", "data_dir")
         if environ.get("OUTRIDER_" + name.upper())
     }
-    settings |= _parse_flags(arguments)
-    if str(settings.get("daemon", "")).strip().lower() in false_values:
-        return None
-    data_dir = str(settings.get("data_dir") or os.path.join(home, ".outrider"))
-    return DaemonPaths(os.path.abspath(os.path.expanduser(data_dir)))
-
-
-def _parse_flags(arguments: list[str]) -> dict[str, str]:
     values: dict[str, str] = {}
     for previous, argument in zip(["", *arguments], arguments, strict=False):
         assignment = ""
@@ -94,7 +86,11 @@ def _parse_flags(arguments: list[str]) -> dict[str, str]:
             values[name.strip()] = value
     if "--no-daemon" in arguments:
         values["daemon"] = "no"
-    return values
+    settings |= values
+    if str(settings.get("daemon", "")).strip().lower() in false_values:
+        return None
+    data_dir = str(settings.get("data_dir") or os.path.join(home, ".outrider"))
+    return DaemonPaths(os.path.abspath(os.path.expanduser(data_dir)))
 
 
 def _read_settings_file(path: str) -> dict[str, object]:

@@ -21,7 +21,17 @@ def connect_daemon(paths: DaemonPaths) -> "sockets.socket":
         raise DaemonUnreachable from None
     if os.path.lexists(paths.token_path):
         return _connect_loopback(paths)
-    return _connect_socket_file(paths)
+    if not paths.fits_socket_address:
+        raise DaemonUnreachable
+    try:
+        paths.check_file_owner(paths.socket_path)
+    except FileNotFoundError:
+        raise DaemonUnreachable from None
+    with ConnectionAttempt(sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM)) as connection:
+        connection.connect(paths.socket_path)
+        if get_peer_uid(connection) not in (os.geteuid(), None):
+            raise UntrustedDaemon(f"another user's program answers at {paths.socket_path}")
+    return connection
 
 
 class ConnectionAttempt:
@@ -39,20 +49,6 @@ class ConnectionAttempt:
             self._connection.close()
         if isinstance(error, OSError):
             raise DaemonUnreachable from None
-
-
-def _connect_socket_file(paths: DaemonPaths) -> "sockets.socket":
-    if not paths.fits_socket_address:
-        raise DaemonUnreachable
-    try:
-        paths.check_file_owner(paths.socket_path)
-    except FileNotFoundError:
-        raise DaemonUnreachable from None
-    with ConnectionAttempt(sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM)) as connection:
-        connection.connect(paths.socket_path)
-        if get_peer_uid(connection) not in (os.geteuid(), None):
-            raise UntrustedDaemon(f"another user's program answers at {paths.socket_path}")
-    return connection
 
 
 def get_peer_uid(connection: "sockets.socket") -> int | None:

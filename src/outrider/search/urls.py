@@ -85,7 +85,12 @@ def _find_redirect_target(url: str) -> str | None:
     if host.endswith("duckduckgo.com") and parts.path.rstrip("/") == "/l":
         return _get_first_value(parameters, "uddg")
     if host.endswith("bing.com") and parts.path.startswith("/ck/"):
-        return _decode_bing_target(_get_first_value(parameters, "u") or "")
+        value = _get_first_value(parameters, "u") or ""
+        text = value.removeprefix("a1")
+        try:
+            return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)).decode()
+        except (binascii.Error, ValueError):
+            return None
     if host.endswith("r.search.yahoo.com"):
         found = re.search(r"/RU=([^/]+)", parts.path)
         return unquote(found[1]) if found else None
@@ -104,15 +109,6 @@ def _find_google_target(host: str, path: str, parameters: dict[str, list[str]]) 
 
 def _get_first_value(parameters: dict[str, list[str]], name: str) -> str | None:
     return next(iter(parameters.get(name, [])), None)
-
-
-def _decode_bing_target(value: str) -> str | None:
-    """Decode `u`, which is `a1` followed by the address in URL-safe base64."""
-    text = value.removeprefix("a1")
-    try:
-        return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)).decode()
-    except (binascii.Error, ValueError):
-        return None
 
 
 def normalize_site(site: str) -> str:

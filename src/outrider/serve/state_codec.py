@@ -51,20 +51,15 @@ def load_machine_key(folder: Path, name: str = "state.key") -> str:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with suppress(FileExistsError):
-            _write_exclusively(path, secrets.token_hex(32))
+            draft = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+            descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            try:
+                with os.fdopen(descriptor, "w", encoding="ascii") as file:
+                    file.write(secrets.token_hex(32))
+                os.link(draft, path)
+            finally:
+                draft.unlink()
         return path.read_text(encoding="ascii").strip()
     except OSError as error:
         log.warning("a key is lost with this process, because %s cannot be written (%s)", path, error.strerror)
         return secrets.token_hex(32)
-
-
-def _write_exclusively(path: Path, text: str) -> None:
-    """Create the file atomically; of several processes one succeeds. Raises FileExistsError in the others."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(descriptor, "w", encoding="ascii") as file:
-            file.write(text)
-        os.link(draft, path)
-    finally:
-        draft.unlink()

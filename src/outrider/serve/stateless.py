@@ -34,13 +34,10 @@ class SessionIdMiddleware:
         elif SESSION_ID_HEADER in headers:
             await self._app(scope, receive, send)
         else:
-            await self._app(scope, receive, _add_session_id(send))
 
+            async def send_with_session_id(message: Message) -> None:
+                if message["type"] == "http.response.start" and message["status"] < 300:
+                    MutableHeaders(scope=message)[SESSION_ID_HEADER.decode()] = uuid4().hex
+                await send(message)
 
-def _add_session_id(send: Send) -> Send:
-    async def send_with_session_id(message: Message) -> None:
-        if message["type"] == "http.response.start" and message["status"] < 300:
-            MutableHeaders(scope=message)[SESSION_ID_HEADER.decode()] = uuid4().hex
-        await send(message)
-
-    return send_with_session_id
+            await self._app(scope, receive, send_with_session_id)

@@ -172,23 +172,18 @@ def create_profile_template(home: Path | None = None) -> None:
     path = (home or Path.home()) / ".outrider" / "web.json"
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _create_private_file(path, json.dumps(PROFILE_TEMPLATE, indent=2))
+        with path.open("x", encoding="utf-8") as file:
+            try:
+                path.chmod(0o600)
+                file.write(json.dumps(PROFILE_TEMPLATE, indent=2))
+                file.flush()
+            except OSError:
+                path.unlink()
+                raise
     except FileExistsError:
         return
     except OSError as error:
         log.info("%s was not created: %s", path, error.strerror)
-
-
-def _create_private_file(path: Path, text: str) -> None:
-    """Create a file that only the user can read; after a failure there is none, because it would be malformed."""
-    with path.open("x", encoding="utf-8") as file:
-        try:
-            path.chmod(0o600)
-            file.write(text)
-            file.flush()
-        except OSError:
-            path.unlink()
-            raise
 
 
 def _load_layers(flags: dict[str, Any], environ: Mapping[str, str], home: Path, workspace: Path) -> list[SettingsLayer]:

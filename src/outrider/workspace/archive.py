@@ -72,7 +72,19 @@ def write_archive(
     total = 0
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for number, member in enumerate(members, 1):
-            total += _add_member(jail, member, archive)
+            with jail.open_descriptor(member.path) as descriptor:
+                facts = os.fstat(descriptor)
+                # zip can store 1980 to 2107
+                modified = time.gmtime(min(max(facts.st_mtime, 315_532_800), 4_354_819_198))
+                info = zipfile.ZipInfo(member.name, modified[:6])
+                info.compress_type = zipfile.ZIP_DEFLATED
+                info.external_attr = (0o100000 | facts.st_mode & 0o755) << 16
+                info.file_size = facts.st_size
+                size = 0
+                with archive.open(info, "w", force_zip64=facts.st_size > 1 << 30) as target:
+                    while block := os.read(descriptor, COPY_BLOCK_BYTES):
+                        size += target.write(block)
+            total += size
             report(number, member)
     return total
 
@@ -116,21 +128,6 @@ def _iter_files(jail: Jail, path: str) -> Iterator[str]:
         is_earlier_export = base == "." and PurePosixPath(entry.path).parts[0] == "exports"
         if PARTIAL_PREFIX not in entry.name and not is_earlier_export:
             yield entry.path
-
-
-def _add_member(jail: Jail, member: ArchiveMember, archive: zipfile.ZipFile) -> int:
-    with jail.open_descriptor(member.path) as descriptor:
-        facts = os.fstat(descriptor)
-        modified = time.gmtime(min(max(facts.st_mtime, 315_532_800), 4_354_819_198))  # zip can store 1980 to 2107
-        info = zipfile.ZipInfo(member.name, modified[:6])
-        info.compress_type = zipfile.ZIP_DEFLATED
-        info.external_attr = (0o100000 | facts.st_mode & 0o755) << 16
-        info.file_size = facts.st_size
-        size = 0
-        with archive.open(info, "w", force_zip64=facts.st_size > 1 << 30) as target:
-            while block := os.read(descriptor, COPY_BLOCK_BYTES):
-                size += target.write(block)
-    return size
 
 
 def _sanitize_part(part: str) -> str:

@@ -170,7 +170,23 @@ class WorkspaceFiles:
             wanted, replacement = replace_surrogates(old_text), replace_surrogates(new_text)
             if wanted not in before:  # the file may have other line ends than the model wrote
                 wanted, replacement = convert_newlines(wanted, text_format), convert_newlines(replacement, text_format)
-            _check_single_match(before, wanted)
+            if not wanted:
+                raise InvalidInput("old_text: is empty", hint="give the text to replace")
+            count = before.count(wanted)
+            if count > 1:
+                raise InvalidInput(
+                    f"old_text: occurs {count} times in the file", hint="include more of the surrounding lines"
+                )
+            if not count:
+                first_line = next((line for line in wanted.splitlines() if line.strip()), "")
+                lines = replace_surrogates(before).splitlines()[:20_000]
+                similar = get_close_matches(first_line, lines, n=1, cutoff=0.5)
+                closest = f"; the closest line is {similar[0][:200]!r}" if similar else ""
+                raise InvalidInput(
+                    f"old_text: is not in the file{closest}",
+                    hint="copy it exactly, including white space",
+                    code="no_match",
+                )
             return self._write_text(path, old, before, before.replace(wanted, replacement), text_format)
 
     def list(
@@ -278,24 +294,6 @@ def _check_unchanged(path: str, old: bytes | None, expected: str | None) -> None
             f"expected_sha256: {path!r} has changed since you read it",
             hint="read it again, then repeat the edit",
             code="changed",
-        )
-
-
-def _check_single_match(text: str, wanted: str) -> None:
-    if not wanted:
-        raise InvalidInput("old_text: is empty", hint="give the text to replace")
-    count = text.count(wanted)
-    if count > 1:
-        raise InvalidInput(f"old_text: occurs {count} times in the file", hint="include more of the surrounding lines")
-    if not count:
-        first_line = next((line for line in wanted.splitlines() if line.strip()), "")
-        lines = replace_surrogates(text).splitlines()[:20_000]
-        similar = get_close_matches(first_line, lines, n=1, cutoff=0.5)
-        closest = f"; the closest line is {similar[0][:200]!r}" if similar else ""
-        raise InvalidInput(
-            f"old_text: is not in the file{closest}",
-            hint="copy it exactly, including white space",
-            code="no_match",
         )
 
 

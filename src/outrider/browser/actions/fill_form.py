@@ -48,15 +48,11 @@ async def _fill_field(forms: Forms, selector: str, value: FieldValue, *, settles
         options = value if isinstance(value, list) else [str(value)]
         return await forms.select(selector, *options, settle=settle)
     if location.report["before"]["checked"] is not None:
-        return await forms.check(selector, checked=_parse_checked(value), settle=settle)
+        words = {"true": True, "yes": True, "on": True, "checked": True, "false": False, "no": False, "off": False}
+        checked = value if isinstance(value, bool) else words.get(str(value).lower())
+        if checked is None:
+            raise InvalidInput(f"it takes true or false, not {value!r}", hint="send true to check it")
+        return await forms.check(selector, checked=checked, settle=settle)
     if isinstance(value, bool | list):
         raise InvalidInput(f"{selector} takes a text, not {value!r}", hint="send a text")
     return await forms.type(selector, f"{value:g}" if isinstance(value, float) else str(value), settle=settle)
-
-
-def _parse_checked(value: FieldValue) -> bool:
-    words = {"true": True, "yes": True, "on": True, "checked": True, "false": False, "no": False, "off": False}
-    checked = value if isinstance(value, bool) else words.get(str(value).lower())
-    if checked is None:
-        raise InvalidInput(f"it takes true or false, not {value!r}", hint="send true to check it")
-    return checked

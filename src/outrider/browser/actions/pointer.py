@@ -117,8 +117,13 @@ class Pointer:
             goal = await self.locator.locate(parse_element_query(to), "drop", carried=start.ref)
             # Locating the goal may have scrolled the page, so the start is measured again.
             start = await self.locator.locate(parse_element_query(selector), "drag")
-            goal_point = _overshoot_goal(start, goal)
-            await drag_along(self.page, [(start.x, start.y), goal_point])
+            # Sortable lists change the order only when the pointer has passed the middle.
+            overshoot_px = 4
+            across, down = goal.x - start.x, goal.y - start.y
+            box, distance = goal.report["rect"], max(abs(across), abs(down), 1.0)
+            x = goal.x + min(overshoot_px, box["width"] / 5) * across / distance
+            y = goal.y + min(overshoot_px, box["height"] / 5) * down / distance
+            await drag_along(self.page, [(start.x, start.y), (x, y)])
             report = await self.wait_for_effects(start.frame, start.ref, monitor, settle)
             if report and not report.get("landed"):
                 raise _build_missed_error("drag", selector, report)
@@ -277,16 +282,3 @@ def _build_missed_error(action: str, selector: str, report: dict[str, Any]) -> O
     return build_action_error(
         action, selector, report | {"reason": reason, "message": message, "hint": "take a snapshot"}
     )
-
-
-def _overshoot_goal(start: ElementLocation, goal: ElementLocation) -> Point:
-    """Return a point a little further in the direction of the drag, but well within the goal.
-
-    Sortable lists change the order only when the pointer has passed the middle.
-    """
-    overshoot_px = 4
-    across, down = goal.x - start.x, goal.y - start.y
-    box, distance = goal.report["rect"], max(abs(across), abs(down), 1.0)
-    x = goal.x + min(overshoot_px, box["width"] / 5) * across / distance
-    y = goal.y + min(overshoot_px, box["height"] / 5) * down / distance
-    return x, y

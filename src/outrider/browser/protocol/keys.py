@@ -93,15 +93,11 @@ def find_key(name: str, *, shift: bool = False) -> Key:
     if len(name) != 1:
         hint = "write Enter, Tab, Escape, ArrowDown, F5, a, Control+a"
         raise InvalidInput(f"keys: unknown key {name!r}", hint=hint)
-    return _build_character_key(name, shift=shift)
-
-
-def _build_character_key(character: str, *, shift: bool) -> Key:
-    if character.isascii() and character.isalpha():
-        typed = character.upper() if shift else character
-        return Key(typed, ord(character.upper()), f"Key{character.upper()}", typed)
+    if name.isascii() and name.isalpha():
+        typed = name.upper() if shift else name
+        return Key(typed, ord(name.upper()), f"Key{name.upper()}", typed)
     for pair, (number, code) in PUNCTUATION_KEYS.items():
-        if character in pair:
-            typed = pair[1] if shift else character
+        if name in pair:
+            typed = pair[1] if shift else name
             return Key(typed, number, code, typed)
-    return Key(character, 0, "", character)  # not on a US keyboard: typed as text
+    return Key(name, 0, "", name)  # not on a US keyboard: typed as text

@@ -24,7 +24,18 @@ async def command(sets: tuple[str, ...], uri: str | None, output: Path | None, *
     if uri is None:
         await _list_artifacts(settings, as_json=as_json)
         return
-    saved = await _save_artifact(settings, uri, output)
+    async with open_app(settings) as app:
+        kept, data = await app.artifacts.read(uri)
+    saved = output or Path(PurePosixPath(kept.name).name or kept.id)
+    if saved.is_dir():
+        saved /= PurePosixPath(kept.name).name or kept.id
+    try:
+        with saved.open("xb") as file:
+            file.write(data)
+    except FileExistsError:
+        raise InvalidInput(f"there is a file {saved} already", hint="choose another place with --output") from None
+    except OSError as error:
+        raise InvalidInput(f"{saved} cannot be written: {error.strerror}", hint="choose another with -o") from None
     if as_json:
         print_json({"saved": str(saved)})
     else:
@@ -47,20 +58,3 @@ async def _list_artifacts(settings: Any, *, as_json: bool) -> None:
         click.echo(f"{row['created_at']}  {row['size']:>12,}  {row['uri']}  {row['name']}")
     if not rows:
         click.echo("nothing has been handed out yet")
-
-
-async def _save_artifact(settings: Any, uri: str, output: Path | None) -> Path:
-    """Save the artifact and return its path. Raises NotFound, and InvalidInput for an unusable path."""
-    async with open_app(settings) as app:
-        kept, data = await app.artifacts.read(uri)
-    target = output or Path(PurePosixPath(kept.name).name or kept.id)
-    if target.is_dir():
-        target /= PurePosixPath(kept.name).name or kept.id
-    try:
-        with target.open("xb") as file:
-            file.write(data)
-    except FileExistsError:
-        raise InvalidInput(f"there is a file {target} already", hint="choose another place with --output") from None
-    except OSError as error:
-        raise InvalidInput(f"{target} cannot be written: {error.strerror}", hint="choose another with -o") from None
-    return target

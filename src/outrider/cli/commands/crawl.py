@@ -40,16 +40,7 @@ async def command(url: str, sets: tuple[str, ...], *, as_json: bool, output: Pat
     Exit code 1: there is more to read.
     """
     chosen["owner"] = f"terminal {output or ''}"  # what is in a folder is a crawl of its own
-    answer = await _crawl_site(load_settings(sets), url, output, chosen)
-    if as_json:
-        print_json(answer)
-    else:
-        _print_answer(answer)
-    if answer["status"] != "finished":
-        sys.exit(EXIT_PARTIAL)
-
-
-async def _crawl_site(settings: Any, url: str, output: Path | None, chosen: dict[str, Any]) -> dict[str, Any]:
+    settings = load_settings(sets)
     robots, concurrency = settings.settings.pages.crawl_robots, settings.settings.pages.per_host_concurrency
     include, exclude, owner = chosen["include"], chosen["exclude"], chosen["owner"]
     plan = CrawlPlan(url, chosen["max_depth"], chosen["within"], include, exclude, not chosen["no_sitemap"], robots)
@@ -63,7 +54,13 @@ async def _crawl_site(settings: Any, url: str, output: Path | None, chosen: dict
     names = ("url", "title", "state", "detail", "change", "chars", "kept")
     counts = {name: count for name, count in vars(done.tally).items() if count}
     pages = [{name: row[name] for name in names if row[name]} for row in rows]
-    return {"status": done.ending, "round": done.round, "seconds": round(done.seconds, 1)} | counts | {"pages": pages}
+    answer = {"status": done.ending, "round": done.round, "seconds": round(done.seconds, 1)} | counts | {"pages": pages}
+    if as_json:
+        print_json(answer)
+    else:
+        _print_answer(answer)
+    if done.ending != "finished":
+        sys.exit(EXIT_PARTIAL)
 
 
 def _build_page_writer(folder: Path) -> Any:

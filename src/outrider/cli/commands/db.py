@@ -148,7 +148,11 @@ async def repair(sets: tuple[str, ...], *, as_json: bool) -> None:
 
     The damaged file stays beside it under another name, with the date. Stop Outrider first.
     """
-    path = _find_sqlite_file(load_settings(sets).settings.database_url)
+    path = get_sqlite_path(normalize_url(load_settings(sets).settings.database_url))
+    if path is None:
+        raise Refused("only a file of SQLite can be repaired here", hint="repair a server with its own tools")
+    if not path.is_file():
+        raise NotFound(f"no database at {path}", hint="it is created by any use; `outrider config` shows `data_dir`")
     repaired = await anyio.to_thread.run_sync(_repair_file, path)
     if as_json:
         tables = [asdict(table) for table in repaired.tables]
@@ -157,16 +161,6 @@ async def repair(sets: tuple[str, ...], *, as_json: bool) -> None:
         _print_repair(repaired)
     if not repaired.is_whole:
         sys.exit(EXIT_PARTIAL)
-
-
-def _find_sqlite_file(url: str) -> Path:
-    """Return the file of the database. Raises Refused for a server, and NotFound."""
-    path = get_sqlite_path(normalize_url(url))
-    if path is None:
-        raise Refused("only a file of SQLite can be repaired here", hint="repair a server with its own tools")
-    if not path.is_file():
-        raise NotFound(f"no database at {path}", hint="it is created by any use; `outrider config` shows `data_dir`")
-    return path
 
 
 def _repair_file(path: Path) -> "DatabaseRepair":

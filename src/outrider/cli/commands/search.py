@@ -36,22 +36,18 @@ async def command(query: tuple[str, ...], sets: tuple[str, ...], *, as_json: boo
     if as_json:
         print_json(data)
     else:
-        _print_results(data)
+        from rich.console import Console
+        from rich.text import Text
+
+        console = Console(highlight=False)
+        for number, hit in enumerate(data["results"], 1):
+            console.print(Text(f"{number}. {hit['title']}", style="bold"))
+            console.print(Text(f"   {hit.get('url') or hit.get('image_url')}", style="blue"), soft_wrap=True)
+            if hit.get("snippet"):
+                console.print(Text(f"   {hit['snippet']}"))
+            if hit.get("content"):
+                console.print(Text("   " + hit["content"].replace("\n", "\n   "), style="dim"))
+        console.print(Text(f"{len(data['results'])} results from {data['provider']}", style="dim"))
+        print_notes(data.get("notes", []))
     if not data["results"]:
         sys.exit(EXIT_PARTIAL)
-
-
-def _print_results(data: dict[str, Any]) -> None:
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(highlight=False)
-    for number, hit in enumerate(data["results"], 1):
-        console.print(Text(f"{number}. {hit['title']}", style="bold"))
-        console.print(Text(f"   {hit.get('url') or hit.get('image_url')}", style="blue"), soft_wrap=True)
-        if hit.get("snippet"):
-            console.print(Text(f"   {hit['snippet']}"))
-        if hit.get("content"):
-            console.print(Text("   " + hit["content"].replace("\n", "\n   "), style="dim"))
-    console.print(Text(f"{len(data['results'])} results from {data['provider']}", style="dim"))
-    print_notes(data.get("notes", []))

@@ -31,7 +31,17 @@ async def command(sets: tuple[str, ...], host: str | None, port: int | None, **f
     settings = load_settings((*sets, *given), **flags)
     configure_logging(settings.settings.log_level, settings.settings.log_style)
     print_notes(settings.warnings)
-    _require_authentication(settings)
+    chosen = settings.settings.serve
+    try:
+        is_loopback = ipaddress.ip_address(chosen.host.strip("[]")).is_loopback
+    except ValueError:
+        is_loopback = chosen.host == "localhost"
+    if not chosen.token and not settings.settings.identity.is_enabled and not is_loopback:
+        raise NotConfigured(
+            f"serve.host {chosen.host} can be reached from other machines, but serve.token is not set",
+            hint="set OUTRIDER_SERVE__TOKEN to a long random text or OUTRIDER_IDENTITY__TOKENS=true, "
+            "or listen on 127.0.0.1",
+        )
     await _serve_http(settings)
 
 
@@ -80,18 +90,3 @@ def _announce_addresses(address: str, metrics: str | None, dashboard: str) -> No
         click.echo(f"the dashboard is at {dashboard} (`outrider dashboard` opens it)", err=True)
     if metrics:
         click.echo(f"metrics are at {metrics}", err=True)
-
-
-def _require_authentication(settings: LoadedSettings) -> None:
-    """Require authentication if other machines can reach the port."""
-    chosen = settings.settings.serve
-    try:
-        is_loopback = ipaddress.ip_address(chosen.host.strip("[]")).is_loopback
-    except ValueError:
-        is_loopback = chosen.host == "localhost"
-    if not chosen.token and not settings.settings.identity.is_enabled and not is_loopback:
-        raise NotConfigured(
-            f"serve.host {chosen.host} can be reached from other machines, but serve.token is not set",
-            hint="set OUTRIDER_SERVE__TOKEN to a long random text or OUTRIDER_IDENTITY__TOKENS=true, "
-            "or listen on 127.0.0.1",
-        )

@@ -1,7 +1,7 @@
 """Exchange one HTTP request and response within limits, with errors that hold no secrets."""
 
 import re
-from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from json import dumps
@@ -115,7 +115,18 @@ async def send_request(
                 raise
             response = await _send_once(pool, request, target)
         try:
-            yield response, _parse_headers(response.headers)
+            raw = response.headers
+            size = sum(len(name) + len(value) + 4 for name, value in raw)
+            if len(raw) > MAX_HEADERS or size > MAX_HEAD_BYTES:
+                raise ReadLimitExceeded(is_head=True)
+            pairs = []
+            for name, value in raw:
+                try:
+                    text = value.decode()
+                except UnicodeDecodeError:
+                    text = value.decode("latin-1")
+                pairs.append((name.decode("latin-1"), text))
+            yield response, Headers(pairs)
         finally:
             with anyio.CancelScope(shield=True):
                 await response.aclose()
@@ -185,20 +196,6 @@ async def _send_once(
         await response.aclose()
         raise
     return response
-
-
-def _parse_headers(raw: Sequence[tuple[bytes, bytes]]) -> Headers:
-    size = sum(len(name) + len(value) + 4 for name, value in raw)
-    if len(raw) > MAX_HEADERS or size > MAX_HEAD_BYTES:
-        raise ReadLimitExceeded(is_head=True)
-    pairs = []
-    for name, value in raw:
-        try:
-            text = value.decode()
-        except UnicodeDecodeError:
-            text = value.decode("latin-1")
-        pairs.append((name.decode("latin-1"), text))
-    return Headers(pairs)
 
 
 def _check_content_length(status: int, headers: Headers, request: HttpRequest) -> None:

@@ -164,7 +164,11 @@ async def _forward_response(
     max_interim_responses = 20  # 1xx
     interim_count, event = 0, None
     while not isinstance(event, h11.EndOfMessage):
-        event = await _read_server_event(http, server)
+        while (event := http.next_event()) is h11.NEED_DATA:
+            try:
+                http.receive_data(await server.receive(READ_BYTES))
+            except anyio.EndOfStream:
+                http.receive_data(b"")
         on_data()
         if isinstance(event, h11.InformationalResponse) and interim_count < max_interim_responses:
             interim_count += 1
@@ -175,12 +179,3 @@ async def _forward_response(
         if not isinstance(event, h11.Response | h11.Data | h11.EndOfMessage):
             raise h11.RemoteProtocolError("no response")
         await client.send_event(event)
-
-
-async def _read_server_event(http: h11.Connection, server: SocketStream) -> object:
-    while (event := http.next_event()) is h11.NEED_DATA:
-        try:
-            http.receive_data(await server.receive(READ_BYTES))
-        except anyio.EndOfStream:
-            http.receive_data(b"")
-    return event

@@ -16,7 +16,16 @@ def main(port: int, path: str, command: list[str]) -> None:
     intermediate = os.fork()
     if not intermediate:
         if not os.fork():  # forked twice, so that the command never waits for it as a child of its own
-            _forward_connections(listener, path)
+            # The standard streams belong to the command.
+            null = os.open(os.devnull, os.O_RDWR)
+            for stream in (0, 1, 2):
+                os.dup2(null, stream)
+            while True:
+                client, _ = listener.accept()
+                server = socket.socket(socket.AF_UNIX)
+                server.connect(path)
+                for source, target in ((client, server), (server, client)):
+                    threading.Thread(target=_copy_bytes, args=(source, target), daemon=True).start()
         os._exit(0)
     os.waitpid(intermediate, 0)
     listener.close()
@@ -24,19 +33,6 @@ def main(port: int, path: str, command: list[str]) -> None:
         os.execvp(command[0], command)  # noqa: S606 - the purpose of this script
     except OSError as error:
         sys.exit(f"{command[0]}: {error.strerror}")
-
-
-def _forward_connections(listener: socket.socket, path: str) -> None:
-    # The standard streams belong to the command.
-    null = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):
-        os.dup2(null, stream)
-    while True:
-        client, _ = listener.accept()
-        server = socket.socket(socket.AF_UNIX)
-        server.connect(path)
-        for source, target in ((client, server), (server, client)):
-            threading.Thread(target=_copy_bytes, args=(source, target), daemon=True).start()
 
 
 def _copy_bytes(source: socket.socket, target: socket.socket) -> None:

@@ -76,7 +76,14 @@ async def preview_file(file: ServedFile, start: int, *, extracted: bool) -> File
     if detect_picture_type(head):
         return FilePreview(kind, picture=True)
     if extracted:
-        return await _preview_extracted_text(file, kind, start)
+        max_document_bytes = 20_000_000  # bytes of a document that is read for its text
+        if file.size > max_document_bytes:
+            return FilePreview(kind, trouble="It is too large to be read here; save it.")
+        try:
+            document, _ = await read_body(await file.read(0, file.size), name=file.name)
+        except OutriderError as error:
+            return FilePreview(kind, trouble=f"{error.message}. {error.hint}".strip())
+        return FilePreview(kind, part=cut_part(document.markdown, start), is_markup=kind in MARKUP_TYPES)
     try:
         text, _ = decode_text(await file.read(0, max_preview_bytes))
     except InvalidInput:
@@ -84,17 +91,6 @@ async def preview_file(file: ServedFile, start: int, *, extracted: bool) -> File
     return FilePreview(
         kind, part=cut_part(text, start), is_markup=kind in MARKUP_TYPES, cut=file.size > max_preview_bytes
     )
-
-
-async def _preview_extracted_text(file: ServedFile, kind: str, start: int) -> FilePreview:
-    max_document_bytes = 20_000_000  # bytes of a document that is read for its text
-    if file.size > max_document_bytes:
-        return FilePreview(kind, trouble="It is too large to be read here; save it.")
-    try:
-        document, _ = await read_body(await file.read(0, file.size), name=file.name)
-    except OutriderError as error:
-        return FilePreview(kind, trouble=f"{error.message}. {error.hint}".strip())
-    return FilePreview(kind, part=cut_part(document.markdown, start), is_markup=kind in MARKUP_TYPES)
 
 
 def parse_start(text: str) -> int:

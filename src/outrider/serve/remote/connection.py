@@ -136,18 +136,15 @@ class RemoteConnection:
         except asyncio.CancelledError:
             raise
         except BaseException as error:  # noqa: BLE001 - it is raised where `opened` is awaited
-            self._report_failure(opened, error)
+            cause = _find_first_error(error)
+            if opened.done():
+                log.info("the connection to server %s ended: %s", self._name, cause)
+            elif isinstance(cause, OutriderError):
+                opened.set_exception(cause)
+            else:
+                opened.set_exception(self._describe_break(cause))
         finally:
             self._client = None
-
-    def _report_failure(self, opened: "asyncio.Future[Client]", error: BaseException) -> None:
-        cause = _find_first_error(error)
-        if opened.done():
-            log.info("the connection to server %s ended: %s", self._name, cause)
-        elif isinstance(cause, OutriderError):
-            opened.set_exception(cause)
-        else:
-            opened.set_exception(self._describe_break(cause))
 
     async def _wait_until_closed(self, client: Client, gone: anyio.Event) -> None:
         async with anyio.create_task_group() as tasks:

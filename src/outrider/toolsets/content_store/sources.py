@@ -58,7 +58,17 @@ class ContentSources:
         for root in (workspace_root, *self.shared_folders):
             relative = _make_relative(path, root)
             if relative is not None and (path.is_absolute() or root == workspace_root):
-                return _read_limited(Jail(root), relative, self.max_file_bytes)
+                max_bytes = self.max_file_bytes
+                with Jail(root).open_descriptor(relative) as descriptor, os.fdopen(os.dup(descriptor), "rb") as file:
+                    size = os.fstat(descriptor).st_size
+                    body = file.read(max_bytes + 1) if size <= max_bytes else b""
+                if size > max_bytes or len(body) > max_bytes:
+                    raise InvalidInput(
+                        f"file_url: the file has {size:,} bytes, more than the allowed {max_bytes:,}",
+                        hint="add it in parts, or raise pages.document_max_bytes",
+                        code="FILE_TOO_LARGE",
+                    )
+                return body
         raise Refused(
             f"file_url: {str(path)!r} is outside the workspace and the allowed folders",
             hint="write_file it to the workspace, or send `content`; or have workspace.import_roots allow it",
@@ -135,16 +145,3 @@ def _make_relative(path: Path, root: Path) -> str | None:
         if path.is_relative_to(base):
             return path.relative_to(base).as_posix()
     return None
-
-
-def _read_limited(jail: "Jail", path: str, max_bytes: int) -> bytes:
-    with jail.open_descriptor(path) as descriptor, os.fdopen(os.dup(descriptor), "rb") as file:
-        size = os.fstat(descriptor).st_size
-        body = file.read(max_bytes + 1) if size <= max_bytes else b""
-    if size > max_bytes or len(body) > max_bytes:
-        raise InvalidInput(
-            f"file_url: the file has {size:,} bytes, more than the allowed {max_bytes:,}",
-            hint="add it in parts, or raise pages.document_max_bytes",
-            code="FILE_TOO_LARGE",
-        )
-    return body

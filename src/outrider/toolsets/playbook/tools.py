@@ -156,9 +156,13 @@ async def select_playbook(
         todos = [todo.id for todo in plan.todos[-len(record.content.workflow) :]]
     run = await playbooks.start_run(call, record)
     needed = list_inputs(record.content)
+    lines = [f"Ask the user for {', '.join(needed)} unless it is known."] if needed else []
+    lines += ["Follow the todos in order; mark_todo each as soon as it is done." if todos else "Follow the steps."]
+    criteria = record.content.successCriteria
+    lines += [f"Then check: {criteria.description}"] if criteria else []
     return PlaybookAnswer(
         success=True, playbook=_serialize_playbook(record), runId=run.id, inputs=needed, todos=todos,
-        instructions=_list_instructions(record, needed, todos=bool(todos)),
+        instructions=[*lines, "At the end call finish_playbook, also when you give up."],
     )  # fmt: skip
 
 
@@ -228,14 +232,6 @@ def _add_todos(plan: SessionPlan, record: Playbook) -> SessionPlan:
         plan = plan.with_todo(step.description, after=predecessors)
         predecessors = (plan.todos[-1].id,)
     return plan
-
-
-def _list_instructions(record: Playbook, needed: list[str], *, todos: bool) -> list[str]:
-    lines = [f"Ask the user for {', '.join(needed)} unless it is known."] if needed else []
-    lines += ["Follow the todos in order; mark_todo each as soon as it is done." if todos else "Follow the steps."]
-    criteria = record.content.successCriteria
-    lines += [f"Then check: {criteria.description}"] if criteria else []
-    return [*lines, "At the end call finish_playbook, also when you give up."]
 
 
 async def build_page(playbooks: PlaybookStore, call: Call, page: int, page_size: int) -> PlaybookAnswer:

@@ -145,15 +145,14 @@ class ProgressFeed:
         for stream in (self._thoughts, self._answer):
             due = stream.compute_due_time(self._style, self._min_interval_s)
             if due is not None and (last or due <= now):
-                await self._send_text(stream, now)
-
-    async def _send_text(self, stream: _TextStream, now: float) -> None:
-        text, marks = stream.text, {}
-        if self._style == "deltas":
-            marks = {"delta": True} | ({"reset": True} if stream.needs_reset else {})
-        unsent = text[stream.sent_chars :] if marks and not stream.needs_reset else text
-        stream.sent_chars, stream.sent_at, stream.needs_reset = len(text), now, False
-        await self.send_payload(stream.label, {"type": stream.kind, **self._run_ids, stream.name: unsent, **marks})
+                text, marks = stream.text, {}
+                if self._style == "deltas":
+                    marks = {"delta": True} | ({"reset": True} if stream.needs_reset else {})
+                unsent = text[stream.sent_chars :] if marks and not stream.needs_reset else text
+                stream.sent_chars, stream.sent_at, stream.needs_reset = len(text), now, False
+                await self.send_payload(
+                    stream.label, {"type": stream.kind, **self._run_ids, stream.name: unsent, **marks}
+                )
 
 
 def build_store_payload(*resources: Mapping[str, Any]) -> dict[str, Any]:

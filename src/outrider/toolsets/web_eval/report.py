@@ -174,10 +174,6 @@ def suggest_next_actions(session_id: str, *, has_errors: bool) -> list[str]:
 
 def build_result(answer: dict[str, Any]) -> Result:
     """Build the result of `web_eval_agent`: the answer as text and as data."""
-    return Result((TextBlock("\n".join(_format_lines(answer))),), data=answer, is_error=answer["status"] == "failed")
-
-
-def _format_lines(answer: dict[str, Any]) -> list[str]:
     page, artifacts = answer["page"], answer["artifacts"]
     lines = [f"Result: {answer['result'] or '(none)'}"]
     if "structured_output" in answer:
@@ -198,7 +194,8 @@ def _format_lines(answer: dict[str, Any]) -> list[str]:
     excerpts = answer.get("dev_excerpts", {})
     errors = [*excerpts.get("console_errors", ()), *excerpts.get("network_errors", ())]
     lines += ["", "Console and network errors:"] if errors else []
-    return lines + [f"- {error['summary']}" for error in errors]
+    lines += [f"- {error['summary']}" for error in errors]
+    return Result((TextBlock("\n".join(lines)),), data=answer, is_error=answer["status"] == "failed")
 
 
 def _describe_last_page(

@@ -107,24 +107,23 @@ class EvaluationScript:
         """Run the steps in order until one fails, and add each outcome to `outcomes`."""
         for number, step in enumerate(steps, 1):
             await self.on_step(number - 1, str(step))
-            outcomes.append(await self._run_step(number, step))
+            max_text_chars = 500
+            started = time.monotonic()
+            tool, arguments = step.build_call(self.base)
+            try:
+                if tool not in self.allowed:
+                    raise Refused(
+                        f"tool: {tool!r} is not allowed in steps", hint=f"one of {', '.join(sorted(self.allowed))}"
+                    )
+                result = await self.toolbox.call(tool, {"sessionId": self.session_id, **arguments}, self.call)
+                outcome, text = "ok", result.text
+            except AnswerNeeded:
+                outcome = "refused"
+                text = "it needs a person's consent, which scripts cannot wait for: call the browser's tool yourself"
+            except OutriderError as error:
+                outcome, text = error.code, f"{error.message}{f' ({error.hint})' if error.hint else ''}"
+            outcomes.append(
+                StepOutcome(number, str(step), outcome, text[:max_text_chars], round(time.monotonic() - started, 3))
+            )
             if outcomes[-1].has_failed:
                 return
-
-    async def _run_step(self, number: int, step: ScriptStep) -> StepOutcome:
-        max_text_chars = 500
-        started = time.monotonic()
-        tool, arguments = step.build_call(self.base)
-        try:
-            if tool not in self.allowed:
-                raise Refused(
-                    f"tool: {tool!r} is not allowed in steps", hint=f"one of {', '.join(sorted(self.allowed))}"
-                )
-            result = await self.toolbox.call(tool, {"sessionId": self.session_id, **arguments}, self.call)
-            outcome, text = "ok", result.text
-        except AnswerNeeded:
-            outcome = "refused"
-            text = "it needs a person's consent, which scripts cannot wait for: call the browser's tool yourself"
-        except OutriderError as error:
-            outcome, text = error.code, f"{error.message}{f' ({error.hint})' if error.hint else ''}"
-        return StepOutcome(number, str(step), outcome, text[:max_text_chars], round(time.monotonic() - started, 3))

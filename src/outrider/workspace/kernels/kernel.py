@@ -63,7 +63,15 @@ class Kernel:
             raise
         self.used_at = time.monotonic()
         if self._stdout.reply is not None and self._stderr.reply is not None:
-            self._record_reply(cell, self._stdout.reply)
+            # The code shares a process with what writes the reply: it may say anything.
+            try:
+                facts: dict[str, Any] = json.loads(self._stdout.reply)
+                exit_code, value, names = int(facts["exit_code"]) & 0xFF, facts["value"], facts["names"]
+                self.names = [str(name)[:100] for name in list(names)[:MAX_NAMES]]
+            except (ValueError, TypeError, KeyError, RecursionError):
+                exit_code, value = 1, None
+            cell.exit_code, cell.ended_at = exit_code, time.monotonic()
+            cell.value = value if isinstance(value, str) else None
         else:
             await self._record_death(cell)
 
@@ -81,17 +89,6 @@ class Kernel:
         self.process.kill(reason)
         with anyio.CancelScope(shield=True), suppress(Exception, asyncio.CancelledError):
             await self._life
-
-    def _record_reply(self, cell: "Cell", reply: bytes) -> None:
-        # The code shares a process with what writes the reply: it may say anything.
-        try:
-            facts: dict[str, Any] = json.loads(reply)
-            exit_code, value, names = int(facts["exit_code"]) & 0xFF, facts["value"], facts["names"]
-            self.names = [str(name)[:100] for name in list(names)[:MAX_NAMES]]
-        except (ValueError, TypeError, KeyError, RecursionError):
-            exit_code, value = 1, None
-        cell.exit_code, cell.ended_at = exit_code, time.monotonic()
-        cell.value = value if isinstance(value, str) else None
 
     async def _record_death(self, cell: "Cell") -> None:
         await self.kill("stopped")

@@ -93,15 +93,6 @@ class KernelPool:
     async def _start_kernel(self, language: "KernelLanguage", build_job: Callable[[], Awaitable["Job"]]) -> "Kernel":
         from outrider.workspace.kernels.kernel import Kernel
 
-        await self._make_room()
-        self._forget_slots()
-        kernel = Kernel(await self._sandbox.start(await build_job()), language)
-        if self._idle_watch is None:
-            self._idle_watch = asyncio.get_running_loop().create_task(self._close_idle_forever())
-        return kernel
-
-    async def _make_room(self) -> None:
-        """Close the kernel that has not been used for the longest time, if there are too many."""
         limit = self._sandbox.settings.interpreters
         idle = [slot for slot in self._slots.values() if slot.kernel and not slot.lock.locked()]
         count = sum(slot.kernel is not None for slot in self._slots.values())
@@ -109,6 +100,14 @@ class KernelPool:
             oldest = min(idle, key=lambda slot: slot.kernel.used_at if slot.kernel else 0.0)
             async with oldest.lock:
                 await self._close_kernel(oldest, f"{limit} other interpreters were used since, which is the limit")
+        max_slots = 1_000
+        for key, slot in list(self._slots.items())[:-max_slots]:
+            if not slot.kernel and not slot.lock.locked():
+                del self._slots[key]
+        kernel = Kernel(await self._sandbox.start(await build_job()), language)
+        if self._idle_watch is None:
+            self._idle_watch = asyncio.get_running_loop().create_task(self._close_idle_forever())
+        return kernel
 
     async def _close_idle_forever(self) -> None:
         idle_s = self._sandbox.settings.idle_s
@@ -141,13 +140,6 @@ class KernelPool:
         names = slot.kernel.names if slot.kernel else []
         slot.loss = f"{reason}{describe_lost_names(names)}"
         slot.kernel = None
-
-    def _forget_slots(self) -> None:
-        """Forget the oldest slots that hold nothing but a loss."""
-        max_slots = 1_000
-        for key, slot in list(self._slots.items())[:-max_slots]:
-            if not slot.kernel and not slot.lock.locked():
-                del self._slots[key]
 
 
 def describe_lost_names(names: list[str]) -> str:

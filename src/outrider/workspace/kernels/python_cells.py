@@ -39,7 +39,16 @@ class PythonCells:
         self._forget_changed_modules()
         exit_code, value = 0, None
         try:
-            value = self._execute(code, self._save_source(code))
+            folder = os.environ.get("TMPDIR", "/tmp")  # noqa: S108 - the sandbox's own
+            path = os.path.join(folder, f"cell-{os.getpid()}-{self.count}.py")
+            linecache.cache[path] = (len(code), None, code.splitlines(keepends=True), path)
+            with suppress(OSError):
+                os.unlink(self.source_path)
+            self.source_path = path
+            with suppress(OSError, UnicodeError), open(path, "w", encoding="utf-8") as file:
+                file.write(code)
+            self.namespace["__file__"] = path
+            value = self._execute(code, path)
         except SystemExit as error:
             exit_code = read_exit_code(error)
         except BaseException as error:
@@ -49,19 +58,6 @@ class PythonCells:
         self.module_times = dict(list_workspace_modules())
         names = [name for name in self.namespace if name not in self.hidden_names and not name.startswith("_")]
         return {"exit_code": exit_code, "value": value, "names": names}
-
-    def _save_source(self, code: str) -> str:
-        """Write the cell to a file, for tracebacks and for processes that import the main module; return its path."""
-        folder = os.environ.get("TMPDIR", "/tmp")  # noqa: S108 - the sandbox's own
-        path = os.path.join(folder, f"cell-{os.getpid()}-{self.count}.py")
-        linecache.cache[path] = (len(code), None, code.splitlines(keepends=True), path)
-        with suppress(OSError):
-            os.unlink(self.source_path)
-        self.source_path = path
-        with suppress(OSError, UnicodeError), open(path, "w", encoding="utf-8") as file:
-            file.write(code)
-        self.namespace["__file__"] = path
-        return path
 
     def _execute(self, code: str, path: str) -> "str | None":
         tree = ast.parse(code, path)

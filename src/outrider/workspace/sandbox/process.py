@@ -129,7 +129,15 @@ class SandboxProcess:
         finally:
             self.kill()
             with anyio.CancelScope(shield=True):
-                await self._record_end()
+                status = await self.process.wait()
+                self.exit_code = status if status >= 0 else 128 - status
+                self.ended_at = time.monotonic()
+                if self.cgroup:
+                    self.end_reason = self.end_reason or ("memory" if self.cgroup.has_oom_kill else "")
+                    await anyio.to_thread.run_sync(self.cgroup.remove)
+                self.plan.close()
+                await self.process.aclose()
+                self.finished.set()
 
     async def _feed_stdin(self) -> None:
         if self.job.stdin:
@@ -232,17 +240,6 @@ class SandboxProcess:
                 os.killpg(self.process.pid, signal.SIGKILL)
             else:
                 self.process.kill()
-
-    async def _record_end(self) -> None:
-        status = await self.process.wait()
-        self.exit_code = status if status >= 0 else 128 - status
-        self.ended_at = time.monotonic()
-        if self.cgroup:
-            self.end_reason = self.end_reason or ("memory" if self.cgroup.has_oom_kill else "")
-            await anyio.to_thread.run_sync(self.cgroup.remove)
-        self.plan.close()
-        await self.process.aclose()
-        self.finished.set()
 
 
 async def _read_child_pid(info_fd: int, process: Process) -> int:

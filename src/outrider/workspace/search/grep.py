@@ -9,7 +9,7 @@ race reveals nothing.
 import os
 import re
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
@@ -131,11 +131,18 @@ def _build_result(lines: list[GrepLine], matches: list[LineMatch], query: GrepQu
 async def _search_files(jail: Jail, folder: str, query: GrepQuery, file: str | None, matches: list[LineMatch]) -> None:
     """Add the first matches to `matches`: in any order if they are few, otherwise those of the first paths."""
     max_unordered_lines = 5_000  # above this the search starts again, ordered by path, which is slower
-    request, is_wanted = replace(query.build_request(), file=file), _build_path_filter(query.glob)
+    flags = wcglob.GLOBSTAR | wcglob.MATCHBASE | wcglob.DOTGLOB | wcglob.BRACE | wcglob.NEGATE | wcglob.NEGATEALL
+    try:
+        wanted = wcglob.compile(query.glob, flags=flags | wcglob.FORCEUNIX, limit=100) if query.glob else None
+    except (ValueError, re.error) as error:
+        raise InvalidInput(f"glob: {error}", hint="for instance *.py, *.{js,ts} or src/**/*.md") from None
+    request = replace(query.build_request(), file=file)
     in_order = False
 
     def collect_lines(lines: list[LineMatch]) -> bool:
-        matches.extend(lines if is_wanted(lines[0].path) else ())
+        path = lines[0].path
+        is_wanted = PARTIAL_PREFIX not in path and (wanted is None or bool(wanted.match(path)))
+        matches.extend(lines if is_wanted else ())
         return len(matches) > (query.max_lines if in_order else max_unordered_lines)
 
     for engine in select_engines(request.pattern, query.ripgrep_path):
@@ -183,13 +190,3 @@ def _add_context(path: str, match: LineMatch, text_lines: Sequence[str], context
     text = text_lines[index].removesuffix("\r")
     before, after = text_lines[max(index - context, 0) : index], text_lines[index + 1 : index + 1 + context]
     return GrepLine(path, match.number, text, match.column, tuple(before), tuple(after))
-
-
-def _build_path_filter(glob: str | None) -> Callable[[str], bool]:
-    """Return whether a path matches the glob; partial files never do."""
-    flags = wcglob.GLOBSTAR | wcglob.MATCHBASE | wcglob.DOTGLOB | wcglob.BRACE | wcglob.NEGATE | wcglob.NEGATEALL
-    try:
-        wanted = wcglob.compile(glob, flags=flags | wcglob.FORCEUNIX, limit=100) if glob else None
-    except (ValueError, re.error) as error:
-        raise InvalidInput(f"glob: {error}", hint="for instance *.py, *.{js,ts} or src/**/*.md") from None
-    return lambda path: PARTIAL_PREFIX not in path and (wanted is None or bool(wanted.match(path)))

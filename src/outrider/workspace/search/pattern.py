@@ -88,30 +88,25 @@ def _translate_token(kind: str, text: str, *, ignore_case: bool) -> tuple[str, s
             return None
         return text, (dotless_i.get(text, "") if ignore_case else "") or rf"\x{{{code:x}}}"
     if kind == "set":
-        return _translate_set(text)
+        negated = text.startswith("[^")
+        body = text[2:-1] if negated else text[1:-1]
+        items: list[int | str] = []  # characters as code points, kinds by their letter, `-` where it may span a range
+        position = 0
+        while item := SET_ITEM.match(body, position):
+            escape, letter = item.groups()
+            if escape is None:
+                items.append("-" if letter == "-" else ord(letter))
+            else:
+                items.append(escape if escape in "dDwWsS" else _parse_code(escape))
+            position = item.end()
+        if position != len(body):
+            return None
+        return rf"(?:(?!\r){text})", _build_rust_set("".join(_iter_ranges(items)), negated=negated)
     if kind == "kind":
         rust = _build_rust_set(RUST_KINDS[text[1].lower()], negated=text[1].isupper())
         return python_kinds.get(text, text), rust
     rust_forms = {".": any_char, **rust_edges}
     return (any_char if text == "." else text), rust_forms.get(text, text.replace("{,", "{0,"))
-
-
-def _translate_set(text: str) -> tuple[str, str] | None:
-    """Translate a character set; None if it contains something unknown."""
-    negated = text.startswith("[^")
-    body = text[2:-1] if negated else text[1:-1]
-    items: list[int | str] = []  # characters as code points, kinds by their letter, `-` where it may span a range
-    position = 0
-    while item := SET_ITEM.match(body, position):
-        escape, letter = item.groups()
-        if escape is None:
-            items.append("-" if letter == "-" else ord(letter))
-        else:
-            items.append(escape if escape in "dDwWsS" else _parse_code(escape))
-        position = item.end()
-    if position != len(body):
-        return None
-    return rf"(?:(?!\r){text})", _build_rust_set("".join(_iter_ranges(items)), negated=negated)
 
 
 def _iter_ranges(items: list[int | str]) -> Iterator[str]:
