@@ -9,7 +9,7 @@ import pytest
 from outrider import toolsets
 from outrider.core.discovery import discover_instances
 from outrider.core.text import count_tokens
-from outrider.core.tool import Tool, Toolset
+from outrider.core.tool import Toolset
 from outrider.serve.protocol_results import build_tool_entry, count_entry_tokens
 
 TOOLSETS = discover_instances(toolsets, Toolset, nested=True)
@@ -23,31 +23,37 @@ def test_names_are_unique_over_all_toolsets():
     assert len({tool.name for tool in TOOLS}) == len(TOOLS)
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-def test_every_tool_says_what_it_does_in_few_words(tool: Tool):
-    assert tool.description.endswith(".")
-    assert len(tool.description) < 400
-    assert tool.title
-    assert tool.title[0].isupper()
+def test_every_tool_says_what_it_does_in_few_words(subtests: pytest.Subtests):
+    for tool in TOOLS:
+        with subtests.test(tool=tool.name):
+            assert tool.description.endswith(".")
+            assert len(tool.description) < 400
+            assert tool.title
+            assert tool.title[0].isupper()
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-def test_every_tool_forbids_what_it_does_not_know(tool: Tool):
-    assert tool.input_schema["additionalProperties"] is False
-    assert tool.input_schema["type"] == "object"
+def test_every_tool_forbids_what_it_does_not_know(subtests: pytest.Subtests):
+    for tool in TOOLS:
+        with subtests.test(tool=tool.name):
+            assert tool.input_schema["additionalProperties"] is False
+            assert tool.input_schema["type"] == "object"
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-def test_what_removes_something_for_good_does_not_say_that_it_only_adds(tool: Tool):
-    removes = re.match(r"(?:delete|remove|clear)(?=[A-Z_])", tool.name)
-    assert not removes or tool.name in KEPT or tool.effect == "act"
+def test_what_removes_something_for_good_does_not_say_that_it_only_adds(subtests: pytest.Subtests):
+    for tool in TOOLS:
+        with subtests.test(tool=tool.name):
+            removes = re.match(r"(?:delete|remove|clear)(?=[A-Z_])", tool.name)
+            assert not removes or tool.name in KEPT or tool.effect == "act"
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-def test_what_a_tool_costs_is_counted_as_the_wire_has_it(tool: Tool):
-    entry = build_tool_entry(tool, tool.name)
-    sent = json.dumps(entry.model_dump(by_alias=True, exclude_none=True), ensure_ascii=False, separators=(",", ":"))
-    assert count_entry_tokens(entry) == count_tokens(sent)
+def test_what_a_tool_costs_is_counted_as_the_wire_has_it(subtests: pytest.Subtests):
+    for tool in TOOLS:
+        with subtests.test(tool=tool.name):
+            entry = build_tool_entry(tool, tool.name)
+            sent = json.dumps(
+                entry.model_dump(by_alias=True, exclude_none=True), ensure_ascii=False, separators=(",", ":")
+            )
+            assert count_entry_tokens(entry) == count_tokens(sent)
 
 
 @pytest.mark.parametrize("toolset", TOOLSETS, ids=lambda toolset: toolset.name)

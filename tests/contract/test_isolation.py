@@ -199,23 +199,24 @@ async def stranger(request: pytest.FixtureRequest, world: World) -> AsyncGenerat
         yield client
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-async def test_no_tool_tells_a_stranger_anything(world: World, stranger: Client, tool: Tool):
-    given, named = arguments_of(world, tool)
-    if tool.toolset == "playbook" and await of_the_same_workspace(stranger):
-        return  # an assistant's playbooks are the workspace's
-    with anyio.fail_after(PATIENCE):
-        done = await stranger.call_tool(tool.name, given, meta=ANNA)
-    if tool.name == "run_agent" and not done.is_error:
-        # Saved files are the workspace's and may be attached; the scripted model tells everybody the secret. The
-        # conversation must be a new one.
-        assert await of_the_same_workspace(stranger)
-        assert given["conversation_id"] not in done.model_dump_json()
-        return
-    assert SECRET not in done.model_dump_json().replace(json.dumps(given)[1:-1], "")
-    assert not named or done.is_error or tool.name in FORGIVING, done
-    if named and tool.name not in FORGIVING:
-        assert read_error(done)["kind"] in {"not_found", "refused", "invalid_input", "not_configured"}, done
+async def test_no_tool_tells_a_stranger_anything(subtests: pytest.Subtests, world: World, stranger: Client):
+    for tool in TOOLS:
+        with subtests.test(tool=tool.name):
+            given, named = arguments_of(world, tool)
+            if tool.toolset == "playbook" and await of_the_same_workspace(stranger):
+                continue  # an assistant's playbooks are the workspace's
+            with anyio.fail_after(PATIENCE):
+                done = await stranger.call_tool(tool.name, given, meta=ANNA)
+            if tool.name == "run_agent" and not done.is_error:
+                # Saved files are the workspace's and may be attached; the scripted model tells everybody the secret.
+                # The conversation must be a new one.
+                assert await of_the_same_workspace(stranger)
+                assert given["conversation_id"] not in done.model_dump_json()
+                continue
+            assert SECRET not in done.model_dump_json().replace(json.dumps(given)[1:-1], "")
+            assert not named or done.is_error or tool.name in FORGIVING, done
+            if named and tool.name not in FORGIVING:
+                assert read_error(done)["kind"] in {"not_found", "refused", "invalid_input", "not_configured"}, done
 
 
 async def of_the_same_workspace(client: Client) -> bool:

@@ -145,32 +145,36 @@ CARRIERS = {
 CARRIED = [(form, v4) for form in CARRIERS for v4 in FORBIDDEN_V4]
 
 
-@pytest.mark.parametrize(("address", "kind"), [*FORBIDDEN_V4.items(), *FORBIDDEN_V6.items()])
-def test_a_reserved_address_is_known_for_what_it_is(address, kind):
-    verdict = classify_address(ip_address(address))
-    assert (verdict.kind, verdict.is_public) == (kind, False)
-    assert verdict.name
-    assert verdict.source
+def test_a_reserved_address_is_known_for_what_it_is(subtests: pytest.Subtests):
+    for address, kind in [*FORBIDDEN_V4.items(), *FORBIDDEN_V6.items()]:
+        with subtests.test(address=address, kind=kind):
+            verdict = classify_address(ip_address(address))
+            assert (verdict.kind, verdict.is_public) == (kind, False)
+            assert verdict.name
+            assert verdict.source
 
 
-@pytest.mark.parametrize("address", PUBLIC)
-def test_an_ordinary_address_is_public(address):
-    assert classify_address(ip_address(address)).is_public
+def test_an_ordinary_address_is_public(subtests: pytest.Subtests):
+    for address in PUBLIC:
+        with subtests.test(address=address):
+            assert classify_address(ip_address(address)).is_public
 
 
-@pytest.mark.parametrize(("form", "v4"), CARRIED)
-def test_no_form_hides_a_reserved_ipv4_address(form, v4):
-    carrier = IPv6Address(CARRIERS[form](int(IPv4Address(v4))))
-    assert not classify_address(carrier).is_public
-    assert find_embedded_ipv4(carrier) in (IPv4Address(v4), None)
+def test_no_form_hides_a_reserved_ipv4_address(subtests: pytest.Subtests):
+    for form, v4 in CARRIED:
+        with subtests.test(form=form, v4=v4):
+            carrier = IPv6Address(CARRIERS[form](int(IPv4Address(v4))))
+            assert not classify_address(carrier).is_public
+            assert find_embedded_ipv4(carrier) in (IPv4Address(v4), None)
 
 
-@pytest.mark.parametrize("row", [*IPV4_BLOCKS, *IPV6_BLOCKS], ids=lambda row: row[0])
-def test_a_block_of_the_table_is_a_network_with_a_source(row):
-    network = ip_network(row[0])
-    assert row[3]
-    if row[1] != "public" and network.prefixlen not in (0, 3):
-        assert not classify_address(network[0]).is_public or row[2] in ("IPv4-mapped", "NAT64", "6to4")
+def test_a_block_of_the_table_is_a_network_with_a_source(subtests: pytest.Subtests):
+    for row in [*IPV4_BLOCKS, *IPV6_BLOCKS]:
+        with subtests.test(row=row):
+            network = ip_network(row[0])
+            assert row[3]
+            if row[1] != "public" and network.prefixlen not in (0, 3):
+                assert not classify_address(network[0]).is_public or row[2] in ("IPv4-mapped", "NAT64", "6to4")
 
 
 def test_a_mapped_address_and_a_zone_are_read_as_what_the_kernel_dials():

@@ -101,25 +101,28 @@ def resolver(*answers):
     return resolve
 
 
-@pytest.mark.parametrize("url", [*REFUSED.split(), *INVISIBLE])
-def test_what_is_not_public_is_refused_in_every_spelling(url):
-    with pytest.raises(Refused) as caught:
-        EgressGuard().check_url(url)
-    assert caught.value.code == "egress"
+def test_what_is_not_public_is_refused_in_every_spelling(subtests: pytest.Subtests):
+    for url in [*REFUSED.split(), *INVISIBLE]:
+        with subtests.test(url=url):
+            with pytest.raises(Refused) as caught:
+                EgressGuard().check_url(url)
+            assert caught.value.code == "egress"
 
 
-@pytest.mark.parametrize("url", [each.strip() for each in BAD.replace("\n", "").split("|")])
-def test_what_a_browser_could_not_fetch_either_is_bad_input(url):
-    with pytest.raises(InvalidInput) as caught:
-        EgressGuard().check_url(url)
-    assert caught.value.code == "bad_url"
+def test_what_a_browser_could_not_fetch_either_is_bad_input(subtests: pytest.Subtests):
+    for url in [each.strip() for each in BAD.replace("\n", "").split("|")]:
+        with subtests.test(url=url):
+            with pytest.raises(InvalidInput) as caught:
+                EgressGuard().check_url(url)
+            assert caught.value.code == "bad_url"
 
 
-@pytest.mark.parametrize("url", LEGITIMATE.split())
-async def test_nothing_legitimate_is_refused(url):
-    guard = EgressGuard(resolve=resolver("93.184.215.14"))
-    target = guard.check_url(url)
-    assert await guard.resolve_addresses(target.host, target.port)
+async def test_nothing_legitimate_is_refused(subtests: pytest.Subtests):
+    for url in LEGITIMATE.split():
+        with subtests.test(url=url):
+            guard = EgressGuard(resolve=resolver("93.184.215.14"))
+            target = guard.check_url(url)
+            assert await guard.resolve_addresses(target.host, target.port)
 
 
 # What a resolver may answer, and what of it may be dialled.
@@ -158,14 +161,15 @@ ANSWERS = [
 ]
 
 
-@pytest.mark.parametrize(("answers", "dialled"), ANSWERS)
-async def test_only_the_public_answers_of_a_resolver_are_dialled(answers, dialled):
-    guard = EgressGuard(resolve=resolver(*answers))
-    if dialled is None:
-        with pytest.raises(Refused):
-            await guard.resolve_addresses("example.com", 443)
-    else:
-        assert [str(each) for each in await guard.resolve_addresses("example.com", 443)] == dialled
+async def test_only_the_public_answers_of_a_resolver_are_dialled(subtests: pytest.Subtests):
+    for answers, dialled in ANSWERS:
+        with subtests.test(answers=answers, dialled=dialled):
+            guard = EgressGuard(resolve=resolver(*answers))
+            if dialled is None:
+                with pytest.raises(Refused):
+                    await guard.resolve_addresses("example.com", 443)
+            else:
+                assert [str(each) for each in await guard.resolve_addresses("example.com", 443)] == dialled
 
 
 async def test_a_name_without_addresses_is_unavailable():
@@ -254,14 +258,15 @@ SETTINGS = [
 ]
 
 
-@pytest.mark.parametrize(("given", "host", "port", "answer", "reached"), SETTINGS)
-async def test_settings_open_and_close_what_they_name_and_nothing_else(given, host, port, answer, reached):
-    guard = EgressGuard(EgressSettings(**given), resolver(answer))
-    if reached:
-        assert await guard.resolve_addresses(host, port)
-    else:
-        with pytest.raises(Refused):
-            await guard.resolve_addresses(host, port)
+async def test_settings_open_and_close_what_they_name_and_nothing_else(subtests: pytest.Subtests):
+    for chosen, host, port, answer, reached in SETTINGS:
+        with subtests.test(chosen=chosen, host=host, port=port, answer=answer):
+            guard = EgressGuard(EgressSettings(**chosen), resolver(answer))
+            if reached:
+                assert await guard.resolve_addresses(host, port)
+            else:
+                with pytest.raises(Refused):
+                    await guard.resolve_addresses(host, port)
 
 
 @pytest.mark.parametrize(
@@ -311,12 +316,13 @@ example.com:65536 example.com:http [::1 ::1::2 user@example.com 10.0.0.0/8/9 fd0
 """
 
 
-@pytest.mark.parametrize("entry", ["", " ", *BAD_ENTRIES.split()])
-@pytest.mark.parametrize("field", ["allow", "deny"])
-def test_a_bad_entry_is_named_when_the_settings_are_read(field, entry):
-    with pytest.raises(ValidationError) as caught:
-        EgressSettings.model_validate({field: ["example.com", entry]})
-    assert repr(entry) in str(caught.value)
+def test_a_bad_entry_is_named_when_the_settings_are_read(subtests: pytest.Subtests):
+    for field in ["allow", "deny"]:
+        for entry in ["", " ", *BAD_ENTRIES.split()]:
+            with subtests.test(entry=entry, field=field):
+                with pytest.raises(ValidationError) as caught:
+                    EgressSettings.model_validate({field: ["example.com", entry]})
+                assert repr(entry) in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -335,13 +341,14 @@ def test_a_refusal_names_the_host_and_the_setting_that_would_open_it():
     assert "secret" not in str(caught.value.to_dict())
 
 
-@pytest.mark.parametrize("url", REFUSED.split())
-def test_adding_what_the_hint_says_opens_it(url):
-    try:
-        EgressGuard().check_url(url)
-    except Refused as error:
-        entry = error.hint.split("'")[1]
-        EgressGuard(EgressSettings(allow=[entry])).check_url(url)
+def test_adding_what_the_hint_says_opens_it(subtests: pytest.Subtests):
+    for url in REFUSED.split():
+        with subtests.test(url=url):
+            try:
+                EgressGuard().check_url(url)
+            except Refused as error:
+                entry = error.hint.split("'")[1]
+                EgressGuard(EgressSettings(allow=[entry])).check_url(url)
 
 
 @st.composite

@@ -1,7 +1,6 @@
 """The text of a document and its Markdown hold the same words in the same order."""
 
 import re
-from pathlib import Path
 
 import pytest
 from evals.extraction.corpus import OWN
@@ -28,14 +27,15 @@ def shown(markdown: str) -> list[str]:
     return WORD.findall(MARK.sub("", REFERENCE.sub(r" \1 ", NUMBER.sub(r"\1", FENCE.sub("", text)))))
 
 
-@pytest.mark.parametrize("main", [True, False])
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_text_and_markdown_agree(path: Path, main: bool):
-    source = path.read_bytes()
-    read = extract(source, url="https://manual.example/guide/page", main=main)
-    markdown, text = shown(read.markdown), WORD.findall(MARK.sub("", FENCE.sub("", read.text)))
-    if SPAN.search(source):  # what spans rows stands in each of them
-        rest = iter(markdown)
-        assert all(word in rest for word in text)
-    else:
-        assert markdown == text
+def test_text_and_markdown_agree(subtests: pytest.Subtests):
+    for path in FILES:
+        for main in [True, False]:
+            with subtests.test(main=main, path=path):
+                source = path.read_bytes()
+                read = extract(source, url="https://manual.example/guide/page", main=main)
+                markdown, text = shown(read.markdown), WORD.findall(MARK.sub("", FENCE.sub("", read.text)))
+                if SPAN.search(source):  # what spans rows stands in each of them
+                    rest = iter(markdown)
+                    assert all(word in rest for word in text)
+                else:
+                    assert markdown == text

@@ -166,16 +166,16 @@ HELD_BY += [("landlock", None, name) for name in BY_LANDLOCK]
 HELD_BY += [("landlock", 1, name) for name in BY_LANDLOCK]  # what Linux 5.13 has, with a filter that does more
 
 
-@pytest.mark.parametrize(("level", "abi", "name"), HELD_BY)
-def test_code_does_not_get_out(
-    outcomes: dict[str, dict[str, str]], place: Path, level: IsolationLevel, abi: int | None, name: str
-):
-    result = results(outcomes, place, level, abi)
-    if "" in result:
-        pytest.skip(f"this machine has no {level}: {result['']}")
-    assert result[name].startswith("held:"), result[name]
+def test_code_does_not_get_out(subtests: pytest.Subtests, outcomes: dict[str, dict[str, str]], place: Path):
+    for level, abi, name in HELD_BY:
+        with subtests.test(level=level, abi=abi, name=name):
+            result = results(outcomes, place, level, abi)
+            if "" in result:
+                pytest.skip(f"this machine has no {level}: {result['']}")
+            assert result[name].startswith("held:"), result[name]
 
 
-@pytest.mark.parametrize("name", sorted(sandbox_escapes.CONTROLS))
-def test_the_attempts_do_what_they_say(outcomes: dict[str, dict[str, str]], place: Path, name: str):
-    assert results(outcomes, place, "none")[name].startswith("escaped:")
+def test_the_attempts_do_what_they_say(subtests: pytest.Subtests, outcomes: dict[str, dict[str, str]], place: Path):
+    for name in sorted(sandbox_escapes.CONTROLS):
+        with subtests.test(name=name):
+            assert results(outcomes, place, "none")[name].startswith("escaped:")
