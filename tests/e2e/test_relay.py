@@ -137,7 +137,7 @@ async def test_twenty_hosts_that_start_at_once_start_one_process(person: HostUse
         for each in processes:
             await anyio.to_thread.run_sync(each.communicate)
     assert all(len(found[1]["result"]["tools"]) == 4 for found in answers)
-    assert (facts["hosts"], facts["houses"]) == (20, 1)
+    assert (facts["hosts"], facts["apps"]) == (20, 1)
     assert person.read_logs().count("listens, process") == 1
     assert {each.returncode for each in processes} == {0}
 

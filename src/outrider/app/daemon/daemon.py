@@ -287,7 +287,7 @@ class Daemon:
             "log": str(Path(self._paths.data_dir) / LOG_FILE),
             "seconds": round(time.time() - self._started_at, 1),
             "hosts": len(self._connections),
-            "houses": len(self._apps),
+            "apps": len(self._apps),
             "at_work": self._apps.is_busy,
             "dashboard": self._apps.dashboard_url,
             "rest_token": self._paths.rest_token_path,
