@@ -30,7 +30,7 @@ endif
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: ahead demo test test-nightly test-scale test-kills check lint types layers licences unit e2e miniwob names
-.PHONY: conformance bench sbom audit extras lock screenshots packages manifests publication docs clean
+.PHONY: conformance frameworks bench sbom audit extras lock screenshots packages manifests publication docs clean
 
 # What the tests need holds what the demo needs; an environment that has it is left as it is.
 demo: $(if $(wildcard .venv/dev.ready),.venv/dev.ready,.venv/run.ready)
@@ -46,7 +46,7 @@ test-nightly: ahead lint types layers
 	HYPOTHESIS_PROFILE=nightly $(MAKE) --no-print-directory unit
 	OUTRIDER_EVERY_LOOK=1 $(MAKE) --no-print-directory e2e miniwob names
 	$(RUN)/python -m tests.conformance --all
-	$(MAKE) --no-print-directory test-scale test-kills sbom audit
+	$(MAKE) --no-print-directory test-scale test-kills frameworks sbom audit
 
 # npm downloads while other tests run; the conformance suite waits for it and reports what went wrong.
 ahead: .venv/dev.ready
@@ -85,6 +85,10 @@ test-scale: .venv/browser.ready
 test-kills: .venv/dev.ready
 	OUTRIDER_KILLS=200 $(RUN)/pytest tests/e2e/test_work_survives.py tests/e2e/test_content_survives.py \
 		tests/unit/workspace/test_crash.py tests/unit/workspace/sandbox/test_orphans.py -q
+
+# The programs of the guide to agent frameworks, each in an environment of its own with the newest versions.
+frameworks: .venv/browser.ready
+	$(RUN)/pytest tests/frameworks -q
 
 # Every page of the dashboard at 1280 and 390 pixels, light and dark, into .cache/screenshots.
 screenshots: .venv/browser.ready
