@@ -132,6 +132,10 @@ packages: .venv/run.ready
 	rm -rf dist/packages
 	$(RUN)/python -m hatchling build -d dist/packages
 
+# The documentation as a website in dist/site; a link that leads nowhere fails.
+docs: .tools/publish.ready .venv/run.ready
+	$(RUN)/python -m release.site .tools/publish/bin/zensical
+
 # Entries for the MCP registry, Claude Desktop and Docker's catalog, into dist: make manifests REPOSITORY=owner/name.
 manifests: .venv/dev.ready
 	$(RUN)/python -m release "$(REPOSITORY)" "$$(git rev-parse HEAD)"

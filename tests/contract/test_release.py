@@ -14,6 +14,7 @@ import anyio
 import yaml
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from release import site
 
 from outrider import __version__
 
@@ -98,3 +99,16 @@ def test_a_release_without_an_address_says_what_to_name():
     refused = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert refused.returncode == 2
     assert "REPOSITORY=owner/name" in refused.stderr
+
+
+def test_each_page_of_the_site_has_its_markdown_beside_it(tmp_path: Path):
+    site.gather_pages(tmp_path, REPOSITORY)
+    site.write_twins(tmp_path, tmp_path / "site")
+    index = (tmp_path / "site" / "llms.txt").read_text()
+    listed = re.findall(r"^- \[.+\]\((.+\.md)\): .+", index, re.MULTILINE)
+    pages = [page.relative_to(ROOT / "docs").as_posix() for page in (ROOT / "docs").rglob("*.md")]
+    assert set(listed) == {*pages, "changelog.md", "contributing.md", "security.md"}
+    for name in listed:
+        page = tmp_path / "site" / name
+        targets = re.findall(r"\]\((?!https?://|#|mailto:)([^)#\s]+)", page.read_text())
+        assert [target for target in targets if not (page.parent / target).exists()] == [], name

@@ -32,6 +32,7 @@ def main() -> int:
         checks = [
             [*skillsaw, str(folder)],
             [*skillsaw, "--rule", "cursor-plugin-json-valid", str(ROOT)],
+            [sys.executable, "-m", "release.site", str(PROGRAMS / "zensical"), str(folder / "site")],
             [str(PROGRAMS / "zizmor"), "--offline", "--quiet", "--persona=pedantic", str(ROOT / ".github")],
         ]
         forms = [str(path) for path in sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("[!c]*.yml"))]
