@@ -30,7 +30,7 @@ endif
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: ahead demo test test-nightly test-scale test-kills check lint types layers licences unit e2e miniwob names
-.PHONY: conformance bench sbom audit extras lock screenshots clean
+.PHONY: conformance frameworks bench sbom audit extras lock screenshots packages manifests publication docs clean
 
 # What the tests need holds what the demo needs; an environment that has it is left as it is.
 demo: $(if $(wildcard .venv/dev.ready),.venv/dev.ready,.venv/run.ready)
@@ -38,7 +38,7 @@ demo: $(if $(wildcard .venv/dev.ready),.venv/dev.ready,.venv/run.ready)
 
 # Two rows side by side: tests that wait for a browser leave their processor to those that compute.
 test: ahead lint .venv/browser.ready
-	WORKERS=$(HALF) $(RUN)/python -m tests.run_parallel "$(MAKE)" "types layers unit conformance" "e2e"
+	WORKERS=$(HALF) $(RUN)/python -m tests.run_parallel "$(MAKE)" "types layers unit conformance publication" "e2e"
 
 # Everything: 200 examples a property, MiniWoB++, every protocol revision, every page of the dashboard at both widths
 # and schemes, and a long chaos of replicas.
@@ -46,7 +46,7 @@ test-nightly: ahead lint types layers
 	HYPOTHESIS_PROFILE=nightly $(MAKE) --no-print-directory unit
 	OUTRIDER_EVERY_LOOK=1 $(MAKE) --no-print-directory e2e miniwob names
 	$(RUN)/python -m tests.conformance --all
-	$(MAKE) --no-print-directory test-scale test-kills sbom audit
+	$(MAKE) --no-print-directory test-scale test-kills frameworks sbom audit
 
 # npm downloads while other tests run; the conformance suite waits for it and reports what went wrong.
 ahead: .venv/dev.ready
@@ -86,6 +86,10 @@ test-kills: .venv/dev.ready
 	OUTRIDER_KILLS=200 $(RUN)/pytest tests/e2e/test_work_survives.py tests/e2e/test_content_survives.py \
 		tests/unit/workspace/test_crash.py tests/unit/workspace/sandbox/test_orphans.py -q
 
+# The programs of the guide to agent frameworks, each in an environment of its own with the newest versions.
+frameworks: .venv/browser.ready
+	$(RUN)/pytest tests/frameworks -q
+
 # Every page of the dashboard at 1280 and 390 pixels, light and dark, into .cache/screenshots.
 screenshots: .venv/browser.ready
 	$(RUN)/python tests/screenshots.py
@@ -122,6 +126,24 @@ sbom: .tools/supply.ready
 	.tools/supply/bin/cyclonedx-py environment --pyproject pyproject.toml --spec-version 1.6 --output-format JSON \
 		--output-reproducible --output-file dist/sbom.cdx.json .cache/image
 
+# The packages for the index into dist/packages, built with locked tools; TAG must be that of the version.
+packages: .venv/run.ready
+	test "$(TAG)" = "v$$($(RUN)/python -m hatchling version)"
+	rm -rf dist/packages
+	$(RUN)/python -m hatchling build -d dist/packages
+
+# The documentation as a website in dist/site; a link that leads nowhere fails.
+docs: .tools/publish.ready .venv/run.ready
+	$(RUN)/python -m release.site .tools/publish/bin/zensical
+
+# Entries for the MCP registry, Claude Desktop and Docker's catalog, into dist: make manifests REPOSITORY=owner/name.
+manifests: .venv/dev.ready
+	$(RUN)/python -m release "$(REPOSITORY)" "$$(git rev-parse HEAD)"
+
+# Whether registries, hosts and GitHub would take what the repository gives them.
+publication: .tools/publish.ready .venv/dev.ready
+	$(RUN)/python -m tests.publication
+
 # Known vulnerabilities of the locked versions, from the database of PyPI; says so where that cannot be reached.
 audit: .tools/supply.ready
 	requirements/audit.sh .tools/supply/bin
@@ -138,14 +160,15 @@ lock: $(UV)
 	$(COMPILE) --extra agents --extra documents --extra embeddings --extra objects --extra postgres --extra telemetry \
 		--group build -c requirements/dev.txt pyproject.toml -o requirements/image.txt
 	$(COMPILE) --group supply -o requirements/supply.txt
+	$(COMPILE) --group publish -o requirements/publish.txt
 	$(COMPILE) bench/peers.in -o bench/peers.txt
 	cd tests/conformance && $(NPM_LOCK)
 	cd bench && $(NPM_LOCK)
 
-# The programs of `sbom` and `audit` have two dozen dependencies that no test needs.
-.tools/supply.ready: requirements/supply.txt $(UV)
-	$(UV) venv -q --clear --python "$(PYTHON)" .tools/supply
-	$(UV) pip sync -q --python .tools/supply --require-hashes $<
+# The programs of `sbom` and `audit`, and of `docs` and `publication`, have dozens of dependencies that no test needs.
+.tools/supply.ready .tools/publish.ready: .tools/%.ready: requirements/%.txt $(UV)
+	$(UV) venv -q --clear --python "$(PYTHON)" .tools/$*
+	$(UV) pip sync -q --python .tools/$* --require-hashes $<
 	touch $@
 
 .venv/%.ready: requirements/%.txt pyproject.toml $(UV)

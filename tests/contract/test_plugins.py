@@ -57,22 +57,33 @@ MARKETPLACE = {
     "required": ["name", "owner", "plugins"],
     "additionalProperties": False,
 }
+# cursor.com/schemas/cursor-plugin/plugin.json
+CURSOR = PLUGIN | {
+    "properties": PLUGIN["properties"]
+    | {
+        "displayName": TEXT,
+        "author": {"type": "object", "properties": {"name": TEXT}, "required": ["name"]},
+        "skills": {"type": "string", "pattern": r"^\./"},
+    }
+}
 MANIFESTS = {
-    ".claude-plugin/plugin.json": (PLUGIN, "${CLAUDE_PLUGIN_ROOT}"),
-    ".claude-plugin/marketplace.json": (MARKETPLACE, ""),
-    "gemini-extension.json": (PLUGIN, "${extensionPath}"),
+    ".claude-plugin/plugin.json": (PLUGIN, ["--from", "${CLAUDE_PLUGIN_ROOT}", "outrider"]),
+    ".claude-plugin/marketplace.json": (MARKETPLACE, []),
+    # Cursor names no variable for the plugin's folder in the settings of servers.
+    ".cursor-plugin/plugin.json": (CURSOR, [f"outrider@{__version__}"]),
+    "gemini-extension.json": (PLUGIN, ["--from", "${extensionPath}", "outrider"]),
 }
 
 
 @pytest.mark.parametrize("name", MANIFESTS)
 def test_a_manifest_follows_its_format_and_starts_this_version(name: str):
-    schema, root = MANIFESTS[name]
+    schema, package = MANIFESTS[name]
     manifest: dict[str, Any] = json.loads((ROOT / name).read_text())
     jsonschema.validate(manifest, schema)
     assert manifest.get("version", __version__) == __version__
     for server in manifest.get("mcpServers", {}).values():
         # The package is that of the folder which the host has copied, so that skill and server are of one version.
-        assert [server["command"], *server["args"]] == ["uvx", "--from", root, "outrider", "mcp"]
+        assert [server["command"], *server["args"]] == ["uvx", *package, "mcp"]
     for plugin in manifest.get("plugins", []):
         assert (ROOT / plugin["source"] / ".claude-plugin" / "plugin.json").is_file()
 

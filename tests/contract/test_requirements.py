@@ -13,6 +13,7 @@ EVERY_LOCK = (
     *LOCKED,
     "requirements/uv.txt",
     "requirements/supply.txt",
+    "requirements/publish.txt",
     "bench/peers.txt",
     "bench/package-lock.json",
     "tests/conformance/package-lock.json",
@@ -42,10 +43,13 @@ def test_every_extra_and_every_tool_is_locked():
     assert {name(each) for each in extras + tools} <= locked("requirements/dev.txt"), "run: make lock"
     programs = {name(each) for each in PROJECT["dependency-groups"]["supply"]}
     assert programs <= locked("requirements/supply.txt"), "run: make lock"
+    programs = {name(each) for each in PROJECT["dependency-groups"]["publish"]}
+    assert programs <= locked("requirements/publish.txt"), "run: make lock"
 
 
 @pytest.mark.parametrize(
-    "path", ["requirements/run.txt", "requirements/dev.txt", "requirements/supply.txt", "requirements/uv.txt"]
+    "path",
+    [f"requirements/{name}.txt" for name in ("run", "dev", "supply", "publish", "uv")],
 )
 def test_every_locked_version_is_pinned_by_its_hash(path: str):
     text = (ROOT / path).read_text()

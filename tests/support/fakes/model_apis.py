@@ -114,9 +114,12 @@ class ModelServer:
                 return JSONResponse(said, turn.status, headers=dict(turn.headers))
             if turn.garbage:
                 return PlainTextResponse("<html>It works!</html>")
-            return StreamingResponse(
-                _stream_events(turn, speak(turn, next(self._numbers))), media_type="text/event-stream"
-            )
+            events = speak(turn, next(self._numbers))
+            if not body.get("stream") and speak is _build_chat_events:
+                return JSONResponse(_join_chat_events(events))
+            if not body.get("stream") and speak is _build_responses_events:
+                return JSONResponse(json.loads(events[-1].partition("data: ")[2])["response"])
+            return StreamingResponse(_stream_events(turn, events), media_type="text/event-stream")
 
         return answer_request
 
@@ -154,6 +157,22 @@ def _format_event(body: Mapping[str, Any], event: str = "") -> str:
 
 
 # The chat completions of OpenAI, and of everybody who copies them
+
+
+def _join_chat_events(events: list[str]) -> dict[str, Any]:
+    """What the pieces say together, for clients that did not ask for a stream."""
+    chunks = [json.loads(event.removeprefix("data: ")) for event in events[:-1]]
+    choices = [choice for chunk in chunks for choice in chunk["choices"]]
+    calls: list[dict[str, Any]] = []
+    for piece in (piece for choice in choices for piece in choice["delta"].get("tool_calls", [])):
+        if "id" in piece:
+            calls.append(piece)
+        else:
+            calls[-1]["function"]["arguments"] += piece["function"]["arguments"]
+    text = "".join(choice["delta"].get("content", "") for choice in choices)
+    message = {"role": "assistant", "content": text} | ({"tool_calls": calls} if calls else {})
+    whole = {"index": 0, "message": message, "finish_reason": choices[-1]["finish_reason"]}
+    return chunks[-1] | {"object": "chat.completion", "choices": [whole]}
 
 
 def _read_chat(body: dict[str, Any]) -> tuple[int, list[str]]:

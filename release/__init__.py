@@ -1,0 +1,1 @@
+"""Describe a release to package indexes, registries and hosts."""

@@ -1,0 +1,114 @@
+"""What a release tells the package index, the MCP registry, Claude Desktop and Docker's catalog."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import anyio
+import yaml
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
+from release import site
+
+from outrider import __version__
+
+ROOT = Path(__file__).parents[2]
+REPOSITORY = "example/outrider"
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+def read_metadata(repository: str) -> dict[str, Any]:
+    """What the package says of itself when it is built for a repository."""
+    command = [sys.executable, "-m", "hatchling", "metadata"]
+    environment = os.environ | {"GITHUB_REPOSITORY": repository}
+    return json.loads(subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True).stdout)
+
+
+def write_manifests(folder: Path) -> None:
+    command = [sys.executable, "-m", "release", REPOSITORY, COMMIT, str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+
+
+def test_links_of_the_readme_work_on_the_package_index():
+    released, local = read_metadata(REPOSITORY), read_metadata("")
+    targets = re.findall(r"\]\(([^)]+)\)", released["readme"]["text"])
+    here = f"https://github.com/{REPOSITORY}/blob/v{__version__}/"
+    assert f"{here}docs/guides/hosts.md" in targets
+    assert all(target.startswith("https://") for target in targets)
+    assert all((ROOT / target.removeprefix(here)).exists() for target in targets if target.startswith(here))
+    assert released["urls"]["Repository"] == f"https://github.com/{REPOSITORY}"
+    assert not re.search(r"\]\((?!https://)", local["readme"]["text"])
+    assert "urls" not in local
+
+
+def test_the_registry_finds_its_name_in_the_published_text(tmp_path: Path):
+    write_manifests(tmp_path)
+    server = json.loads((tmp_path / "server.json").read_text())
+    assert f"mcp-name: {server['name']} " in read_metadata(REPOSITORY)["readme"]["text"]
+    assert server["name"] == "io.github.example/outrider"
+    assert len(server["description"]) <= 100
+    assert [server["version"], server["packages"][0]["version"]] == [__version__] * 2
+
+
+def test_the_bundle_starts_the_server_of_its_version(tmp_path: Path):
+    write_manifests(tmp_path)
+    with zipfile.ZipFile(tmp_path / f"outrider-{__version__}.mcpb") as archive:
+        archive.extractall(tmp_path / "bundle")
+    manifest = json.loads((tmp_path / "bundle" / "manifest.json").read_text())
+    project = tomllib.loads((tmp_path / "bundle" / "pyproject.toml").read_text())["project"]
+    assert manifest["version"] == __version__
+    assert project["dependencies"] == [f"outrider=={__version__}"]
+    program, *arguments = manifest["server"]["mcp_config"]["args"][3:]
+    assert program == manifest["server"]["entry_point"]
+
+    async def list_tools() -> list[str]:
+        server = StdioServerParameters(
+            command=sys.executable,
+            args=[program, *arguments, "--no-daemon"],
+            cwd=tmp_path / "bundle",
+            env={"HOME": str(tmp_path)},
+        )
+        with anyio.fail_after(60):
+            async with Client(stdio_client(server)) as client:
+                return [tool.name for tool in (await client.list_tools()).tools]
+
+    assert "web_search" in anyio.run(list_tools)
+
+
+def test_the_catalog_builds_the_image_from_this_commit(tmp_path: Path):
+    write_manifests(tmp_path)
+    entry = yaml.safe_load((tmp_path / "docker" / "servers" / "outrider" / "server.yaml").read_text())
+    # The checks of docker/mcp-registry, cmd/validate: the folder's name, a commit, a category, a title in capitals.
+    assert set(entry) == {"name", "image", "type", "dynamic", "meta", "about", "source", "run"}
+    assert re.fullmatch(r"[a-z0-9-]+", entry["name"])
+    assert entry["source"]["commit"] == COMMIT
+    assert entry["about"]["title"][0].isupper()
+    assert not re.search("mcp|server", entry["about"]["title"], re.IGNORECASE)
+    assert (ROOT / entry["source"]["dockerfile"]).is_file()
+    assert entry["type"] == "server"
+
+
+def test_a_release_without_an_address_says_what_to_name():
+    command = [sys.executable, "-m", "release", "", COMMIT]
+    refused = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert refused.returncode == 2
+    assert "REPOSITORY=owner/name" in refused.stderr
+
+
+def test_each_page_of_the_site_has_its_markdown_beside_it(tmp_path: Path):
+    site.gather_pages(tmp_path, REPOSITORY)
+    site.write_twins(tmp_path, tmp_path / "site")
+    index = (tmp_path / "site" / "llms.txt").read_text()
+    listed = re.findall(r"^- \[.+\]\((.+\.md)\): .+", index, re.MULTILINE)
+    pages = [page.relative_to(ROOT / "docs").as_posix() for page in (ROOT / "docs").rglob("*.md")]
+    assert set(listed) == {*pages, "changelog.md", "contributing.md", "security.md"}
+    for name in listed:
+        page = tmp_path / "site" / name
+        targets = re.findall(r"\]\((?!https?://|#|mailto:)([^)#\s]+)", page.read_text())
+        assert [target for target in targets if not (page.parent / target).exists()] == [], name

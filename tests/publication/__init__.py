@@ -1,0 +1,1 @@
+"""Checks by other people's programs of what the repository gives to registries, hosts and GitHub."""
