@@ -21,24 +21,54 @@ class RuledGrid:
     def box(self) -> Box:
         return Box(self.columns[0], self.rows[-1], self.columns[-1], self.rows[0])
 
-    def read_cells(self, read_text: Callable[[Box], str]) -> list[list[str]]:
-        """Return the cells' texts row by row; a merged cell's text is repeated.
+    def read_cells(self, read_text: Callable[[Box], str], pieces: list[Box]) -> list[list[str]]:
+        """Return the cells' texts row by row; a merged cell's text is repeated. No rows if it is a drawing.
 
         Args:
             read_text: Returns the text in a rectangle.
+            pieces: The boxes of text between wide gaps inside the grid.
         """
-        inset_pt = 1.0  # excludes text that touches the rules from outside
+        min_filled_share = 0.25  # of the cells, merged ones counted once; drawings have fewer
         texts: dict[tuple[int, int], str] = {}
-        for cells in self._group_merged_cells():
-            rows, columns = [row for row, _ in cells], [column for _, column in cells]
-            text_box = Box(
-                self.columns[min(columns)] + inset_pt,
-                self.rows[max(rows) + 1] + inset_pt,
-                self.columns[max(columns) + 1] - inset_pt,
-                self.rows[min(rows)] - inset_pt,
-            )
-            texts |= dict.fromkeys(cells, read_text(text_box))
+        groups = [part for cells in self._group_merged_cells() for part in self._split_at_pieces(cells, pieces)]
+        for cells in groups:
+            texts |= dict.fromkeys(cells, read_text(self._get_box(cells, inset=1.0)))  # text may touch the rules
+        filled = sum(bool(texts[cells[0]]) for cells in groups)
+        if filled < min_filled_share * len(texts):
+            return []
         return [[texts[row, column] for column in range(len(self.columns) - 1)] for row in range(len(self.rows) - 1)]
+
+    def _get_box(self, cells: list[tuple[int, int]], inset: float = 0.0) -> Box:
+        rows, columns = [row for row, _ in cells], [column for _, column in cells]
+        return Box(
+            self.columns[min(columns)] + inset,
+            self.rows[max(rows) + 1] + inset,
+            self.columns[max(columns) + 1] - inset,
+            self.rows[min(rows)] - inset,
+        )
+
+    def _split_at_pieces(self, cells: list[tuple[int, int]], pieces: list[Box]) -> list[list[tuple[int, int]]]:
+        """Split a merged cell into those of single columns, if its text stands in several columns.
+
+        Many tables have vertical rules in their head only.
+        """
+        box, columns = self._get_box(cells), sorted({column for _, column in cells})
+        inside = [piece for piece in pieces if box.contains(*piece.center)] if len(columns) > 1 else []
+        slack = 0.25  # of a piece's width
+        used = set[int]()
+        for piece in inside:
+            overhang = slack * (piece.right - piece.left)
+            fitting = [
+                column
+                for column in columns
+                if self.columns[column] - overhang <= piece.left and piece.right <= self.columns[column + 1] + overhang
+            ]
+            if not fitting:
+                return [cells]
+            used.add(fitting[0])
+        if len(used) < 2:
+            return [cells]
+        return [[cell for cell in cells if cell[1] == column] for column in columns]
 
     def _group_merged_cells(self) -> list[list[tuple[int, int]]]:
         """Group cells, as row and column, that no rule divides, by union-find."""
