@@ -54,6 +54,28 @@ def test_vertical_rules_in_the_head_divide_the_rows_below_it():
     ]
 
 
+def test_lines_of_numbers_in_one_ruled_row_are_rows_and_open_sides_are_columns():
+    rules = "".join(f"60 {y} m 360 {y} l " for y in (700, 670, 600)) + "160 600 m 160 700 l 260 600 m 260 700 l S\n"
+    rows = ("Light", "Height", "Ships"), ("Wend", "41", "118"), ("Tern", "12", "64"), ("Reed", "27", "310")
+    cells = "".join(
+        draw_text(70 + 100 * column, y, text)
+        for y, row in zip((680, 655, 635, 615), rows, strict=True)
+        for column, text in enumerate(row)
+    )
+    assert read_document(build_pdf_page(rules + cells)).tables == [[list(row) for row in rows]]
+
+
+def test_a_table_that_is_painted_column_by_column_has_its_rows():
+    columns = ("Light", "Wend", "Tern", "Reed"), ("2023", "118", "64", "310"), ("2024", "121", "60", "299")
+    cells = "".join(
+        draw_text(60 + 150 * place, 700 - 20 * row, text)
+        for place, column in enumerate(columns)
+        for row, text in enumerate(column)
+    )
+    rows = [list(row) for row in zip(*columns, strict=True)]
+    assert read_document(build_pdf_page(cells + draw_text(60, 560, "After."))).tables == [rows]
+
+
 def test_a_drawing_of_many_rules_and_few_words_is_not_a_table():
     rules = "".join(f"{x} 500 m {x} 700 l " for x in (60, 360)) + "".join(f"60 {y} m 360 {y} l " for y in (500, 700))
     ticks = "".join(f"{x} 500 m {x} 520 l " for x in range(70, 360, 10)) + "".join(
