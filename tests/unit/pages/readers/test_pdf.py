@@ -85,6 +85,18 @@ def test_columns_of_text_are_read_one_after_the_other():
     assert text.index("left part number 7") < text.index("right part number 0")
 
 
+def test_columns_of_different_leading_below_a_summary_are_not_interleaved():
+    summary = [
+        (72, 740 - 10 * at, 8, f"Summary line {at} is as wide as the page is, as summaries are.") for at in range(45)
+    ]
+    left = [(72, 280 - 10 * at, 8, f"left part number {at} goes on and on") for at in range(8)]
+    right = [(320, 280 - 12 * at, 8, f"right part number {at} goes on and on") for at in range(7)]
+    painted_late = (72, 760, 8, "The head of the page reaches over both of its columns, to the end of the second.")
+    text = read_document(build_positioned_pdf([*summary, *left, *right, painted_late])).markdown
+    places = [text.index(line) for *_, line in (*left, *right)]
+    assert places == sorted(places)
+
+
 def test_lines_in_no_order_are_put_in_order():
     lines = [(72, 400 + 25 * (at * 7 % 12), 11, f"Line {at * 7 % 12} of it.") for at in range(12)]
     found = [

@@ -39,6 +39,52 @@ def test_rules_make_a_table_whose_cells_hold_several_lines_and_span_columns():
     assert body(document).endswith("| gulls |\n\nAfter.")
 
 
+def test_vertical_rules_in_the_head_divide_the_rows_below_it():
+    levels = "".join(f"60 {y} m 360 {y} l " for y in (700, 670, 640, 610))
+    grid = f"{levels}60 610 m 60 700 l 360 610 m 360 700 l"
+    head_only = " 160 670 m 160 700 l 260 670 m 260 700 l S\n"
+    places = {
+        (70, 682): "Light", (170, 682): "Height", (270, 682): "Built", (70, 652): "Wend", (170, 652): "41",
+        (270, 652): "1871", (70, 622): "All the others of this coast together",
+    }  # fmt: skip
+    cells = "".join(draw_text(x, y, text) for (x, y), text in places.items())
+    merged = ["All the others of this coast together"] * 3
+    assert read_document(build_pdf_page(f"{grid}{head_only}{cells}")).tables == [
+        [["Light", "Height", "Built"], ["Wend", "41", "1871"], merged]
+    ]
+
+
+def test_lines_of_numbers_in_one_ruled_row_are_rows_and_open_sides_are_columns():
+    rules = "".join(f"60 {y} m 360 {y} l " for y in (700, 670, 600)) + "160 600 m 160 700 l 260 600 m 260 700 l S\n"
+    rows = ("Light", "Height", "Ships"), ("Wend", "41", "118"), ("Tern", "12", "64"), ("Reed", "27", "310")
+    cells = "".join(
+        draw_text(70 + 100 * column, y, text)
+        for y, row in zip((680, 655, 635, 615), rows, strict=True)
+        for column, text in enumerate(row)
+    )
+    assert read_document(build_pdf_page(rules + cells)).tables == [[list(row) for row in rows]]
+
+
+def test_a_table_that_is_painted_column_by_column_has_its_rows():
+    columns = ("Light", "Wend", "Tern", "Reed"), ("2023", "118", "64", "310"), ("2024", "121", "60", "299")
+    cells = "".join(
+        draw_text(60 + 150 * place, 700 - 20 * row, text)
+        for place, column in enumerate(columns)
+        for row, text in enumerate(column)
+    )
+    rows = [list(row) for row in zip(*columns, strict=True)]
+    assert read_document(build_pdf_page(cells + draw_text(60, 560, "After."))).tables == [rows]
+
+
+def test_a_drawing_of_many_rules_and_few_words_is_not_a_table():
+    rules = "".join(f"{x} 500 m {x} 700 l " for x in (60, 360)) + "".join(f"60 {y} m 360 {y} l " for y in (500, 700))
+    ticks = "".join(f"{x} 500 m {x} 520 l " for x in range(70, 360, 10)) + "".join(
+        f"60 {y} m 80 {y} l " for y in range(510, 700, 10)
+    )
+    document = read_document(build_pdf_page(f"{rules}{ticks}S\n" + draw_text(200, 600, "Boats a year")))
+    assert (document.tables, body(document)) == ([], "Boats a year")
+
+
 def test_words_that_lead_somewhere_are_links():
     link = "<< /Type /Annot /Subtype /Link /Rect [94 697 140 712] /A << /S /URI /URI (https://a.example/x?y=1) >> >>"
     document = read_document(build_pdf_page(draw_text(72, 700, "See the lights here."), "/Annots [5 0 R]", link))

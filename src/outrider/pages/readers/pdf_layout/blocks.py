@@ -16,6 +16,7 @@ from outrider.pages.readers.pdf_layout.borderless_tables import merge_borderless
 from outrider.pages.readers.pdf_layout.late_marks import restore_paint_order
 from outrider.pages.readers.pdf_layout.line import PdfCell, PdfLine
 from outrider.pages.readers.pdf_layout.numeric_tables import merge_numeric_tables
+from outrider.pages.readers.pdf_layout.painted_columns import join_painted_columns
 from outrider.pages.readers.pdf_layout.reading_order import sort_reading_order
 from outrider.pages.readers.pdf_layout.writing_modes import merge_vertical_lines
 
@@ -99,7 +100,7 @@ def build_blocks(lines: list[PdfLine]) -> list[PdfBlock]:
     upright = restore_paint_order(
         merge_vertical_lines(merge_script_lines([line for line in lines if not line.rotated]))
     )
-    rows = merge_borderless_tables(merge_numeric_tables(_merge_rows(upright)))
+    rows = merge_borderless_tables(merge_numeric_tables(join_painted_columns(_merge_rows(upright))))
     groups = list(_iter_line_groups(sort_reading_order(rows)))
     edges = LineEdges([group for group in groups if isinstance(group, PdfLine)])
     blocks: list[PdfBlock] = []

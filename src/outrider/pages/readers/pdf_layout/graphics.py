@@ -19,6 +19,10 @@ class Box:
     right: float
     top: float
 
+    @property
+    def center(self) -> tuple[float, float]:
+        return (self.left + self.right) / 2, (self.bottom + self.top) / 2
+
     def contains(self, x: float, y: float) -> bool:
         return self.left <= x <= self.right and self.bottom <= y <= self.top
 

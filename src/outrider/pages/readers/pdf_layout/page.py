@@ -192,7 +192,11 @@ def _replace_ruled_tables(
             and box.bottom < (line.bottom + line.top) / 2 < box.top
             and any(_is_within_width(cell, box) for cell in line.cells)
         ]
-        rows = order_rtl_columns(grid.read_cells(read_text)) if inside else []
+        pieces = [
+            (Box(cell.left, line.bottom, cell.right, line.top), cell.text) for line in inside for cell in line.cells
+        ]
+        fitted = grid.fit_to_text(pieces)
+        rows = order_rtl_columns(fitted.read_cells(read_text, pieces)) if inside else []
         longest = max((len(cell) for row in rows for cell in row), default=0)
         if not 0 < longest <= max_cell_chars:
             continue

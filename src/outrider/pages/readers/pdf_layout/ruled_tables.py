@@ -1,9 +1,12 @@
 """Find tables of a PDF page by their ruling lines, merged cells included."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from outrider.pages.readers.pdf_layout.graphics import Box, PageGraphics
+from outrider.pages.readers.pdf_layout.numeric_tables import NUMERIC_CELL
 
 SNAP_DISTANCE_PT = 2.5  # between rules that are one, or meet
 MAX_RULES = 600  # a page with more of them is a drawing
@@ -21,24 +24,88 @@ class RuledGrid:
     def box(self) -> Box:
         return Box(self.columns[0], self.rows[-1], self.columns[-1], self.rows[0])
 
-    def read_cells(self, read_text: Callable[[Box], str]) -> list[list[str]]:
-        """Return the cells' texts row by row; a merged cell's text is repeated.
+    def fit_to_text(self, pieces: list[tuple[Box, str]]) -> "RuledGrid":
+        """Return the grid without empty open columns, and with a rule between lines of numbers.
+
+        Args:
+            pieces: The boxes and texts between wide gaps inside the grid.
+        """
+        columns = self.columns
+        for side in (0, -1):
+            low, high = sorted((columns[side], columns[1 if side == 0 else -2]))
+            is_open = not any(
+                abs(rule.left - columns[side]) <= SNAP_DISTANCE_PT for rule in self.graphics.vertical_rules
+            )
+            if is_open and not any(low < box.center[0] < high for box, _ in pieces):
+                columns = columns[1:] if side == 0 else columns[:-1]
+        rules = [y for top, bottom in pairwise(self.rows) for y in self._divide_row(top, bottom, pieces)]
+        horizontal = [*self.graphics.horizontal_rules, *(Box(columns[0], y, columns[-1], y) for y in rules)]
+        rows = tuple(sorted((*self.rows, *rules), reverse=True))
+        return RuledGrid(columns, rows, PageGraphics(self.graphics.vertical_rules, horizontal))
+
+    def _divide_row(self, top: float, bottom: float, pieces: list[tuple[Box, str]]) -> list[float]:
+        """Return where a row that holds a label and several lines of numbers is to be divided."""
+        min_share = 0.7  # of the lines' places that hold numbers
+        band = [(box, text) for box, text in pieces if bottom < box.center[1] < top]
+        numbers = [(box, text) for box, text in band if box.center[0] > self.columns[1]]
+        numeric = sum(NUMERIC_CELL.fullmatch(text) is not None for _, text in numbers)
+        lines = _merge_positions(box.center[1] for box, _ in numbers)
+        columns = {sum(edge < box.center[0] for edge in self.columns) for box, _ in numbers}
+        is_full = len(numbers) >= min_share * len(lines) * len(columns)
+        if len(lines) < 2 or not is_full or numeric < min_share * len(numbers):
+            return []
+        return [(lower + upper) / 2 for lower, upper in pairwise(_merge_positions(box.center[1] for box, _ in band))]
+
+    def read_cells(self, read_text: Callable[[Box], str], pieces: list[tuple[Box, str]]) -> list[list[str]]:
+        """Return the cells' texts row by row, a merged cell's text repeated, or no rows if it is not a table.
 
         Args:
             read_text: Returns the text in a rectangle.
+            pieces: The boxes and texts between wide gaps inside the grid.
         """
-        inset_pt = 1.0  # excludes text that touches the rules from outside
+        min_filled_share = 0.25  # of the cells, merged ones counted once; drawings have fewer
         texts: dict[tuple[int, int], str] = {}
+        filled = 0
         for cells in self._group_merged_cells():
-            rows, columns = [row for row, _ in cells], [column for _, column in cells]
-            text_box = Box(
-                self.columns[min(columns)] + inset_pt,
-                self.rows[max(rows) + 1] + inset_pt,
-                self.columns[max(columns) + 1] - inset_pt,
-                self.rows[min(rows)] - inset_pt,
-            )
-            texts |= dict.fromkeys(cells, read_text(text_box))
+            box = self._get_box(cells)
+            inside = [piece for piece in pieces if box.contains(*piece[0].center)]
+            columns = self._spread_pieces(cells, inside)
+            if not columns and _holds_table(inside):
+                return []
+            text = "" if columns else read_text(self._get_box(cells, inset=1.0))  # text may touch the rules
+            texts |= {cell: columns.get(cell[1], text) for cell in cells}
+            filled += sum(map(bool, columns.values())) or bool(text)
+        if filled < min_filled_share * len(texts):
+            return []
         return [[texts[row, column] for column in range(len(self.columns) - 1)] for row in range(len(self.rows) - 1)]
+
+    def _get_box(self, cells: list[tuple[int, int]], inset: float = 0.0) -> Box:
+        rows, columns = [row for row, _ in cells], [column for _, column in cells]
+        return Box(
+            self.columns[min(columns)] + inset,
+            self.rows[max(rows) + 1] + inset,
+            self.columns[max(columns) + 1] - inset,
+            self.rows[min(rows)] - inset,
+        )
+
+    def _spread_pieces(self, cells: list[tuple[int, int]], pieces: list[tuple[Box, str]]) -> dict[int, str]:
+        """Return the texts of a merged cell by column, if they stand in several columns.
+
+        Many tables have vertical rules in their head only.
+        """
+        min_fitting_share = 0.7  # of the pieces; the others hang over into the next column
+        if len({column for _, column in cells}) < 2:
+            return {}
+        texts: dict[int, list[str]] = {}
+        fitting = 0
+        for box, text in pieces:
+            overhang = 0.25 * (box.right - box.left)
+            column = sum(edge - overhang <= box.left for edge in self.columns) - 1
+            fitting += box.right <= self.columns[column + 1] + overhang
+            texts.setdefault(column, []).append(text)
+        if len(texts) < 2 or fitting < min_fitting_share * len(pieces):
+            return {}
+        return {column: " ".join(texts.get(column, [])) for _, column in cells}
 
     def _group_merged_cells(self) -> list[list[tuple[int, int]]]:
         """Group cells, as row and column, that no rule divides, by union-find."""
@@ -65,6 +132,13 @@ class RuledGrid:
         return list(groups.values())
 
 
+def _holds_table(pieces: list[tuple[Box, str]]) -> bool:
+    """Return whether the text of a cell is itself arranged in columns, so that the cell is a frame."""
+    max_gapped_lines = 2
+    counts = Counter(round(box.bottom) for box, text in pieces if any(map(str.isalnum, text)))
+    return sum(count > 1 for count in counts.values()) > max_gapped_lines
+
+
 def find_grids(graphics: PageGraphics) -> list[RuledGrid]:
     """Return the tables that rules form; none if the page has too many rules."""
     max_cells = 10_000
@@ -82,10 +156,23 @@ def find_grids(graphics: PageGraphics) -> list[RuledGrid]:
         vertical_rules = [box for box, is_vertical in group if is_vertical]
         horizontal_rules = [box for box, is_vertical in group if not is_vertical]
         columns = _merge_positions(box.left for box in vertical_rules)
+        if len(columns) > 1:
+            columns = _merge_positions([*columns, *_find_open_edges(horizontal_rules)])
         rows = _merge_positions(box.bottom for box in horizontal_rules)[::-1]
         if len(columns) > 2 and len(rows) > 1 and len(columns) * len(rows) <= max_cells:
             grids.append(RuledGrid(tuple(columns), tuple(rows), PageGraphics(vertical_rules, horizontal_rules)))
     return [grid for grid in grids if not any(_is_inside(grid.box, other.box) for other in grids if other is not grid)]
+
+
+def _find_open_edges(horizontal_rules: list[Box]) -> list[float]:
+    """Return the outermost ends of rules if several end there: many tables have no vertical rules at their sides."""
+    min_rules = 2
+    if not horizontal_rules:
+        return []
+    left, right = min(box.left for box in horizontal_rules), max(box.right for box in horizontal_rules)
+    at_left = sum(box.left - left <= SNAP_DISTANCE_PT for box in horizontal_rules)
+    at_right = sum(right - box.right <= SNAP_DISTANCE_PT for box in horizontal_rules)
+    return [edge for edge, count in ((left, at_left), (right, at_right)) if count >= min_rules]
 
 
 def _join_rules(rules: list[Box], *, vertical: bool) -> list[Box]:

@@ -1,0 +1,167 @@
+"""Measure the tables and the reading order that are read from PDFs.
+
+    python -m evals.documents.evaluate [FOLDER...] [--half dev|test] [--each]
+
+A folder holds PDFs with what a person reads in them: `name.json` with `tables` (rows of cells, a merged cell repeated)
+and `order` (phrases in reading order), or `name-str.xml` as in the table competition of ICDAR 2013 (Göbel et al.),
+which tabula-java and camelot carry in their tests. Two figures for tables, both F1 over a document: of cells, and of
+neighbouring cells, that competition's own measure, which falls when a row, a column or a head is misplaced.
+"""
+
+import argparse
+import json
+import re
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from statistics import mean, stdev
+from xml.etree import ElementTree as ET
+
+from outrider.pages.reader import ReaderInput
+from outrider.pages.registry import find_reader
+
+OWN_FOLDER = Path(__file__).parent / "files"
+MARKDOWN_SIGNS = re.compile(r"\\(?=[!-/:-@\[-`{-~])|\]\([^()\s]*\)|[*`\[]")
+
+Table = list[list[str]]
+
+
+@dataclass(frozen=True)
+class Truth:
+    """A PDF, its tables, and phrases in the order in which a person reads them."""
+
+    path: Path
+    tables: list[Table]
+    order: list[str]
+
+
+@dataclass(frozen=True)
+class DocumentScore:
+    """The scores of one document from 0 to 1; `order` is None where none is known."""
+
+    name: str
+    cells: float
+    neighbors: float
+    order: float | None
+
+
+def iter_truths(folder: Path, half: str = "") -> Iterator[Truth]:
+    """Yield the documents of a folder that have a truth; halves are drawn by the name."""
+    for path in sorted(folder.rglob("*.pdf")):
+        is_dev = zlib.crc32(path.stem.encode()) % 2 == 0
+        if half and is_dev != (half == "dev"):
+            continue
+        xml, facts = path.with_name(f"{path.stem}-str.xml"), path.with_suffix(".json")
+        if xml.exists():
+            yield Truth(path, read_competition_tables(xml), [])
+        elif facts.exists() and isinstance(truth := json.loads(facts.read_text()), dict):
+            yield Truth(path, truth.get("tables", []), truth.get("order", []))
+
+
+def read_competition_tables(path: Path) -> list[Table]:
+    """Return the tables of a file of ICDAR 2013; the regions of one table are placed below one another."""
+    tables: list[Table] = []
+    for element in ET.parse(path).getroot().iter("table"):  # noqa: S314 - a fetched corpus, read by its developers
+        cells: dict[tuple[int, int], str] = {}
+        for region in element.iter("region"):
+            first = max((row for row, _ in cells), default=-1) + 1
+            for cell in region.iter("cell"):
+                start_row, start_column = int(cell.get("start-row", 0)), int(cell.get("start-col", 0))
+                for row in range(start_row, int(cell.get("end-row", start_row)) + 1):
+                    for column in range(start_column, int(cell.get("end-col", start_column)) + 1):
+                        cells[first + row, column] = cell.findtext("content") or ""
+        height, width = (max((at[axis] for at in cells), default=-1) + 1 for axis in (0, 1))
+        tables.append([[cells.get((row, column), "") for column in range(width)] for row in range(height)])
+    return tables
+
+
+def score_document(truth: Truth) -> DocumentScore:
+    """Read a document, and compare it with its truth."""
+    body = truth.path.read_bytes()
+    reader = find_reader("application/pdf", truth.path.name, len(body))
+    document = reader.read(ReaderInput(body, truth.path.name, "application/pdf"))
+    cells = [Counter(map("".join, _iter_cells(tables))) for tables in (document.tables, truth.tables)]
+    neighbors = [Counter(_iter_neighbors(tables)) for tables in (document.tables, truth.tables)]
+    order = score_order(document.markdown, truth.order) if truth.order else None
+    return DocumentScore(truth.path.stem, _compute_f1(*cells), _compute_f1(*neighbors), order)
+
+
+def score_order(markdown: str, phrases: list[str]) -> float:
+    """Return the share of successive phrases that are found one after the other."""
+    text = _normalize(markdown)
+    places = [text.find(_normalize(phrase)) for phrase in phrases]
+    pairs = list(pairwise(places))
+    return sum(0 <= before < after for before, after in pairs) / len(pairs)
+
+
+def _iter_cells(tables: list[Table]) -> Iterator[str]:
+    """Yield the texts of cells, merged ones once."""
+    for table in tables:
+        rows = [[_normalize(cell) for cell in row] for row in table]
+        for at, row in enumerate(rows):
+            above = rows[at - 1] if at else []
+            for column, cell in enumerate(row):
+                is_repeated = (column and row[column - 1] == cell) or (column < len(above) and above[column] == cell)
+                if cell and not is_repeated:
+                    yield cell
+
+
+def _iter_neighbors(tables: list[Table]) -> Iterator[tuple[str, str, str]]:
+    """Yield each cell with the next that is not empty to the right and below."""
+    for table in tables:
+        rows = [[_normalize(cell) for cell in row] for row in table]
+        width = max(map(len, rows), default=0)
+        columns = [[row[column] for row in rows if column < len(row)] for column in range(width)]
+        for direction, groups in (("right", rows), ("below", columns)):
+            pairs = {
+                (number, before, after)
+                for number, group in enumerate(groups)
+                for before, after in pairwise([cell for cell in group if cell])
+                if before != after
+            }
+            yield from ((direction, before, after) for _, before, after in pairs)
+
+
+def _compute_f1(
+    found: Counter[str] | Counter[tuple[str, str, str]], wanted: Counter[str] | Counter[tuple[str, str, str]]
+) -> float:
+    total = found.total() + wanted.total()
+    return 2 * (found & wanted).total() / total if total else 1.0  # ty: ignore
+
+
+def _normalize(text: str) -> str:
+    """Return the letters, digits and signs of a text without spaces and Markdown."""
+    return "".join(
+        char for char in MARKDOWN_SIGNS.sub("", text).lower() if not char.isspace() and char not in "-–—−_\xad"
+    )
+
+
+def describe_scores(scores: list[DocumentScore]) -> str:
+    """Return the mean of each figure with its standard error."""
+    lines = [f"{len(scores)} documents"]
+    for name in ("cells", "neighbors", "order"):
+        values = [value for score in scores if (value := getattr(score, name)) is not None]
+        if values:
+            error = stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
+            lines.append(f"{name:10} {mean(values):.4f} ± {error:.4f} ({len(values)})")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Print the scores of the folders, and of each document if asked."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folders", nargs="*", type=Path, default=[OWN_FOLDER])
+    parser.add_argument("--half", choices=("dev", "test"), default="")
+    parser.add_argument("--each", action="store_true")
+    arguments = parser.parse_args()
+    scores = [score_document(truth) for folder in arguments.folders for truth in iter_truths(folder, arguments.half)]
+    for score in sorted(scores, key=lambda score: score.neighbors) if arguments.each else []:
+        print(f"{score.neighbors:.3f} {score.cells:.3f} {score.order} {score.name}")
+    print(describe_scores(scores))
+
+
+if __name__ == "__main__":
+    main()
