@@ -6,6 +6,7 @@ from typing import Any
 
 import anyio
 import pytest
+from sqlalchemy import text
 
 from outrider.app import App
 from outrider.core.context import Call
@@ -485,3 +486,55 @@ async def test_a_page_that_was_read_by_two_addresses_is_found_once_in_plain_text
             [hit] = (await say(house.app, tool, query="steeped tea"))["results"]
             assert (hit["url"], "Green steeped tea · eighty" in str(hit)) == (f"{house.site_url}/tea", True)
             assert not set("*#|[") & set(hit.get("snippet") or hit["description"])
+
+
+async def test_a_file_is_read_back_byte_for_byte(home: Path):
+    web = b"<html><head><title>Tea</title></head><body><h1>Tea</h1><p>Green tea is steeped.</p></body></html>"
+    files = {
+        "tea.html": (web, "text/html"),
+        "latin.txt": ("Th\xe9 vert, r\xe9colt\xe9 au printemps\r\n".encode("latin-1") * 5, "text/plain"),
+        "plain.md": (TEA.encode(), "text/markdown"),
+        "marked.txt": (b"\xef\xbb\xbfwith a byte order mark", "text/plain"),
+    }
+    async with opened(home) as app:
+        folder = app.workspaces.ensure_workspace(MINE).directory
+        for name, (body, mime_type) in files.items():
+            (folder / name).write_bytes(body)
+            made = await say(app, "addContent", file_url=name)
+            await say(app, "updateContent", content_id=made["contentId"], metadata={"title": "Renamed"})
+            read = await say(app, "readContent", content_id=made["contentId"], original=True)
+            artifact, original = await app.artifacts.read(read["original"])
+            assert original == body, name
+            assert (artifact.name, artifact.mime_type, artifact.size) == (name, mime_type, len(body))
+            assert (made["filename"], made["mimeType"], made["size"]) == (name, mime_type, len(body))
+        [listed] = [each for each in (await say(app, "listContent"))["contents"] if each["filename"] == "tea.html"]
+        assert listed["source"] == "tea.html"
+        replaced = await say(app, "updateContent", content_id=listed["contentId"], content="Now a text.")
+        read = await say(app, "readContent", content_id=replaced["contentId"], original=True)
+        assert (await app.artifacts.read(read["original"]))[1] == b"Now a text."
+
+
+async def test_a_resource_of_another_tool_is_added_like_a_file(home: Path):
+    async with opened(home) as app:
+        made = await app.artifacts.save(
+            b"day,metres\nMonday,3.1\n", name="tides.csv", mime_type="text/csv", session="x"
+        )
+        added_file = await say(app, "addContent", file_url=made.uri)
+        assert (added_file["filename"], added_file["mimeType"]) == ("tides.csv", "text/csv")
+        assert (await found(app, "Monday"))[0]["source"] == made.uri
+        with pytest.raises(NotFound):
+            await app.call("addContent", MINE, file_url=f"{made.uri}0")
+
+
+async def test_the_original_of_a_deleted_content_is_gone_too(home: Path):
+    async with opened(home) as app:
+        folder = app.workspaces.ensure_workspace(MINE).directory
+        store = await say(app, "createStore", name="second")
+        for number, where in enumerate((None, store["storeId"])):
+            (folder / "tea.html").write_text(f"<h1>Tea</h1><p>Number {number} is steeped.</p>")
+            made = await say(app, "addContent", file_url="tea.html", store_id=where)
+        await say(app, "deleteContent", content_id=made["contentId"])
+        await app.content.delete_store(MINE, (await say(app, "getStoreInfo"))["storeId"])
+        await app.content.purge_stale()
+        async with app.database.read() as connection:
+            assert (await connection.execute(text("SELECT count(*) FROM content_originals"))).scalar_one() == 0

@@ -8,6 +8,7 @@ from outrider.agents.catalogue import Catalogue
 from outrider.agents.models import ModelResolver
 from outrider.agents.runs import RunService
 from outrider.app.lazy_remote_servers import LazyRemoteServers
+from outrider.app.project_folder import RootChooser
 from outrider.app.server_tools import ServerToolLists
 from outrider.browser.session.browsers import Browsers
 from outrider.content.stores import ContentStores
@@ -15,6 +16,7 @@ from outrider.core.artifacts import ArtifactStore
 from outrider.core.call_records import CallRecorder
 from outrider.core.context import Call
 from outrider.core.database.database import Database
+from outrider.core.errors import NotConfigured
 from outrider.core.prompts import ToolsetContext
 from outrider.core.result import Result
 from outrider.core.tool import Toolset
@@ -28,6 +30,7 @@ from outrider.toolsets.run_agent.results import CONVERSATION_URI_PREFIX
 from outrider.toolsets.web_eval.evaluator import Evaluator
 from outrider.workspace import SessionWorkspaces
 from outrider.workspace.processes import Processes
+from outrider.workspace.settings import HOST_ROOTS
 
 if TYPE_CHECKING:
     from mcp.server import Server
@@ -97,10 +100,15 @@ class App:
 
         settings = self.loaded.settings
         toolbox = self.toolbox.select_toolset(toolset) if toolset else self.toolbox
-        texts = {CONVERSATION_URI_PREFIX: self.delegation.format_transcript}
+        texts, roots = {CONVERSATION_URI_PREFIX: self.delegation.format_transcript}, None
+        if settings.workspace.directory == HOST_ROOTS:
+            from outrider.serve.roots import HostRoots
+
+            roots = HostRoots(RootChooser(self.loaded, self.workspaces, self.processes.kernels).choose)
         return build_mcp_server(
             toolbox, self.artifacts, name=name, style=settings.names, session=session, assistant=settings.assistant,
             approvals=self.build_approvals(), text_resources=texts, is_lean=settings.lean and not toolset,
+            roots=roots,
         )  # fmt: skip
 
     def build_approvals(self) -> "ApprovalResponder":
@@ -125,7 +133,15 @@ class App:
         return next((each.place for each in list_running(self.loaded.settings.data_dir)), "")
 
     def build_servers(self) -> "dict[str, Server[Any]]":
-        """Return the servers for HTTP: all tools under an empty name, each toolset under its name and aliases."""
+        """Return the servers for HTTP: all tools under an empty name, each toolset under its name and aliases.
+
+        Raises NotConfigured if clients were to choose folders of this machine.
+        """
+        if self.loaded.settings.workspace.directory == HOST_ROOTS:
+            raise NotConfigured(
+                "workspace.directory: roots are folders of the client's machine, and a server cannot use them",
+                hint="leave it empty, or name a folder; roots are for hosts that start outrider mcp",
+            )
         single_toolsets = {
             name: self.build_server(name, name=name)
             for toolset in self.toolbox.toolsets.values()

@@ -399,6 +399,7 @@ class Container:
                 ContentSources: ContentSources(
                     self.pages,
                     self.workspaces,
+                    self.artifacts,
                     self.settings.workspace.import_roots,
                     self.settings.pages.document_max_bytes,
                 ),

@@ -1,9 +1,20 @@
 """Find the folder of the user that serves as workspace, if the settings choose one."""
 
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+import anyio
+
+from outrider.core.context import Call
 from outrider.core.errors import NotConfigured
 from outrider.settings import LoadedSettings
+from outrider.workspace import SessionWorkspaces
+from outrider.workspace.kernels.pool import KernelPool
+from outrider.workspace.settings import HOST_ROOTS
+
+log = logging.getLogger(__name__)
 
 
 def resolve_project_folder(loaded: LoadedSettings) -> Path | None:
@@ -15,15 +26,53 @@ def resolve_project_folder(loaded: LoadedSettings) -> Path | None:
     settings = loaded.settings
     if not settings.workspace.directory:
         return None
-    folder = (loaded.workspace / Path(settings.workspace.directory).expanduser()).resolve()
-    problem, hint = "", "choose a project's folder, or leave the setting empty"
-    own_folders = (settings.data_dir.resolve(), (Path.home() / ".outrider").resolve())
     if settings.identity.is_enabled:
-        problem, hint = "people sign in here, and would share their files", "leave it empty, or turn off sign-in"
-    elif not folder.is_dir():
-        problem = "it is not a folder"
-    elif any(own.is_relative_to(folder) or folder.is_relative_to(own) for own in own_folders):
-        problem = "keys and data of Outrider are in it"
-    if problem:
-        raise NotConfigured(f"workspace.directory: {folder} cannot be the workspace: {problem}", hint=hint)
+        raise NotConfigured(
+            f"workspace.directory: {settings.workspace.directory} cannot be the workspace: people sign in here, and "
+            "would share their files",
+            hint="leave it empty, or turn off sign-in",
+        )
+    if settings.workspace.directory == HOST_ROOTS:
+        return None
+    folder = (loaded.workspace / Path(settings.workspace.directory).expanduser()).resolve()
+    if problem := explain_unusable_folder(folder, loaded):
+        raise NotConfigured(
+            f"workspace.directory: {folder} cannot be the workspace: {problem}",
+            hint="choose a project's folder, or leave the setting empty",
+        )
     return folder
+
+
+def explain_unusable_folder(folder: Path, loaded: LoadedSettings) -> str:
+    """Return why a folder, with links resolved, cannot be a workspace; empty if it can."""
+    own_folders = (loaded.settings.data_dir.resolve(), (Path.home() / ".outrider").resolve())
+    if not folder.is_dir():
+        return "it is not a folder"
+    if any(own.is_relative_to(folder) or folder.is_relative_to(own) for own in own_folders):
+        return "keys and data of Outrider are in it"
+    return ""
+
+
+@dataclass(frozen=True)
+class RootChooser:
+    """Makes the first usable root of a host the workspace of its session."""
+
+    loaded: LoadedSettings
+    workspaces: SessionWorkspaces
+    kernels: KernelPool
+
+    async def choose(self, call: Call, roots: Sequence[Path]) -> None:
+        """Work in the first root that can be a workspace; in the session's own folder if there is none."""
+        if await anyio.to_thread.run_sync(self._choose, call, roots):
+            # An interpreter that runs still sees the former folder.
+            reason = "it was closed when the host chose another folder"
+            await self.kernels.close_session(self.workspaces.find_workspace(call).key, reason)
+
+    def _choose(self, call: Call, roots: Sequence[Path]) -> bool:
+        for root in roots:
+            folder = root.resolve()
+            problem = explain_unusable_folder(folder, self.loaded)
+            if not problem:
+                return self.workspaces.choose_project(call, folder)
+            log.warning("the host's root %s cannot be the workspace: %s", root, problem)
+        return self.workspaces.choose_project(call, None)

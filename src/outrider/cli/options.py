@@ -27,7 +27,11 @@ def add_serving_options(function: F) -> F:
             click.option("--enable", metavar="TOOLS", help="Offer only these tools (comma-separated, all, none)."),
             click.option("--disable", metavar="TOOLS", help="Withhold these tools; wins over --enable."),
             click.option("--names", type=click.Choice(["bare", "builtin"]), help="How tools are named."),
-            click.option("--workspace", metavar="FOLDER", help="Where tools keep files [default: per session]."),
+            click.option(
+                "--workspace",
+                metavar="FOLDER",
+                help="Where tools keep files; roots leaves it to the host [default: per session].",
+            ),
             click.option(
                 "--assistant",
                 metavar="NAME",

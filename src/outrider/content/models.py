@@ -34,6 +34,7 @@ class ContentDraft:
         language: BCP 47 tag, if the document declares one.
         markdown: Whether the text is Markdown; None decides by `mime_type`.
         size: Bytes of the original; None counts the text in UTF-8.
+        original: The file itself; None if there was none, or if the text in UTF-8 is the file.
         uploaded_at: Time of upload; None means now.
         facts: Further JSON-serializable metadata.
         unasked: Saved automatically when a page was read; purged when it has not been used for long.
@@ -47,6 +48,7 @@ class ContentDraft:
     language: str = ""
     markdown: bool | None = None
     size: int | None = None
+    original: bytes | None = None
     uploaded_at: float | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
     unasked: bool = False

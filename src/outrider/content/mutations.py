@@ -71,6 +71,8 @@ def insert_contents(connection: "Connection", versions: "Sequence[tuple[ContentV
     for start in range(0, len(rows), ROWS_PER_STATEMENT):
         connection.execute(table.insert(), rows[start : start + ROWS_PER_STATEMENT])
     _insert_chunks(connection, versions)
+    for version, content in versions:
+        _replace_original(connection, version, content.original)
 
 
 def replace_content(connection: "Connection", version: ContentVersion, content: "PreparedContent") -> None:
@@ -83,14 +85,16 @@ def replace_content(connection: "Connection", version: ContentVersion, content: 
     connection.execute(table.update().where(table.c.id == version.id).values(values))
     delete_chunks(connection, version.id)
     _insert_chunks(connection, [(version, content)])
+    _replace_original(connection, version, content.original)
 
 
 def delete_content_rows(connection: "Connection", store: str, content: str, generation: int) -> None:
     """Delete a content and record the removal for the indexes; remaining rows of a large one are purged later."""
     from outrider.content import purge
-    from outrider.content.tables import content_removals, contents
+    from outrider.content.tables import content_originals, content_removals, contents
 
     connection.execute(contents.delete().where(contents.c.id == content))
+    connection.execute(content_originals.delete().where(content_originals.c.content_id == content))
     if not purge.purge_content(connection, content):
         purge.record_deletion(connection, store, content)
     row = {"store_id": store, "content_id": content, "generation": generation, "at": time.time()}
@@ -103,6 +107,16 @@ def delete_chunks(connection: "Connection", content: str) -> None:
 
     for table in (content_vectors, content_chunks):
         connection.execute(table.delete().where(table.c.content_id == content))
+
+
+def _replace_original(connection: "Connection", version: ContentVersion, original: bytes | None) -> None:
+    """Store the file of a content instead of its former one; None only removes that."""
+    from outrider.content.tables import content_originals as table
+
+    if version.version > 1:
+        connection.execute(table.delete().where(table.c.content_id == version.id))
+    if original is not None:
+        connection.execute(table.insert().values(content_id=version.id, store_id=version.store_id, body=original))
 
 
 def add_contents(connection: "Connection", store: str, prepared: "Sequence[PreparedContent]") -> list[str]:

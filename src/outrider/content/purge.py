@@ -13,7 +13,14 @@ from typing import Any, NamedTuple
 import anyio
 from sqlalchemy import Connection, select
 
-from outrider.content.tables import content_chunks, content_leftovers, content_removals, content_vectors, contents
+from outrider.content.tables import (
+    content_chunks,
+    content_leftovers,
+    content_originals,
+    content_removals,
+    content_vectors,
+    contents,
+)
 from outrider.core.database.database import Database
 from outrider.core.errors import OutriderError
 
@@ -101,6 +108,7 @@ def purge_store(connection: Connection, store: str) -> bool:
     columns = (
         (content_vectors.c.store_id, content_vectors.c.chunk_id),
         (content_chunks.c.store_id, content_chunks.c.id),
+        (content_originals.c.store_id, content_originals.c.content_id),
         (contents.c.store_id, contents.c.id),
         (content_removals.c.store_id, content_removals.c.content_id),
     )

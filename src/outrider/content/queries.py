@@ -134,6 +134,15 @@ def load_covering_chunks(connection: "Connection", content: str, first: int, las
     return list(connection.execute(query.order_by(table.c.number)))
 
 
+def load_original(connection: "Connection", content: str) -> bytes | None:
+    """Return the stored file of a content; None if its text says the same, or if there was no file."""
+    from sqlalchemy import select
+
+    from outrider.content.tables import content_originals as table
+
+    return connection.execute(select(table.c.body).where(table.c.content_id == content)).scalar()
+
+
 def build_record(row: Any) -> ContentRecord:
     """Return the record of a row of `contents`."""
     return ContentRecord(**{name: getattr(row, name) for name in ContentRecord.__dataclass_fields__})

@@ -16,7 +16,7 @@ from outrider.content.models import ContentDraft, ContentPassage, ContentRecord,
 from outrider.content.settings import ContentSettings
 from outrider.core.context import Call
 from outrider.core.database.database import Database
-from outrider.core.errors import NotConfigured
+from outrider.core.errors import NotConfigured, NotFound
 
 if TYPE_CHECKING:
     from outrider.content.lexical.index import LexicalIndex
@@ -177,6 +177,7 @@ class ContentStores:
         old = await self.get_record(call, content_id)
         if draft is None:
             text = (await self.read_lines(call, content_id)).text if old.line_count else ""
+            original = await self._run_transaction(lambda connection: queries.load_original(connection, content_id))
             draft = ContentDraft(
                 text,
                 old.filename,
@@ -185,6 +186,7 @@ class ContentStores:
                 old.title,
                 markdown=bool(old.facts.get("markdown")),
                 size=old.size,
+                original=original,
                 uploaded_at=old.uploaded_at,
                 facts=old.facts,
             )
@@ -243,6 +245,24 @@ class ContentStores:
         end = lines.find_start(last - first + 2) if last - first + 2 <= len(lines) else len(text)
         await self._touch_record(record)
         return ContentPassage(record, text[start:end], from_line, last)
+
+    async def read_original(self, call: Call, content_id: str) -> bytes:
+        """Return the bytes of the file that became a content.
+
+        Raises:
+            NotFound: code `CONTENT_NOT_FOUND`; or code `no_original`, where it came from the web.
+        """
+        record = await self.get_record(call, content_id)
+        body = await self._run_transaction(lambda connection: queries.load_original(connection, content_id))
+        if body is not None:
+            return body
+        if record.source.startswith(("http://", "https://")):
+            raise NotFound(
+                f"content {content_id!r} is the text of a web page: its original was not stored",
+                hint=f"fetch {record.source[:200]}",
+                code="no_original",
+            )
+        return (await self.read_lines(call, content_id)).text.encode() if record.line_count else b""
 
     async def search(self, call: Call, query: str, options: "SearchOptions | None" = None) -> "ContentSearchResult":
         """Return the passages that match best.

@@ -99,6 +99,14 @@ content_vectors = Table(
     Index("ix_content_vectors_store_id", "store_id", "embedder", "embedded"),
     Index("ix_content_vectors_content_id", "content_id"),
 )
+# The file of a content, where its text alone does not give back every byte.
+content_originals = Table(
+    "content_originals",
+    metadata,
+    Column("content_id", String(40), primary_key=True),
+    Column("store_id", String(40), nullable=False, index=True),
+    Column("body", LargeBinary, nullable=False),
+)
 # Deleted contents whose rows have not been purged yet; a whole store where `content_id` is empty.
 content_leftovers = Table(
     "content_leftovers",

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from mcp.server import NotificationOptions, Server, ServerRequestContext
@@ -24,6 +24,7 @@ from mcp_types import (
     ListPromptsResult,
     ListResourcesResult,
     ListToolsResult,
+    NotificationParams,
     PaginatedRequestParams,
     ReadResourceRequestParams,
     ReadResourceResult,
@@ -55,6 +56,9 @@ from outrider.serve.context_switch import SWITCH_CONTEXT_METHOD, ConnectionConte
 from outrider.serve.instructions import build_instructions
 from outrider.serve.list_changes import ListChangeNotifier
 
+if TYPE_CHECKING:
+    from outrider.serve.roots import HostRoots
+
 log = logging.getLogger(__name__)
 TextResources = Mapping[str, Callable[[str, Call], Awaitable[str]]]
 
@@ -62,7 +66,7 @@ TextResources = Mapping[str, Callable[[str, Call], Awaitable[str]]]
 class McpHandlers:
     """The request handlers of one server."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - `build_mcp_server` names them all once
         self,
         toolbox: Toolbox,
         artifacts: ArtifactStore,
@@ -72,6 +76,7 @@ class McpHandlers:
         approvals: "ApprovalResponder",
         list_changes: ListChangeNotifier,
         text_resources: "TextResources",
+        roots: "HostRoots | None",
         is_lean: bool,
     ) -> None:
         self._toolbox = toolbox
@@ -81,6 +86,7 @@ class McpHandlers:
         self._approvals = approvals
         self._list_changes = list_changes
         self._text_resources = text_resources
+        self._roots = roots
         self._is_lean = is_lean
 
     async def list_tools(
@@ -108,6 +114,8 @@ class McpHandlers:
         tool = await self._find_tool(params.name)
         try:
             call, has_form = elicitation.resume_call(self._contexts.build_call(context), params)
+            if self._roots and (roots_question := await self._roots.read(context, call, params)):
+                return roots_question
             dismissed = has_form and not call.answers
             return await self._answer_call(context, tool, params.arguments, call, dismissed=dismissed)
         except OutriderError as error:
@@ -284,6 +292,7 @@ def build_mcp_server(  # noqa: PLR0913 - an app names them all once
     assistant: str = "",
     approvals: ApprovalResponder | None = None,
     text_resources: TextResources | None = None,
+    roots: "HostRoots | None" = None,
     is_lean: bool = False,
 ) -> Server[Any]:
     """Build a server for the tools of `toolbox`.
@@ -297,6 +306,7 @@ def build_mcp_server(  # noqa: PLR0913 - an app names them all once
         assistant: The assistant of callers that name none; empty means none.
         approvals: Builds the results of calls that wait for people.
         text_resources: Readers of further resources by the beginning of their addresses.
+        roots: Asks hosts for the folders that they offer; None asks no host.
         is_lean: Whether to list two tools that find and call all others.
     """
     approvals = approvals or ApprovalResponder()
@@ -309,12 +319,15 @@ def build_mcp_server(  # noqa: PLR0913 - an app names them all once
         approvals=approvals,
         list_changes=list_changes,
         text_resources=text_resources or {},
+        roots=roots,
         is_lean=is_lean,
     )
     instructions = lean.build_lean_instructions(toolbox) if is_lean else build_instructions(toolbox)
     server = _build_server(name, toolbox, handlers, list_changes, instructions)
     server.tools_change, server.prompts_change = toolbox.changes, list_changes.prompts_change
     server.add_request_handler(SWITCH_CONTEXT_METHOD, SwitchContextParams, contexts.switch_context)
+    if roots:
+        server.add_notification_handler("notifications/roots/list_changed", NotificationParams, roots.forget)
     security = approvals.security or RequestStateSecurity.ephemeral()
     boundary = RequestStateBoundary(security, default_audience=name)
     server.middleware += [

@@ -5,6 +5,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field
 
+HOST_ROOTS = "roots"  # as `directory`: the folder that the host offers
+
 
 def resolve_folder(value: Any) -> Any:
     """Resolve links once, when the server starts: nobody can redirect an allowed folder later."""
@@ -16,8 +18,8 @@ class WorkspaceSettings(BaseModel, extra="forbid", defer_build=True):
 
     directory: str = Field(
         default="",
-        description="Folder in which all tools keep their files, such as . for the host's own; empty means a folder "
-        "in data_dir for each session",
+        description="Folder in which all tools keep their files: . is the host's own, and roots the first that the "
+        "host offers by MCP (a folder of that name is ./roots); empty means a folder in data_dir for each session",
     )
     import_roots: list[Annotated[Path, BeforeValidator(resolve_folder)]] = Field(
         default=[],

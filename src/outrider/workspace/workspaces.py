@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from outrider.core.context import Call
 from outrider.core.errors import NotFound, Unavailable
 from outrider.workspace.quota import StorageQuota
-from outrider.workspace.settings import WorkspaceSettings
+from outrider.workspace.settings import HOST_ROOTS, WorkspaceSettings
 
 if TYPE_CHECKING:
     from outrider.core.keyset import Batch
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 WORKSPACE_KEY = re.compile(r"[0-9a-f]{32}")
 LAST_USED_FILE = "used"  # empty; its modification time is the last use of the workspace
+PROJECT_FILE = "project"  # the path of the folder that the session's host has offered
 
 
 @dataclass(frozen=True)
@@ -67,13 +68,15 @@ class SessionWorkspaces:
     """The workspaces below `folder`: one per session, person and workspace of the host.
 
     With a `project`, a folder of the user, all sessions share its files; only our own data stays below `folder`.
+    Where the settings leave the folder to the host, each session has the one that its host offered last.
     """
 
     def __init__(self, folder: Path, settings: WorkspaceSettings, project: Path | None = None) -> None:
         self.folder = folder
         self.settings = settings
         self.project = project
-        self._quotas: dict[str, StorageQuota] = {}
+        self._quotas: dict[tuple[str, bool], StorageQuota] = {}
+        self._host_projects: dict[str, Path | None] = {}
 
     def ensure_workspace(self, call: Call) -> SessionWorkspace:
         """Return the workspace of the call's session, created if missing, and record its use. Raises Unavailable."""
@@ -93,6 +96,24 @@ class SessionWorkspaces:
     def find_workspace(self, call: Call) -> SessionWorkspace:
         """Return the workspace of the call's session, which may not exist on disk yet."""
         return self._build_workspace(derive_key(call.scope))
+
+    def choose_project(self, call: Call, folder: Path | None) -> bool:
+        """Work in a folder of the user from now on in the call's session; return whether that is a change. Blocking.
+
+        None means the session's own folder. The choice is written down, because agents may go on in other processes.
+        """
+        key = self.ensure_workspace(call).key
+        if self._find_host_project(key) == folder:
+            return False
+        file = self.folder / key / PROJECT_FILE
+        if folder is None:
+            file.unlink(missing_ok=True)
+        else:
+            draft = file.with_name(f"{PROJECT_FILE}.{os.getpid()}")
+            draft.write_bytes(os.fsencode(folder))
+            draft.replace(file)
+        self._host_projects[key] = folder
+        return True
 
     def list_recent(
         self, *, keys: Collection[str] | None = None, after: str = "", limit: int = 50
@@ -134,13 +155,25 @@ class SessionWorkspaces:
         return self._build_workspace(key)
 
     def _build_workspace(self, key: str) -> SessionWorkspace:
-        max_quotas = 1_000
-        if len(self._quotas) > max_quotas:
-            self._quotas.clear()
-        root = self.folder / key
-        max_bytes = None if self.project else self.settings.max_bytes
-        quota = self._quotas.setdefault(key, StorageQuota(root, max_bytes))
-        return SessionWorkspace(key, root, self.project or root / "files", quota, is_project=self.project is not None)
+        max_sessions = 1_000
+        for sessions in (self._quotas, self._host_projects):
+            if len(sessions) > max_sessions:
+                sessions.clear()
+        root, project = self.folder / key, self.project or self._find_host_project(key)
+        is_project = project is not None
+        max_bytes = None if is_project else self.settings.max_bytes
+        quota = self._quotas.setdefault((key, is_project), StorageQuota(root, max_bytes))
+        return SessionWorkspace(key, root, project or root / "files", quota, is_project=is_project)
+
+    def _find_host_project(self, key: str) -> Path | None:
+        """Return the folder that the session's host has offered, if the settings leave the choice to hosts."""
+        if self.settings.directory != HOST_ROOTS:
+            return None
+        if key not in self._host_projects:
+            self._host_projects[key] = None
+            with suppress(FileNotFoundError):
+                self._host_projects[key] = Path(os.fsdecode((self.folder / key / PROJECT_FILE).read_bytes()))
+        return self._host_projects[key]
 
     def purge_unused(self) -> int:
         """Delete the workspaces not used for `keep_days`; return their number. Blocking.

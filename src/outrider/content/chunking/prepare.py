@@ -14,10 +14,11 @@ from outrider.core.database.database import to_storable_text
 
 @dataclass(frozen=True)
 class PreparedContent:
-    """The column values computed from a draft, and its chunks."""
+    """The column values computed from a draft, its chunks, and its file."""
 
     values: dict[str, Any]
     chunks: list[Chunk]
+    original: bytes | None = None
 
 
 def prepare_content(draft: ContentDraft) -> PreparedContent:
@@ -47,4 +48,4 @@ def prepare_content(draft: ContentDraft) -> PreparedContent:
         "modified_at": now,
         "accessed_at": now,
     }
-    return PreparedContent(values, chunks)
+    return PreparedContent(values, chunks, draft.original)

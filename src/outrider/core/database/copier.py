@@ -203,6 +203,8 @@ async def count_table_rows(database: Database, tables: Sequence[Table]) -> dict[
 
 
 def _get_batch_size(table: Table) -> int:
+    if table.name == "content_originals":  # whole files
+        return 4
     tables_of_large_rows = {"pages", "content_chunks", "content_vectors", "contents", "runs"}  # many kilobytes each
     return 100 if table.name in tables_of_large_rows else 500
 

@@ -35,6 +35,7 @@ TABLE_REFERENCES = (
     TableReference("contents", "store_id", "content_stores", deletions_column="content_leftovers.store_id"),
     TableReference("content_chunks", "content_id", "contents", deletions_column="content_leftovers.content_id"),
     TableReference("content_vectors", "chunk_id", "content_chunks"),
+    TableReference("content_originals", "content_id", "contents", deletions_column="content_leftovers.content_id"),
     TableReference("content_removals", "store_id", "content_stores", deletions_column="content_leftovers.store_id"),
     TableReference("evaluation_records", "evaluation_id", "evaluations"),
     TableReference("crawl_pages", "crawl", "crawls"),

@@ -43,7 +43,7 @@ ContentId = Annotated[str, build_alias_field("content_id", min_length=1, max_len
 FileUrl = Annotated[
     str | None,
     build_alias_field(
-        "file_url", min_length=1, max_length=8_000, description="Workspace path, file:// or http(s) address"
+        "file_url", min_length=1, max_length=8_000, description="Workspace path, URI of a resource or http(s) address"
     ),
 ]
 QueryText = Annotated[str, Field(min_length=1, max_length=2_000)]
@@ -184,6 +184,7 @@ class ContentLines(BaseModel, defer_build=True):
     truncated: bool = False
     nextFromLine: int | None = None
     nextOffset: int | None = Field(default=None, description="offset for the rest of a line longer than max_chars")
+    original: str | None = Field(default=None, description="Resource with the file, byte for byte")
     _text: str = PrivateAttr("")
 
     def __str__(self) -> str:

@@ -9,14 +9,16 @@ from urllib.parse import unquote, urlsplit
 import anyio.to_thread
 
 from outrider.content.models import ContentDraft
+from outrider.core.artifacts import ARTIFACT_URI_PREFIX, ArtifactStore
 from outrider.core.context import Call
+from outrider.core.database.database import to_storable_text
 from outrider.core.errors import InvalidInput, Refused
 from outrider.core.jail import Jail
 from outrider.pages.fetched_page import FetchedPage
 from outrider.pages.pages import Pages
 from outrider.workspace import SessionWorkspaces
 
-ACCEPTED_ADDRESSES = "a path in the workspace, file:///…, http://… or https://…"
+ACCEPTED_ADDRESSES = "a path in the workspace, file:///…, outrider://artifacts/…, http://… or https://…"
 
 
 @dataclass(frozen=True)
@@ -26,12 +28,14 @@ class ContentSources:
     Attributes:
         pages: Reads those of the web.
         workspaces: Holds the files of the caller's session.
+        artifacts: Holds files that other tools gave the caller.
         shared_folders: Other folders whose files may be read.
         max_file_bytes: Of the largest file.
     """
 
     pages: Pages
     workspaces: SessionWorkspaces
+    artifacts: ArtifactStore
     shared_folders: Sequence[Path]
     max_file_bytes: int
 
@@ -40,9 +44,13 @@ class ContentSources:
 
         Raises:
             InvalidInput: The scheme is not supported, or the file is too large (code `FILE_TOO_LARGE`).
+            NotFound: The file does not exist.
             Refused: The file is outside the workspace and the allowed folders.
             OutriderError: Reading it failed.
         """
+        if file_url.startswith(ARTIFACT_URI_PREFIX):
+            artifact, body = await self.artifacts.read(file_url, call.workspace)
+            return await build_file_draft(body, artifact.name, source=file_url)
         scheme = urlsplit(file_url).scheme.lower()
         if scheme in {"http", "https"}:
             return build_page_draft(await self.pages.read(file_url))
@@ -108,7 +116,8 @@ async def build_file_draft(body: bytes, name: str, *, source: str) -> ContentDra
     mime = detect_mime_type("", body, name)
     if mime.startswith(plain_text_types) and not mime.startswith(converted_types):
         text, _ = decode_body(body, markup=False)
-        return ContentDraft(text, filename=name, mime_type=mime, source=source, size=len(body))
+        original = None if to_storable_text(text).encode("utf-8", "replace") == body else body
+        return ContentDraft(text, filename=name, mime_type=mime, source=source, size=len(body), original=original)
     document, mime = await read_body(body, name=name)
     return ContentDraft(
         document.markdown,
@@ -119,6 +128,7 @@ async def build_file_draft(body: bytes, name: str, *, source: str) -> ContentDra
         language=document.language,
         markdown=True,
         size=len(body),
+        original=body,
         facts={"kind": document.kind},
     )
 

@@ -11,6 +11,7 @@ from pydantic import Field
 from outrider.content.chunking.line_index import LineIndex
 from outrider.content.models import ContentDraft, ContentRecord, Store
 from outrider.content.stores import ContentStores
+from outrider.core.artifacts import ArtifactStore
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput
 from outrider.core.server_record import ServerRecord
@@ -126,6 +127,7 @@ async def listContent(
 @content_store.tool(title="Read a content", untrusted=True)
 async def readContent(
     stores: ContentStores,
+    artifacts: ArtifactStore,
     tool_options: ToolOptions,
     call: Call,
     /,
@@ -134,6 +136,7 @@ async def readContent(
     to_line: ToLine = None,
     max_chars: MaxChars = DEFAULT_CUT_CHARS,
     offset: Annotated[int, Field(ge=0, description="Characters to skip, for very long lines")] = 0,
+    original: Annotated[bool, Field(description="Also give the file itself, as a resource")] = False,
 ) -> ContentLines:
     """Read lines of a content, exactly as they are."""
     passage = await stores.read_lines(call, content_id, from_line, to_line)
@@ -147,6 +150,12 @@ async def readContent(
     if piece.next_offset is not None:
         fields |= {"truncated": True, "nextOffset": piece.next_offset}
         note += f"; read on with from_line={from_line} and offset={piece.next_offset}"
+    if original:
+        body = await stores.read_original(call, content_id)
+        name = record.filename or record.id
+        file = await artifacts.save(body, name=name, mime_type=record.mime_type, session=call.session, call=call)
+        fields["original"] = file.uri
+        note += f"; the original ({record.mime_type}, {len(body):,} bytes) is {file.uri}"
     head = f"{record.filename or record.id}: {note}"
     text = tool_options.mark_untrusted(clean_untrusted(piece.text), record.source) if record.source else piece.text
     return ContentLines(content=piece.text, lineRange=[first, last], **fields).with_text(f"{head}\n\n{text}")

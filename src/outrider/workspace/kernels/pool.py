@@ -74,12 +74,12 @@ class KernelPool:
             if not kernel.is_alive:
                 slot.kernel = None  # the answer to this call tells it
 
-    async def close_session(self, key: str) -> None:
-        """Close the kernels of a session whose host has left."""
+    async def close_session(self, key: str, reason: str = "it was closed when the session's host left") -> None:
+        """Close the kernels of a session; the next cell reports the reason."""
         for (owner, _), slot in list(self._slots.items()):
             if owner == key and slot.kernel:
                 kernel = slot.kernel
-                self._record_loss(slot, "it was closed when the session's host left")
+                self._record_loss(slot, reason)
                 await kernel.kill("stopped")
 
     async def close(self) -> None:
