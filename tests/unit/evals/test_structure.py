@@ -1,10 +1,13 @@
 """The structure that extraction keeps: the gate holds, can fail, and measures what it says."""
 
+from pathlib import Path
+
 import pytest
 from evals.structure.evaluate import own
 from evals.structure.facts import Facts, facts_of
 from evals.structure.gate import OWN_FLOORS, failures
 from evals.structure.kept import Mark, kept
+from evals.structure.round_trip import examples, measure
 
 from outrider import extract
 
@@ -142,3 +145,19 @@ def test_words_that_a_style_sheet_parts_are_the_same_words():
 
 def test_thousands_of_brackets_take_no_time():
     assert kept(Facts(links=[("a", URL)]), "[" * 50_000 + "a" + "](x" * 50_000)["links"] == [Mark.PLAIN]
+
+
+def test_what_comes_back_from_markdown_is_compared_with_the_page(tmp_path: Path):
+    fence = "`" * 32
+    shown = [
+        "<p>a<br />\n<em>b</em></p>\n",
+        "<ul>\n<li>\n<p>a</p>\n</li>\n</ul>\n",
+        "<h2>a</h2>\n<h2>a</h2>\n",
+        "<del>a</del>\n",
+    ]
+    spec = "".join(f"{fence} example\nmarkdown\n.\n{html}{fence}\n\n" for html in shown)
+    (tmp_path / "spec.txt").write_text(spec, encoding="utf-8")
+    found = measure(examples(tmp_path))
+    assert (found.examples, found.same) == (3, 2), "raw HTML is left out, and a repeated heading is lost"
+    assert [number for number, _, _ in found.lost] == [3]
+    assert 0.8 < found.words < 1

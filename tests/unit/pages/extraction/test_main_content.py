@@ -157,7 +157,7 @@ def test_links_are_absolute_and_unsafe_ones_are_text():
 def test_pictures_are_shown_if_asked_for():
     page = '<figure><img src="/z.png" alt="A heron"><figcaption>At dawn</figcaption></figure>'
     assert whole(page) == "At dawn"
-    assert whole(page, images=True) == "![A heron](https://site.example/z.png) At dawn"
+    assert whole(page, images=True) == "![A heron](https://site.example/z.png)\n\nAt dawn"
 
 
 def test_formulas_are_latex():

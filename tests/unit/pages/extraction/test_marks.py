@@ -37,6 +37,10 @@ def markdown(body: str, **options) -> str:
         ("*taken from <a href=/x>All</a>*", "\\*taken from [All](https://site.example/x)*"),
         ("5 * <a href=/x>All</a> * 3", "5 * [All](https://site.example/x) * 3"),
         ("<b>x * y</b>", "**x * y**"),
+        ("\\<em>x</em> C:\\", "\\\\*x* C:\\"),
+        ("<a href=/x>bar\\</a>", "[bar\\\\](https://site.example/x)"),
+        ("<a href=/x>a`b</a>`", "[a\\`b](https://site.example/x)`"),
+        ("<em>one<br>two</em>", "*one\ntwo*"),
         ("<b>one <b>two</b></b> three", "**one two** three"),
         ("<i><s><b>one</b></s></i>", "*~~**one**~~*"),
         ("<b><i><code>x</code> y</i></b>", "***`x` y***"),
@@ -138,6 +142,20 @@ def test_a_rule_between_two_blocks_is_one():
     assert markdown("<hr><p>One<hr><hr><p>Two<ul><li>a<hr><p>b</ul><hr><h2>Three</h2>four<hr>") == (
         "One\n\n---\n\nTwo\n\n- a\n\n  b\n\n---\n\n## Three\n\nfour"
     )
+
+
+def test_rules_stand_between_lists_but_not_inside_of_one():
+    assert markdown("<ul><li>a</ul><hr><ul><li>b</ul>") == "- a\n\n---\n\n- b"
+    assert markdown("<blockquote>a</blockquote><hr><blockquote>b</blockquote>") == "> a\n\n---\n\n> b"
+    assert markdown("<ul><li>a<hr><li>b</ul>") == "- a\n- b"
+
+
+def test_a_heading_that_repeats_another_is_dropped_only_on_its_level():
+    assert markdown("<h1>Install</h1><h2>Install</h2><h2>Install</h2><p>Run") == "# Install\n\n## Install\n\nRun"
+
+
+def test_a_list_may_start_anywhere():
+    assert markdown("<ol start=123456789><li>a</ol>") == "123456789. a"
 
 
 def test_a_table_that_is_mostly_listings_is_none_and_others_show_their_lines():

@@ -18,6 +18,7 @@ from outrider.pages.extraction.blocks.page_blocks import (  # fmt: skip
 ITEM_TAG_NUMBER = TAG_NUMBERS["li"]
 PERMALINK_SIGNS = frozenset({"#", "\u00b6", "\u00a7", "\U0001f517", "\u221e", "\uf0c1", "\u2693"})
 CLOSING_PIECE = (PIECE_CLOSE, None)  # ends a link or a mark
+PARAGRAPH_BREAK = ((PIECE_BREAK, None), (PIECE_BREAK, None))
 INLINE_CLOSED, INLINE_OPENED, INLINE_CLOSED_AND_OPENED = 1, 2, 3
 MAX_LINKS, MAX_EMBEDS = 20_000, 500
 
@@ -217,9 +218,9 @@ class BlockBuilder:
             self._append_block(pieces)
             self.pieces = []
         else:
-            self.pieces = (
-                [piece for piece in pieces if piece[0] == PIECE_IMAGE][-max_pending_images:] if self.images else []
-            )
+            images = [piece for piece in pieces if piece[0] == PIECE_IMAGE] if self.images else []
+            # The two breaks set the images apart from the words of the next block.
+            self.pieces = [*images[-max_pending_images:], *PARAGRAPH_BREAK] if images else []
             if self.link_depth:
                 self.pieces += [piece for piece in pieces if piece[0] == PIECE_LINK][-1:]
         self.breaks = self.linked_chars = 0

@@ -78,7 +78,7 @@ class LinePrefixes:
 
 def _parse_count(value: str | None, default: int) -> int:
     digits = (value or "").strip()
-    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 7 else default
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 10 else default
 
 
 def prefix_lines(text: str, prefix: str, first_prefix: str | None = None) -> str:

@@ -20,6 +20,7 @@ from outrider.pages.extraction.markdown.emphasis import (
     ATOM_START,
     MARK_END,
     MARK_START,
+    UNESCAPED_BACKTICK,
     add_mark,
     protect_atom,
     render_marks,
@@ -36,6 +37,7 @@ CODE_TAGS = frozenset({"code", "kbd", "samp", "tt"})
 OPEN_BRACKET = re.compile(r"(?<!\\)\[")
 EMPTY_LINK = re.compile(r"\[[\s\x02]+\]|\([\s\x02]+\)|\x02")  # a removed link and the brackets around it
 BACKTICKS = re.compile(r"`+")
+PARAGRAPH_BREAK = re.compile(r"\n{3,}")
 MARKUP_CHARS = re.compile(r"[*^`~\\]")
 # An exponent, and the text that can have one: numbers, brackets, variables, units of length.
 EXPONENT = re.compile(r"[-+\u2212]?(?:\d{1,3}|[a-z])|(?:\d{1,3}|[a-z])[-+\u2212](?:\d{1,3}|[a-z])|\d[a-z]")
@@ -73,6 +75,8 @@ class ParagraphDraft:
         """Append text, escaped so that it does not become a link with a bracket before it."""
         if not self.code_depth and text.__class__ is not Formula:
             text = escape_text(text)
+            if "`" in text and any(kind == PIECE_LINK for kind, _, _ in self.open_marks):
+                text = UNESCAPED_BACKTICK.sub(r"\\`", text)  # it could pair up with one after the link
             if self.escape_brackets and "[" in text:
                 text = OPEN_BRACKET.sub(r"\\[", text)
             if text[:1] == "(" and next((part[-1] for part in reversed(self.parts) if part), "") == "]":
@@ -80,6 +84,13 @@ class ParagraphDraft:
         elif text.__class__ is Formula and not self.code_depth:
             text = protect_atom(text)
         self.parts.append(text)
+
+    def escape_last_backslash(self) -> None:
+        """Escape a backslash at the end of a text, which would escape the mark or line break after it."""
+        text = self.parts[-1]
+        is_odd = (len(text) - len(text.rstrip("\\"))) % 2
+        if is_odd and not self.code_depth and text.__class__ is not Formula:
+            self.parts[-1] = text + "\\"
 
 
 @dataclass(slots=True)
@@ -110,7 +121,9 @@ class ParagraphWriter:
         text = self._render_pieces(pieces)
         if "\0" not in text:
             return escape_line_start(text)
-        return "\n".join([escape_line_start(line) for line in map(str.strip, text.split("\0")) if line])
+        lines = [escape_line_start(line.strip()) for line in text.split("\0")]
+        # Two breaks in a row end a paragraph, as after an image of its own.
+        return PARAGRAPH_BREAK.sub("\n\n", "\n".join(lines)).strip("\n") if "" in lines else "\n".join(lines)
 
     def render_line(self, pieces: list[InlinePiece]) -> str:
         """Render a paragraph on one line."""
@@ -151,6 +164,7 @@ class ParagraphWriter:
                 continue
             if text:
                 draft.append_text(text)
+                draft.escape_last_backslash()
                 text = ""
             self._add_piece(draft, piece)
         if text:
@@ -199,7 +213,8 @@ class ParagraphWriter:
         max_icon_chars = 3  # private-use characters are icons of a font
         inner = parts[start] if len(parts) == start + 1 else "".join(parts[start:])
         core = inner.strip(BLANK_CHARS)
-        core = " ".join(core.replace("\0", " ").split()) if "\0" in core else core
+        if "\0" in core and (kind == PIECE_LINK or value not in MARK_KINDS):
+            core = " ".join(core.replace("\0", " ").split())
         if not core or (len(core) < max_icon_chars and all("\ue000" <= character <= "\uf8ff" for character in core)):
             return
         marked = self._format_link(core, value) if kind == PIECE_LINK else _mark_text(core, value, parts, start)

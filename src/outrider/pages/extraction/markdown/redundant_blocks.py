@@ -24,7 +24,8 @@ def drop_redundant(page: PageBlocks, chosen: list[int]) -> list[int]:
     kept = blocks[:1]
     for before, number in pairwise(blocks):
         is_repeated = page.texts[number] == page.texts[before]
-        if not (is_repeated and _is_heading_block(page, number) and _is_heading_block(page, before)):
+        level = _get_heading_level(page, number)
+        if not (is_repeated and level and level == _get_heading_level(page, before)):
             kept.append(number)
     labels = _find_language_labels(page, kept) if page.has_listings else ()
     return [number for number in kept if number not in labels] if labels else kept
@@ -69,5 +70,5 @@ def drop_footnote_headings(
     return kept[::-1]
 
 
-def _is_heading_block(page: PageBlocks, number: int) -> bool:
-    return page.elements[page.rows[number][0]][1] in HEADING_LEVELS
+def _get_heading_level(page: PageBlocks, number: int) -> int:
+    return HEADING_LEVELS.get(page.elements[page.rows[number][0]][1], 0)
