@@ -60,6 +60,7 @@ class Forms:
                 holds = "" if written["value"] is None else f"; it still holds {written['value']!r}"
                 raise _build_no_effect_error("type", selector, location.report, f"it did not take the text{holds}")
             outcome = await self.pointer.build_outcome("type", location, monitor, report, settle)
+            await self.pointer.remember(outcome, "fill", {"text": text, "append": append, "submit": submit}, settle)
             return _add_value(outcome, written, text)
 
     async def check(self, selector: str, *, checked: bool = True, settle: SettleMode | None = None) -> ActionOutcome:
@@ -77,7 +78,10 @@ class Forms:
             raise build_action_error(action, selector, location.report | problem)
         if before == wanted:
             note = f"it was already {action}ed"
-            return ActionOutcome(action, location.element, ref=location.ref, note=note, url=self.page.url)
+            outcome = ActionOutcome(action, location.element, ref=location.ref, note=note, url=self.page.url)
+            outcome.location = location
+            await self.pointer.remember(outcome, action, {}, "none")
+            return outcome
 
         async def press_at(at: ElementLocation) -> None:
             await self.page.dispatch_mouse("click", at.x, at.y)
@@ -88,6 +92,7 @@ class Forms:
             states = {"true": "checked", "false": "not checked", "mixed": "half checked"}
             message = f"it was pressed and is still {states.get(str(after), 'unknown')}"
             raise _build_no_effect_error(action, selector, location.report, message)
+        await self.pointer.remember(outcome, action, {}, settle)
         return outcome
 
     async def select(self, selector: str, *options: str, settle: SettleMode | None = None) -> ActionOutcome:
@@ -108,6 +113,7 @@ class Forms:
             outcome = await self.pointer.build_outcome("select", location, monitor, report, settle)
             outcome.value = selected["value"]
             outcome.note = "" if selected["changed"] else "it was already selected"
+            await self.pointer.remember(outcome, "select", {"options": labels}, settle)
             return outcome
 
     async def upload(self, selector: str, *paths: Path, settle: SettleMode | None = None) -> ActionOutcome:

@@ -107,7 +107,8 @@ class ElementLocator:
         Raises:
             OutriderError: See `build_action_error`.
         """
-        options = {"strict": strict, "steady": steady, "carried": carried, "at": at}
+        has_log = self.scripts.page.action_log is not None
+        options = {"strict": strict, "steady": steady, "carried": carried, "at": at, "evidence": has_log}
         frame, report = await self._locate_in_frame(query, action, options)
         if not report["ok"]:
             raise build_action_error(action, query.text, report)

@@ -1,7 +1,10 @@
 """Describe the outcome of an action, as text for models and as data for programs."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from outrider.browser.actions.locate import ElementLocation
 
 
 @dataclass
@@ -24,6 +27,7 @@ class ActionOutcome:
         value: The field's value now; never a secret.
         changes: The difference since the last snapshot, or a new one; empty where nothing changed.
         facts: The element's rect and viewport, for programs.
+        location: Where the element was found.
     """
 
     action: str
@@ -41,6 +45,7 @@ class ActionOutcome:
     value: str | None = None
     changes: str = ""
     facts: dict[str, Any] = field(default_factory=dict)
+    location: "ElementLocation | None" = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the outcome as JSON; `ok` and `navigated` are always there, other empty fields are left out."""

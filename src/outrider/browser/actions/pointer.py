@@ -15,6 +15,7 @@ import anyio
 from outrider.browser.actions.drag import drag_along
 from outrider.browser.actions.locate import ElementLocation, ElementLocator, ElementQuery, Point, parse_element_query
 from outrider.browser.actions.outcome import ActionOutcome
+from outrider.browser.actions.remember import get_action_log, is_secret_field, remember_action
 from outrider.browser.page.watch import ActionMonitor
 from outrider.browser.protocol.action_errors import build_action_error
 from outrider.browser.protocol.cdp import ContextGone, PageGone
@@ -77,6 +78,8 @@ class Pointer:
 
         query = replace(parse_element_query(selector), within=within)
         outcome, _ = await self.press_until_landed(query, "click", press_at, settle, at=at)
+        values = {"button": button, "count": count, "modifiers": [*modifiers], "at": at, "hold_s": hold_s}
+        await self.remember(outcome, "click", values, settle)
         return outcome
 
     async def press(
@@ -107,7 +110,9 @@ class Pointer:
             location = await self.locator.locate(parse_element_query(selector), "hover")
             await self.page.dispatch_mouse("move", location.x, location.y)
             report = await self.wait_for_effects(location.frame, location.ref, monitor, settle)
-            return await self.build_outcome("hover", location, monitor, report, settle)
+            outcome = await self.build_outcome("hover", location, monitor, report, settle)
+            await self.remember(outcome, "hover", {}, settle)
+            return outcome
 
     async def drag(self, selector: str, to: str, *, settle: SettleMode | None = None) -> ActionOutcome:
         """Drag one element onto another, by mouse events or HTML drag and drop. Raises OutriderError as `click`."""
@@ -129,6 +134,7 @@ class Pointer:
                 raise _build_missed_error("drag", selector, report)
             outcome = await self.build_outcome("drag", start, monitor, report, settle)
             outcome.element = f"{start.element} to {goal.element}"
+            await remember_action(self.snapshotter.scripts, outcome, "drag", start, {}, goal=goal)
             return outcome
 
     async def press_keys(
@@ -138,9 +144,30 @@ class Pointer:
         await self.ensure_baseline(settle)
         with ActionMonitor(self.page) as monitor:
             await self.snapshotter.scripts.invoke(self.page.main, "startObserving")
+            focus = await self._describe_focus() if get_action_log(self.page) else None
             await self.run_unless_blocked(self.page.dispatch_key(chord, kind), monitor)
             report = await self.wait_for_effects(self.page.main, "", monitor, settle)
-            return await self.build_outcome(kind, None, monitor, report, settle, element=chord)
+            outcome = await self.build_outcome(kind, None, monitor, report, settle, element=chord)
+            if kind == "press":
+                # A password may be typed key by key.
+                hides = len(chord) == 1 and is_secret_field((focus.report if focus else {}).get("evidence") or {})
+                outcome.location = focus
+                what, values = ("fill", {"text": chord}) if hides else ("press", {"key": chord})
+                await self.remember(outcome, what, values, settle)
+            return outcome
+
+    async def _describe_focus(self) -> ElementLocation:
+        """Return what has the focus, for the log of actions; without a point to press."""
+        report = await self.snapshotter.scripts.invoke(self.page.main, "describeFocusEvidence")
+        return ElementLocation(self.page.main, "", 0, 0, report)
+
+    async def remember(
+        self, outcome: ActionOutcome, kind: str, values: dict[str, Any], settle: SettleMode | None
+    ) -> None:
+        """Add an action to the session's log; empty values are left out."""
+        given = {name: value for name, value in values.items() if value not in (None, False, 0.0, [], "")}
+        scripts, looks = self.snapshotter.scripts, self.should_wait(settle)
+        await remember_action(scripts, outcome, kind, outcome.location, given, looks=looks)
 
     async def press_until_landed(
         self,
@@ -187,6 +214,7 @@ class Pointer:
         outcome = ActionOutcome(
             action, element or (location.element if location else ""), ref=location.ref if location else ""
         )
+        outcome.location = location
         outcome.navigated = monitor.is_committed
         # A frame reports its own address, which is not the page's.
         is_main = location is None or location.frame.parent is None

@@ -107,4 +107,7 @@ async def scroll_page(
             await tools.page.dispatch_mouse("wheel", *place, delta=delta)
         position = await frame.evaluate(ISOLATED_WORLD, FINISH_SCROLL_SCRIPT, *delta)
         await wait_until_settled(tools.page, baseline)
-        return position, await tools.pointer.build_outcome("scroll", None, monitor, {}, None, element=direction)
+        outcome = await tools.pointer.build_outcome("scroll", None, monitor, {}, None, element=direction)
+        if not selector:
+            await tools.pointer.remember(outcome, "scroll", {"direction": direction, "amount": amount}, "none")
+        return position, outcome

@@ -7,6 +7,7 @@ from typing import Any
 from outrider.browser.actions.locate import ElementLocation, parse_element_query
 from outrider.browser.actions.outcome import ActionOutcome
 from outrider.browser.actions.pointer import Pointer, SettleMode
+from outrider.browser.actions.remember import get_action_log
 from outrider.browser.page.watch import ActionMonitor
 from outrider.browser.protocol.action_errors import build_action_error
 from outrider.browser.protocol.frames import Frame
@@ -31,8 +32,10 @@ async def upload_files(
         frame = (scripts.find_frame(query.ref) if query.ref else None) or pointer.page.main
         field = await scripts.invoke(frame, "findFileField", query.to_script_argument(), len(paths))
         handle: Handle | None = None
+        log, opener = get_action_log(pointer.page), None
         if field["ok"] and "opener" in field:
             frame, handle, field = await _press_opener(pointer, selector, frame, len(paths))
+            opener = log.take_last().element if log else None
         if not field["ok"]:
             raise build_action_error("upload", selector, field)
         location = ElementLocation(frame, field["ref"], 0, 0, field)
@@ -47,6 +50,10 @@ async def upload_files(
         outcome = await pointer.build_outcome("upload", location, monitor, report, settle)
         outcome.value = ", ".join(names or (path.name for path in paths))
         outcome.note = "" if names else "the page has emptied the field after taking them"
+        if opener:
+            field["evidence"] = opener
+        names_of_files = [log.staged.get(str(path), path.name) for path in paths] if log else []
+        await pointer.remember(outcome, "upload", {"paths": names_of_files}, settle)
         return outcome
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from outrider.browser.actions.locate import parse_element_query
 from outrider.browser.actions.outcome import ActionOutcome
@@ -84,6 +84,8 @@ async def wait_for(tools: PageTools, condition: WaitCondition, seconds: float) -
             hint = "take a snapshot to see what is there, or wait longer"
             raise Unavailable(message, code="timeout", hint=hint)
         outcome = await tools.pointer.build_outcome("wait", None, monitor, {}, None)
+    if str(condition) and not parse_element_query(condition.selector or "body").ref:
+        await tools.pointer.remember(outcome, "wait", asdict(condition), "none")
     elapsed = f"{time.monotonic() - started:.1f} s"
     state = "gone" if condition.gone else "there"
     outcome.element = f"{elapsed}: {condition} is {state}" if str(condition) else elapsed

@@ -44,6 +44,7 @@ class BrowserPage:
         clipboard: Keeps copy and paste keys within its session; None leaves them to the browser.
         arrival_timeout_s: How long an action waits for the document that it leads to.
         lost: The error after it was closed or crashed; None while it is usable.
+        action_log: The `actions.action_log.ActionLog` of its session; None remembers nothing.
         tools: Its `actions.page_tools.PageTools`, made on first use; references depend on them, so they live as long.
     """
 
@@ -58,6 +59,7 @@ class BrowserPage:
         self.lost: PageGone | None = None
         self.crashed = False
         self.clipboard: ClipboardIsolation | None = None
+        self.action_log: object | None = None
         self.tools: object | None = None
         self._held_modifiers = 0
         self._scripts: list[tuple[str, str]] = []

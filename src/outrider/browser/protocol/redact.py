@@ -64,6 +64,13 @@ def redact_url(url: str) -> str:
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], path, query, ""))[:max_chars]
 
 
+def record_url(url: str) -> str:
+    """Return an address as `redact_url` does, with a fragment that is the route of an application."""
+    address, mark, fragment = url.partition("#")
+    is_route = "=" not in fragment and not RANDOM_TEXT_PATTERN.search(fragment)
+    return redact_url(address) + (mark + fragment if is_route else "")
+
+
 def is_secret_name(name: str) -> bool:
     """Return whether a field, header or cookie of that name usually holds a credential."""
     return SECRET_NAME_PATTERN.search(name) is not None

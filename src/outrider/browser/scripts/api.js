@@ -41,6 +41,7 @@ function setRefPrefix(prefix) {
 const api = {
   takeSnapshot, readPosition, locate, mapThroughFrame, startObserving, reportEffects, waitUntilQuiet, prepareFill,
   checkFilled, selectOptions, findFileField, describeFileField, listFileNames, listInteractable, buildDomMap, readComposedHtml, readSelection, listBoxes, describePoint,
+  listEvidenceMatches, describeFocusEvidence, readMilestones,
 };
 
 function queryAll(selector) {

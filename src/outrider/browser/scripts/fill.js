@@ -251,7 +251,7 @@ function checkFileField(field, count) {
   const tooMany = count > 1 && !field.multiple;
   const problem = checkDisabled(field, "upload") || (tooMany ? buildFailure("bad_value", "it takes one file only", "give one") : null);
   if (problem) return { ok: false, ...problem, ...collectEvidence(field) };
-  return { ok: true, ref: refOf(field), element: describeElement(field), ...describeGeometry(field) };
+  return { ok: true, ref: refOf(field), element: describeElement(field), ...describeGeometry(field), evidence: describeEvidence(field), milestones: readMilestones() };
 }
 
 function listFileNames(ref) {

@@ -15,7 +15,7 @@ async function locate(target, action, options) {
   return report;
 }
 
-async function locateOnce(target, action, { strict = true, steady = false, arm = true, carried = "", at = null } = {}) {
+async function locateOnce(target, action, { strict = true, steady = false, arm = true, carried = "", at = null, evidence = false } = {}) {
   const { element, failure } = resolveTarget(target, { strict });
   if (failure) return { ok: false, ...failure, ...(element ? collectEvidence(element) : { viewport: readViewport() }) };
   const pressed = choosePressTarget(element, action);
@@ -27,7 +27,7 @@ async function locateOnce(target, action, { strict = true, steady = false, arm =
   if (target.selector && !element.isConnected) return { ok: false, ...explainNotFound(target.selector), replaced: true };
   if (point.reason) return { ok: false, ...point, ...collectEvidence(pressed) };
   if (arm) guard.arm(pressed, PRESS_ACTIONS.has(action));
-  return { ok: true, x: point.x, y: point.y, ref: refOf(element), element: describeElement(element), before: readState(element), ...describeGeometry(element), ...describeStandIn(element, pressed) };
+  return { ok: true, x: point.x, y: point.y, ref: refOf(element), element: describeElement(element), before: readState(element), ...describeGeometry(element), ...describeStandIn(element, pressed), ...(evidence ? { evidence: describeEvidence(element), milestones: readMilestones() } : {}) };
 }
 
 async function waitUntilUncovered(element, findTarget) {

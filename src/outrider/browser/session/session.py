@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import anyio
 
+from outrider.browser.actions.action_log import ActionLog, PageMilestones
 from outrider.browser.actions.page_tools import forget_snapshot, get_page_tools
 from outrider.browser.devtools.conditions import PERMISSIONS, Conditions
 from outrider.browser.devtools.routes import Routes
@@ -32,6 +33,7 @@ from outrider.browser.process.context import BrowserContext, authenticate_proxy
 from outrider.browser.process.emulate import Emulation, fit_window
 from outrider.browser.protocol.cdp import BrowserGone, PageGone, ProtocolError, TargetChannel
 from outrider.browser.protocol.page import BrowserPage, ClipboardIsolation
+from outrider.browser.protocol.redact import record_url
 from outrider.browser.protocol.scripts import ISOLATED_WORLD
 from outrider.browser.session.options import SessionOptions
 from outrider.browser.session.parking import ParkedTabs, capture_tabs, restore_tabs
@@ -58,6 +60,7 @@ class Session:
         dialogs: Dialogs of its pages.
         downloads: Downloads of its pages.
         trace: The recording of its calls; None while there is none.
+        actions: What was done in it, with the evidence from which a flow is made.
         notes: Unexpected events for the next result, newest last; the code that reports them clears them.
         clipboard: Separates its clipboard from other sessions'.
         control: Gives control to its agent or to a person.
@@ -76,7 +79,7 @@ class Session:
         self.tabs = Tabs(settings.max_tabs)
         self.clipboard: ClipboardIsolation | None = None
         self.tabs.on_crash = self._handle_page_crash
-        self.console = ConsoleLog()
+        self.console, self.actions = ConsoleLog(), ActionLog()
         self.network = NetworkLog(lambda url: self._context.explain_failure(url) if self._context else None)
         self.routes = Routes()
         self.trace: Trace | None = None
@@ -212,6 +215,7 @@ class Session:
                 self._parked = self._parked.to_blank()
             try:
                 result = await self._navigate_page(await self._require_page(), url)
+                self.remember_navigation("open", {"url": record_url(url if "://" in url else result.url)})
                 await self._record_step()
                 return result
             finally:
@@ -220,17 +224,25 @@ class Session:
     async def go_back(self, *, gated: bool = True) -> NavigationResult:
         """Go one step back; `moved` is False at the start of the history."""
         async with self.acquire_page(gated=gated) as page:
-            return await step_history(page, -1, seconds=NAVIGATION_TIMEOUT_S)
+            result = await step_history(page, -1, seconds=NAVIGATION_TIMEOUT_S)
+            if result.moved:
+                self.remember_navigation("back")
+            return result
 
     async def go_forward(self, *, gated: bool = True) -> NavigationResult:
         """Go one step forward; `moved` is False at the end of the history."""
         async with self.acquire_page(gated=gated) as page:
-            return await step_history(page, 1, seconds=NAVIGATION_TIMEOUT_S)
+            result = await step_history(page, 1, seconds=NAVIGATION_TIMEOUT_S)
+            if result.moved:
+                self.remember_navigation("forward")
+            return result
 
     async def reload(self, *, ignore_cache: bool = False, gated: bool = True) -> NavigationResult:
         """Reload the page."""
         async with self.acquire_page(gated=gated) as page:
-            return await reload_page(page, ignore_cache=ignore_cache, seconds=NAVIGATION_TIMEOUT_S)
+            result = await reload_page(page, ignore_cache=ignore_cache, seconds=NAVIGATION_TIMEOUT_S)
+            self.remember_navigation("reload")
+            return result
 
     async def open_tab(self, url: str = BLANK_URL) -> NavigationResult:
         """Open a tab, make it current and navigate it. Raises Unavailable when there are too many tabs."""
@@ -239,6 +251,7 @@ class Session:
             if self.tabs.is_full:
                 raise Unavailable("the session has too many tabs", code="too_many_tabs", hint="close one first")
             await self._open_tab()
+            self.remember_navigation("tab", {"new": True})
         return await self.goto(url)
 
     async def switch_tab(self, number: int, *, gated: bool = True) -> BrowserPage:
@@ -247,6 +260,7 @@ class Session:
             await self._require_page()
             self.tabs.current = page = self.tabs.get_page(number)
             await page.send("Page.bringToFront")
+            self.remember_navigation("tab", {"number": number})
             return page
 
     async def close_tab(self, number: int) -> None:
@@ -319,7 +333,13 @@ class Session:
         """Copy files of its workspace for uploads. Raises as `stage_uploads`."""
         if self.staging is None or self.options.workspace is None:
             raise Unavailable("the session has no files", code="browser_gone", hint="open another session")
-        return await anyio.to_thread.run_sync(stage_uploads, paths, self.downloads.workspace, self.staging)
+        copies = await anyio.to_thread.run_sync(stage_uploads, paths, self.downloads.workspace, self.staging)
+        self.actions.staged |= dict(zip(map(str, copies), paths, strict=True))
+        return copies
+
+    def remember_navigation(self, kind: str, values: dict[str, Any] | None = None) -> None:
+        """Add a navigation that succeeded to the log of actions."""
+        self.actions.add(kind, values, after=PageMilestones(record_url(self.url)))
 
     def set_user_agent(self, user_agent: str, version: str) -> None:
         """Set the user agent of its pages."""
@@ -357,7 +377,7 @@ class Session:
         """Set up a page before its first document runs."""
         if self.tabs.is_full:
             return
-        page.clipboard = self.clipboard
+        page.clipboard, page.action_log = self.clipboard, self.actions
         page.frames.on_navigation(self._storage.record_visit)
         for part in (self.console, self.network, self.dialogs, self.routes):
             await page.add_channel_setup(part.set_up_channel)

@@ -168,8 +168,10 @@ async def answerDialog(
         action = "accepted" if accept else "dismissed"
         if session.dialogs.unanswered is None:
             session.dialogs.preset_answer(accept=accept, text=text)
+            session.actions.add("dialog", {"accept": accept, "next": True} | ({"text": text} if text else {}))
             return f"The next confirm or prompt will be {action}."
         dialog = await session.dialogs.answer(accept=accept, text=text)
+        session.actions.add("dialog", {"accept": accept} | ({"text": text} if text else {}))
     return f"The {dialog.kind} {escape_line(dialog.message)!r} was {action}."
 
 

@@ -56,6 +56,7 @@ async def use_page(
             message = f"a {dialog.kind} dialog is open: {escape_line(dialog.message)}"
             raise Refused(message, code="dialog_open", hint="call answerDialog first")
         async with session.acquire_page() as page:
+            session.actions.is_approved = call.answer is True
             from outrider.browser.actions.page_tools import get_page_tools
 
             yield ActivePage(session, get_page_tools(page))

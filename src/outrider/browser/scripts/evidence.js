@@ -1,0 +1,175 @@
+// Describes an element by what tells it apart, so that a later run finds the same one, or sees that it is gone.
+
+const STABLE_ATTRIBUTES = ["id", "name", "type", "data-testid", "data-test", "data-test-id", "data-cy", "data-qa", "placeholder", "autocomplete"];
+const GENERATED_VALUE = /\d{4,}|[0-9a-f]{8}|^:|^(ember|react|radix|mui|headlessui)[-_:]?\w*\d/i;
+const PLACE_SELECTOR = "main,nav,header,footer,aside,dialog,form,search,[role=main],[role=navigation],[role=banner],[role=contentinfo],[role=dialog],[role=alertdialog],[role=search],[role=form]";
+const SECTION_SELECTOR = `body,section,fieldset,${PLACE_SELECTOR}`;
+const LIST_SELECTOR = "ul,ol,dl,table,select,datalist,[role=list],[role=table],[role=grid],[role=listbox],[role=tree],[role=feed]";
+const HEADING_SELECTOR = "h1,h2,h3,h4,h5,h6,legend,[role=heading]";
+const MAX_NEAR_CHARS = 160;
+const MAX_EQUALS = 300;
+
+function describeEvidence(element) {
+  const role = computeRole(element);
+  const name = shorten(nameToRecord(element, role), 160);
+  return {
+    role, name, tag: tagOf(element), secret: isSecret(element), attributes: readStableAttributes(element),
+    row: nameOfRow(element), near: readTextNearby(element), under: findHeadingAbove(element), inside: describePlace(element),
+    path: describePath(element), equals: listEquals(element, role, name).length, target: readTargetAddress(element),
+  };
+}
+
+function readStableAttributes(element) {
+  const found = {};
+  for (const name of STABLE_ATTRIBUTES) {
+    const value = (element.getAttribute(name) || "").trim();
+    if (value && value.length <= 100 && !GENERATED_VALUE.test(value)) found[name] = value;
+  }
+  const value = isToggle(element) ? element.getAttribute("value") : "";
+  if (value) found.value = shorten(value, 100);
+  const link = tagOf(element) === "a" && element.href ? element.href : "";
+  if (/^https?:/.test(link)) found.href = shorten(new URL(link).pathname, 300);
+  return found;
+}
+
+// The address that a press may lead to, as the markup says it.
+function readTargetAddress(element) {
+  if (tagOf(element) === "a" && /^https?:/.test(element.href)) return element.href;
+  const submits = element.form && (element.type === "submit" || element.type === "image");
+  if (!submits) return "";
+  return element.hasAttribute("formaction") ? element.formAction : new URL(element.form.getAttribute("action") || "", document.baseURI).href;
+}
+
+// The text of the nearest box around an element that has more than its own name, up to the section that it is in.
+function readTextNearby(element) {
+  const own = toComparableName(computeName(element));
+  for (let box = parentElementOf(element); box && !box.matches(SECTION_SELECTOR); box = parentElementOf(box)) {
+    const text = collectTextAround(box, element);
+    if (text && toComparableName(text) !== own) return text.length <= MAX_NEAR_CHARS ? text : "";
+  }
+  return "";
+}
+
+// Lists beside the element and what people have written are left out, because they differ from visit to visit.
+function collectTextAround(box, element) {
+  const pieces = [];
+  const walker = document.createTreeWalker(box, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT, (node) => {
+    if (node.nodeType === Node.TEXT_NODE) return NodeFilter.FILTER_ACCEPT;
+    const isSkipped = node === element || UNRENDERED_TAGS.has(tagOf(node)) || node.matches("textarea,[contenteditable]");
+    if (isSkipped || (node.matches(LIST_SELECTOR) && !containsNode(node, element))) return NodeFilter.FILTER_REJECT;
+    return node.checkVisibility({ visibilityProperty: true }) ? NodeFilter.FILTER_SKIP : NodeFilter.FILTER_REJECT;
+  });
+  let length = 0;
+  while (walker.nextNode() && length <= MAX_NEAR_CHARS) {
+    const text = collapseSpace(cleanText(walker.currentNode.data));
+    if (!text) continue;
+    pieces.push(text);
+    length += text.length + 1;
+  }
+  return pieces.join(" ");
+}
+
+// The nearest heading before an element, or the legend of its group.
+function findHeadingAbove(element) {
+  for (let each = element; each && tagOf(each) !== "body"; each = parentElementOf(each)) {
+    for (let before = each.previousElementSibling; before; before = before.previousElementSibling) {
+      // A box with controls of its own is another section, whose heading does not speak for what follows.
+      const isOther = !before.matches(HEADING_SELECTOR) && before.querySelector("button,input,select,textarea,a[href]") !== null;
+      const inside = before.matches(HEADING_SELECTOR) ? [before] : isOther ? [] : [...before.querySelectorAll(HEADING_SELECTOR)];
+      const heading = inside.filter(isVisible).pop();
+      if (heading) return shorten(cleanText(collapseSpace(heading.innerText || heading.textContent)), 100);
+    }
+  }
+  return "";
+}
+
+// The landmark, form or dialog around an element, in one word.
+function describePlace(element) {
+  const place = parentElementOf(element)?.closest(PLACE_SELECTOR);
+  return place ? place.getAttribute("role") || tagOf(place) : "";
+}
+
+const WRAPPER_TAGS = new Set(["div", "span", "p", "center", "b", "i", "em", "strong", "font", "html", "body"]);
+
+// The chain of tags that mean something, so that a new wrapper does not change it.
+function describePath(element) {
+  const tags = [];
+  for (let each = element; each && tags.length < 6; each = parentElementOf(each)) {
+    if (!WRAPPER_TAGS.has(tagOf(each)) || each === element) tags.unshift(tagOf(each));
+  }
+  return tags.join(" > ");
+}
+
+// The visible elements of the same role and name, itself among them.
+function listEquals(element, role, name) {
+  const wanted = toComparableName(name);
+  const same = [];
+  let looked = 0;
+  for (const each of document.getElementsByTagName(tagOf(element))) {
+    if (++looked > MAX_EQUALS) break;
+    if (each !== element && computeRole(each) === role && toComparableName(nameToRecord(each, role)) === wanted && isVisible(each)) same.push(each);
+  }
+  return [element, ...same];
+}
+
+// A count in brackets at the end, as of messages, belongs to the day and not to the name.
+function toComparableName(name) {
+  return toComparable(name).replace(/\s*[([]\d+[)\]]$/, "").replace(/[\s:*…]+$/, "");
+}
+
+const SAME_PURPOSE_ROLES = [new Set(["button", "link"]), new Set(["textbox", "searchbox", "combobox"]), new Set(["checkbox", "switch"])];
+
+// Lists what may be the element of an evidence: of its role and name, or with one of its attributes.
+function listEvidenceMatches({ role = "", name = "", attributes = {} }) {
+  const wanted = toComparableName(name);
+  const roles = SAME_PURPOSE_ROLES.find((each) => each.has(role)) || new Set([role]);
+  const matches = [];
+  for (const element of iterElements(document.documentElement)) {
+    const found = matchEvidence(element, { role, roles, wanted, name, attributes });
+    if (found && isPresented(element)) matches.push(element);
+    if (matches.length >= 60) break;
+  }
+  return matches.map(presentCandidate);
+}
+
+const TELLING_ATTRIBUTES = new Set(["id", "name", "href", ...STABLE_ATTRIBUTES.filter((name) => name.startsWith("data-"))]);
+
+function readAttribute(element, key) {
+  if (key !== "href") return (element.getAttribute(key) || "").trim();
+  return tagOf(element) === "a" && /^https?:/.test(element.href) ? shorten(element.pathname, 300) : "";
+}
+
+function matchEvidence(element, { role, roles, wanted, name, attributes }) {
+  const own = computeRole(element);
+  const isRole = role ? roles.has(own) : ACTIVE_ROLES.has(own);
+  if (isRole && name && toComparableName(nameToRecord(element, own)) === wanted) return true;
+  return Object.entries(attributes).some(([key, value]) => TELLING_ATTRIBUTES.has(key) && readAttribute(element, key) === value);
+}
+
+// A check box or file field may be drawn by something else, which is then pressed.
+function isPresented(element) {
+  return isVisible(element) || isToggle(element) || element.type === "file" || (isHiddenField(element) && findStandIn(element) !== null);
+}
+
+function presentCandidate(element) {
+  const evidence = describeEvidence(element);
+  const ref = refOf(element);
+  recordShown(ref, evidence.role, nameToRecord(element, evidence.role));
+  return { ref, ...evidence, disabled: isDisabled(element), title: describeElement(element) };
+}
+
+function describeFocusEvidence() {
+  const element = focusedElement();
+  return { evidence: element ? describeEvidence(element) : null, milestones: readMilestones() };
+}
+
+const MESSAGE_SELECTOR = "[role=alert],[role=status],[aria-live=polite],[aria-live=assertive],output,dialog[open],[role=dialog],[role=alertdialog]";
+
+// What a person would look at to know where the page is now.
+function readMilestones() {
+  const read = (element) => shorten(cleanText(collapseSpace(element.innerText || "")), 160);
+  const messages = [...document.querySelectorAll(MESSAGE_SELECTOR)].filter(isVisible).map(read).filter(Boolean).slice(0, 5);
+  const headings = [...document.querySelectorAll("h1,h2")].filter(isVisible).map(read).filter(Boolean).slice(0, 5);
+  const person = [...document.querySelectorAll("input[type=password]")].some(isVisible) || document.querySelector("iframe[src*=captcha],iframe[src*=challenges]") !== null;
+  return { url: location.href, title: titleOf(document), headings, messages, person };
+}
