@@ -9,6 +9,12 @@ def main() -> None:
     # Imports create very many objects that stay alive, so collections would slow down the start.
     # The commands do most imports, so they turn the collector on again (cli/output.py).
     gc.disable()
+    if sys.argv[1:2] in (["call"], ["browser"]):
+        from outrider.quick_call import run_quick_call
+
+        exit_code = run_quick_call(sys.argv[1:])
+        if exit_code is not None:
+            sys.exit(exit_code)
     serves_host = sys.argv[1:2] == ["mcp"] and not any(flag in sys.argv for flag in ("--help", "-h"))
     pipes = _relay_to_daemon() if serves_host else None
     from outrider.cli import run_command_line

@@ -62,3 +62,19 @@ def test_ctrl_c_ends_with_130(home: Path):
         said = process.stderr.read()
     assert process.returncode == 130, said
     assert "Traceback" not in said
+
+
+def test_ctrl_c_ends_extract_while_it_waits_for_its_input(home: Path):
+    environ = {"HOME": str(home), "PATH": os.environ["PATH"]}
+    with subprocess.Popen(
+        [*OUTRIDER, "extract", "-"], env=environ, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin
+        assert process.stderr
+        # More than the pipe holds, so that this returns when it is being read.
+        process.stdin.write("<p>words</p>" * 100_000)
+        process.stdin.flush()
+        process.send_signal(signal.SIGINT)
+        said = process.stderr.read()
+    assert process.returncode == 130, said
+    assert "Traceback" not in said

@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import shlex
 import subprocess
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, suppress
@@ -58,6 +59,20 @@ async def test_a_page_opened_on_the_terminal_is_filled_in_by_a_host_and_finished
     assert closed.startswith("Closed session")
     assert none.returncode == 2
     assert "navigateToUrl" in none.stderr.decode()
+
+
+async def test_output_that_nobody_takes_is_told_in_one_line_or_not_at_all(terminal: Terminal):
+    command = shlex.join(terminal.user.build_command("call", "get_current_state"))
+    with anyio.fail_after(PATIENCE):
+        results = [
+            await anyio.run_process(["bash", "-c", script], env=terminal.environ, cwd=terminal.user.home, check=False)
+            for script in (f"{command} > /dev/full", f"set -o pipefail; {command} | true; exit 0", f"{command} extra=1")
+        ]
+    full, broken, wrong = ((each.returncode, each.stderr.decode().splitlines()) for each in results)
+    assert full == (4, ["error: the output cannot be written: No space left on device", "try: free space, then repeat"])
+    assert broken == (0, [])
+    assert wrong[0] == 2
+    assert wrong[1][0].startswith("error: ")
 
 
 async def test_a_run_of_steps_stops_at_the_first_failure_and_names_it(terminal: Terminal):

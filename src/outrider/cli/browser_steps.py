@@ -40,8 +40,9 @@ def step(*names: str) -> Callable[[Callable[..., ToolCall]], Callable[..., ToolC
             with open_client(options) as client:
                 sys.exit(call_tool(client, tool, arguments, options))
 
-        for name in names:
-            STEPS[name] = BrowserStep(click.command(name)(add_call_options(run)), function)
+        # One command for all names: click empties the list of parameters that it reads from the function.
+        step_command = BrowserStep(click.command(names[0])(add_call_options(run)), function)
+        STEPS.update(dict.fromkeys(names, step_command))
         return function
 
     return register_step

@@ -1,14 +1,16 @@
 """Pipes to a server of tools: the shared process through its relay, or else a server of our own."""
 
 import os
-import subprocess
 import sys
 import threading
 from contextlib import suppress
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from outrider import __version__
 from outrider.relay.relay import run_relay
+
+if TYPE_CHECKING:
+    import subprocess
 
 
 class ServerPipes:
@@ -42,6 +44,8 @@ class ServerPipes:
     def _serve(self, arguments: list[str], request_end: int, answer_end: int) -> None:
         try:
             if run_relay(arguments, (request_end, answer_end), __version__) is None:
+                import subprocess  # takes longer to import than all else here
+
                 command = [sys.executable, "-m", "outrider", "mcp", "--no-daemon", *arguments]
                 self._own_server = subprocess.Popen(command, stdin=request_end, stdout=answer_end)  # noqa: S603
                 os.close(request_end)

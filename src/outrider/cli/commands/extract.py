@@ -1,5 +1,7 @@
 """`outrider extract`: convert a file to Markdown, offline."""
 
+import os
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -95,7 +97,13 @@ def _read_input(file: str, limit: int) -> bytes:
 
     try:
         if file == STDIN_NAME:
-            body = sys.stdin.buffer.read(limit + 1)
+            # asyncio's handler would only cancel the task, which cannot end while it waits here.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            pieces = bytearray()
+            # A signal that arrives between the system's reads of a long read would be seen only at its end.
+            while len(pieces) <= limit and (piece := os.read(sys.stdin.fileno(), 1 << 20)):
+                pieces += piece
+            body = bytes(pieces)
         else:
             path = Path(file)
             with (path if path.exists() else Path(strip_fragment(str(path)))).open("rb") as stream:

@@ -1,0 +1,106 @@
+"""Calls of tools from a shell without the command line's libraries, which take longer than most steps.
+
+Only plain calls are understood here: `outrider call TOOL KEY=VALUE…` and steps of `outrider browser`, without options.
+All else, and every answer that is more than text, is left to the command line.
+"""
+
+import errno
+import os
+import sys
+from typing import Any
+
+from outrider.client import ConnectionEnded, ToolClient, UnknownTool
+
+ToolCall = tuple[str, dict[str, Any]]
+# Step -> tool, the arguments that its words give, how many of them must be there, and fixed arguments. The command line
+# in cli/browser_steps.py has the options too; a test compares both.
+QUICK_STEPS: dict[str, tuple[str, tuple[str, ...], int, dict[str, Any]]] = {
+    "open": ("navigateToUrl", ("url",), 1, {}),
+    "goto": ("navigateToUrl", ("url",), 1, {}),
+    "snapshot": ("snapshotPage", ("root",), 0, {}),
+    "find": ("snapshotPage", ("find",), 1, {}),
+    "read": ("extractPageContent", ("selector",), 0, {}),
+    "click": ("clickElement", ("selector",), 1, {}),
+    "fill": ("inputText", ("selector", "text"), 2, {}),
+    "type": ("inputText", ("selector", "text"), 2, {"mode": "append"}),
+    "check": ("selectOption", ("selector",), 1, {"checked": True}),
+    "uncheck": ("selectOption", ("selector",), 1, {"checked": False}),
+    "press": ("pressKey", ("key",), 1, {}),
+    "hover": ("hoverElement", ("selector",), 1, {}),
+    "drag": ("dragElement", ("selector", "to"), 2, {}),
+    "wait": ("waitFor", ("text",), 1, {}),
+    "back": ("navigateBack", (), 0, {}),
+    "forward": ("navigateForward", (), 0, {}),
+    "url": ("getCurrentUrl", (), 0, {}),
+    "title": ("getPageTitle", (), 0, {}),
+    "sessions": ("listSessions", (), 0, {}),
+    "close": ("closeSession", (), 0, {}),
+}
+
+
+def parse_quick_call(words: list[str]) -> ToolCall | None:
+    """Return the call that the words mean, or None if the command line must read them."""
+    if len(words) < 2 or any(word.startswith(("-", "{")) for word in words):
+        return None
+    if words[0] == "call":
+        return _parse_tool_call(words[1], words[2:])
+    if words[0] != "browser" or words[1] not in QUICK_STEPS:
+        return None
+    tool, names, required, fixed = QUICK_STEPS[words[1]]
+    values = words[2:]
+    if not required <= len(values) <= len(names):
+        return None
+    return tool, dict(zip(names, values, strict=False)) | fixed
+
+
+def _parse_tool_call(tool: str, words: list[str]) -> ToolCall | None:
+    arguments: dict[str, Any] = {}
+    for word in words:
+        key, separator, text = word.partition("=")
+        if not separator or not key or key.endswith(":") or key in arguments:
+            return None
+        arguments[key] = text
+    return tool, arguments
+
+
+def run_quick_call(words: list[str]) -> int | None:
+    """Run a plain call in the shared process and return the exit code; None leaves it to the command line."""
+    call = None if "_OUTRIDER_COMPLETE" in os.environ else parse_quick_call(words)
+    # A person at a terminal may be asked something, for which the command line has the forms.
+    if call is None or (sys.stdin.isatty() and sys.stderr.isatty()):
+        return None
+    try:
+        with ToolClient("", ("--toolsets", "all")) as client:
+            return _print_result(call[0], client.call_tool(*call))
+    except (UnknownTool, ConnectionEnded, KeyboardInterrupt, OSError) as error:
+        return _report_failure(error)
+
+
+def _report_failure(error: BaseException) -> int:
+    """Say what the command line would say, and return its exit code."""
+    from outrider.cli import output
+    from outrider.cli.shared_process import EXIT_WRONG_USE
+
+    if isinstance(error, KeyboardInterrupt):
+        return output.EXIT_INTERRUPTED
+    if isinstance(error, BrokenPipeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python would fail again when it flushes standard output
+        return output.EXIT_PARTIAL
+    if isinstance(error, OSError):
+        if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
+            raise error
+        return output.report_full_disk(error)
+    output.print_error({"message": str(error)})
+    return EXIT_WRONG_USE if isinstance(error, UnknownTool) else output.EXIT_BUG
+
+
+def _print_result(tool: str, result: dict[str, Any]) -> int:
+    items = result.get("content", [])
+    if result.get("isError") or sys.stdout.isatty() or any(item["type"] != "text" for item in items):
+        from outrider.cli.tool_results import CallOptions, print_result
+
+        return print_result(tool, result, CallOptions())
+    text = "\n".join(filter(None, (item["text"] for item in items)))
+    sys.stdout.buffer.write(text.strip("\n").encode("utf-8", "replace") + b"\n")
+    sys.stdout.buffer.flush()
+    return 0
