@@ -15,7 +15,16 @@ def join_painted_columns(lines: list[PdfLine]) -> list[PdfLine]:
     rows: list[PdfLine] = []  # the table so far, and what came before it since the last jump upwards
     for run in _iter_runs(lines):
         matches = _match_rows(rows, run)
-        rows = [_join_cells(row, matches[index]) if index in matches else row for index, row in enumerate(rows)]
+        for index, line in matches.items():
+            row = rows[index]
+            rows[index] = replace(
+                row,
+                cells=tuple(sorted((*row.cells, *line.cells), key=lambda cell: cell.left)),
+                bottom=min(row.bottom, line.bottom),
+                top=max(row.top, line.top),
+                bold=row.bold and line.bold,
+                hyphenated=False,
+            )
         if rest := run[len(matches) :]:
             joined += rows
             rows = rest
@@ -55,16 +64,4 @@ def _is_beside(row: PdfLine, line: PdfLine) -> bool:
         row.bottom - slack < middle < row.top + slack
         and not (row.table_rows or line.table_rows or row.monospaced or line.monospaced)
         and all(cell.right < other.left or other.right < cell.left for cell in row.cells for other in line.cells)
-    )
-
-
-def _join_cells(row: PdfLine, line: PdfLine) -> PdfLine:
-    cells = sorted((*row.cells, *line.cells), key=lambda cell: cell.left)
-    return replace(
-        row,
-        cells=tuple(cells),
-        bottom=min(row.bottom, line.bottom),
-        top=max(row.top, line.top),
-        bold=row.bold and line.bold,
-        hyphenated=False,
     )

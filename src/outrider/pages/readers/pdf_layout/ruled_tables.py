@@ -64,13 +64,16 @@ class RuledGrid:
             pieces: The boxes and texts between wide gaps inside the grid.
         """
         min_filled_share = 0.25  # of the cells, merged ones counted once; drawings have fewer
+        max_gapped_lines = 2  # in a cell
         texts: dict[tuple[int, int], str] = {}
         filled = 0
         for cells in self._group_merged_cells():
             box = self._get_box(cells)
             inside = [piece for piece in pieces if box.contains(*piece[0].center)]
             columns = self._spread_pieces(cells, inside)
-            if not columns and _holds_table(inside):
+            counts = Counter(round(box.bottom) for box, text in inside if any(map(str.isalnum, text)))
+            # Where text is itself arranged in columns, the cell is a frame around it.
+            if not columns and sum(count > 1 for count in counts.values()) > max_gapped_lines:
                 return []
             text = "" if columns else read_text(self._get_box(cells, inset=1.0))  # text may touch the rules
             texts |= {cell: columns.get(cell[1], text) for cell in cells}
@@ -130,13 +133,6 @@ class RuledGrid:
         for cell in range(width * height):
             groups.setdefault(find_root(cell), []).append(divmod(cell, width))
         return list(groups.values())
-
-
-def _holds_table(pieces: list[tuple[Box, str]]) -> bool:
-    """Return whether the text of a cell is itself arranged in columns, so that the cell is a frame."""
-    max_gapped_lines = 2
-    counts = Counter(round(box.bottom) for box, text in pieces if any(map(str.isalnum, text)))
-    return sum(count > 1 for count in counts.values()) > max_gapped_lines
 
 
 def find_grids(graphics: PageGraphics) -> list[RuledGrid]:
