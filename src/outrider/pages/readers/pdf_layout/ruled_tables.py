@@ -152,23 +152,20 @@ def find_grids(graphics: PageGraphics) -> list[RuledGrid]:
         vertical_rules = [box for box, is_vertical in group if is_vertical]
         horizontal_rules = [box for box, is_vertical in group if not is_vertical]
         columns = _merge_positions(box.left for box in vertical_rules)
-        if len(columns) > 1:
-            columns = _merge_positions([*columns, *_find_open_edges(horizontal_rules)])
+        if len(columns) > 1 and horizontal_rules:
+            # Many tables have no vertical rules at their sides, where several rules end.
+            left, right = min(box.left for box in horizontal_rules), max(box.right for box in horizontal_rules)
+            ends = ([box.left - left for box in horizontal_rules], [right - box.right for box in horizontal_rules])
+            open_edges = (
+                edge
+                for edge, distances in zip((left, right), ends, strict=True)
+                if sum(distance <= SNAP_DISTANCE_PT for distance in distances) > 1
+            )
+            columns = _merge_positions([*columns, *open_edges])
         rows = _merge_positions(box.bottom for box in horizontal_rules)[::-1]
         if len(columns) > 2 and len(rows) > 1 and len(columns) * len(rows) <= max_cells:
             grids.append(RuledGrid(tuple(columns), tuple(rows), PageGraphics(vertical_rules, horizontal_rules)))
     return [grid for grid in grids if not any(_is_inside(grid.box, other.box) for other in grids if other is not grid)]
-
-
-def _find_open_edges(horizontal_rules: list[Box]) -> list[float]:
-    """Return the outermost ends of rules if several end there: many tables have no vertical rules at their sides."""
-    min_rules = 2
-    if not horizontal_rules:
-        return []
-    left, right = min(box.left for box in horizontal_rules), max(box.right for box in horizontal_rules)
-    at_left = sum(box.left - left <= SNAP_DISTANCE_PT for box in horizontal_rules)
-    at_right = sum(right - box.right <= SNAP_DISTANCE_PT for box in horizontal_rules)
-    return [edge for edge, count in ((left, at_left), (right, at_right)) if count >= min_rules]
 
 
 def _join_rules(rules: list[Box], *, vertical: bool) -> list[Box]:
