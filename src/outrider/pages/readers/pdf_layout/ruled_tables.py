@@ -1,5 +1,6 @@
 """Find tables of a PDF page by their ruling lines, merged cells included."""
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -65,11 +66,16 @@ class RuledGrid:
         """
         min_filled_share = 0.25  # of the cells, merged ones counted once; drawings have fewer
         max_gapped_lines = 2  # in a cell
+        placed: dict[tuple[int, int], list[tuple[Box, str]]] = {}
+        heights = [-height for height in self.rows]
+        for box, text in pieces:
+            x, y = box.center
+            cell = bisect_right(heights, -y) - 1, bisect_right(self.columns, x) - 1
+            placed.setdefault(cell, []).append((box, text))
         texts: dict[tuple[int, int], str] = {}
         filled = 0
         for cells in self._group_merged_cells():
-            box = self._get_box(cells)
-            inside = [piece for piece in pieces if box.contains(*piece[0].center)]
+            inside = [piece for cell in cells for piece in placed.get(cell, ())]
             columns = self._spread_pieces(cells, inside)
             counts = Counter(round(box.bottom) for box, text in inside if any(map(str.isalnum, text)))
             # Where text is itself arranged in columns, the cell is a frame around it.
@@ -82,7 +88,7 @@ class RuledGrid:
             return []
         return [[texts[row, column] for column in range(len(self.columns) - 1)] for row in range(len(self.rows) - 1)]
 
-    def _get_box(self, cells: list[tuple[int, int]], inset: float = 0.0) -> Box:
+    def _get_box(self, cells: list[tuple[int, int]], inset: float) -> Box:
         rows, columns = [row for row, _ in cells], [column for _, column in cells]
         return Box(
             self.columns[min(columns)] + inset,
