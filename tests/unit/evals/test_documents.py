@@ -7,7 +7,9 @@ FLOORS = {
     "columns-with-table": 1.0,
     "invoice": 0.94,
     "merged-cells": 1.0,
+    "no-table": 1.0,
     "statement": 0.85,
+    "two-level-head": 1.0,
     "wrapped-cells": 1.0,
 }
 

@@ -163,14 +163,23 @@ class WordWriter:
         )
 
     def _read_texts(self, cell: XmlElement) -> list[str]:
-        """Return the paragraphs in a cell; of a nested table only the words, row by row."""
+        """Return the paragraphs in a cell, items with their markers, and a nested table as one text."""
         texts: list[str] = []
         for child in cell.iter_children():
             if child.name == "w:p":
-                texts.append(render_inline(self.run_builder.build_runs(child)))
+                text = render_inline(self.run_builder.build_runs(child))
+                style = self.styles.get_style(child.get_value("w:pPr", "w:pStyle", attribute="w:val") or "")
+                marker = (self._next_marker(child.find("w:pPr"), style) if text else "") or ""
+                texts.append(f"{'•' if marker == '-' else marker} {text}".strip())
                 boxes, self.run_builder.boxes = self.run_builder.boxes, []
                 for box in boxes:
                     texts += self._read_texts(box)
+            elif child.name == "w:tbl":
+                rows = [
+                    [self._read_cell(cell).text for cell in _find_children(row, "w:tc")]
+                    for row in _find_children(child, "w:tr")
+                ]
+                texts.append("; ".join(", ".join(filter(None, row)) for row in rows if any(row)))
             elif child.name != "w:tcPr":
                 texts += self._read_texts(child)
         return [text for text in texts if text]

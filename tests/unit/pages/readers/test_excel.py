@@ -57,6 +57,22 @@ def test_what_is_merged_stands_in_each_cell():
     assert "Title\n\n|" in document.markdown
 
 
+def test_a_first_row_of_values_is_not_the_head_and_years_above_values_are():
+    for rows, head in (
+        ((["Wend", 41, 118], ["Tern", 12, 64]), "|  |  |  |"),
+        ((["Light", 2023, 2024], ["Wend", 118, 121]), "| Light | 2023 | 2024 |"),
+    ):
+        document = read_document(build_xlsx({"S": build_worksheet(*rows)}))
+        assert document.markdown.split("\n\n")[1].startswith(f"{head}\n| --- | --- | --- |\n")
+        assert document.tables == [[[str(cell) for cell in row] for row in rows]]
+
+
+def test_an_empty_row_between_rows_of_text_does_not_end_their_table():
+    rows = ["Light", "Keeper"], ["Wend", "Ann"], [], ["Tern", "Ben"]
+    document = read_document(build_xlsx({"S": build_worksheet(*rows)}))
+    assert document.tables == [[["Light", "Keeper"], ["Wend", "Ann"], ["Tern", "Ben"]]]
+
+
 def test_links_and_comments_are_kept():
     links = f'<hyperlinks><hyperlink ref="A2" r:id="h" xmlns:r="{RELATIONSHIP_TYPE_PREFIX[:-1]}"/></hyperlinks>'
     parts = {

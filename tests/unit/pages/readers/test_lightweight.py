@@ -42,6 +42,16 @@ def test_asciidoc_has_its_headings_listings_links_and_facts():
     assert (document.title, document.author, document.published) == ("Tides", "Ida Marsh", "2024-03-05")
 
 
+def test_asciidoc_tables_are_tables_with_a_row_a_line_or_a_cell_a_line():
+    table = "| Light | Built |\n| --- | --- |\n| Wend | 1871, and again in 1902 |\n| Tern | 1902 |"
+    for cells in (
+        "|Light |Built\n\n|Wend |1871, and\nagain in 1902\n|Tern |1902",
+        "|Light\n|Built\n\n|Wend\na|1871, and again in 1902\n\n|Tern\n|1902",
+    ):
+        text = f'[cols="1,2",options="header"]\n|===\n{cells}\n|===\nAfter.\n'
+        assert read(text, "a.adoc").markdown == f"{table}\n\nAfter."
+
+
 def test_org_has_its_title_above_its_headings_and_no_drawers():
     document = read(
         "#+TITLE: Tides\n#+AUTHOR: Ida\n* TODO One   :tag:\n:PROPERTIES:\n:ID: 1\n:END:\n"

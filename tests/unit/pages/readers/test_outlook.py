@@ -65,6 +65,17 @@ def test_texts_of_old_outlook_are_in_the_code_page_that_it_names():
     assert read_document(body, "x.msg").markdown == "# Маяк\n\n- From: Ида\n\nОн горит."
 
 
+def test_texts_of_old_outlook_are_in_the_code_page_of_the_message_around_them_or_in_a_detected_one():
+    words = build_text_streams("cp1251", p0037="Старый маяк", p1000="Он горит всю ночь, и лодки находят дорогу домой.")
+    attachment = {"__properties_version1.0": build_properties(8), **build_text_streams("cp1251", p3707="таблица.txt")}
+    for stated in ({"p3FFD0003": 1251}, {}):
+        properties = {"__properties_version1.0": build_properties(32, **stated)}
+        body = build_compound_file({**properties, **words, "__attach_version1.0_#00000000": attachment})
+        markdown = read_document(body, "x.msg").markdown
+        assert markdown.startswith("# Старый маяк\n\nОн горит всю ночь, и лодки находят дорогу домой.")
+        assert "таблица.txt" in markdown
+
+
 def test_a_message_in_a_message_comes_after_it():
     inner = {**build_message(24), **build_text_streams(p0037="The older light")}
     body = build_compound_file(

@@ -55,14 +55,34 @@ def test_vertical_rules_in_the_head_divide_the_rows_below_it():
 
 
 def test_lines_of_numbers_in_one_ruled_row_are_rows_and_open_sides_are_columns():
-    rules = "".join(f"60 {y} m 360 {y} l " for y in (700, 670, 600)) + "160 600 m 160 700 l 260 600 m 260 700 l S\n"
-    rows = ("Light", "Height", "Ships"), ("Wend", "41", "118"), ("Tern", "12", "64"), ("Reed", "27", "310")
+    rules = "".join(f"60 {y} m 460 {y} l " for y in (700, 670, 600)) + "".join(
+        f"{x} 600 m {x} 700 l " for x in (160, 260, 360)
+    )
+    rows = [("Light", "Height", "Ships", "Fog"), ("Wend", "41", "118", "12")]
+    rows += [("Tern", "12", "64", "15"), ("Reed", "27", "310", "9")]
     cells = "".join(
         draw_text(70 + 100 * column, y, text)
         for y, row in zip((680, 655, 635, 615), rows, strict=True)
         for column, text in enumerate(row)
     )
-    assert read_document(build_pdf_page(rules + cells)).tables == [[list(row) for row in rows]]
+    assert read_document(build_pdf_page(f"{rules}S\n{cells}")).tables == [[list(row) for row in rows]]
+
+
+def test_a_head_over_several_columns_belongs_to_the_table_below():
+    rows = [(("Ships a night", 275),), (("Light", 60), ("May", 220), ("June", 280), ("July", 340))]
+    for name, *numbers in (("Wend", "118", "121", "97"), ("Tern", "64", "60", "71"), ("Reed", "310", "299", "305")):
+        rows.append(((name, 60), *zip(numbers, (222, 282, 342), strict=True)))
+    cells = "".join(draw_text(x, 700 - 16 * at, text) for at, row in enumerate(rows) for text, x in row)
+    ships = ["Ships a night"] * 3
+    assert read_document(build_pdf_page(cells)).tables == [
+        [
+            ["", *ships],
+            ["Light", "May", "June", "July"],
+            ["Wend", "118", "121", "97"],
+            ["Tern", "64", "60", "71"],
+            ["Reed", "310", "299", "305"],
+        ]
+    ]
 
 
 def test_a_table_that_is_painted_column_by_column_has_its_rows():

@@ -61,6 +61,15 @@ def test_what_is_merged_stands_in_each_cell_and_a_title_once():
     ]
 
 
+def test_a_list_and_a_table_in_a_cell_keep_their_parts_apart():
+    inner = f"<w:tbl>{build_table_row('Rope', '12')}{build_table_row('Oil', '3')}</w:tbl>"
+    items = f"{build_list_item('trim')}{build_list_item('ring')}"
+    row = f"<w:tr><w:tc>{items}</w:tc><w:tc>{build_paragraph('Stock:')}{inner}</w:tc></w:tr>"
+    assert read_document(build_docx(f"<w:tbl>{build_table_row('Work', 'Goods')}{row}</w:tbl>")).tables == [
+        [["Work", "Goods"], ["• trim • ring", "Stock: Rope, 12; Oil, 3"]]
+    ]
+
+
 def test_a_table_of_one_column_is_text_with_a_border():
     body = f"<w:tbl><w:tr><w:tc>{build_paragraph('Note', 'berschrift1')}{build_list_item('one')}</w:tc></w:tr></w:tbl>"
     assert read_document(build_docx(body)).markdown == "# Note\n\n- one"

@@ -40,11 +40,13 @@ class MessageStorage:
         files: The compound file.
         path: The storage's path with a slash at its end; empty for the outermost message.
         start: Bytes before the first property: 32 in a message, 24 in an embedded one, else 8.
+        parent_codec: The encoding of the older texts of the message around it.
     """
 
     files: CompoundFile
     path: str
     start: int
+    parent_codec: str = ""
 
     @cached_property
     def fixed_values(self) -> dict[int, bytes]:
@@ -53,12 +55,21 @@ class MessageStorage:
         rows = (body[at : at + 16] for at in range(self.start, len(body) - 15, 16))
         return {struct.unpack_from("<H", row, 2)[0]: row[8:] for row in rows}
 
+    @cached_property
+    def codec(self) -> str:
+        """The encoding of its older texts: stated here, or of the message around it, else detected."""
+        if code_page := self.read_integer(Pid.MESSAGE_CODE_PAGE):
+            return find_codec(code_page)
+        if self.parent_codec:
+            return self.parent_codec
+        sample = b" ".join(self._read_stream(number, ANSI_TYPE) for number in (Pid.SUBJECT, Pid.BODY))
+        return decode_body(sample, markup=False)[1] if sample.strip() else "cp1252"
+
     def read_text(self, number: int) -> str:
         """Return a text; empty if there is none."""
         if body := self._read_stream(number, UNICODE_TYPE):
             return body.decode("utf-16-le", "replace").rstrip("\0")
-        codec = find_codec(self.read_integer(Pid.MESSAGE_CODE_PAGE) or None)
-        return self._read_stream(number, ANSI_TYPE).decode(codec, "replace").rstrip("\0")
+        return self._read_stream(number, ANSI_TYPE).decode(self.codec, "replace").rstrip("\0")
 
     def read_bytes(self, number: int) -> bytes:
         """Return binary data; empty if there is none."""
@@ -87,7 +98,7 @@ class MessageStorage:
         inner = (path[len(self.path) :] for path in self.files.paths if path.startswith(self.path))
         matches = map(STORAGE_PATH.fullmatch, inner)
         names = sorted({match[1] for match in matches if match and match[2] == kind})
-        return (MessageStorage(self.files, self.path + name, start) for name in names[:max_storages])
+        return (MessageStorage(self.files, self.path + name, start, self.codec) for name in names[:max_storages])
 
     def _read_stream(self, number: int, kind: int) -> bytes:
         return self.files.read_path(self._build_stream_path(number, kind))
@@ -117,7 +128,7 @@ def _build_mail(storage: MessageStorage, depth: int) -> MailMessage:
     max_depth = 3
     names = (Pid.ATTACH_LONG_NAME, Pid.ATTACH_FILE_NAME, Pid.DISPLAY_NAME)
     for part in storage.iter_storages("attach"):
-        inner = MessageStorage(part.files, f"{part.path}__substg1.0_3701000D/", 24)
+        inner = MessageStorage(part.files, f"{part.path}__substg1.0_3701000D/", 24, part.codec)
         if part.read_integer(Pid.ATTACH_METHOD) == embedded_message and inner.fixed_values and depth < max_depth:
             mail.forwarded.append(_build_mail(inner, depth + 1))
             continue

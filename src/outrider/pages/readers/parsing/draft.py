@@ -179,8 +179,14 @@ class DocumentDraft:
             rest = "\n" + lead + " " * (len(marker) + 1)
             self.add_block(f"{lead}{marker} " + text.strip().replace("\n", rest), tight=True)
 
-    def add_table(self, rows: list[list[str]], *, columns: int = MAX_COLUMNS) -> None:
-        """Add a table; a single column is written as paragraphs."""
+    def add_table(self, rows: list[list[str]], *, columns: int = MAX_COLUMNS, has_head: bool = True) -> None:
+        """Add a table; a single column is written as paragraphs.
+
+        Args:
+            rows: Its cells.
+            columns: How many columns are shown at most.
+            has_head: Whether the first row is the head; else an empty one is shown above it.
+        """
         max_tables = 500
         rows = [row for row in rows if any(cell.strip() for cell in row)]
         if not rows:
@@ -189,7 +195,7 @@ class DocumentDraft:
             for row in rows:
                 self.add_block(row[0])
             return
-        self.add_block(render_table(rows, columns=columns))
+        self.add_block(render_table(rows if has_head else [[""] * len(rows[0]), *rows], columns=columns))
         if len(self.tables) < max_tables:
             self.tables.append([[" ".join(cell.split()) for cell in row[:columns]] for row in rows])
 

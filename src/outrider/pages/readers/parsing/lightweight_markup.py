@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from outrider.pages.readers.parsing.draft import render_table
 from outrider.pages.readers.text import format_code_block
 
 RST_ADORNMENT = re.compile(r"([=\-`:.'\"~^_*+#<>])\1{2,}")  # the line of signs above or below a heading
@@ -19,6 +20,9 @@ RST_LITERAL = re.compile(r"``([^`\n]{1,500})``")
 ASCIIDOC_SECTION = re.compile(r"(={1,6}|#{1,6}) (\S.{0,300})")
 ASCIIDOC_SOURCE = re.compile(r"\[(?:source|listing)?,? ?%?([\w+-]*)[^\]]{0,100}\]")
 ASCIIDOC_BLOCK = re.compile(r"-{4,}|\.{4,}|`{3,}")
+ASCIIDOC_CELL = re.compile(
+    r"(?:(?<=\s)|^)(?:\d+\*)?(?:[\d.]+\+)?(?:[<^>.]{1,4})?[adehlms]?(?<!\\)\|"
+)  # with its format
 ASCIIDOC_LINK = re.compile(r"(?:link:)?(https?://[^\s\[\]]{1,400})\[([^\[\]\n]{1,300})\]")
 ORG_HEADING = re.compile(r"(\*{1,8}) (?:(?:TODO|DONE) )?(\S.{0,300}?)(?:\s+:[\w:@]+:)?")
 ORG_BLOCK = re.compile(r"\s*#\+BEGIN_(SRC|EXAMPLE)\s*([\w+-]*).*", re.IGNORECASE)
@@ -147,6 +151,11 @@ def convert_asciidoc(text: str) -> ConvertedMarkup:
             converted.add_heading(len(section[1]), section[2].rstrip(" ="))
         elif fact := ASCIIDOC_ATTRIBUTE.fullmatch(line):
             converted.add_fact(*fact.groups())
+        elif line.startswith("|==="):
+            rows = _split_asciidoc_rows(lines.take_until(re.compile(r"\|={3,}")))
+            converted.blocks += ["", render_table(rows), ""]
+        elif line.startswith("[") and lines.peek().startswith("|==="):
+            continue  # the table's attributes
         elif ASCIIDOC_BLOCK.fullmatch(line.strip()):
             converted.add_code(lines.take_until(re.compile(re.escape(line.strip()))), language)
         elif (source := ASCIIDOC_SOURCE.fullmatch(line)) and ASCIIDOC_BLOCK.fullmatch(lines.peek().strip()):
@@ -156,6 +165,22 @@ def convert_asciidoc(text: str) -> ConvertedMarkup:
             converted.blocks.append(ASCIIDOC_LINK.sub(r"[\2](\1)", line))
         language = ""
     return converted
+
+
+def _split_asciidoc_rows(lines: list[str]) -> list[list[str]]:
+    """Return the rows of a table: as many cells each as its first line has, or else the lines before a blank one."""
+    cells: list[str] = []
+    width = 0
+    for line in filter(None, (line.strip() for line in lines)):
+        if cells and not ASCIIDOC_CELL.match(line):  # the cell goes on
+            cells[-1] = f"{cells[-1]} {line}".strip()
+            continue
+        cells += [cell.strip() for cell in ASCIIDOC_CELL.split(line)[1:]]
+        width = width or len(cells)
+    if width == 1:  # a cell a line, and a row up to the first blank line
+        first_blank = next((at for at, line in enumerate(lines) if at and not line.strip()), len(lines))
+        width = sum(ASCIIDOC_CELL.match(line.lstrip()) is not None for line in lines[:first_blank])
+    return [cells[at : at + width] for at in range(0, len(cells), max(1, width))]
 
 
 def convert_org(text: str) -> ConvertedMarkup:

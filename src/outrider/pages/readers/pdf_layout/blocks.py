@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from statistics import median
 
+from outrider.pages.readers.pdf_layout.aligned_tables import merge_aligned_tables, merge_cell_spans
 from outrider.pages.readers.pdf_layout.baselines import merge_script_lines
 from outrider.pages.readers.pdf_layout.bidi import RTL_CHAR, RTL_RANGES
 from outrider.pages.readers.pdf_layout.borderless_tables import merge_borderless_tables
@@ -27,6 +28,7 @@ BULLET_SIGN = re.compile(r"[➢❖❑✓➔►▶◆•●▪■◦‣⁃∙○\
 ITEM_LABEL = re.compile(r"\(?(?:[a-zA-Z]|[ivx]{1,5}|\d{1,3})[.)] ")
 LETTER_LABEL = re.compile(r"\(?([a-zA-Z]|[ivx]{1,5}|[IVX]{1,5})([.)]) ")
 
+OPERATOR = re.compile(r"[=+±×∑∫]+")  # a cell of its own in a formula
 DOT_LEADERS = re.compile(r"(?:\s?\.){4,}\s*")
 IDEOGRAPH_RANGES = "\u2e80-\u303f\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\uff00-\uff60"
 # From joining lines: these scripts have no spaces between words.
@@ -100,7 +102,8 @@ def build_blocks(lines: list[PdfLine]) -> list[PdfBlock]:
     upright = restore_paint_order(
         merge_vertical_lines(merge_script_lines([line for line in lines if not line.rotated]))
     )
-    rows = merge_borderless_tables(merge_numeric_tables(join_painted_columns(_merge_rows(upright))))
+    rows = join_painted_columns(_merge_rows(upright))
+    rows = merge_aligned_tables(merge_borderless_tables(merge_numeric_tables(rows)))
     groups = list(_iter_line_groups(sort_reading_order(rows)))
     edges = LineEdges([group for group in groups if isinstance(group, PdfLine)])
     blocks: list[PdfBlock] = []
@@ -216,7 +219,7 @@ def _split_merged_cells(rows: list[PdfLine]) -> list[PdfLine]:
     max_space_shift = 4  # characters between the expected and the real place of a space
     counts = Counter(len(row.cells) for row in rows)
     usual = max(counts, key=lambda count: (counts[count], count))
-    columns = _find_columns([row for row in rows if len(row.cells) == usual])
+    columns = merge_cell_spans([row for row in rows if len(row.cells) == usual])
     if counts[usual] < 2 or len(columns) != usual:
         return rows
     split: list[PdfLine] = []
@@ -245,10 +248,11 @@ def _split_merged_cells(rows: list[PdfLine]) -> list[PdfLine]:
 def _convert_gapped_lines(lines: list[PdfLine]) -> Iterator[PdfLine | PdfBlock]:
     """Yield lines with gaps as a table, as columns of text one after the other, or unchanged."""
     lines = _split_merged_cells(lines)
-    columns = _find_columns(lines)
+    columns = merge_cell_spans(lines)
     fits = all(len({_find_column(cell, columns) for cell in line.cells}) == len(line.cells) for line in lines)
     cells = [cell for line in lines for cell in line.cells]
-    if len(columns) < 2 or not fits or (len(lines) < 3 and len(columns) < 3):
+    formulas = sum(any(OPERATOR.fullmatch(cell.text) for cell in line.cells) for line in lines)
+    if len(columns) < 2 or not fits or (len(lines) < 3 and len(columns) < 3) or 2 * formulas >= len(lines):
         yield from lines
     elif len(columns) == 2 and len(lines) > 5 and median(len(cell.text) for cell in cells) > MIN_PROSE_CHARS:
         for column in range(len(columns)):
@@ -266,17 +270,6 @@ def _convert_gapped_lines(lines: list[PdfLine]) -> Iterator[PdfLine | PdfBlock]:
             for cell in line.cells:
                 row[_find_column(cell, columns)] = cell.text
         yield PdfBlock("table", lines, rows)
-
-
-def _find_columns(lines: list[PdfLine]) -> list[tuple[float, float]]:
-    """Return the left and right edges of the columns, which are the union of all cells."""
-    columns: list[tuple[float, float]] = []
-    for left, right in sorted((cell.left, cell.right) for line in lines for cell in line.cells):
-        if columns and left <= columns[-1][1]:
-            columns[-1] = columns[-1][0], max(columns[-1][1], right)
-        else:
-            columns.append((left, right))
-    return columns
 
 
 def _find_column(cell: PdfCell, columns: list[tuple[float, float]]) -> int:

@@ -90,23 +90,17 @@ def _has_order_break(lines: list[PdfLine]) -> bool:
 def _is_single_column(lines: list[PdfLine]) -> bool:
     """Return whether at most a fifth of the lines, such as a table or two, is beside others."""
     max_share = 0.2
-    max_prose_pairs = 4  # columns have more, whatever the rest of the page holds
+    min_prose_chars, max_prose_pairs = 28, 4  # columns have more, whatever the rest of the page holds
     ordered, side_by_side, prose_pairs = sorted(lines, key=lambda line: -line.top), 0, 0
     for index, line in enumerate(ordered):
         following = ordered[index + 1 : index + 4]
         neighbors = (other for other in following if _is_same_row(line, other))
         side_by_side += any(not (_is_marker_of(line, other) or _is_marker_of(other, line)) for other in neighbors)
         # Columns of different leading drift apart, so that touching heights must do.
-        prose_pairs += any(_is_prose_beside(line, other) for other in following)
+        prose_pairs += any(
+            min(len(line.text), len(other.text)) >= min_prose_chars
+            and other.top > line.bottom + 0.1 * line.size
+            and (line.right < other.left or other.right < line.left)
+            for other in following
+        )
     return side_by_side <= max_share * len(lines) and prose_pairs <= max_prose_pairs
-
-
-def _is_prose_beside(line: PdfLine, other: PdfLine) -> bool:
-    """Return whether two long lines share a height, and stand beside one another."""
-    min_prose_chars = 28
-    return (
-        len(line.cells) == len(other.cells) == 1
-        and min(len(line.text), len(other.text)) >= min_prose_chars
-        and other.top > line.bottom + 0.1 * line.size
-        and (line.right < other.left or other.right < line.left)
-    )

@@ -15,7 +15,16 @@ def join_painted_columns(lines: list[PdfLine]) -> list[PdfLine]:
     rows: list[PdfLine] = []  # the table so far, and what came before it since the last jump upwards
     for run in _iter_runs(lines):
         matches = _match_rows(rows, run)
-        rows = [_join_cells(row, matches[index]) if index in matches else row for index, row in enumerate(rows)]
+        for index, line in matches.items():
+            row = rows[index]
+            rows[index] = replace(
+                row,
+                cells=tuple(sorted((*row.cells, *line.cells), key=lambda cell: cell.left)),
+                bottom=min(row.bottom, line.bottom),
+                top=max(row.top, line.top),
+                bold=row.bold and line.bold,
+                hyphenated=False,
+            )
         if rest := run[len(matches) :]:
             joined += rows
             rows = rest
@@ -37,34 +46,20 @@ def _iter_runs(lines: list[PdfLine]) -> Iterator[list[PdfLine]]:
 def _match_rows(rows: list[PdfLine], run: list[PdfLine]) -> dict[int, PdfLine]:
     """Return the first lines of a run by the index of the row beside which they stand, none if they are no column."""
     max_median_chars = 20
+    slack_em = 0.3  # beside a label of two lines, numbers are centered
     matches: dict[int, PdfLine] = {}
     for line in run:
-        index = next((at for at, row in enumerate(rows) if at not in matches and _is_beside(row, line)), None)
+        middle, slack = (line.bottom + line.top) / 2, slack_em * line.size
+        beside = (
+            at
+            for at, row in enumerate(rows)
+            if row.bottom - slack < middle < row.top + slack
+            and not (row.table_rows or line.table_rows or row.monospaced or line.monospaced)
+            and all(cell.right < other.left or other.right < cell.left for cell in row.cells for other in line.cells)
+        )
+        index = next((at for at in beside if at not in matches), None)
         if index is None:
             break
         matches[index] = line
     lengths = [len(cell.text) for line in matches.values() for cell in line.cells]
     return matches if len(matches) >= MIN_ROWS and median(lengths) <= max_median_chars else {}
-
-
-def _is_beside(row: PdfLine, line: PdfLine) -> bool:
-    """Return whether a line has about the height of a row, and shares no cell's place with it."""
-    slack_em = 0.3  # beside a label of two lines, numbers are centered
-    middle, slack = (line.bottom + line.top) / 2, slack_em * row.size
-    return (
-        row.bottom - slack < middle < row.top + slack
-        and not (row.table_rows or line.table_rows or row.monospaced or line.monospaced)
-        and all(cell.right < other.left or other.right < cell.left for cell in row.cells for other in line.cells)
-    )
-
-
-def _join_cells(row: PdfLine, line: PdfLine) -> PdfLine:
-    cells = sorted((*row.cells, *line.cells), key=lambda cell: cell.left)
-    return replace(
-        row,
-        cells=tuple(cells),
-        bottom=min(row.bottom, line.bottom),
-        top=max(row.top, line.top),
-        bold=row.bold and line.bold,
-        hyphenated=False,
-    )

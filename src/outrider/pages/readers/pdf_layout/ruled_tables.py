@@ -1,5 +1,6 @@
 """Find tables of a PDF page by their ruling lines, merged cells included."""
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -64,13 +65,21 @@ class RuledGrid:
             pieces: The boxes and texts between wide gaps inside the grid.
         """
         min_filled_share = 0.25  # of the cells, merged ones counted once; drawings have fewer
+        max_gapped_lines = 2  # in a cell
+        placed: dict[tuple[int, int], list[tuple[Box, str]]] = {}
+        heights = [-height for height in self.rows]
+        for box, text in pieces:
+            x, y = box.center
+            cell = bisect_right(heights, -y) - 1, bisect_right(self.columns, x) - 1
+            placed.setdefault(cell, []).append((box, text))
         texts: dict[tuple[int, int], str] = {}
         filled = 0
         for cells in self._group_merged_cells():
-            box = self._get_box(cells)
-            inside = [piece for piece in pieces if box.contains(*piece[0].center)]
+            inside = [piece for cell in cells for piece in placed.get(cell, ())]
             columns = self._spread_pieces(cells, inside)
-            if not columns and _holds_table(inside):
+            counts = Counter(round(box.bottom) for box, text in inside if any(map(str.isalnum, text)))
+            # Where text is itself arranged in columns, the cell is a frame around it.
+            if not columns and sum(count > 1 for count in counts.values()) > max_gapped_lines:
                 return []
             text = "" if columns else read_text(self._get_box(cells, inset=1.0))  # text may touch the rules
             texts |= {cell: columns.get(cell[1], text) for cell in cells}
@@ -79,7 +88,7 @@ class RuledGrid:
             return []
         return [[texts[row, column] for column in range(len(self.columns) - 1)] for row in range(len(self.rows) - 1)]
 
-    def _get_box(self, cells: list[tuple[int, int]], inset: float = 0.0) -> Box:
+    def _get_box(self, cells: list[tuple[int, int]], inset: float) -> Box:
         rows, columns = [row for row, _ in cells], [column for _, column in cells]
         return Box(
             self.columns[min(columns)] + inset,
@@ -132,13 +141,6 @@ class RuledGrid:
         return list(groups.values())
 
 
-def _holds_table(pieces: list[tuple[Box, str]]) -> bool:
-    """Return whether the text of a cell is itself arranged in columns, so that the cell is a frame."""
-    max_gapped_lines = 2
-    counts = Counter(round(box.bottom) for box, text in pieces if any(map(str.isalnum, text)))
-    return sum(count > 1 for count in counts.values()) > max_gapped_lines
-
-
 def find_grids(graphics: PageGraphics) -> list[RuledGrid]:
     """Return the tables that rules form; none if the page has too many rules."""
     max_cells = 10_000
@@ -156,23 +158,20 @@ def find_grids(graphics: PageGraphics) -> list[RuledGrid]:
         vertical_rules = [box for box, is_vertical in group if is_vertical]
         horizontal_rules = [box for box, is_vertical in group if not is_vertical]
         columns = _merge_positions(box.left for box in vertical_rules)
-        if len(columns) > 1:
-            columns = _merge_positions([*columns, *_find_open_edges(horizontal_rules)])
+        if len(columns) > 1 and horizontal_rules:
+            # Many tables have no vertical rules at their sides, where several rules end.
+            left, right = min(box.left for box in horizontal_rules), max(box.right for box in horizontal_rules)
+            ends = ([box.left - left for box in horizontal_rules], [right - box.right for box in horizontal_rules])
+            open_edges = (
+                edge
+                for edge, distances in zip((left, right), ends, strict=True)
+                if sum(distance <= SNAP_DISTANCE_PT for distance in distances) > 1
+            )
+            columns = _merge_positions([*columns, *open_edges])
         rows = _merge_positions(box.bottom for box in horizontal_rules)[::-1]
         if len(columns) > 2 and len(rows) > 1 and len(columns) * len(rows) <= max_cells:
             grids.append(RuledGrid(tuple(columns), tuple(rows), PageGraphics(vertical_rules, horizontal_rules)))
     return [grid for grid in grids if not any(_is_inside(grid.box, other.box) for other in grids if other is not grid)]
-
-
-def _find_open_edges(horizontal_rules: list[Box]) -> list[float]:
-    """Return the outermost ends of rules if several end there: many tables have no vertical rules at their sides."""
-    min_rules = 2
-    if not horizontal_rules:
-        return []
-    left, right = min(box.left for box in horizontal_rules), max(box.right for box in horizontal_rules)
-    at_left = sum(box.left - left <= SNAP_DISTANCE_PT for box in horizontal_rules)
-    at_right = sum(right - box.right <= SNAP_DISTANCE_PT for box in horizontal_rules)
-    return [edge for edge, count in ((left, at_left), (right, at_right)) if count >= min_rules]
 
 
 def _join_rules(rules: list[Box], *, vertical: bool) -> list[Box]:

@@ -1,11 +1,13 @@
 """Collect the cells of one sheet and write them as tables."""
 
+import re
 from dataclasses import dataclass, field
 
 from outrider.pages.readers.parsing.draft import MAX_COLUMNS, DocumentDraft
 from outrider.pages.readers.spreadsheet.cells import CellAddress
 
 MAX_ROWS = 5_000
+DATE = re.compile(r"(?:19|20)\d\d(?:-\d\d-\d\d.*)?$")  # also a year
 
 
 def report_hidden_sheets(draft: DocumentDraft, count: int) -> None:
@@ -58,7 +60,8 @@ class SheetCells:
                 start += 1
             used = sorted({column for number in block[start:] for column in self.rows[number]})
             span = list(range(used[0], used[-1] + 1)) if used and used[-1] - used[0] < 3 * MAX_COLUMNS else used
-            draft.add_table([[self.rows[number].get(column, "") for column in span] for number in block[start:]])
+            rows = [[self.rows[number].get(column, "") for column in span] for number in block[start:]]
+            draft.add_table(rows, has_head=self._has_head(block[start:]))
         if self.more_rows > 0:
             draft.add_block(f"(… {self.more_rows} more rows of this sheet were not read)")
         left_out = [
@@ -88,8 +91,22 @@ class SheetCells:
                     if column not in self.hidden_columns:
                         self.rows[row].setdefault(column, text)
 
+    def _has_head(self, block: list[int]) -> bool:
+        """Return whether the first row differs from the second: a number or a date below one like it is data."""
+        columns = self.rows[block[0]] if len(block) > 1 else {}
+        return not any(
+            CellAddress(block[0], column) in self.typed_cells
+            and CellAddress(block[1], column) in self.typed_cells
+            and bool(DATE.match(text)) == bool(DATE.match(self.rows[block[1]][column]))
+            for column, text in columns.items()
+        )
+
     def _is_block_continuation(self, block: list[int], row: int) -> bool:
         """Return whether a row after a gap has values, each below a word of the block's header."""
         head = next((self.rows[number] for number in block if len(self.rows[number]) > 1), {})
-        values = any((row, column) in self.typed_cells for column in self.rows[row])
-        return values and len(block) > 1 and len(head) > 1 and set(self.rows[row]) <= set(head)
+        is_below_head = len(block) > 1 and len(head) > 1 and set(self.rows[row]) <= set(head)
+        if any((row, column) in self.typed_cells for column in self.rows[row]):
+            return is_below_head
+        # Text alone goes on after one empty row if there were only texts so far, in as many columns.
+        is_all_text = not any((number, column) in self.typed_cells for number in block for column in head)
+        return is_below_head and is_all_text and row == block[-1] + 2 and set(self.rows[row]) == set(head)
