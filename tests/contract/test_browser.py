@@ -11,7 +11,8 @@ import pytest
 from mcp.types import CallToolResult, ImageContent, ResourceLink
 
 from outrider import toolsets
-from outrider.core.context import Call
+from outrider.agents.pictures import explain_hidden_pictures
+from outrider.core.context import Call, RunContext
 from outrider.core.discovery import discover_instances
 from outrider.core.errors import AnswerNeeded, OutriderError
 from outrider.core.text import count_tokens
@@ -626,6 +627,30 @@ async def test_a_screenshot_is_an_image_and_a_link(
     assert link.mime_type == image.mime_type == "image/png"
     assert shot.structured_content is None
     assert not before
+
+
+async def test_a_screenshot_for_an_agent_fits_what_models_take(at: BrowserAppClient, session: str):
+    noise = """() => {
+        document.body.innerHTML = '<canvas width=1200 height=12000 style="display:block"></canvas>';
+        const context = document.querySelector('canvas').getContext('2d');
+        const image = context.createImageData(1200, 12000);
+        let seed = 1;
+        for (let at = 0; at < image.data.length; at++) {
+            seed = (seed * 1103515245 + 12345) & 0x7fffffff;
+            image.data[at] = at % 4 == 3 ? 255 : seed >> 16;
+        }
+        context.putImageData(image, 0, 0);
+    }"""
+    agent = RunContext("run", "run", "conversation", "painter")
+    with anyio.fail_after(PATIENCE):
+        await at.navigate_session(session, "/article")
+        plain = await at.loopback.app.call("takeScreenshot", Call(run=agent), sessionId=session, mode="fullPage")
+        await at.evaluate_js(session, f"({noise})()")
+        for options in ({"mode": "fullPage"}, {"selector": "canvas"}, {}):
+            shot = await at.loopback.app.call("takeScreenshot", Call(run=agent), sessionId=session, **options)
+            assert explain_hidden_pictures(shot.content, sees_pictures=True) == {}
+            assert ("shown at" in shot.text) == bool(options), shot.text
+    assert "shown at" not in plain.text
 
 
 async def test_a_page_is_printed_into_the_workspace(at: BrowserAppClient, session: str):

@@ -9,7 +9,8 @@ from mcp import Client, MCPError
 from mcp.types import TextContent, Tool
 
 from outrider.core.text import count_tokens
-from support.apps import loopback_app
+from support.apps import agent_runs, loopback_app
+from support.fakes.model_apis import ModelTurn, play_turns
 
 pytestmark = pytest.mark.anyio
 MAX_ERROR_TOKENS = 120
@@ -47,6 +48,22 @@ async def test_no_error_of_any_tool_is_long(home: Path):
                 too_long[name[:20]] = f"{count_tokens(text)}: {text[:400]}"
     assert errors > 800
     assert too_long == {}
+
+
+async def test_no_error_that_an_agent_reads_is_long(tables: None):
+    calls = [
+        (tool, {name: value})
+        for tool, name in (("read_file", "path"), ("addContent", "file_url"))
+        for value in (SCRIPT, LONG_WORDS, CONTROLS, UNKNOWN_FIELDS)
+    ] + [("read_file", UNKNOWN_FIELDS)]
+    turns = play_turns(ModelTurn(calls=calls), ModelTurn(text="That was all."))
+    async with agent_runs.open_scripted_app(turns) as scripted:
+        await scripted.run_to_end(toolsets=["workspace", "content_store"])
+        results = scripted.model_server.requests[-1].results
+    assert len(results) == len(calls)
+    for (tool, arguments), text in zip(calls, results, strict=True):
+        assert text.startswith("error ("), (tool, text)
+        assert count_tokens(text) <= MAX_ERROR_TOKENS, (tool, list(arguments)[:1], text)
 
 
 async def read_error_text(client: Client, tool: str, arguments: dict[str, Any]) -> str:

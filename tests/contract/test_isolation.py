@@ -148,7 +148,7 @@ async def browse(world: World, client: Client) -> None:
 async def evaluate(world: World) -> None:
     app, inside = world.team.app, next(iter(world.team.app.browsers.list_sessions()))
     whose = Call(session=inside.owner, workspace="acme", identity="ann")
-    begun = await app.evaluator.evaluations.create(whose, url=world.site, task=SECRET, mode="compact", limits={})
+    begun, _ = await app.evaluator.evaluations.create(whose, url=world.site, task=SECRET, mode="compact", limits={})
     picture = await app.artifacts.save(b"x", name=SECRET, mime_type="image/jpeg", session=begun.id, call=whose)
     seen = EvaluationRecord(begun.id, "screenshot", 1, f"The {SECRET}", type="agent_step", artifact_id=picture.id)
     await app.evaluator.evaluations.save_records([seen, EvaluationRecord(begun.id, "agent", 1, f"Saw the {SECRET}")])

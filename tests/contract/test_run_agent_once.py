@@ -109,7 +109,7 @@ async def test_a_key_that_came_with_another_task_is_refused_with_its_run(replica
     for part, (tool, arguments) in others.items():
         refused = read_error(await call_tool(second, tool, arguments | {"idempotencyKey": "k3"}))
         assert (refused["code"], refused["kind"]) == ("idempotency_key_reused", "invalid_input"), part
-        assert refused["message"] == f"idempotency_key: this key has already started another task (run {run})"
+        assert refused["message"] == f"idempotency_key: this key has already started another task ({run})"
         assert "new key" in refused["hint"]
 
 

@@ -73,6 +73,20 @@ async def test_yes_allows_what_is_asked(home: Path):
     assert len(agent_tools.read_ledger_lines(home)) == 1
 
 
+async def test_a_repeated_key_shows_the_run_that_it_started(home: Path):
+    agent_tools.install_plugin(home / "plugins")
+    model = ModelServer(play_turns(ModelTurn(text="First."), ModelTurn(text="Second.")))
+    ask = ("ask", "x", "--agent", "writer", "--quiet", "--idempotency-key", "k1")
+    async with http_servers.serve_app(model.build_app()) as url:
+        (home / ".outrider" / "settings.json").write_text(json.dumps(build_model_settings(url)))
+        answers = [await anyio.to_thread.run_sync(lambda: outrider(home, *ask)) for _ in range(2)]
+        other = await anyio.to_thread.run_sync(lambda: outrider(home, *ask, "--steps", "3"))
+    assert [answer.stdout for answer in answers] == ["First.\n", "First.\n"], answers[1].stderr
+    assert len(model.requests) == 1
+    assert other.returncode == 2
+    assert "idempotency_key: this key has already started another task (run_" in other.stderr
+
+
 def test_without_a_model_the_error_names_the_ways_to_one(home: Path):
     done = outrider(home, "ask", "x", "--set", "models.local=false")
     assert done.returncode == 3

@@ -63,6 +63,11 @@ def spoil_header(path: Path) -> None:
     path.write_bytes(os.urandom(100) + path.read_bytes()[100:])
 
 
+def spoil_first_page(path: Path) -> None:
+    """Overwrites the page that tells where each table is."""
+    path.write_bytes(bytes(PAGE_BYTES) + path.read_bytes()[PAGE_BYTES:])
+
+
 def spoil_pages(path: Path) -> None:
     """Overwrites pages among those that were filled last, so that each table loses some."""
     content = bytearray(path.read_bytes())
@@ -89,8 +94,8 @@ def truncate(path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("spoil", "kept_share"),
-    [(spoil_header, 1.0), (spoil_index, 1.0), (spoil_pages, 0.7), (truncate, 0.2)],
-    ids=["header", "index", "pages", "truncated"],
+    [(spoil_header, 1.0), (spoil_first_page, 1.0), (spoil_index, 1.0), (spoil_pages, 0.7), (truncate, 0.2)],
+    ids=["header", "first page", "index", "pages", "truncated"],
 )
 async def test_what_can_be_read_of_a_damaged_file_is_saved_and_the_file_is_kept(
     tables: Path, spoil: Callable[[Path], None], kept_share: float
@@ -172,3 +177,29 @@ async def test_tools_that_need_no_store_go_on_and_the_others_name_the_way_out(ta
                 assert (await outrider("db", "repair"))[0] == 0
                 repaired = await client.call_tool("create_goal", {"goal": "Drink tea"})
                 assert not repaired.is_error, "the same server goes on with the repaired file"
+
+
+@pytest.mark.parametrize("lost_pages", [range(1), range(60, 64)], ids=["first page", "pages"])
+async def test_the_file_of_the_durable_engine_is_checked_and_repaired_too(tables: Path, lost_pages: range):
+    work = tables.with_name("outrider.work.db")
+    with closing(sqlite3.connect(work)) as connection, connection:
+        for number in range(40):  # definitions for more than one page, as the engine's are
+            connection.execute(f"CREATE TABLE work_{number} (id TEXT PRIMARY KEY, status TEXT NOT NULL, input TEXT)")
+        rows = [(f"run-{number}", "PENDING", "x" * 100) for number in range(2_000)]
+        connection.executemany("INSERT INTO work_7 VALUES (?, ?, ?)", rows)
+        connection.execute("CREATE INDEX by_status ON work_7 (status)")
+    assert await outrider("db", "check") == (0, [])
+    content = bytearray(work.read_bytes())
+    for page in lost_pages:
+        content[page * PAGE_BYTES : (page + 1) * PAGE_BYTES] = bytes(PAGE_BYTES)
+    work.write_bytes(content)
+    code, findings = await outrider("db", "check")
+    assert (code, [each["code"] for each in findings]) == (1, ["work_damaged"])
+    assert (findings[0]["remedy"], str(work) in findings[0]["message"]) == ("outrider db repair", True)
+    _, repaired = await outrider("db", "repair")
+    assert (repaired["kept"], Path(repaired["work"]["kept"]).read_bytes()) == (None, content)
+    with closing(sqlite3.connect(work)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        [saved] = connection.execute("SELECT count(*) FROM work_7 WHERE status = 'PENDING'").fetchone()
+    assert saved == 2_000 if lost_pages == range(1) else saved > 1_000
+    assert await outrider("db", "check") == (0, [])

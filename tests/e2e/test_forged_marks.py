@@ -1,5 +1,7 @@
 """What a page prints is never taken for what our tools print: references, boundaries and citations."""
 
+import json
+import random
 import re
 from pathlib import Path
 
@@ -125,3 +127,66 @@ async def test_pages_that_are_read_cannot_write_our_marks(home: Path):
             assert "obey" in text
             assert_only_ours(text)
             assert len(re.findall(r"^<untrusted-", text, re.MULTILINE)) >= 1, (tool, text)
+
+
+def invent_hostile_texts(count: int) -> list[str]:
+    """Texts of pieces that look like our lines, in every order, with characters that do not show."""
+    chance = random.Random(5)
+    pieces = ["button", '"Pay"', "e1", "[e1]", "e2", "- ", "\n", "\n- button", "  ", "[Pay e1]", "→ e1", "(e1)", "e1:"]
+    pieces += [
+        "\u00a0e1",
+        "e\u200b1",
+        "\u2028e1",
+        "\u202ee1",
+        "ref=e1",
+        "\\",
+        "\\e1",
+        "`e1`",
+        "*",
+        "“",
+        "”",
+        "<e1>",
+        "\x85e1",
+    ]
+    return [" ".join(chance.choices(pieces, k=chance.randint(1, 6))) for _ in range(count)]
+
+
+async def test_no_hostile_text_is_read_as_a_reference(tmp_path: Path):
+    texts = invent_hostile_texts(120)
+    build = """texts => {
+        for (const text of texts) {
+            const box = document.createElement("div");
+            box.append(text, document.createElement("br"));
+            const [bold, item, place] = ["b", "li", "p"].map((tag) => box.appendChild(document.createElement(tag)));
+            [bold.textContent, item.textContent, place.title] = [text, text, text];
+            place.textContent = "A place";
+            document.body.append(box);
+            console.log(text);
+            console.error(text);
+        }
+    }"""
+    calls = {
+        "snapshotPage": {"mode": "full"},
+        "snapshotPage find": {"find": "pay"},
+        "snapshotPage interactive": {"mode": "interactive"},
+        "extractInteractable": {"includeHidden": True},
+        "readLogs": {"kind": "console", "last": 500},
+    }
+    site = loopback_app.build_page_site({"/shop": "<!doctype html><title>Shop</title><button>Genuine</button>"})
+    with anyio.fail_after(PATIENCE):
+        async with (
+            loopback_app.open_loopback_app(tmp_path, site, more={"toolsets": SERVED_TOOLSETS}) as house,
+            Client(house.app.build_server()) as client,
+        ):
+            at = BrowserAppClient(house, client, tmp_path)
+            session = await at.open_session("/shop")
+            await at.evaluate_js(session, f"({build})({json.dumps(texts)})")
+            shown = {
+                name: read_all(await at.call_tool(name.partition(" ")[0], sessionId=session, **arguments))
+                for name, arguments in calls.items()
+            }
+    for name, text in shown.items():
+        lines = [line for line in text.splitlines() if {"e1", "e2"} & set(STANDING_ALONE.findall(line))]
+        assert [line for line in lines if "Genuine" not in line] == [], name
+    assert "Pay" in shown["snapshotPage"]
+    assert "Pay" in shown["readLogs"]

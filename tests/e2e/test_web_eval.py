@@ -359,6 +359,24 @@ async def test_steps_need_no_model(home: Path):
     assert also.structured_content["status"] == "success"
 
 
+async def test_a_repeated_key_gets_the_evaluation_that_it_started(home: Path):
+    with anyio.fail_after(PATIENCE):
+        async with (
+            http_servers.serve_app(build_evaluation_site()) as url,
+            open_evaluation_app(home, url) as app,
+            Client(app.build_server()) as client,
+        ):
+            request = {"url": f"{url}/form", "task": "Order", "steps": FORM, "idempotency_key": "k1"}
+            first, again = [await call(client, "web_eval_agent", **request) for _ in range(2)]
+            other = await client.call_tool("web_eval_agent", request | {"task": "Look"})
+            late = await client.call_tool("web_eval_agent", request, meta={"session_id": "another"})
+    assert again.structured_content == first.structured_content
+    evaluation = first.structured_content["session_id"]
+    assert read_error(other)["code"] == "idempotency_key_reused"
+    assert evaluation in read_error(other)["message"]
+    assert late.structured_content["session_id"] != evaluation
+
+
 async def test_a_step_that_fails_is_the_last(home: Path):
     steps = [{"action": "click", "target": "#nothing"}, {"action": "goto", "target": "/article"}]
     with anyio.fail_after(PATIENCE):

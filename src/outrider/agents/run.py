@@ -139,7 +139,7 @@ class RunStore:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._start_keys = StartKeys(database)
+        self._start_keys = StartKeys(database, "run")
 
     async def add_run(
         self, row: Mapping[str, Any], message: ConversationMessage | None = None, start_key: StartKey | None = None
@@ -165,7 +165,7 @@ class RunStore:
         added = await self._database.run_transaction(insert_run, write=True)
         if isinstance(added, ClaimedKey):
             assert start_key is not None
-            return await self.get(require_same_request(added, start_key).run_id), False
+            return await self.get(require_same_request(added, start_key).started_id), False
         if added:
             return await self.get(row["id"]), True
         existing = await self.find_by_parent_call(row["parent_run_id"], row["parent_call_id"])
@@ -205,7 +205,7 @@ class RunStore:
 
     async def find_started(self, start_key: StartKey) -> Run | None:
         """Return the run that an idempotency key has started. Raises InvalidInput if it came with another request."""
-        run_id = await self._start_keys.find_run_id(start_key)
+        run_id = await self._start_keys.find_started_id(start_key)
         return None if run_id is None else await self.get(run_id)
 
     async def find_by_message(self, conversation_id: str, message_id: str) -> Run | None:

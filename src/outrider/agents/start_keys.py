@@ -1,6 +1,6 @@
-"""Remember the runs that idempotency keys have started.
+"""Remember the runs and evaluations that idempotency keys have started.
 
-A caller that lost the answer of its call repeats the call with the same key and gets the same run
+A caller that lost the answer of its call repeats the call with the same key and gets the same run or evaluation
 (draft-ietf-httpapi-idempotency-key-header). Keys are kept in the database, so that any replica recognizes them.
 """
 
@@ -8,14 +8,14 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from outrider.core.context import Call
 from outrider.core.database.database import Database
 from outrider.core.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from sqlalchemy import Column, Connection
 
 KEY_LIFETIME_S = 86_400.0
 MAX_KEY_CHARS = 255
@@ -36,9 +36,9 @@ class StartKey:
 
 @dataclass(frozen=True)
 class ClaimedKey:
-    """The run that a key has started, and the fingerprint of its request."""
+    """The run or evaluation that a key has started, and the fingerprint of its request."""
 
-    run_id: str
+    started_id: str
     fingerprint: str
 
 
@@ -53,50 +53,59 @@ def build_start_key(key: str, call: Call, request: Mapping[str, Any]) -> StartKe
 
 
 class StartKeys:
-    """The table of idempotency keys."""
+    """A table of idempotency keys.
 
-    def __init__(self, database: Database) -> None:
+    Args:
+        database: Holds the table.
+        started: What the keys of this table start.
+    """
+
+    def __init__(self, database: Database, started: Literal["run", "evaluation"]) -> None:
         self._database = database
+        self._started = started
 
-    async def find_run_id(self, key: StartKey) -> str | None:
-        """Return the run that the key has started. Raises InvalidInput if it came with another request."""
+    async def find_started_id(self, key: StartKey) -> str | None:
+        """Return the id of what the key has started. Raises InvalidInput if it came with another request."""
         claimed = await self._database.run_transaction(
-            lambda connection: _load_claim(connection, key, self._database.now()), write=False
+            lambda connection: self._load_claim(connection, key, self._database.now()), write=False
         )
-        return None if claimed is None else require_same_request(claimed, key).run_id
+        return None if claimed is None else require_same_request(claimed, key).started_id
 
-    def claim(self, connection: "Connection", key: StartKey, run_id: str) -> ClaimedKey | None:
-        """Let the key start a run, in the transaction that adds it; return an earlier claim instead if there is one."""
+    def claim(self, connection: "Connection", key: StartKey, started_id: str) -> ClaimedKey | None:
+        """Let the key start something, in the transaction that adds it; return an earlier claim if there is one."""
         from sqlalchemy import delete
 
-        from outrider.agents.tables import run_keys
+        now, column = self._database.now(), self._find_column()
+        table = column.table
+        connection.execute(delete(table).where(table.c.expires_at <= now))
+        row = {column.name: started_id, "expires_at": now + KEY_LIFETIME_S} | vars(key)
+        insert = self._database.build_insert(table).values(row).on_conflict_do_nothing().returning(table.c.id)
+        return self._load_claim(connection, key, now) if connection.execute(insert).first() is None else None
 
-        now = self._database.now()
-        connection.execute(delete(run_keys).where(run_keys.c.expires_at <= now))
-        row = {"id": key.id, "fingerprint": key.fingerprint, "run_id": run_id, "expires_at": now + KEY_LIFETIME_S}
-        insert = self._database.build_insert(run_keys).values(row).on_conflict_do_nothing().returning(run_keys.c.id)
-        return _load_claim(connection, key, now) if connection.execute(insert).first() is None else None
+    def _find_column(self) -> "Column[str]":
+        """Return the column with the id of what a key has started."""
+        from outrider.agents.tables import evaluation_keys, run_keys
+
+        return run_keys.c.run_id if self._started == "run" else evaluation_keys.c.evaluation_id
+
+    def _load_claim(self, connection: "Connection", key: StartKey, now: float) -> ClaimedKey | None:
+        from sqlalchemy import select
+
+        column = self._find_column()
+        query = select(column, column.table.c.fingerprint)
+        row = connection.execute(query.where(column.table.c.id == key.id, column.table.c.expires_at > now)).first()
+        return None if row is None else ClaimedKey(*row)
 
 
 def require_same_request(claimed: ClaimedKey, key: StartKey) -> ClaimedKey:
-    """Return the claim. Raises InvalidInput if the key started another request's run."""
+    """Return the claim. Raises InvalidInput if the key came with another request."""
     if claimed.fingerprint == key.fingerprint:
         return claimed
     raise InvalidInput(
-        f"idempotency_key: this key has already started another task (run {claimed.run_id})",
-        hint="use a new key for a new task, or repeat the first call without changes to get its run",
+        f"idempotency_key: this key has already started another task ({claimed.started_id})",
+        hint="use a new key for a new task, or repeat the first call without changes to get its result",
         code="idempotency_key_reused",
     )
-
-
-def _load_claim(connection: "Connection", key: StartKey, now: float) -> ClaimedKey | None:
-    from sqlalchemy import select
-
-    from outrider.agents.tables import run_keys
-
-    query = select(run_keys.c.run_id, run_keys.c.fingerprint)
-    row = connection.execute(query.where(run_keys.c.id == key.id, run_keys.c.expires_at > now)).first()
-    return None if row is None else ClaimedKey(*row)
 
 
 def _hash_json(value: Any) -> str:

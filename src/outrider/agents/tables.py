@@ -128,6 +128,17 @@ run_keys = Table(
     Index("ix_run_keys_expires_at", "expires_at"),
 )
 
+# Idempotency keys, as those of runs.
+evaluation_keys = Table(
+    "evaluation_keys",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("fingerprint", String(64), nullable=False),  # of the request that the key came with
+    Column("evaluation_id", String(40), nullable=False),
+    Column("expires_at", Float, nullable=False),
+    Index("ix_evaluation_keys_expires_at", "expires_at"),
+)
+
 run_events = Table(
     "run_events",
     metadata,

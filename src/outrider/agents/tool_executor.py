@@ -18,6 +18,7 @@ from outrider.agents.repetition import RepetitionDetector
 from outrider.agents.run import Run
 from outrider.agents.steps import RunSteps, ToolStep
 from outrider.core.context import Call
+from outrider.core.error_length import MAX_ERROR_TOKENS, shorten_error
 from outrider.core.errors import AnswerNeeded, InvalidInput, NotFound, OutriderError
 from outrider.core.questions import Question
 from outrider.core.result import (
@@ -275,6 +276,8 @@ def _redact_arguments(tool: Tool | None, arguments: Mapping[str, Any]) -> dict[s
 
 
 def _describe_error(error: OutriderError) -> str:
+    label_tokens = 25  # of what stands around message and hint
+    error = shorten_error(error, MAX_ERROR_TOKENS - label_tokens)
     hint = f"\nwhat to do: {error.hint}" if error.hint else ""
     retry = "\nthe same call may work later" if error.retryable and not isinstance(error, InvalidInput) else ""
     return f"error ({error.code}): {error.message}{hint}{retry}"

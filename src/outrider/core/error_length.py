@@ -8,16 +8,16 @@ MIN_HINT_TOKENS = 60  # however long the message is
 MAX_COUNTED_CHARS = 10_000  # longer messages are too long in any language
 
 
-def shorten_error(error: OutriderError) -> OutriderError:
+def shorten_error(error: OutriderError, max_tokens: int = MAX_ERROR_TOKENS) -> OutriderError:
     """Cut the middle out of a long message, and of its hint, in place; their beginnings and ends say most."""
     min_bytes_per_token = 2  # shorter errors, which most are, need no tokenizer
     size = len(f"{error.message}{error.hint}".encode("utf-8", "replace"))
-    if size < min_bytes_per_token * MAX_ERROR_TOKENS:
+    if size < min_bytes_per_token * max_tokens:
         return error
-    if len(error.message) > MAX_COUNTED_CHARS or count_tokens(f"{error.message}\n{error.hint}") > MAX_ERROR_TOKENS:
+    if len(error.message) > MAX_COUNTED_CHARS or count_tokens(f"{error.message}\n{error.hint}") > max_tokens:
         message_tokens = count_tokens(error.message[:MAX_COUNTED_CHARS])
-        error.hint = shorten_middle(error.hint, max(MIN_HINT_TOKENS, MAX_ERROR_TOKENS - 2 - message_tokens))
-        error.message = shorten_middle(error.message, MAX_ERROR_TOKENS - 2 - count_tokens(error.hint))
+        error.hint = shorten_middle(error.hint, max(MIN_HINT_TOKENS, max_tokens - 2 - message_tokens))
+        error.message = shorten_middle(error.message, max_tokens - 2 - count_tokens(error.hint))
     return error
 
 

@@ -1,9 +1,10 @@
-"""Number parameters: those that clamp wrong values, and offsets into texts."""
+"""Parameters of several toolsets: clamped numbers, offsets into texts, idempotency keys."""
 
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
+from outrider.agents.start_keys import MAX_KEY_CHARS
 from outrider.core.errors import InvalidInput
 
 
@@ -47,6 +48,9 @@ UpTo500Entries = Annotated[int, _build_clamp(1, 500, 30, accept_text=True)]
 UpToHalfHour = Annotated[int, _build_clamp(10, 1_800, 300, accept_text=True)]  # seconds
 UpToSecond = Annotated[int, _build_clamp(0, 1_000, 0, accept_text=True)]  # milliseconds
 NotNegative = Annotated[int, _build_clamp(0, 10**9, 0, accept_text=True)]
+IdempotencyKey = Annotated[
+    str | None, Field(min_length=1, max_length=MAX_KEY_CHARS, description="Repeating a key starts no second run")
+]
 UpTo20 = Annotated[int, _build_clamp(0, 20, 5, accept_text=True), _publish_range(0, 20)]
 UpTo200 = Annotated[int, _build_clamp(0, 200, 50, accept_text=True), _publish_range(0, 200)]
 UpTo500 = Annotated[int, _build_clamp(1, 500, 100, accept_text=True), _publish_range(1, 500)]

@@ -134,7 +134,7 @@ def questions_of(number: int, text: str) -> list[dict[str, Any]]:
 async def evaluate(office: DashboardSession, text: str) -> None:
     evaluations = office.app.dashboard_services().evaluations
     call = Call(session=text, identity=text)
-    made = await evaluations.create(call, url=text, task=text, mode="dev", limits={}, output_schema={})
+    made, _ = await evaluations.create(call, url=text, task=text, mode="dev", limits={}, output_schema={})
     kinds = ("agent", "console", "network", "screenshot")
     await evaluations.save_records(
         [EvaluationRecord(made.id, kind, 1, text, text, has_error=True, artifact_id=text[:36]) for kind in kinds]

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from outrider.agents.start_keys import ClaimedKey, StartKey, StartKeys, require_same_request
 from outrider.core.context import Call
 from outrider.core.database.database import Database, to_storable_text
 from outrider.core.errors import NotFound
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement
+    from sqlalchemy import ColumnElement, Connection
 
 EvaluationMode = Literal["compact", "dev"]
 EvaluationStatus = Literal["running", "success", "partial", "failed"]
@@ -96,6 +97,7 @@ class Evaluations:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._start_keys = StartKeys(database, "evaluation")
 
     async def create(
         self,
@@ -106,8 +108,13 @@ class Evaluations:
         mode: EvaluationMode,
         limits: dict[str, Any],
         output_schema: dict[str, Any] | None = None,
-    ) -> Evaluation:
-        """Save a new evaluation in status `running`."""
+        start_key: StartKey | None = None,
+    ) -> tuple[Evaluation, bool]:
+        """Save a new evaluation in status `running`; return it with True.
+
+        Returns the earlier evaluation with False if the same idempotency key added one before. Raises InvalidInput if
+        the key came with another request.
+        """
         from outrider.agents.evaluations.tables import evaluations
 
         evaluation = Evaluation(
@@ -130,9 +137,17 @@ class Evaluations:
             ended_at=None,
         )
         row = {name: value for name, value in vars(evaluation).items() if value is not None}
-        async with self._database.write() as connection:
-            await connection.execute(evaluations.insert(), [row])
-        return evaluation
+
+        def insert_evaluation(connection: "Connection") -> ClaimedKey | None:
+            claimed = self._start_keys.claim(connection, start_key, evaluation.id) if start_key else None
+            if claimed is None:
+                connection.execute(evaluations.insert(), [row])
+            return claimed
+
+        claimed = await self._database.run_transaction(insert_evaluation, write=True)
+        if claimed is None or start_key is None:
+            return evaluation, True
+        return await self.get(require_same_request(claimed, start_key).started_id, call), False
 
     async def find(self, evaluation_id: str) -> Evaluation | None:
         """Return the evaluation, regardless of the caller."""

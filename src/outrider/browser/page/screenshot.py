@@ -2,6 +2,7 @@
 
 from base64 import b64decode
 from dataclasses import dataclass
+from struct import unpack
 from typing import Any, Literal
 
 from outrider.browser.protocol.page import BrowserPage
@@ -20,13 +21,14 @@ PAPER_SIZES_IN = {
 
 @dataclass(frozen=True)
 class Screenshot:
-    """An image. `cut` means that the page continues below; sizes are in CSS pixels."""
+    """An image. `cut` means that the page continues below; sizes are in CSS pixels, `scale` is below 1 if it shrank."""
 
     data: bytes
     mime_type: str
     width: int
     height: int
     cut: bool = False
+    scale: float = 1.0
 
 
 async def take_screenshot(
@@ -37,6 +39,7 @@ async def take_screenshot(
     clip: tuple[float, float, float, float] | None = None,
     format: ImageFormat = "png",  # noqa: A002 - the usual name
     quality: int = 70,
+    scale: float = 1.0,
 ) -> Screenshot:
     """Take a screenshot of the viewport, the whole page, or a part.
 
@@ -47,6 +50,7 @@ async def take_screenshot(
         clip: Only this part: x, y, width, height in CSS pixels of the page.
         format: `png`, `jpeg` or `webp`.
         quality: 0 to 100, for `jpeg` and `webp`.
+        scale: Size of the image, relative to that of the page; at most 1.
 
     Raises:
         InvalidInput: The element has no size.
@@ -55,21 +59,48 @@ async def take_screenshot(
     metrics = page.send("Page.getLayoutMetrics", timeout=timeout_s)
     params: dict[str, Any] = {"format": format, "optimizeForSpeed": format == "png"}
     params |= {"quality": quality} if format != "png" else {}
-    if not (full or element or clip):
+    is_viewport = not (full or element or clip)
+    if is_viewport and scale == 1:
         screenshot = page.send("Page.captureScreenshot", params, timeout=timeout_s)
         viewport = (await metrics)["cssVisualViewport"]
         width, height = round(viewport["clientWidth"]), round(viewport["clientHeight"])
         return Screenshot(b64decode((await screenshot)["data"]), f"image/{format}", width, height)
     layout = await metrics
+    if is_viewport:
+        viewport = layout["cssVisualViewport"]
+        clip = (viewport["pageX"], viewport["pageY"], viewport["clientWidth"], viewport["clientHeight"])
     if element is not None:
         clip = await _measure_element(page, element, layout)
     if full or clip is None:
         clip = (0, 0, layout["cssContentSize"]["width"], layout["cssContentSize"]["height"])
     area = _clamp_clip(clip)
-    params |= {"clip": area | {"scale": 1}, "captureBeyondViewport": True}
+    params |= {"clip": area | {"scale": scale}, "captureBeyondViewport": not is_viewport}
     answer = await page.send("Page.captureScreenshot", params, timeout=timeout_s)
     width, height = round(area["width"]), round(area["height"])
-    return Screenshot(b64decode(answer["data"]), f"image/{format}", width, height, area["height"] < clip[3])
+    return Screenshot(b64decode(answer["data"]), f"image/{format}", width, height, area["height"] < clip[3], scale)
+
+
+async def take_fitting_screenshot(
+    page: BrowserPage, *, max_side_px: int, max_bytes: int, full: bool = False, element: Handle | None = None
+) -> Screenshot:
+    """Take a screenshot, and take it again smaller or as JPEG until it fits the limits.
+
+    Raises InvalidInput as `take_screenshot`.
+    """
+    max_attempts = 5
+    shot = await take_screenshot(page, full=full, element=element)
+    # Screens with many pixels for one of CSS give larger images (PNG, 11.2.1: the size is in the first chunk).
+    longest_side_px = max(unpack(">II", shot.data[16:24]))
+    scale = min(1.0, max_side_px / longest_side_px)
+    if scale < 1:
+        shot = await take_screenshot(page, full=full, element=element, scale=scale)
+    for _ in range(max_attempts):
+        if len(shot.data) <= max_bytes:
+            break
+        if shot.mime_type == "image/jpeg":
+            scale *= max(0.3, 0.9 * (max_bytes / len(shot.data)) ** 0.5)
+        shot = await take_screenshot(page, full=full, element=element, format="jpeg", scale=scale)
+    return shot
 
 
 def _clamp_clip(clip: tuple[float, float, float, float]) -> dict[str, float]:

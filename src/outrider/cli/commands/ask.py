@@ -1,12 +1,14 @@
 """`outrider ask`: ask an agent, with a live view of its run."""
 
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import click
 
 from outrider.agents.assignment import Assignment
 from outrider.agents.definition import Budgets
+from outrider.agents.start_keys import build_start_key
 from outrider.app import open_app
 from outrider.cli.options import add_settings_option, load_settings
 from outrider.cli.output import EXIT_PARTIAL, async_command, print_json, print_notes
@@ -20,6 +22,7 @@ from outrider.core.context import Call
 @click.option("--steps", type=click.IntRange(1), help="Requests to the model, at most.")
 @click.option("--seconds", type=click.FloatRange(1), help="Time at work, at most.")
 @click.option("--cost", type=click.FloatRange(0, min_open=True), help="US dollars, at most.")
+@click.option("--idempotency-key", help="Repeating a key shows the run that it started, and starts no second one.")
 @click.option("--yes", is_flag=True, help="Allow whatever the agent asks for.")
 @click.option("--quiet", is_flag=True, help="Only the answer.")
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
@@ -39,8 +42,7 @@ async def command(question: tuple[str, ...], sets: tuple[str, ...], *, as_json: 
         if chosen["model"]:
             agent = agent.model_copy(update={"model": [chosen["model"]]})
         conversation = await app.runs.conversations.create(call, agent.name, title=text, visibility="listed")
-        budget = Budgets(**{name: chosen[name] for name in ("steps", "seconds", "cost") if chosen[name] is not None})
-        started = await app.runs.start(agent, Assignment(text, budget=budget), call, conversation)
+        started = await app.runs.start(agent, _build_assignment(text, call, chosen), call, conversation)
         view = TerminalRunView(app, quiet=chosen["quiet"] or as_json, allow=chosen["yes"], answer=not as_json)
         ended = await view.follow_run(started)
         usage = await app.runs.sum_usage(ended.id)
@@ -53,3 +55,13 @@ async def command(question: tuple[str, ...], sets: tuple[str, ...], *, as_json: 
         print_notes([f"it waits for a decision; go on with: outrider agents resume {ended.id}"])
     if ended.status != "completed":
         sys.exit(EXIT_PARTIAL)
+
+
+def _build_assignment(query: str, call: Call, chosen: Mapping[str, Any]) -> Assignment:
+    """Build the task from the command's options. Raises InvalidInput for a key that is too long."""
+    limits = {name: chosen[name] for name in ("steps", "seconds", "cost") if chosen[name] is not None}
+    start_key = None
+    if chosen["idempotency_key"]:
+        request = {"query": query, "agent": chosen["agent"], "model": chosen["model"], "budget": limits}
+        start_key = build_start_key(chosen["idempotency_key"], call, request)
+    return Assignment(query, budget=Budgets(**limits), start_key=start_key)

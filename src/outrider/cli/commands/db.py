@@ -26,8 +26,10 @@ from outrider.settings import LoadedSettings
 
 if TYPE_CHECKING:
     from outrider.core.database.copier import DatabaseCopy
+    from outrider.core.database.integrity import DatabaseProblem
     from outrider.core.database.repair import DatabaseRepair
 
+WORK_FILE_SUFFIX = ".work.db"  # of the durable engine's file, beside that of the database
 JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="For programs.")
 
 
@@ -148,41 +150,69 @@ async def repair(sets: tuple[str, ...], *, as_json: bool) -> None:
 
     The damaged file stays beside it under another name, with the date. Stop Outrider first.
     """
-    path = get_sqlite_path(normalize_url(load_settings(sets).settings.database_url))
+    path = _find_sqlite_file(load_settings(sets).settings.database_url)
+    repaired = await anyio.to_thread.run_sync(_repair_file, path)
+    repairs, work_file = [repaired], path.with_suffix(WORK_FILE_SUFFIX)
+    if work_file.is_file():
+        repairs.append(await anyio.to_thread.run_sync(lambda: _repair_file(work_file, is_work_file=True)))
+    if as_json:
+        work = {"work": _serialize_repair(repairs[-1])} if repairs[-1].kept and len(repairs) > 1 else {}
+        print_json(_serialize_repair(repaired) | work)
+    elif not any(each.kept for each in repairs):
+        click.echo("nothing is damaged, and nothing was changed")
+    else:
+        for each in repairs:
+            _print_repair(each)
+        click.echo("look for rows that lost what they belong to: outrider db check --repair")
+    if not all(each.is_whole for each in repairs):
+        sys.exit(EXIT_PARTIAL)
+
+
+def _serialize_repair(repaired: "DatabaseRepair") -> dict[str, Any]:
+    tables = [asdict(table) for table in repaired.tables]
+    return {"kept": repaired.kept and str(repaired.kept), "whole": repaired.is_whole, "tables": tables}
+
+
+def _find_sqlite_file(url: str) -> Path:
+    """Return the file of the database. Raises Refused for a server, and NotFound."""
+    path = get_sqlite_path(normalize_url(url))
     if path is None:
         raise Refused("only a file of SQLite can be repaired here", hint="repair a server with its own tools")
     if not path.is_file():
         raise NotFound(f"no database at {path}", hint="it is created by any use; `outrider config` shows `data_dir`")
-    repaired = await anyio.to_thread.run_sync(_repair_file, path)
-    if as_json:
-        tables = [asdict(table) for table in repaired.tables]
-        print_json({"kept": repaired.kept and str(repaired.kept), "whole": repaired.is_whole, "tables": tables})
-    else:
-        _print_repair(repaired)
-    if not repaired.is_whole:
-        sys.exit(EXIT_PARTIAL)
+    return path
 
 
-def _repair_file(path: Path) -> "DatabaseRepair":
+def _repair_file(path: Path, *, is_work_file: bool = False) -> "DatabaseRepair":
     from sqlalchemy.exc import SQLAlchemyError
 
     from outrider.core.database.repair import repair_database
 
     try:
-        return repair_database(path)
+        return repair_database(path, is_work_file=is_work_file)
     except (SQLAlchemyError, sqlite3.Error, OSError) as error:
         raise explain_error(build_sqlite_url(path), error) from error
 
 
 def _print_repair(repaired: "DatabaseRepair") -> None:
     if repaired.kept is None:
-        click.echo("nothing is damaged, and nothing was changed")
         return
     for table in repaired.tables:
         lost = "an unknown number of rows is lost" if table.lost is None else f"{table.lost:,} lost"
         click.echo(f"{table.saved:>12,}  {table.table}" + ("" if table.is_whole else f"  ({lost})"))
     click.echo(f"the damaged file is kept as {repaired.kept}; delete it once you miss nothing")
-    click.echo("look for rows that lost what they belong to: outrider db check --repair")
+
+
+def _check_work_file(url: str) -> "list[DatabaseProblem]":
+    """Look for damage in the durable engine's file, if there is one."""
+    from outrider.core.database.integrity import REPAIR_COMMAND, DatabaseProblem
+    from outrider.core.database.repair import find_damage
+
+    path = get_sqlite_path(normalize_url(url))
+    work_file = path.with_suffix(WORK_FILE_SUFFIX) if path else None
+    if work_file is None or not work_file.is_file() or not (damage := find_damage(work_file)):
+        return []
+    return [DatabaseProblem("work_damaged", f"{work_file} is damaged: {damage}", REPAIR_COMMAND)]
 
 
 async def _check_database(settings: "LoadedSettings", *, repair: bool) -> list[dict[str, Any]]:
@@ -193,6 +223,7 @@ async def _check_database(settings: "LoadedSettings", *, repair: bool) -> list[d
     fix = "outrider db check --repair"
     async with _open_configured(settings, migrates=False) as database:
         problems = [each async for each in integrity.check_database(database)]
+        problems += await anyio.to_thread.run_sync(_check_work_file, settings.settings.database_url)
         sound = not any(each.code in ("revision", "missing", "damaged") for each in problems)
         if sound:
             problems += [each async for each in integrity.check_artifact_files(database, _open_storage(settings))]

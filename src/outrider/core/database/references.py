@@ -38,6 +38,7 @@ TABLE_REFERENCES = (
     TableReference("content_originals", "content_id", "contents", deletions_column="content_leftovers.content_id"),
     TableReference("content_removals", "store_id", "content_stores", deletions_column="content_leftovers.store_id"),
     TableReference("evaluation_records", "evaluation_id", "evaluations"),
+    TableReference("evaluation_keys", "evaluation_id", "evaluations"),
     TableReference("crawl_pages", "crawl", "crawls"),
     TableReference("playbook_runs", "playbook", "playbooks"),
     TableReference("identity_members", "workspace", "identity_workspaces", key="name", is_derived=False),

@@ -16,8 +16,10 @@ from outrider.core.database.salvage import (
     open_damaged,
     read_saved_revision,
     restore_header,
+    salvage_foreign_tables,
     salvage_tables,
 )
+from outrider.core.database.schema_scan import restore_first_page
 from outrider.core.database.sqlite_locks import hold_exclusively
 from outrider.core.errors import Refused, Unavailable
 
@@ -40,8 +42,12 @@ class DatabaseRepair:
         return all(table.is_whole for table in self.tables)
 
 
-def repair_database(path: Path) -> DatabaseRepair:
+def repair_database(path: Path, *, is_work_file: bool = False) -> DatabaseRepair:
     """Repair the file, which no other process may have open.
+
+    Args:
+        path: The file.
+        is_work_file: Whether it is the file of the durable engine, whose tables are those of a library.
 
     Raises:
         Refused: Another process has it open, or nothing in it can be read as a database of Outrider.
@@ -54,9 +60,9 @@ def repair_database(path: Path) -> DatabaseRepair:
             shutil.copyfileobj(damaged, target)
         if _get_wal(path).exists():
             shutil.copyfile(_get_wal(path), _get_wal(copy))
-        if _is_sound(copy):
+        if not find_damage(copy):
             return DatabaseRepair(None)
-        tables = _salvage_rows(copy, new)
+        tables = _salvage_work_rows(copy, new) if is_work_file else _salvage_rows(copy, new)
         if not any(table.saved for table in tables):
             kept = _build_kept_path(path)
             raise Refused(
@@ -78,12 +84,15 @@ def _check_free_space(path: Path) -> None:
         )
 
 
-def _is_sound(copy: Path) -> bool:
+def find_damage(path: Path) -> str:
+    """Return the first damage of a file, in SQLite's words; empty if it is sound."""
     try:
-        with closing(sqlite3.connect(copy)) as connection:
-            return connection.execute("PRAGMA integrity_check(1)").fetchall() == [("ok",)]
-    except sqlite3.Error:
-        return False
+        with closing(sqlite3.connect(path)) as connection:
+            [finding] = connection.execute("PRAGMA integrity_check(1)").fetchone()
+    except sqlite3.Error as error:
+        is_busy = "locked" in str(error)  # a process that works on it has no trouble with it
+        return "" if is_busy else str(error)
+    return "" if finding == "ok" else finding
 
 
 def _salvage_rows(copy: Path, new: Path) -> list[SavedTable]:
@@ -94,7 +103,27 @@ def _salvage_rows(copy: Path, new: Path) -> list[SavedTable]:
     create_empty_database(new, None)
     restore_header(copy, new)
     new.unlink()
+    tables = _salvage_once(copy, new)
+    if any(table.saved for table in tables):
+        return tables
+    new.unlink()
+    restore_first_page(copy)
     return _salvage_once(copy, new)
+
+
+def _salvage_work_rows(copy: Path, new: Path) -> list[SavedTable]:
+    with closing(open_damaged(copy)) as source:
+        tables = list(salvage_foreign_tables(source, new))
+    if any(table.saved for table in tables):
+        return tables
+    # Its header is as that of any new file with pages of the usual size.
+    new.unlink(missing_ok=True)
+    create_empty_database(new, None)
+    restore_header(copy, new)
+    new.unlink()
+    restore_first_page(copy)
+    with closing(open_damaged(copy)) as source:
+        return list(salvage_foreign_tables(source, new))
 
 
 def _salvage_once(copy: Path, new: Path) -> list[SavedTable]:

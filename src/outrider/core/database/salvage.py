@@ -114,6 +114,22 @@ def salvage_tables(source: sqlite3.Connection, target: Path) -> Generator[SavedT
                 yield SavedTable(each.target, 0, None)
 
 
+def salvage_foreign_tables(source: sqlite3.Connection, target: Path) -> Generator[SavedTable]:
+    """Copy every readable row of a file whose schema is a library's, with the definitions that it holds itself."""
+    try:
+        rows = source.execute("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL").fetchall()
+        definitions = [row for row in rows if not row[1].startswith("sqlite_")]
+    except READ_ERRORS:
+        return
+    with closing(sqlite3.connect(target)) as connection:
+        for kind in ("table", "index", "trigger", "view"):  # triggers would change what is copied
+            for _, name, sql in [each for each in definitions if each[0] == kind]:
+                connection.execute(sql)
+                if kind == "table":
+                    columns = _read_columns(connection, name)
+                    yield _salvage_table(source, connection, _Source(name, columns, name, lambda _: True))
+
+
 def _list_sources(source: sqlite3.Connection, target: sqlite3.Connection) -> Generator[_Source]:
     for table in list_tables():
         wanted = set(_read_columns(target, table.name))

@@ -115,9 +115,11 @@ async def takeScreenshot(
     if mode == "pdf":
         return await _save_pdf(browsers, artifacts, workspaces, call, sessionId)
     async with use_page(browsers, call, sessionId, selector or None) as active:
-        drawn, shot = await _draw_and_shoot(active, full=mode == "fullPage", selector=selector or "", refs=refs)
+        drawn, shot = await _draw_and_shoot(active, call, full=mode == "fullPage", selector=selector or "", refs=refs)
         url = active.tools.page.url
     size = f"{shot.width}×{shot.height}" + (", cut below" if shot.cut else "")
+    if shot.scale < 1:
+        size += f", shown at {shot.scale:.0%} of that; selector shows a part as it is"
     text = f"Screenshot of {escape_line(url)}, {size}"
     if drawn:
         text += f", {drawn.count} refs drawn: a label with {drawn.code} is ours, any other is the page's own"
@@ -195,7 +197,7 @@ def _format_element(element: dict[str, Any]) -> str:
 
 
 async def _draw_and_shoot(
-    active: ActivePage, *, full: bool, selector: str, refs: bool
+    active: ActivePage, call: Call, *, full: bool, selector: str, refs: bool
 ) -> "tuple[DrawnRefs | None, Screenshot]":
     """Take a screenshot, with the refs drawn onto the page if wanted; return what was drawn, and the picture."""
     from outrider.browser.actions.marks import draw_refs
@@ -203,14 +205,19 @@ async def _draw_and_shoot(
 
     handle = (await find_element(active.tools, selector))[1] if selector else None
     if not refs:
-        return None, await _take_screenshot(active, full=full, element=handle)
+        return None, await _take_screenshot(active, call, full=full, element=handle)
     async with draw_refs(active.tools) as drawn:
-        return drawn, await _take_screenshot(active, full=full, element=handle)
+        return drawn, await _take_screenshot(active, call, full=full, element=handle)
 
 
-async def _take_screenshot(active: ActivePage, **options: Any) -> "Screenshot":
-    from outrider.browser.page.screenshot import take_screenshot
+async def _take_screenshot(active: ActivePage, call: Call, **options: Any) -> "Screenshot":
+    from outrider.browser.page.screenshot import take_fitting_screenshot, take_screenshot
 
+    if call.run is not None:  # hosts scale pictures for their model, but the model of an agent gets them as they are
+        from outrider.agents.pictures import MAX_PICTURE_BYTES, MAX_SIDE_PX
+
+        page, bytes_limit = active.tools.page, MAX_PICTURE_BYTES
+        return await take_fitting_screenshot(page, max_side_px=MAX_SIDE_PX, max_bytes=bytes_limit, **options)
     max_png_bytes = 3_500_000  # hosts refuse larger pictures: those are taken again as JPEG
     screenshot = await take_screenshot(active.tools.page, **options)
     if len(screenshot.data) <= max_png_bytes:

@@ -9,12 +9,12 @@ from pydantic import BaseModel, Field, WithJsonSchema
 
 from outrider.agents.catalogue import Catalogue
 from outrider.agents.definition import Budgets
-from outrider.agents.start_keys import MAX_KEY_CHARS
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, NotConfigured
 from outrider.core.result import Result
 from outrider.core.server_record import ServerRecord
 from outrider.core.tool import MAX_TOOL_NAME_CHARS, Services, Tool, Toolset
+from outrider.toolsets.parameters import IdempotencyKey
 from outrider.toolsets.run_agent.delegation import Delegation, DelegationMode, DelegationRequest
 from outrider.toolsets.usual_names import USUAL_TOOL_NAMES
 
@@ -105,9 +105,6 @@ ModeParameter = Annotated[
 BudgetLimits = Annotated[
     AgentBudget | None,
     _build_shape_schema(max_steps={"type": "integer"}, max_seconds={"type": "number"}, max_tokens={"type": "integer"}),
-]
-IdempotencyKey = Annotated[
-    str | None, Field(min_length=1, max_length=MAX_KEY_CHARS, description="Repeating a key starts no second run")
 ]
 RunId = Annotated[str, Field(min_length=1, max_length=64, description="From an agent's result")]
 

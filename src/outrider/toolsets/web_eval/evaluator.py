@@ -89,7 +89,8 @@ class Evaluator:
         Raises:
             AnswerNeeded: An action waits for a person's consent; the same call with the answer continues.
             NotConfigured: There is neither a model nor steps (`no_model`), or the browser tools are disabled.
-            InvalidInput, Refused, NotFound: The address, the schema or the saved sign-in is wrong.
+            InvalidInput, Refused, NotFound: The address, the schema or the saved sign-in is wrong, or the idempotency
+                key came with another request.
         """
         if call.state:
             return await self._resume_evaluation(await self.evaluations.get(call.state, call), call)
@@ -98,7 +99,9 @@ class Evaluator:
         toolbox = self._toolbox()
         allowed = list_allowed_tools(toolbox)
         agent = None if request.steps else await self._prepare_agent(request, call, allowed)
-        evaluation = await self._create_evaluation(request, call)
+        evaluation, is_new = await self._create_evaluation(request, call)
+        if not is_new:
+            return await self._resume_evaluation(evaluation, call)
         await self.recorder.begin_recording(evaluation)
         started = time.monotonic()
         try:
@@ -159,7 +162,7 @@ class Evaluator:
         sees_pictures = any(access.sees_pictures for access in chain) and "takeScreenshot" in self._toolbox().tools
         return configure_agent(agent, request, allowed, sees_pictures=sees_pictures)
 
-    async def _create_evaluation(self, request: EvaluationRequest, call: Call) -> Evaluation:
+    async def _create_evaluation(self, request: EvaluationRequest, call: Call) -> tuple[Evaluation, bool]:
         url, is_local = parse_address(request.url)
         return await self.evaluations.create(
             call,
@@ -172,6 +175,7 @@ class Evaluator:
                 "max_steps": request.max_steps,
             },
             output_schema=request.output_schema,
+            start_key=request.build_start_key(call),
         )
 
     async def _open_session(

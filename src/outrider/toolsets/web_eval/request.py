@@ -2,13 +2,15 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
 from outrider.agents.evaluations import Evaluation
 from outrider.agents.evaluations.evaluation import EvaluationMode
+from outrider.agents.start_keys import StartKey, build_start_key
+from outrider.core.context import Call
 from outrider.toolsets.web_eval.script import ScriptStep
 
 
@@ -26,6 +28,12 @@ class EvaluationRequest:
     output_schema: dict[str, Any] | None = None
     state_id: str | None = None
     steps: Sequence[ScriptStep] = ()
+    idempotency_key: str = ""
+
+    def build_start_key(self, call: Call) -> StartKey | None:
+        """Return the key of the request, as its argument or the call has it; None without one."""
+        key = self.idempotency_key or call.idempotency_key
+        return build_start_key(key, call, vars(replace(self, idempotency_key=""))) if key else None
 
 
 def build_query(evaluation: Evaluation, session_id: str) -> str:

@@ -17,7 +17,7 @@ from outrider.core.tool import Services, Toolset
 from outrider.toolsets.browser.results import format_time
 from outrider.toolsets.browser.sessions import browser
 from outrider.toolsets.browser.states import setup_browser_state
-from outrider.toolsets.parameters import UpTo20, UpTo200
+from outrider.toolsets.parameters import IdempotencyKey, UpTo20, UpTo200
 from outrider.toolsets.run_agent.delegation import Delegation
 from outrider.toolsets.usual_names import USUAL_TOOL_NAMES
 from outrider.toolsets.web_eval.evaluator import MAX_EVALUATION_S, Evaluator
@@ -74,6 +74,7 @@ async def web_eval_agent(
         list[ScriptStep] | None,
         Field(min_length=1, max_length=MAX_STEPS, description="Do exactly this, without a model"),
     ] = None,
+    idempotency_key: IdempotencyKey = None,
 ) -> Result:
     """Let an agent with a browser do or check something on a website and report."""
     request = EvaluationRequest(
@@ -87,6 +88,7 @@ async def web_eval_agent(
         output_schema=output_schema,
         state_id=state_id,
         steps=steps or (),
+        idempotency_key=idempotency_key or "",
     )
     return await evaluator.evaluate(request, call)
 
