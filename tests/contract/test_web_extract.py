@@ -112,6 +112,19 @@ async def test_rows_of_tables_become_files(home: Path):
                 assert "'=1+1" in saved.text, "a spreadsheet must not run what a page says"
 
 
+async def test_data_goes_into_the_store_that_is_named_and_is_found_there(home: Path):
+    async with loopback_app.open_loopback_app(home, SITE) as house:
+        store = (await house.app.call("createStore", metadata={"name": "teas"})).data["storeId"]
+        arguments = {"url": f"{house.site_url}/teas", "schema": TEAS, "max_pages": 2, "store_id": store}
+        first = (await house.app.call("web_extract", None, **arguments)).data["content_ids"]
+        again = (await house.app.call("web_extract", None, **arguments)).data["content_ids"]
+        found = (await house.app.call("keywordSimilaritySearch", query="Tea 5", store_id=store)).data["results"]
+        page = await house.app.call("web_fetch", url=f"{house.site_url}/teas")
+    assert (len(first), again) == (2, first), "the same page again replaces its data"
+    assert found[0]["contentId"] == first[1]
+    assert page.meta["outrider/content_id"] not in first
+
+
 async def test_wrong_schemas_and_pages_are_told_with_a_remedy(home: Path):
     async with loopback_app.open_loopback_app(home, SITE) as house, Client(house.app.build_server()) as client:
         wrong: list[dict[str, Any]] = [

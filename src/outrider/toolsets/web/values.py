@@ -9,11 +9,13 @@ from typing import Annotated, Any
 import anyio.to_thread
 from pydantic import BaseModel, Field
 
+from outrider.content.models import ContentDraft
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, OutriderError
 from outrider.core.jail import rename_error_field
 from outrider.pages.options import ReadOptions
 from outrider.pages.pages import Pages
+from outrider.toolsets.content_store.autosave import Autosave
 from outrider.toolsets.web.tools import web
 from outrider.workspace import SessionWorkspaces
 
@@ -26,6 +28,7 @@ class ExtractedValues(BaseModel, defer_build=True):
     items: list[dict[str, Any]] = Field(description="data, url, place?, evidence: quote, place, confidence by field")
     missing: list[str] = Field(default=[], description="Fields without any value: web_fetch shows the page")
     path: str = ""
+    content_ids: list[str] = Field(default=[], description="In the content store, one for each page")
     notes: list[str] = []
 
     def __str__(self) -> str:
@@ -96,6 +99,7 @@ class ValueReader:
 async def web_extract(
     pages: Pages,
     workspaces: SessionWorkspaces,
+    autosave: Autosave,
     call: Call,
     /,
     urls: Annotated[list[str], Field(min_length=1, max_length=20, description="Pages or documents")],
@@ -104,6 +108,7 @@ async def web_extract(
     ],
     max_pages: Annotated[int, Field(ge=1, le=50, description="Follow a list over so many pages")] = 1,
     filename: Annotated[str | None, Field(max_length=200, description="Workspace file, .csv or .json")] = None,
+    store_id: Annotated[str | None, Field(max_length=100, description="Content store for the data")] = None,
 ) -> ExtractedValues:
     """Take values out of pages by a JSON schema, without a model; each with the quote and place it is from."""
     from outrider.pages.values.value_fields import build_plan
@@ -122,6 +127,8 @@ async def web_extract(
         report["missing"] = missing
     if filename and items:
         report["path"] = await _save_items(workspaces, call, filename, [item["data"] for item in items])
+    if store_id is not None:
+        report["content_ids"] = await _store_items(autosave, call, items, store_id)
     if len(items) > MAX_SHOWN_ROWS:
         notes.append(f"{len(items)} rows were found, {MAX_SHOWN_ROWS} are shown; give `filename` for a file of all")
     return ExtractedValues(**report, **({"notes": notes} if notes else {}))
@@ -136,6 +143,22 @@ async def _save_items(workspaces: SessionWorkspaces, call: Call, filename: str, 
             lambda: workspaces.ensure_workspace(call).files.write_bytes(filename, text.encode("utf-8", "replace"))
         )
     return filename
+
+
+async def _store_items(autosave: Autosave, call: Call, items: list[dict[str, Any]], store_id: str) -> list[str]:
+    """Put the data of each page into a content store as JSON, and return their ids."""
+    by_page: dict[str, list[dict[str, Any]]] = {}
+    for item in items:
+        by_page.setdefault(item["url"], []).append(item["data"])
+    ids = []
+    for url, rows in by_page.items():
+        text = json.dumps(rows, ensure_ascii=False, indent=2)
+        # The fragment keeps the data apart from the page itself.
+        draft = ContentDraft(
+            text, filename="data.json", mime_type="application/json", source=f"{url}#data", title=f"Data of {url}"
+        )
+        ids.append(await autosave.save_draft_to(call, draft, store_id))
+    return ids
 
 
 def render_csv(rows: list[dict[str, Any]]) -> str:
