@@ -45,6 +45,19 @@ CLUMSY_CALLS: dict[str, list[tuple[Any, dict[str, Any] | None]]] = {
         (U | {"maxPages": 3, "within": "Host", "exclude": None}, U | {"max_pages": 3, "within": "host"}),
         (U | {"max_pages": "lots"}, None),
     ],
+    "web_extract": [
+        (U | {"schema": {"a": "string"}}, {"urls": [UNREACHABLE_URL], "output_schema": {"a": "string"}}),
+        (
+            U | {"json_schema": '{"a": "string"}', "limit": 2},
+            {"urls": [UNREACHABLE_URL], "output_schema": {"a": "string"}, "max_pages": 2},
+        ),
+        (U, None),
+    ],
+    "web_map": [
+        ({"website": UNREACHABLE_URL, "limit": 5}, U | {"max_urls": 5}),
+        (U | {"query": "tea", "within": "Host", "exclude": None}, U | {"search": "tea", "within": "host"}),
+        (U | {"max_urls": "lots"}, None),
+    ],
     "webbrowser": [
         (U, {"urls": [UNREACHABLE_URL]}),
         ({"urls": UNREACHABLE_URL, "format": "HTML"}, {"urls": [UNREACHABLE_URL], "format": "html"}),

@@ -20,12 +20,12 @@ class CommandGroup(HelpfulGroup):
     """Import a command's module only when it is called, so that `outrider mcp` starts fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        return sorted(info.name for info in pkgutil.iter_modules(commands.__path__))
+        return sorted(info.name.replace("_", "-") for info in pkgutil.iter_modules(commands.__path__))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.list_commands(ctx):
             return None
-        return importlib.import_module(f"{commands.__name__}.{cmd_name}").command
+        return importlib.import_module(f"{commands.__name__}.{cmd_name.replace('-', '_')}").command
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; Ctrl-C ends it as shells expect, for which click has 1."""

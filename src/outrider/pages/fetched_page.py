@@ -6,6 +6,7 @@ from outrider.pages.document import Document
 from outrider.pages.fetching.failures import is_login_page
 
 RENDERED_KEY = "rendered"  # in the metadata of documents from a browser
+MARKDOWN_TWIN_KEY = "markdown_twin"  # in the metadata of web pages: the address of the site's own Markdown
 READ_THROUGH_KEY = "read_through"  # in the metadata of documents from a reader service: its host
 
 
@@ -48,6 +49,11 @@ class FetchedPage:
     def read_through(self) -> str:
         """The host of the reader service that has read the page and was told its address; empty if none has."""
         return str(self.document.metadata.get(READ_THROUGH_KEY, ""))
+
+    @property
+    def markdown_twin(self) -> str:
+        """The address of the site's own Markdown, if the text is from there; else empty."""
+        return str(self.document.metadata.get(MARKDOWN_TWIN_KEY, ""))
 
     @property
     def is_nearly_empty(self) -> bool:

@@ -6,6 +6,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import anyio
 import anyio.to_thread
@@ -20,6 +21,7 @@ from outrider.pages.fetched_page import READ_THROUGH_KEY, FetchedPage
 from outrider.pages.fetching.failures import is_bot_wall
 from outrider.pages.fetching.remote_reader import RemoteReader, is_refusal
 from outrider.pages.fragment import UrlFragment, parse_fragment
+from outrider.pages.markdown_twin import apply_twin, find_markdown_twin, is_as_good
 from outrider.pages.options import DEFAULT_READ_OPTIONS, ReadOptions, RenderMode
 from outrider.pages.refresh import find_refresh_target
 from outrider.pages.settings import PagesSettings
@@ -67,6 +69,7 @@ class Pages:
         self._sleep = sleep
         self._attempts = attempts
         self._render = render
+        self._poor_twin_hosts = set[str]()
 
     async def read(self, url: str, options: ReadOptions = DEFAULT_READ_OPTIONS) -> FetchedPage:
         """Return the page at an address, following pages that only send their reader on.
@@ -190,6 +193,7 @@ class Pages:
         now = self._clock()
         page = await self._extractor.extract_page(response, address, fragment, main=options.main, fetched_at=now)
         page = await self._render_page(page, options)
+        page = await self._take_markdown_twin(page, options)
         await self._store_page(page, response, now, main=options.main)
         return page
 
@@ -264,6 +268,31 @@ class Pages:
                 rendered = await self._render_in_browser(page, main=options.main)
                 if len(rendered.document.text) >= len(page.document.text):
                     return rendered
+        return page
+
+    async def _take_markdown_twin(self, page: FetchedPage, options: ReadOptions) -> FetchedPage:
+        """Return the page with the Markdown that its site publishes beside it, if that says as much.
+
+        A host whose Markdown said less is not asked again.
+        """
+        reserved_s, max_hosts = 2.0, 1_000
+        host = urlsplit(page.url).netloc
+        if page.html is None or page.is_rendered or not options.main or host in self._poor_twin_hosts:
+            return page
+        if not (address := find_markdown_twin(page)):
+            return page
+        seconds_left = anyio.current_effective_deadline() - anyio.current_time()
+        with suppress(OutriderError), anyio.move_on_after(max(seconds_left - reserved_s, 0)):
+            if (options.robots or self._settings.robots) == "respect":
+                await self.robots_policy.check_allowed(address)
+            response = await self._fetch_page(address, {"accept": "text/markdown"})
+            twin = await self._extractor.extract_page(
+                response, address, UrlFragment(), main=True, fetched_at=page.fetched_at
+            )
+            if twin.content_type == "text/markdown" and not twin.cut and is_as_good(page.document, twin.document):
+                return apply_twin(page, twin.document, address)
+        if len(self._poor_twin_hosts) < max_hosts:
+            self._poor_twin_hosts.add(host)
         return page
 
     async def _render_blocked_page(self, url: str, error: OutriderError, options: ReadOptions) -> FetchedPage | None:

@@ -46,6 +46,8 @@ USUAL_TOOL_NAMES: dict[str, dict[str, str]] = {
         "web_search": "google google_search search_web internet_search brave_web_search tavily_search",
         "web_fetch": "fetch fetch_url read_url get_url http_get curl open_page read_page scrape browse_url",
         "web_crawl": "crawl crawl_site spider",
+        "web_extract": "extract extract_data scrape_data firecrawl_extract extract_structured_data",
+        "web_map": "map map_site sitemap list_urls firecrawl_map",
     },
     "workspace": {
         "read_file": "Read cat view open_file get_file read_text_file file_read view_file",

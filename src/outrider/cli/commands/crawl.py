@@ -91,7 +91,7 @@ def build_file_name(url: str) -> str:
 
 async def _print_progress(tally: Any, url: str, rate: float) -> None:
     if sys.stderr.isatty():
-        line = f"{tally.spent} read, {tally.waiting} waiting, {tally.failed} failed, {rate:.1f}/s  {url}"
+        line = f"{tally.used_pages} read, {tally.waiting} waiting, {tally.failed} failed, {rate:.1f}/s  {url}"
         click.echo(f"\r\x1b[K{line[:100]}", err=True, nl=False)
 
 

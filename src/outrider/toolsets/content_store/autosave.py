@@ -27,14 +27,18 @@ class Autosave:
     automatic: bool = True
 
     async def save_page_to(self, call: Call, page: FetchedPage, store_id: str) -> str:
-        """Save a page into the given store and return its content id.
+        """Save a page into the given store and return its content id. Raises as `save_draft_to`."""
+        return await self.save_draft_to(call, build_page_draft(page), store_id)
+
+    async def save_draft_to(self, call: Call, draft: ContentDraft, store_id: str) -> str:
+        """Save a text into the given store, in place of one of the same source, and return its content id.
 
         Raises NotConfigured, code `no_content_store`, and the errors of the store.
         """
         if self.content is None:
             hint = "leave out `store_id`, or have an operator serve the toolset content_store"
             raise NotConfigured("store_id: content stores are not served here", code="no_content_store", hint=hint)
-        return (await self.content.upsert_by_source(call, build_page_draft(page), store_id)).id
+        return (await self.content.upsert_by_source(call, draft, store_id)).id
 
     async def save_page(self, call: Call, page: FetchedPage) -> str:
         """Save a page to the session's store; return its content id, or "" if it was not saved for any reason."""

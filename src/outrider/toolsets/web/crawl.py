@@ -77,7 +77,7 @@ async def web_crawl(
     offset: Annotated[int, Field(ge=0, description="Only list pages read, from here on")] = 0,
 ) -> CrawlReport:
     """Read a site by links and sitemaps and list its pages; web_fetch shows one. Call again to go on or see changes."""
-    included, excluded = _check_globs("include", include), _check_globs("exclude", exclude)
+    included, excluded = check_globs("include", include), check_globs("exclude", exclude)
     if not url.strip():
         raise InvalidInput("url: is blank", hint="give the address to begin at")
     plan = CrawlPlan(url.strip(), max_depth, within, included, excluded, robots=options.crawl_robots)
@@ -145,7 +145,7 @@ def _build_progress_reporter(call: Call, max_pages: int) -> "ReportProgress":
     return report_progress
 
 
-def _check_globs(name: str, given: GlobPatterns) -> tuple[str, ...]:
+def check_globs(name: str, given: GlobPatterns) -> tuple[str, ...]:
     max_globs, max_glob_chars = 50, 200
     globs = tuple(given or ())
     if any(not glob.strip() or len(glob) > max_glob_chars for glob in globs) or len(globs) > max_globs:

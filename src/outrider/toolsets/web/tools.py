@@ -301,6 +301,7 @@ def _describe_caveats(page: FetchedPage) -> str:
     stale = "the site did not answer; this is a copy from an earlier visit" if page.stale else ""
     cut_off = "the page is larger than this server reads; its end is missing" if page.cut else ""
     rendered = "rendered in a browser" if page.is_rendered else describe_remote_reading(page)
+    twin = f"this is the site's own Markdown, {page.markdown_twin}" if page.markdown_twin else ""
     missing = _describe_missing_content(page)
     # Compared without scheme and `www.`; another path matters only where the page is not what was wanted.
     requested, final = (url.partition("://")[2].removeprefix("www.") for url in (page.requested_url, page.url))
@@ -308,7 +309,7 @@ def _describe_caveats(page: FetchedPage) -> str:
         bool(missing) and requested.rstrip("/") != final.rstrip("/")
     )
     redirect = f"redirected from {page.requested_url}" if moved else ""
-    return "; ".join(filter(None, (redirect, rendered, stale, cut_off, missing)))
+    return "; ".join(filter(None, (redirect, rendered, twin, stale, cut_off, missing)))
 
 
 def _describe_missing_content(page: FetchedPage) -> str:

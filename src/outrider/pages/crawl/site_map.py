@@ -1,0 +1,192 @@
+"""List the addresses of a site from its sitemaps, llms.txt, feeds and one page's links, without reading the pages."""
+
+import re
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from urllib.parse import urljoin, urlsplit
+
+import anyio
+
+from outrider.core.errors import InvalidInput, OutriderError
+from outrider.pages.crawl.plan import CrawlPlan
+from outrider.pages.crawl.scope import CrawlScope, build_page_key, normalize_url
+from outrider.pages.crawl.site import CrawlSite
+from outrider.pages.document import DocumentLink, to_single_line
+from outrider.pages.fetched_page import FetchedPage
+from outrider.pages.options import ReadOptions
+from outrider.pages.pages import Pages
+
+MARKDOWN_LINK = re.compile(r"\[([^\[\]\n]{1,300})\]\(([^()\s]{1,2000})\)")
+FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/feed+json"})
+
+
+@dataclass
+class MappedPage:
+    """An address of a site.
+
+    Attributes:
+        url: The address.
+        title: The words of a link to it, or its title in a feed; may be empty.
+        modified: The day of its last change as its sitemap says, or "".
+        sources: Where it is listed: `sitemap`, `llms.txt`, `feed`, `links`.
+    """
+
+    url: str
+    title: str = ""
+    modified: str = ""
+    sources: list[str] = field(default_factory=list)
+
+
+@dataclass
+class SiteMap:
+    """The addresses of a site, as far as they are known without reading its pages.
+
+    Attributes:
+        pages: The addresses, by the key that is the same for all spellings of one.
+        failures: Sources that could not be read, and why.
+        is_cut: Whether the site has more than were collected, in number or in time.
+    """
+
+    pages: dict[str, MappedPage] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)
+    is_cut: bool = False
+
+    def find(self, words: str = "") -> list[MappedPage]:
+        """Return the pages whose address or title has all these words, in the order in which they were listed."""
+        wanted = words.lower().split()
+        return [
+            page for page in self.pages.values() if all(word in f"{page.url} {page.title}".lower() for word in wanted)
+        ]
+
+    def count_sources(self) -> dict[str, int]:
+        """Count the pages that each source lists."""
+        counts: dict[str, int] = {}
+        for page in self.pages.values():
+            for source in page.sources:
+                counts[source] = counts.get(source, 0) + 1
+        return counts
+
+
+async def map_site(pages: Pages, plan: CrawlPlan, *, max_seconds: float = 30.0) -> SiteMap:
+    """List the addresses of a site that belong to a plan. Only the plan's first page and lists are read.
+
+    Raises:
+        InvalidInput: code `bad_url`.
+        OutriderError: nothing was found, and the first page could not be read.
+    """
+    start = normalize_url(plan.start)
+    if not start:
+        raise InvalidInput(f"url: {plan.start!r} is not an http(s) address", code="bad_url", hint="give a complete one")
+    mapper = SiteMapper(pages, plan, start)
+    with anyio.move_on_after(max_seconds) as scope:
+        await mapper.collect()
+    mapper.found.is_cut = mapper.found.is_cut or scope.cancelled_caught
+    if not mapper.found.pages and mapper.first_error:
+        raise mapper.first_error
+    return mapper.found
+
+
+class SiteMapper:
+    """Collect the addresses of one site.
+
+    Attributes:
+        found: What was collected so far.
+        first_error: Why the first page could not be read, or None.
+    """
+
+    def __init__(self, pages: Pages, plan: CrawlPlan, start: str) -> None:
+        self._pages = pages
+        self._plan = plan
+        self._start = start
+        self._scope = CrawlScope(replace(plan, start=start))
+        self.found = SiteMap()
+        self.first_error: OutriderError | None = None
+
+    async def collect(self) -> None:
+        """Read the lists one after another, the most complete ones last, so that titles come first."""
+        options = ReadOptions(robots=self._plan.robots, render="never")
+        try:
+            page = await self._pages.read(self._start, options)
+        except OutriderError as error:
+            self.first_error = error
+            self.found.failures["links"] = error.message
+        else:
+            self._add(page.url, page.document.title, "links")
+            self._add_links(page.document.links, "links")
+            await self._collect_feeds(page, options)
+        await self._collect_llms_txt()
+        await self._collect_sitemap()
+
+    async def _collect_feeds(self, page: FetchedPage, options: ReadOptions) -> None:
+        for address in find_feeds(page):
+            try:
+                feed = await self._pages.read(address, options)
+            except OutriderError as error:
+                self.found.failures["feed"] = error.message
+            else:
+                self._add_links(feed.document.links, "feed")
+
+    async def _collect_llms_txt(self) -> None:
+        """Read the list of pages that a site writes for language models (llmstxt.org); most sites have none."""
+        max_bytes = 1_000_000
+        address = urljoin(self._start, "/llms.txt")
+        try:
+            if self._plan.robots == "respect":
+                await self._pages.robots_policy.check_allowed(address)
+            response = await self._pages.fetch_body(address, size=max_bytes)
+        except OutriderError:
+            return
+        if "html" in response.content_type:  # the site answers every address with a page
+            return
+        text = response.body.decode("utf-8", "replace")
+        self._add_links(
+            [DocumentLink(match[1], urljoin(address, match[2])) for match in MARKDOWN_LINK.finditer(text)], "llms.txt"
+        )
+
+    async def _collect_sitemap(self) -> None:
+        site = CrawlSite(self._pages, self._scope, None, anyio.sleep)
+        try:
+            async for entry in site.iter_sitemap():
+                when = entry.modified
+                day = datetime.fromtimestamp(when, UTC).date().isoformat() if when else ""
+                self._add(entry.url, "", "sitemap", day)
+                if self.found.is_cut:
+                    return
+        except OutriderError as error:
+            self.found.failures["sitemap"] = error.message
+
+    def _add_links(self, links: list[DocumentLink], source: str) -> None:
+        for link in links:
+            self._add(link.url, link.text, source)
+
+    def _add(self, address: str, title: str, source: str, modified: str = "") -> None:
+        """Add an address that belongs to the plan, or what a further source says about it."""
+        max_pages = 50_000  # in memory
+        url = normalize_url(address)
+        if not url or self._scope.explain_refusal(url):
+            return
+        key = build_page_key(url)
+        page = self.found.pages.get(key)
+        if page is None:
+            if len(self.found.pages) >= max_pages:
+                self.found.is_cut = True
+                return
+            page = self.found.pages[key] = MappedPage(url)
+        page.title = page.title or to_single_line(title, 200)
+        page.modified = page.modified or modified
+        if source not in page.sources:
+            page.sources.append(source)
+
+
+def find_feeds(page: FetchedPage) -> list[str]:
+    """Return the feeds that a page declares, at most three."""
+    from selectolax.lexbor import LexborHTMLParser
+
+    max_feeds, max_head_chars = 3, 100_000
+    if page.html is None:
+        return []
+    alternates = [link.attributes for link in LexborHTMLParser(page.html[:max_head_chars]).css("link[rel~=alternate]")]
+    feeds = [each for each in alternates if (each.get("type") or "").lower() in FEED_TYPES]
+    addresses = [urljoin(page.url, each.get("href") or "") for each in feeds]
+    host = urlsplit(page.url).hostname
+    return list(dict.fromkeys(each for each in addresses if urlsplit(each).hostname == host))[:max_feeds]

@@ -1,0 +1,1 @@
+"""Take values for a JSON schema out of pages, without a model."""

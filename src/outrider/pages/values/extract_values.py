@@ -1,0 +1,173 @@
+"""Choose values for the fields of a schema from what a page offers, each with its place."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from outrider.pages.document import Document
+from outrider.pages.values.convert import convert_value
+from outrider.pages.values.declared import describe_json_ld, flatten_json, read_json_ld, read_meta, read_microdata
+from outrider.pages.values.labels import compare_labels
+from outrider.pages.values.offered_value import OfferedValue, TextReader
+from outrider.pages.values.rows import Row, find_row_groups, read_table
+from outrider.pages.values.shown import PAIR, read_shown
+from outrider.pages.values.value_fields import ValueField, ValuePlan
+
+MIN_CONFIDENCE = 0.35
+# Objects around a value that do not change what it is about: the price of an offer is the product's.
+PLAIN_PARENTS = frozenset({"offers", "aggregateRating", "mainEntity", "address", "priceSpecification"})
+
+
+@dataclass(frozen=True)
+class FoundValue:
+    """A value with its evidence.
+
+    Attributes:
+        value: It, as the schema wants it.
+        quote: The text of the page that it was read from.
+        place, source: Where that text is.
+        confidence: From 0 to 1.
+        others: Different values that other places offer nearly as well.
+    """
+
+    value: Any
+    quote: str
+    place: str
+    source: str
+    confidence: float
+    others: tuple[str, ...] = ()
+
+    def to_evidence(self) -> dict[str, Any]:
+        """Return everything but the value, as JSON."""
+        evidence: dict[str, Any] = {"quote": self.quote[:300], "place": self.place, "confidence": self.confidence}
+        return evidence | ({"others": list(self.others)} if self.others else {})
+
+
+@dataclass(frozen=True)
+class ExtractedRow:
+    """The values of one object, by the names of their fields, and where it is."""
+
+    place: str
+    values: dict[str, FoundValue] = field(default_factory=dict)
+
+    def to_data(self, fields: Iterable[ValueField]) -> dict[str, Any]:
+        """Return the values as an object of the schema; fields without a value are left out."""
+        data: dict[str, Any] = {}
+        for each in fields:
+            if found := self.values.get(each.name):
+                inner = data
+                for name in each.path[:-1]:
+                    inner = inner.setdefault(name, {})
+                inner[each.path[-1]] = found.value
+        return data
+
+
+def extract_values(plan: ValuePlan, html: str | None, document: Document, url: str) -> list[ExtractedRow]:
+    """Return one row for a plan of one object, or all rows of the best list of the page.
+
+    Args:
+        plan: What is looked for.
+        html: The source, if it is a web page.
+        document: The page as it was read; of anything but a web page its tables and lines are used.
+        url: What relative addresses start from.
+    """
+    if html is None:
+        groups = [read_table(table, f"table {number}") for number, table in enumerate(document.tables, 1)]
+        if plan.rows_at is None:
+            return [fill_row(plan, ("", list(_read_document(document))), url)]
+        return _choose_rows(plan, groups, url)
+    from outrider.pages.extraction.main_content import parse_html
+
+    tree = parse_html(html)
+    if plan.rows_at is not None:
+        return _choose_rows(plan, find_row_groups(tree), url)
+    return [fill_row(plan, ("", list(_read_page(tree))), url)]
+
+
+def _read_page(tree: Any) -> Iterator[OfferedValue]:
+    for data in read_json_ld(tree):
+        yield from flatten_json(data, describe_json_ld(data))
+    yield from read_microdata(tree)
+    yield from read_meta(tree)
+    if tree.body is not None:
+        yield from read_shown(tree.body, TextReader())
+
+
+def _read_document(document: Document) -> Iterator[OfferedValue]:
+    """Yield the labelled values of a document: its facts, tables of two columns, and lines with a colon."""
+    max_lines = 20_000
+    for name in ("title", "author", "published", "description", "language"):
+        if text := getattr(document, name):
+            yield OfferedValue((name,), text, "meta", f"the document's {name}", 0.8)
+    for number, table in enumerate(document.tables, 1):
+        for row in table:
+            if len(row) == 2 and all(row):
+                yield OfferedValue((row[0].rstrip(" :"),), row[1], "table", f"table {number}, row {row[0]!r}", 0.9)
+    for line in document.text.splitlines()[:max_lines]:
+        if match := PAIR.fullmatch(line.strip()):
+            yield OfferedValue((match[1].strip(),), match[2].strip(), "pair", f"line {line.strip()[:80]!r}", 0.85)
+
+
+def _choose_rows(plan: ValuePlan, groups: Iterable[list[Row]], url: str) -> list[ExtractedRow]:
+    """Return the rows of the group that fills most fields, best by confidence and number."""
+    best: list[ExtractedRow] = []
+    best_score = 0.0
+    for group in groups:
+        rows = [row for row in (fill_row(plan, each, url) for each in group) if row.values]
+        fullest = max((len(row.values) for row in rows), default=0)
+        # Rows with much less than the others are headings, ads, and links to more.
+        rows = [row for row in rows if 2 * len(row.values) >= fullest and plan.required <= row.values.keys()]
+        if len(rows) < 2:
+            continue
+        filled = sum(found.confidence for row in rows for found in row.values.values()) / (len(rows) * len(plan.fields))
+        score = filled**2 * len(rows) ** 0.5
+        if score > best_score:
+            best, best_score = rows, score
+    return best
+
+
+def fill_row(plan: ValuePlan, row: Row, url: str) -> ExtractedRow:
+    """Return the best value of each field that has one."""
+    place, candidates = row
+    found = {each.name: choose_value(each, candidates, url) for each in plan.fields}
+    return ExtractedRow(place, {name: value for name, value in found.items() if value is not None})
+
+
+def choose_value(wanted: ValueField, candidates: list[OfferedValue], url: str) -> FoundValue | None:
+    """Return the value that fits a field best, or None if no place offers one."""
+    offers: list[tuple[float, Any, OfferedValue]] = []
+    for candidate in candidates:
+        score = candidate.weight * _compare_path(wanted, candidate.labels)
+        if score >= MIN_CONFIDENCE and (value := convert_value(candidate.text, wanted.schema, url)) is not None:
+            offers.append((score, value, candidate))
+    if not offers:
+        return None
+    score, value, best = max(offers, key=lambda offer: offer[0])
+    if wanted.is_list:
+        origin = (best.labels, best.source)
+        values = [each for _, each, candidate in offers if (candidate.labels, candidate.source) == origin]
+        return FoundValue(list(dict.fromkeys(values)), best.text, best.place, best.source, round(score, 2))
+    confidence = score
+    for other_source in {candidate.source for _, each, candidate in offers if each == value} - {best.source}:
+        agreeing = max(each for each, same, candidate in offers if candidate.source == other_source and same == value)
+        confidence = 1 - (1 - confidence) * (1 - agreeing / 2)
+    others = [str(each) for given, each, _ in offers if each != value and given >= 0.9 * score]
+    confidence *= 0.8 if others else 1.0
+    return FoundValue(
+        value, best.text, best.place, best.source, round(min(confidence, 0.99), 2), tuple(dict.fromkeys(others))[:2]
+    )
+
+
+def _compare_path(wanted: ValueField, labels: tuple[str, ...]) -> float:
+    """Return how well the labels of a value fit a field: the last ones first, then those around it."""
+    score = compare_labels(wanted.path[-1], labels[-1])
+    if not score and len(wanted.path) == 1 and (title := wanted.schema.get("title")):
+        score = 0.9 * compare_labels(str(title), labels[-1])
+    if not score:
+        return 0.0
+    parents = labels[:-1]
+    for name in wanted.path[:-1]:
+        score *= 1.0 if any(compare_labels(name, parent) >= 0.85 for parent in parents) else 0.75
+    if len(wanted.path) == 1:
+        score *= 0.6 ** sum(parent not in PLAIN_PARENTS for parent in parents)
+    return score

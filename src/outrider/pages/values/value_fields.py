@@ -1,0 +1,115 @@
+"""Flatten a JSON schema into the fields whose values are looked for."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from outrider.core.errors import InvalidInput
+
+MAX_FIELDS = 60
+TYPE_NAMES = frozenset({"string", "number", "integer", "boolean", "array", "object"})
+SCHEMA_HINT = (
+    'send a JSON schema, e.g. {"type": "object", "properties": {"price": {"type": "number"}}}, or {"price": "number"}'
+)
+
+
+@dataclass(frozen=True)
+class ValueField:
+    """One value that is looked for.
+
+    Attributes:
+        path: The names of the properties that lead to it.
+        schema: Its own schema.
+        is_list: Whether all values are wanted, and `schema` is that of each.
+    """
+
+    path: tuple[str, ...]
+    schema: dict[str, Any]
+    is_list: bool = False
+
+    @property
+    def name(self) -> str:
+        """The path as text, for instance `offer.price`."""
+        return ".".join(self.path)
+
+
+@dataclass(frozen=True)
+class ValuePlan:
+    """The fields of one object, or of each row of a list.
+
+    Attributes:
+        fields: The fields.
+        rows_at: The property that holds the list of rows, "" for the result itself, None for one object.
+        required: Names of the fields that must have a value.
+    """
+
+    fields: tuple[ValueField, ...]
+    rows_at: str | None = None
+    required: frozenset[str] = frozenset()
+
+
+def build_plan(schema: dict[str, Any]) -> ValuePlan:
+    """Return the fields of a JSON schema, or of a mapping from names to types. Raises InvalidInput."""
+    if schema and "type" not in schema and "properties" not in schema and "items" not in schema:
+        schema = {"type": "object", "properties": {name: _read_short_type(name, each) for name, each in schema.items()}}
+    if schema.get("type") == "array" or "items" in schema:
+        return _build_rows_plan(schema, "")
+    properties = _get_properties(schema)
+    for name, inner in properties.items():
+        if _is_list_of_objects(inner) and len(properties) == 1:
+            return _build_rows_plan(inner, name)
+    return ValuePlan(_list_fields(schema, ()), None, frozenset(_list_required(schema)))
+
+
+def _build_rows_plan(schema: dict[str, Any], name: str) -> ValuePlan:
+    items = schema.get("items")
+    if not isinstance(items, dict):
+        raise InvalidInput("output_schema: the array has no `items`", hint=SCHEMA_HINT)
+    if "properties" not in items:
+        raise InvalidInput("output_schema: `items` must be an object with `properties`", hint=SCHEMA_HINT)
+    return ValuePlan(_list_fields(items, ()), name, frozenset(_list_required(items)))
+
+
+def _get_properties(schema: dict[str, Any]) -> dict[str, Any]:
+    properties = schema.get("properties")
+    if not isinstance(properties, dict) or not properties:
+        raise InvalidInput("output_schema: it has no `properties`", hint=SCHEMA_HINT)
+    return properties
+
+
+def _list_fields(schema: dict[str, Any], path: tuple[str, ...]) -> tuple[ValueField, ...]:
+    max_depth = 4
+    fields: list[ValueField] = []
+    for name, given in _get_properties(schema).items():
+        inner = _read_short_type(name, given)
+        if _is_list_of_objects(inner):
+            hint = "ask for the list alone, in a call of its own"
+            raise InvalidInput(f"output_schema: {name} is a list of objects beside other properties", hint=hint)
+        if "properties" in inner and len(path) < max_depth:
+            fields += _list_fields(inner, (*path, str(name)))
+        elif inner.get("type") == "array":
+            items = inner.get("items")
+            fields.append(ValueField((*path, str(name)), items if isinstance(items, dict) else {}, is_list=True))
+        else:
+            fields.append(ValueField((*path, str(name)), inner))
+    if len(fields) > MAX_FIELDS:
+        raise InvalidInput(f"output_schema: more than {MAX_FIELDS} values", hint="ask for fewer")
+    return tuple(fields)
+
+
+def _is_list_of_objects(schema: Any) -> bool:
+    is_list = isinstance(schema, dict) and schema.get("type") == "array"
+    return is_list and isinstance(schema.get("items"), dict) and "properties" in schema["items"]
+
+
+def _list_required(schema: dict[str, Any]) -> list[str]:
+    required = schema.get("required")
+    return [str(name) for name in required] if isinstance(required, list) else []
+
+
+def _read_short_type(name: object, given: Any) -> dict[str, Any]:
+    """Return the schema that a short form means: a type's name, or a schema."""
+    if isinstance(given, dict):
+        return given
+    if isinstance(given, str):
+        return {"type": given} if given in TYPE_NAMES else {"type": "string", "description": given}
+    raise InvalidInput(f"output_schema: {name} is neither a type nor a schema", hint=SCHEMA_HINT)

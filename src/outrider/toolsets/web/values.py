@@ -1,0 +1,185 @@
+"""The tool web_extract, which takes values for a JSON schema out of pages."""
+
+import csv
+import io
+import json
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+import anyio.to_thread
+from pydantic import BaseModel, Field
+
+from outrider.content.models import ContentDraft
+from outrider.core.context import Call
+from outrider.core.errors import InvalidInput, OutriderError
+from outrider.core.jail import rename_error_field
+from outrider.pages.options import ReadOptions
+from outrider.pages.pages import Pages
+from outrider.toolsets.content_store.autosave import Autosave
+from outrider.toolsets.web.tools import web
+from outrider.workspace import SessionWorkspaces
+
+MAX_SHOWN_ROWS = 100
+
+
+class ExtractedValues(BaseModel, defer_build=True):
+    """Values of pages with their places."""
+
+    items: list[dict[str, Any]] = Field(description="data, url, place?, evidence: quote, place, confidence by field")
+    missing: list[str] = Field(default=[], description="Fields without any value: web_fetch shows the page")
+    path: str = ""
+    content_ids: list[str] = Field(default=[], description="In the content store, one for each page")
+    notes: list[str] = []
+
+    def __str__(self) -> str:
+        return json.dumps(self.model_dump(exclude_unset=True), ensure_ascii=False, indent=1)
+
+
+@dataclass
+class ValueReader:
+    """Read the pages of one call.
+
+    Attributes:
+        plan: What is looked for.
+        max_pages: Pages to read, with those that a list goes on with.
+        items: The rows so far.
+        notes: Pages that could not be read, and why the reading ended.
+    """
+
+    pages: Pages
+    plan: Any
+    max_pages: int
+    items: list[dict[str, Any]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    _seen: set[str] = field(default_factory=set)
+
+    async def read_pages(self, urls: list[str]) -> None:
+        """Read pages, and those that follow them in a list. Raises the error of the first if all fail."""
+        first_error: OutriderError | None = None
+        waiting, visited = list(urls), set[str]()
+        while waiting and len(visited) < max(self.max_pages, len(urls)):
+            url = waiting.pop(0)
+            if url in visited:
+                continue
+            visited.add(url)
+            try:
+                following = await self._read_page(url)
+            except OutriderError as error:
+                first_error = first_error or error
+                self.notes.append(f"{url}: {error.message}")
+            else:
+                waiting += [following] if following and following not in visited else []
+        if first_error and len(self.notes) == len(visited):
+            raise first_error
+        if waiting:
+            self.notes.append(f"max_pages is reached; the list goes on at {waiting[0]}")
+
+    async def _read_page(self, url: str) -> str:
+        """Take the values of a page, and return the address of the next page of its list."""
+        from outrider.pages.values.extract_values import extract_values
+        from outrider.pages.values.pagination import find_next_page
+
+        page = await self.pages.read(url, ReadOptions())
+        rows = await anyio.to_thread.run_sync(
+            lambda: extract_values(self.plan, page.html, page.document, page.url), abandon_on_cancel=True
+        )
+        count = len(self.items)
+        for row in rows:
+            data = row.to_data(self.plan.fields)
+            if data and (key := json.dumps(data, sort_keys=True)) not in self._seen:
+                self._seen.add(key)
+                evidence = {name: found.to_evidence() for name, found in row.values.items()}
+                place = {"place": row.place} if row.place else {}
+                self.items.append({"data": data, "url": page.url} | place | {"evidence": evidence})
+        is_list_going_on = self.plan.rows_at is not None and len(self.items) > count and page.html is not None
+        return find_next_page(page.html or "", page.url) if is_list_going_on else ""
+
+
+@web.tool(effect="write", title="Extract data from pages", open_world=True, untrusted=True, timeout=180)
+async def web_extract(
+    pages: Pages,
+    workspaces: SessionWorkspaces,
+    autosave: Autosave,
+    call: Call,
+    /,
+    urls: Annotated[list[str], Field(min_length=1, max_length=20, description="Pages or documents")],
+    output_schema: Annotated[
+        dict[str, Any], Field(description='JSON schema of an object, or of an array of objects; or {"price": "number"}')
+    ],
+    max_pages: Annotated[int, Field(ge=1, le=50, description="Follow a list over so many pages")] = 1,
+    filename: Annotated[str | None, Field(max_length=200, description="Workspace file, .csv or .json")] = None,
+    store_id: Annotated[str | None, Field(max_length=100, description="Content store for the data")] = None,
+) -> ExtractedValues:
+    """Take values out of pages by a JSON schema, without a model; each with the quote and place it is from."""
+    from outrider.pages.values.value_fields import build_plan
+
+    plan = build_plan(output_schema)
+    if filename is not None and not filename.lower().endswith((".csv", ".json")):
+        raise InvalidInput(f"filename: {filename} is neither .csv nor .json", hint="end it with .csv or .json")
+    if filename and call.grant is not None:
+        call.grant.require_write_role("a file would be saved")
+    reader = ValueReader(pages, plan, max_pages)
+    await reader.read_pages(urls)
+    items, notes = reader.items, reader.notes
+    found = {name for item in items for name in item["evidence"]}
+    report: dict[str, Any] = {"items": items[:MAX_SHOWN_ROWS]}
+    if missing := [each.name for each in plan.fields if each.name not in found]:
+        report["missing"] = missing
+    if filename and items:
+        report["path"] = await _save_items(workspaces, call, filename, [item["data"] for item in items])
+    if store_id is not None:
+        report["content_ids"] = await _store_items(autosave, call, items, store_id)
+    if len(items) > MAX_SHOWN_ROWS:
+        notes.append(f"{len(items)} rows were found, {MAX_SHOWN_ROWS} are shown; give `filename` for a file of all")
+    return ExtractedValues(**report, **({"notes": notes} if notes else {}))
+
+
+async def _save_items(workspaces: SessionWorkspaces, call: Call, filename: str, rows: list[dict[str, Any]]) -> str:
+    """Save the rows to a workspace file and return its path."""
+    is_csv = filename.lower().endswith(".csv")
+    text = render_csv(rows) if is_csv else json.dumps(rows, ensure_ascii=False, indent=2) + "\n"
+    with rename_error_field("filename"):
+        await anyio.to_thread.run_sync(
+            lambda: workspaces.ensure_workspace(call).files.write_bytes(filename, text.encode("utf-8", "replace"))
+        )
+    return filename
+
+
+async def _store_items(autosave: Autosave, call: Call, items: list[dict[str, Any]], store_id: str) -> list[str]:
+    """Put the data of each page into a content store as JSON, and return their ids."""
+    by_page: dict[str, list[dict[str, Any]]] = {}
+    for item in items:
+        by_page.setdefault(item["url"], []).append(item["data"])
+    ids = []
+    for url, rows in by_page.items():
+        text = json.dumps(rows, ensure_ascii=False, indent=2)
+        # The fragment keeps the data apart from the page itself.
+        draft = ContentDraft(
+            text, filename="data.json", mime_type="application/json", source=f"{url}#data", title=f"Data of {url}"
+        )
+        ids.append(await autosave.save_draft_to(call, draft, store_id))
+    return ids
+
+
+def render_csv(rows: list[dict[str, Any]]) -> str:
+    """Return rows as CSV (RFC 4180), nested values under dotted names and lists with semicolons."""
+    flat = [dict(_flatten_row(row)) for row in rows]
+    names = list(dict.fromkeys(name for row in flat for name in row))
+    output = io.StringIO()
+    writer = csv.DictWriter(output, names, restval="")
+    writer.writeheader()
+    writer.writerows(flat)
+    return output.getvalue()
+
+
+def _flatten_row(row: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
+    cells: list[tuple[str, Any]] = []
+    for name, value in row.items():
+        if isinstance(value, dict):
+            cells += _flatten_row(value, f"{prefix}{name}.")
+            continue
+        cell = "; ".join(map(str, value)) if isinstance(value, list) else value
+        # A spreadsheet would run what begins like this as a formula.
+        is_formula = isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t")
+        cells.append((f"{prefix}{name}", f"'{cell}" if is_formula else cell))
+    return cells

@@ -1,0 +1,146 @@
+"""Toolset `web`: web_extract, promise by promise."""
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+
+from support.apps import loopback_app
+from support.results import read_error
+
+pytestmark = pytest.mark.anyio
+PRODUCT = """<html><head><title>Kettle | Shop</title>
+<script type="application/ld+json">{"@context": "https://schema.org", "@type": "Product", "name": "Kettle No. 5",
+"brand": {"@type": "Brand", "name": "Wend"}, "offers": {"@type": "Offer", "price": "49.90", "priceCurrency": "EUR",
+"availability": "https://schema.org/InStock"}}</script></head><body><main><h1>Kettle No. 5</h1>
+<p class="price">49,90 \u20ac</p><table><tr><th>Capacity</th><td>1.7 l</td></tr><tr><th>Colour</th><td>Red</td></tr>
+</table><dl><dt>Guarantee</dt><dd>5 years</dd></dl><p>Article number: K-0005</p>
+<p hidden>Weight: 3 kg</p><p>It boils water faster than any other kettle of this coast.</p></main></body></html>"""
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string"},
+        "price": {"type": "number"},
+        "currency": {"type": "string"},
+        "in_stock": {"type": "boolean"},
+        "brand": {"type": "string"},
+        "capacity": {"type": "string"},
+        "guarantee": {"type": "string"},
+        "sku": {"type": "string"},
+        "weight": {"type": "string"},
+    },
+}
+
+
+def build_list_page(first: int, following: str = "") -> str:
+    cards = "".join(
+        f'<div class="card"><h3><a href="/tea/{n}">Tea {n}</a></h3><span class="card__price">\u20ac {n},50</span></div>'
+        for n in range(first, first + 3)
+    )
+    more = f'<a href="{following}">Next \u203a</a>' if following else ""
+    advert = "<div class=ad><a href=/ad>Ad</a></div>"
+    return f"<html><body><h1>Teas</h1>{advert}<div class=list>{cards}</div>{more}</body></html>"
+
+
+SITE = loopback_app.build_page_site(
+    {
+        "/kettle": PRODUCT,
+        "/teas": build_list_page(1, "/teas2"),
+        "/teas2": build_list_page(4, "/teas3"),
+        "/teas3": build_list_page(7),
+        "/table": "<table><tr><th>City</th><th>Population</th></tr><tr><td>Graz</td><td>303,270</td></tr>"
+        "<tr><td>Linz</td><td>212,538</td></tr><tr><td>=1+1</td><td>5</td></tr></table>",
+        "/data.csv": (200, {"content-type": "text/csv"}, b"City,Population\nGraz,303270\nLinz,212538\n"),
+    }
+)
+TEAS = {"type": "array", "items": {"type": "object", "properties": {
+    "title": {"type": "string"}, "price": {"type": "number"}, "url": {"type": "string", "format": "uri"},
+}}}  # fmt: skip
+
+
+async def test_each_value_is_of_its_type_and_has_the_quote_and_place_it_is_from(home: Path):
+    async with loopback_app.open_loopback_app(home, SITE) as house, Client(house.app.build_server()) as client:
+        arguments = {"urls": [f"{house.site_url}/kettle"], "output_schema": SCHEMA}
+        data = (await client.call_tool("web_extract", arguments)).structured_content
+    item = data["items"][0]
+    assert item["data"] == {
+        "name": "Kettle No. 5",
+        "price": 49.9,
+        "currency": "EUR",
+        "in_stock": True,
+        "brand": "Wend",
+        "capacity": "1.7 l",
+        "guarantee": "5 years",
+        "sku": "K-0005",
+    }
+    assert data["missing"] == ["weight"], "what the page hides is not a value"
+    evidence = item["evidence"]
+    assert evidence["capacity"] == {"quote": "1.7 l", "place": "table 1, row 'Capacity'", "confidence": 0.93}
+    assert evidence["price"]["place"] == "JSON-LD Product offers.price"
+    assert evidence["price"]["confidence"] > 0.97, "the page shows what it declares"
+    assert all(PRODUCT.find(each["quote"]) >= 0 for each in evidence.values())
+
+
+async def test_a_list_is_read_over_its_pages_within_the_budget(home: Path):
+    async with loopback_app.open_loopback_app(home, SITE) as house:
+        one = (await house.app.call("web_extract", urls=[f"{house.site_url}/teas"], output_schema=TEAS)).data
+        two = (await house.app.call("web_extract", url=f"{house.site_url}/teas", schema=TEAS, max_pages=2)).data
+        all_ = (await house.app.call("web_extract", url=f"{house.site_url}/teas", schema=TEAS, max_pages=9)).data
+    assert [item["data"] for item in one["items"]] == [
+        {"title": f"Tea {n}", "price": n + 0.5, "url": f"{house.site_url}/tea/{n}"} for n in (1, 2, 3)
+    ]
+    assert [len(each["items"]) for each in (one, two, all_)] == [3, 6, 9]
+    assert two["notes"] == [f"max_pages is reached; the list goes on at {house.site_url}/teas3"]
+    assert "notes" not in all_
+
+
+async def test_rows_of_tables_become_files(home: Path):
+    schema = {"cities": {"type": "array", "items": {"properties": {"city": "string", "population": "integer"}}}}
+    async with loopback_app.open_loopback_app(home, SITE) as house:
+        for path, rows in (("/table", 3), ("/data.csv", 2)):
+            arguments = {"url": f"{house.site_url}{path}", "schema": {"type": "object", "properties": schema}}
+            data = (await house.app.call("web_extract", None, **arguments, filename="cities.csv")).data
+            assert [item["data"] for item in data["items"]][:2] == [
+                {"city": "Graz", "population": 303270},
+                {"city": "Linz", "population": 212538},
+            ], path
+            saved = await house.app.call("read_file", path="cities.csv")
+            assert len(list(csv.DictReader(saved.text.splitlines()))) >= rows
+            if path == "/table":
+                assert "'=1+1" in saved.text, "a spreadsheet must not run what a page says"
+
+
+async def test_data_goes_into_the_store_that_is_named_and_is_found_there(home: Path):
+    async with loopback_app.open_loopback_app(home, SITE) as house:
+        store = (await house.app.call("createStore", metadata={"name": "teas"})).data["storeId"]
+        arguments = {"url": f"{house.site_url}/teas", "schema": TEAS, "max_pages": 2, "store_id": store}
+        first = (await house.app.call("web_extract", None, **arguments)).data["content_ids"]
+        again = (await house.app.call("web_extract", None, **arguments)).data["content_ids"]
+        found = (await house.app.call("keywordSimilaritySearch", query="Tea 5", store_id=store)).data["results"]
+        page = await house.app.call("web_fetch", url=f"{house.site_url}/teas")
+    assert (len(first), again) == (2, first), "the same page again replaces its data"
+    assert found[0]["contentId"] == first[1]
+    assert page.meta["outrider/content_id"] not in first
+
+
+async def test_wrong_schemas_and_pages_are_told_with_a_remedy(home: Path):
+    async with loopback_app.open_loopback_app(home, SITE) as house, Client(house.app.build_server()) as client:
+        wrong: list[dict[str, Any]] = [
+            {"output_schema": {"type": "object"}},
+            {"output_schema": {"type": "array", "items": {"type": "string"}}},
+            {"output_schema": {"price": 3}},
+            {"output_schema": SCHEMA, "filename": "x.exe"},
+            {"output_schema": SCHEMA, "urls": [f"{house.site_url}/gone"]},
+        ]
+        for each in wrong:
+            answer = await client.call_tool("web_extract", {"urls": [f"{house.site_url}/kettle"]} | each)
+            assert answer.is_error, each
+            assert read_error(answer)["hint"], each
+        both = await client.call_tool(
+            "web_extract",
+            {"urls": [f"{house.site_url}/gone", f"{house.site_url}/kettle"], "output_schema": {"brand": "string"}},
+        )
+    assert [item["data"] for item in both.structured_content["items"]] == [{"brand": "Wend"}]
+    assert "/gone" in both.structured_content["notes"][0]

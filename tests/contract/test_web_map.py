@@ -1,0 +1,95 @@
+"""Toolset `web`: web_map, promise by promise."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+
+from support.apps import loopback_app
+from support.results import read_error, read_first_text
+
+pytestmark = pytest.mark.anyio
+HOME = loopback_app.build_article_html(
+    "Docs", "Welcome to the docs.", links=("/a", "/a?utm_source=x", "https://b.example/")
+)
+FEED = (
+    "<?xml version='1.0'?><rss version='2.0'><channel><title>News</title>"
+    "<item><title>Release two</title><link>{0}/news/2</link></item></channel></rss>"
+)
+LLMS = "# Docs\n\n- [Install guide](/guide/install.md): how to install\n- [Elsewhere](https://b.example/x)\n"
+
+
+def build_site() -> Any:
+    """A site with links, a feed, llms.txt and a sitemap, which know the address under which they are served."""
+    seen: list[str] = []
+
+    async def serve(scope: dict[str, Any], receive: Any, send: Any) -> None:
+        if scope["type"] == "http":
+            seen.append(scope["path"])
+        host = dict(scope.get("headers", [])).get(b"host", b"").decode()
+        root = f"http://{host}"
+        xml = "".join(
+            f"<url><loc>{root}{path}</loc><lastmod>2026-03-0{day}</lastmod></url>"
+            for day, path in enumerate(("/a", "/guide/install.md", "/shop/tea", "/photo.png"), 1)
+        )
+        bodies: dict[str, Any] = {
+            "/": HOME.replace("<head>", "<head><link rel=alternate type=application/rss+xml href=/feed>"),
+            "/feed": (200, {"content-type": "application/rss+xml"}, FEED.format(root).encode()),
+            "/llms.txt": (200, {"content-type": "text/plain"}, LLMS.encode()),
+            "/robots.txt": (200, {"content-type": "text/plain"}, f"Sitemap: {root}/map.xml\n".encode()),
+            "/map.xml": (200, {"content-type": "application/xml"}, f"<urlset>{xml}</urlset>".encode()),
+        }
+        await loopback_app.build_page_site(bodies)(scope, receive, send)
+
+    return serve, seen
+
+
+async def test_a_map_lists_addresses_with_where_they_came_from_and_reads_no_page(home: Path):
+    site, seen = build_site()
+    async with loopback_app.open_loopback_app(home, site) as house, Client(house.app.build_server()) as client:
+        result = await client.call_tool("web_map", {"url": house.site_url})
+        data = result.structured_content
+    found = {page["url"].removeprefix(house.site_url): page for page in data["pages"]}
+    assert {path: page["from"] for path, page in found.items()} == {
+        "/": ["links"],
+        "/home": ["links"],
+        "/about": ["links"],
+        "/a": ["links", "sitemap"],
+        "/news/2": ["feed"],
+        "/guide/install.md": ["llms.txt", "sitemap"],
+        "/shop/tea": ["sitemap"],
+    }
+    assert data["sources"] == {"links": 4, "feed": 1, "llms.txt": 1, "sitemap": 3}
+    assert (found["/a"]["modified"], found["/guide/install.md"]["title"]) == ("2026-03-01", "Install guide")
+    assert set(seen) == {"/", "/feed", "/llms.txt", "/robots.txt", "/map.xml"}
+    assert f"- Install guide {house.site_url}/guide/install.md (2026-03-02, llms.txt+sitemap)" in read_first_text(
+        result
+    )
+
+
+async def test_a_map_is_filtered_and_goes_on_at_an_offset(home: Path):
+    site, _ = build_site()
+    async with loopback_app.open_loopback_app(home, site) as house:
+        cases: list[tuple[dict[str, Any], list[str]]] = [
+            ({"search": "INSTALL guide"}, ["/guide/install.md"]),
+            ({"include": ["/shop/*", "/news/*"]}, ["/news/2", "/shop/tea"]),
+            ({"exclude": ["/*"]}, []),
+            ({"max_urls": 2, "offset": 5}, ["/guide/install.md", "/shop/tea"]),
+        ]
+        for arguments, expected in cases:
+            data = (await house.app.call("web_map", url=f"{house.site_url}/", **arguments)).data
+            assert [page["url"].removeprefix(house.site_url) for page in data["pages"]] == expected, arguments
+        first = (await house.app.call("web_map", url=f"{house.site_url}/", max_urls=3)).data
+    assert (first["total"], first["next_offset"]) == (7, 3)
+
+
+async def test_a_map_needs_no_readable_page_but_some_list(home: Path):
+    sitemap = (200, {"content-type": "text/plain"}, b"")
+    site = loopback_app.build_page_site({"/sitemap.xml": sitemap})
+    async with loopback_app.open_loopback_app(home, site) as house, Client(house.app.build_server()) as client:
+        nothing = await client.call_tool("web_map", {"url": f"{house.site_url}/gone"})
+        nonsense = await client.call_tool("web_map", {"url": "file:///etc/passwd"})
+        too_far = await client.call_tool("web_map", {"url": f"{house.site_url}/", "offset": 9})
+    assert (read_error(nothing)["code"], read_error(nonsense)["code"]) == ("not_found", "bad_url")
+    assert too_far.is_error
