@@ -126,6 +126,18 @@ async def test_a_saved_flow_keeps_comments_and_gets_a_new_version(at: BrowserApp
     assert "unknown_flow" in str(read_error(await at.call_tool("showFlow", name="typing")))
 
 
+async def test_a_password_that_is_typed_key_by_key_is_one_secret(at: BrowserAppClient, session: str):
+    await use(at, "clickElement", sessionId=session, selector="[type=password]")
+    for key in "qxz":
+        await use(at, "pressKey", sessionId=session, key=key)
+    await use(at, "pressKey", sessionId=session, key="Enter")
+    await use(at, "saveFlow", name="keys", sessionId=session)
+    text = find_file(at, "keys").read_text()
+    assert text.count("secret: password") == 1
+    assert "press: Enter" in text
+    assert not {"press: q", "press: x", "press: z"} & {line.strip(" -") for line in text.splitlines()}
+
+
 def write_flow(at: BrowserAppClient, name: str, steps: str, more: str = "") -> None:
     file = find_file(at, name)
     file.parent.mkdir(parents=True, exist_ok=True)
