@@ -44,7 +44,7 @@ test: ahead lint .venv/browser.ready
 # and schemes, and a long chaos of replicas.
 test-nightly: ahead lint types layers
 	HYPOTHESIS_PROFILE=nightly $(MAKE) --no-print-directory unit
-	OUTRIDER_EVERY_LOOK=1 $(MAKE) --no-print-directory e2e miniwob names
+	OUTRIDER_EVERY_LOOK=1 OUTRIDER_EVERY_MUTATION=1 $(MAKE) --no-print-directory e2e miniwob names
 	$(RUN)/python -m tests.conformance --all
 	$(MAKE) --no-print-directory test-scale test-kills frameworks sbom audit
 

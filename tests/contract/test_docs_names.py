@@ -33,6 +33,7 @@ NO_MODULES = re.compile(
     r"outrider\.(?:\w+_providers|embedders|readers|toolsets?|result_pages|tool|run|runs|search|db|work)\b"
 )
 OF_DEVELOPERS = {"WCXB", "KILLS"}
+OF_FLOWS = re.compile(r"FLOW(_[A-Z0-9_]+)?")  # each flow names its own variables for secrets
 
 
 def is_setting(name: str, model: Any = Settings) -> bool:
@@ -100,7 +101,7 @@ def unreal(text: str) -> Iterator[str]:
     yield from (each for each in whole if SETTING.fullmatch(each) and is_meant(each) and not is_setting(each))
     yield from (each for each in whole if FILE.fullmatch(each) and not any(f.endswith(f"/{each}") for f in files()))
     yield from (each for each in whole if MODULE.fullmatch(each) and not NO_MODULES.match(each) and not is_module(each))
-    for each in set(VARIABLE.findall(text)) - OF_DEVELOPERS:
+    for each in {name for name in VARIABLE.findall(text) if not OF_FLOWS.fullmatch(name)} - OF_DEVELOPERS:
         yield from [] if is_setting(each.lower().replace("__", ".")) else [each]
     for line in COMMAND.findall(text):
         yield from unknown_to(outrider, words(line))

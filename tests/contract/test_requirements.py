@@ -24,7 +24,7 @@ PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
 def name(requirement: str) -> str:
     match = re.match(r"[\w.-]+", requirement)
     assert match
-    return match[0].lower().replace("_", "-")
+    return re.sub(r"[-_.]+", "-", match[0].lower())
 
 
 def locked(path: str) -> set[str]:

@@ -75,6 +75,39 @@ async def test_output_that_nobody_takes_is_told_in_one_line_or_not_at_all(termin
     assert wrong[1][0].startswith("error: ")
 
 
+async def test_what_was_done_on_the_terminal_is_saved_run_tested_and_exported(terminal: Terminal):
+    with anyio.fail_after(PATIENCE):
+        steps = f"open {terminal.site_url}/form\nfill #name Ada\nselect #kind Black\nclick button\n"
+        await terminal.read("browser", "run", "-", text=steps)
+        await terminal.read("flow", "save", "tea", "--description", "Order tea")
+        again = await terminal.run("flow", "save", "tea")
+        listed = await terminal.read("flow", "list", "--json")
+        ran = await terminal.read("flow", "run", "tea", "name=Grace")
+        wrong = await terminal.run("flow", "run", "tea", "Grace")
+        tested = await terminal.run("flow", "test")
+        shown = await terminal.read("flow", "show", "tea")
+        exported = await terminal.read("flow", "export", "tea")
+        typescript = await terminal.read("flow", "export", "tea", "--to", "typescript")
+        file = terminal.user.home / "project" / ".outrider" / "flows" / "tea.yaml"
+        file.write_text(file.read_text().replace("name: Order", "name: Pay"))
+        stopped = await terminal.run("flow", "test", "tea")
+        await terminal.read("flow", "delete", "tea")
+        unknown = await terminal.run("flow", "export", "tea")
+        await terminal.read("browser", "close")
+    assert again.returncode == 2
+    assert json.loads(listed)["flows"][0]["parameters"] == ["name", "kind"]
+    assert "ended right: 4 steps" in ran
+    assert wrong.returncode == 2
+    assert (tested.returncode, tested.stderr.decode().strip()) == (0, "tea: ok")
+    assert "text: ${name}" in shown
+    compile(exported, "test_tea.py", "exec")
+    assert 'page.get_by_role("button", name="Order", exact=True).click()' in exported
+    assert 'await page.getByRole("button", { name: "Order", exact: true }).click();' in typescript
+    assert stopped.returncode == 5
+    assert "not_found" in stopped.stderr.decode() or "changed" in stopped.stderr.decode()
+    assert unknown.returncode == 2
+
+
 async def test_a_run_of_steps_stops_at_the_first_failure_and_names_it(terminal: Terminal):
     steps = f"open {terminal.site_url}/form\nfill #nobody Ada\nclick button\n"
     with anyio.fail_after(PATIENCE):

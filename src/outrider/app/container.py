@@ -37,7 +37,9 @@ from outrider.core.egress.guard import EgressGuard
 from outrider.core.http import HttpClient
 from outrider.core.storage.factory import build_storage
 from outrider.core.tool import InstalledToolNames, Toolset
+from outrider.core.tool_policy import ToolPolicy
 from outrider.core.toolbox import Toolbox
+from outrider.flows.flow_store import FlowStore
 from outrider.pages.crawl import Crawler
 from outrider.pages.pages import Pages
 from outrider.plans import PlanStore
@@ -404,6 +406,7 @@ class Container:
                     self.settings.pages.document_max_bytes,
                 ),
                 WebEvalSettings: self.settings.web_eval,
+                ToolPolicy: self.settings.tools,
                 InstalledToolNames: InstalledToolNames(
                     name for toolset in self.all_toolsets.values() for name in toolset.tools
                 ),
@@ -426,6 +429,7 @@ class Container:
             Processes: self.processes,
             PlanStore: PlanStore(self.database),
             PlaybookStore: PlaybookStore(self.database),
+            FlowStore: FlowStore(self.loaded.workspace, self.settings.data_dir, self.loaded.environ),
         }
 
     @property

@@ -42,6 +42,13 @@ USUAL_TOOL_NAMES: dict[str, dict[str, str]] = {
         "recordTrace": "browser_start_tracing browser_stop_tracing start_recording",
         "exportHar": "save_har har_export",
     },
+    "flows": {
+        "saveFlow": "record_flow save_workflow save_recording browser_generate_playwright_test save_macro",
+        "listFlows": "list_workflows list_recordings list_macros",
+        "showFlow": "get_flow get_workflow read_flow",
+        "runFlow": "replay replay_flow run_workflow run_macro play_recording",
+        "deleteFlow": "remove_flow delete_workflow",
+    },
     "web": {
         "web_search": "google google_search search_web internet_search brave_web_search tavily_search",
         "web_fetch": "fetch fetch_url read_url get_url http_get curl open_page read_page scrape browse_url",

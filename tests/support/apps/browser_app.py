@@ -15,7 +15,7 @@ from outrider.core.context import Call
 from support.apps import loopback_app
 from zoo.zoo_site import ZooSite
 
-SERVED_TOOLSETS = ["web", "browser", "browser_script", "browser_devtools"]
+SERVED_TOOLSETS = ["web", "browser", "browser_script", "browser_devtools", "flows"]
 
 
 @dataclass(frozen=True)

@@ -144,7 +144,7 @@ class Pointer:
         await self.ensure_baseline(settle)
         with ActionMonitor(self.page) as monitor:
             await self.snapshotter.scripts.invoke(self.page.main, "startObserving")
-            focus = await self._describe_focus() if get_action_log(self.page) else None
+            focus = await self.describe_focus() if get_action_log(self.page) else None
             await self.run_unless_blocked(self.page.dispatch_key(chord, kind), monitor)
             report = await self.wait_for_effects(self.page.main, "", monitor, settle)
             outcome = await self.build_outcome(kind, None, monitor, report, settle, element=chord)
@@ -156,7 +156,7 @@ class Pointer:
                 await self.remember(outcome, what, values, settle)
             return outcome
 
-    async def _describe_focus(self) -> ElementLocation:
+    async def describe_focus(self) -> ElementLocation:
         """Return what has the focus, for the log of actions; without a point to press."""
         report = await self.snapshotter.scripts.invoke(self.page.main, "describeFocusEvidence")
         return ElementLocation(self.page.main, "", 0, 0, report)

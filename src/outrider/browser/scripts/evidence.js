@@ -6,6 +6,7 @@ const PLACE_SELECTOR = "main,nav,header,footer,aside,dialog,form,search,[role=ma
 const SECTION_SELECTOR = `body,section,fieldset,${PLACE_SELECTOR}`;
 const LIST_SELECTOR = "ul,ol,dl,table,select,datalist,[role=list],[role=table],[role=grid],[role=listbox],[role=tree],[role=feed]";
 const HEADING_SELECTOR = "h1,h2,h3,h4,h5,h6,legend,[role=heading]";
+const CONTROL_SELECTOR = "button,input,select,textarea,a[href],[role=button]";
 const MAX_NEAR_CHARS = 160;
 const MAX_EQUALS = 300;
 
@@ -27,14 +28,22 @@ function readStableAttributes(element) {
   }
   const value = isToggle(element) ? element.getAttribute("value") : "";
   if (value) found.value = shorten(value, 100);
-  const link = tagOf(element) === "a" && element.href ? element.href : "";
-  if (/^https?:/.test(link)) found.href = shorten(new URL(link).pathname, 300);
+  const path = readLinkPath(element);
+  if (path) found.href = path;
   return found;
+}
+
+// The path of a link to another page or route; a link to a place in this page says nothing about what a press does.
+function readLinkPath(element) {
+  if (tagOf(element) !== "a" || !/^https?:/.test(element.href)) return "";
+  const isRoute = /^#[!/]/.test(element.hash);
+  if (!isRoute && element.href.split("#")[0] === location.href.split("#")[0]) return "";
+  return shorten(element.pathname + (isRoute ? element.hash : ""), 300);
 }
 
 // The address that a press may lead to, as the markup says it.
 function readTargetAddress(element) {
-  if (tagOf(element) === "a" && /^https?:/.test(element.href)) return element.href;
+  if (tagOf(element) === "a") return readLinkPath(element) ? element.href : "";
   const submits = element.form && (element.type === "submit" || element.type === "image");
   if (!submits) return "";
   return element.hasAttribute("formaction") ? element.formAction : new URL(element.form.getAttribute("action") || "", document.baseURI).href;
@@ -44,19 +53,22 @@ function readTargetAddress(element) {
 function readTextNearby(element) {
   const own = toComparableName(computeName(element));
   for (let box = parentElementOf(element); box && !box.matches(SECTION_SELECTOR); box = parentElementOf(box)) {
+    // Where a box has a heading, that tells it apart.
+    if (box.querySelector(HEADING_SELECTOR)) return "";
     const text = collectTextAround(box, element);
     if (text && toComparableName(text) !== own) return text.length <= MAX_NEAR_CHARS ? text : "";
   }
   return "";
 }
 
-// Lists beside the element and what people have written are left out, because they differ from visit to visit.
+// Lists, other controls and what people have written are left out, because they differ from visit to visit.
 function collectTextAround(box, element) {
   const pieces = [];
   const walker = document.createTreeWalker(box, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT, (node) => {
     if (node.nodeType === Node.TEXT_NODE) return NodeFilter.FILTER_ACCEPT;
-    const isSkipped = node === element || UNRENDERED_TAGS.has(tagOf(node)) || node.matches("textarea,[contenteditable]");
-    if (isSkipped || (node.matches(LIST_SELECTOR) && !containsNode(node, element))) return NodeFilter.FILTER_REJECT;
+    if (node === element || UNRENDERED_TAGS.has(tagOf(node)) || node.matches("textarea,[contenteditable]")) return NodeFilter.FILTER_REJECT;
+    const isOther = node.matches(`${LIST_SELECTOR},${CONTROL_SELECTOR}`) || node.querySelector(CONTROL_SELECTOR) !== null;
+    if (isOther && !containsNode(node, element)) return NodeFilter.FILTER_REJECT;
     return node.checkVisibility({ visibilityProperty: true }) ? NodeFilter.FILTER_SKIP : NodeFilter.FILTER_REJECT;
   });
   let length = 0;
@@ -74,7 +86,7 @@ function findHeadingAbove(element) {
   for (let each = element; each && tagOf(each) !== "body"; each = parentElementOf(each)) {
     for (let before = each.previousElementSibling; before; before = before.previousElementSibling) {
       // A box with controls of its own is another section, whose heading does not speak for what follows.
-      const isOther = !before.matches(HEADING_SELECTOR) && before.querySelector("button,input,select,textarea,a[href]") !== null;
+      const isOther = !before.matches(HEADING_SELECTOR) && before.querySelector(CONTROL_SELECTOR) !== null;
       const inside = before.matches(HEADING_SELECTOR) ? [before] : isOther ? [] : [...before.querySelectorAll(HEADING_SELECTOR)];
       const heading = inside.filter(isVisible).pop();
       if (heading) return shorten(cleanText(collapseSpace(heading.innerText || heading.textContent)), 100);
@@ -135,8 +147,7 @@ function listEvidenceMatches({ role = "", name = "", attributes = {} }) {
 const TELLING_ATTRIBUTES = new Set(["id", "name", "href", ...STABLE_ATTRIBUTES.filter((name) => name.startsWith("data-"))]);
 
 function readAttribute(element, key) {
-  if (key !== "href") return (element.getAttribute(key) || "").trim();
-  return tagOf(element) === "a" && /^https?:/.test(element.href) ? shorten(element.pathname, 300) : "";
+  return key === "href" ? readLinkPath(element) : (element.getAttribute(key) || "").trim();
 }
 
 function matchEvidence(element, { role, roles, wanted, name, attributes }) {

@@ -1,0 +1,145 @@
+"""`outrider flow`: save what was done in the browser, and run it again without a model."""
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+
+from outrider.cli.command_group import HelpfulGroup
+from outrider.cli.shared_process import EXIT_WRONG_USE, add_call_options, call_tool, open_client
+from outrider.cli.tool_results import CallOptions
+
+NAME_ARGUMENT = click.argument("name")
+
+
+@click.group(cls=HelpfulGroup)
+def command() -> None:
+    """Save what was done in the browser as a flow, and run it again without a model.
+
+    Flows are files in .outrider/flows of this directory.
+    """
+
+
+@command.command("save")
+@NAME_ARGUMENT
+@click.option("--since", type=click.IntRange(min=0), help="Only the actions after this number.")
+@click.option("--description", help="What it is for.")
+@click.option("--replace", is_flag=True, help="Replace the flow of this name; its comments stay.")
+@add_call_options
+def save_flow(name: str, since: int | None, description: str | None, options: CallOptions, *, replace: bool) -> None:
+    """Save the actions of the browser session as flow NAME."""
+    given = {"name": name, "since": since, "description": description, "replace": replace or None}
+    _call("saveFlow", given, options)
+
+
+@command.command("run")
+@NAME_ARGUMENT
+@click.argument("parameters", nargs=-1, metavar="[PARAMETER=VALUE…]")
+@click.option("--from", "from_step", type=click.IntRange(min=1), help="Go on with this step, in --in SESSION.")
+@click.option("--in", "browser_session", metavar="ID", help="In this browser session [default: a new one].")
+@click.option("--state", metavar="NAME", help="With this saved sign-in.")
+@click.option("--keep-open", is_flag=True, help="Leave the browser session open at the end.")
+@add_call_options
+def run_flow(
+    name: str,
+    parameters: tuple[str, ...],
+    *,
+    from_step: int | None,
+    browser_session: str | None,
+    state: str | None,
+    keep_open: bool,
+    options: CallOptions,
+) -> None:
+    """Run flow NAME; exit with 5 where it stops before its end."""
+    given = {
+        "name": name,
+        "parameters": _parse_parameters(parameters) or None,
+        "sessionId": browser_session,
+        "fromStep": from_step,
+        "stateId": state,
+        "keepOpen": keep_open or None,
+    }
+    _call("runFlow", given, options)
+
+
+@command.command("test")
+@click.argument("names", nargs=-1, metavar="[NAME…]")
+@add_call_options
+def check_flows(names: tuple[str, ...], options: CallOptions) -> None:
+    """Run flows with their default values, all of them by default; exit with the first failure's code."""
+    codes: list[int] = []
+    with open_client(options) as client:
+        if not names:
+            listed = client.call_tool("listFlows", {}).get("structuredContent") or {}
+            names = tuple(flow["name"] for flow in listed.get("flows", ()))
+        for name in names:
+            codes.append(call_tool(client, "runFlow", {"name": name, "keepOpen": False}, options))
+            click.echo(f"{name}: {'ok' if codes[-1] == 0 else 'failed'}", err=True)
+    sys.exit(next((code for code in codes if code), 0))
+
+
+@command.command("list")
+@add_call_options
+def list_flows(options: CallOptions) -> None:
+    """List the flows."""
+    _call("listFlows", {}, options)
+
+
+@command.command("show")
+@NAME_ARGUMENT
+@add_call_options
+def show_flow(name: str, options: CallOptions) -> None:
+    """Print the file of flow NAME."""
+    _call("showFlow", {"name": name}, options)
+
+
+@command.command("delete")
+@NAME_ARGUMENT
+@add_call_options
+def delete_flow(name: str, options: CallOptions) -> None:
+    """Delete flow NAME."""
+    _call("deleteFlow", {"name": name}, options)
+
+
+@command.command("export")
+@NAME_ARGUMENT
+@click.option(
+    "--to",
+    "language",
+    type=click.Choice(["python", "typescript"]),
+    default="python",
+    show_default=True,
+    help="A test for pytest, or for Playwright's own runner.",
+)
+def export_flow(name: str, language: str) -> None:
+    """Print flow NAME, or that of a file, as a test for Playwright, which runs without Outrider."""
+    from outrider.cli.output import report_error
+    from outrider.core.errors import OutriderError
+    from outrider.flows.flow_file import parse_flow, read_flow_file
+    from outrider.flows.playwright_export import format_python_test, format_typescript_test
+
+    file = Path(name) if name.endswith((".yaml", ".yml")) else Path(".outrider", "flows", f"{name}.yaml")
+    try:
+        flow = parse_flow(read_flow_file(file), file.stem)
+    except OSError as error:
+        click.echo(f"error: {file} cannot be read: {error.strerror}; `outrider flow list` names the flows", err=True)
+        sys.exit(EXIT_WRONG_USE)
+    except OutriderError as error:
+        sys.exit(report_error(error))
+    click.echo(format_python_test(flow) if language == "python" else format_typescript_test(flow), nl=False)
+
+
+def _call(tool: str, arguments: Mapping[str, object], options: CallOptions) -> None:
+    given = {name: value for name, value in arguments.items() if value is not None}
+    with open_client(options) as client:
+        sys.exit(call_tool(client, tool, given, options))
+
+
+def _parse_parameters(words: tuple[str, ...]) -> dict[str, str]:
+    """Return the parameters of a command line."""
+    pairs = [word.partition("=") for word in words]
+    if wrong := next((word for word, (name, mark, _) in zip(words, pairs, strict=True) if not (name and mark)), None):
+        click.echo(f"error: {wrong!r} is not a parameter: write name=value", err=True)
+        sys.exit(EXIT_WRONG_USE)
+    return {name: value for name, _, value in pairs}

@@ -1,0 +1,252 @@
+"""The schema of a flow: its parameters, secrets, steps and checks."""
+
+import re
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from outrider.core.errors import InvalidInput
+
+SCHEMA_VERSION = 1
+NAME_PATTERN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+# The kinds of steps whose value is an element.
+ELEMENT_KINDS = ("click", "fill", "select", "check", "uncheck", "hover", "drag", "upload")
+STEP_KINDS = (
+    *ELEMENT_KINDS,
+    "open",
+    "press",
+    "scroll",
+    "tab",
+    "back",
+    "forward",
+    "reload",
+    "dialog",
+    "wait",
+)
+Identifier = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
+
+
+class FlowModel(BaseModel):
+    """Base of all parts of a flow: unknown keys are mistakes."""
+
+    model_config = ConfigDict(extra="forbid", defer_build=True)
+
+
+class Target(FlowModel):
+    """What tells an element apart. The more is known, the more must agree before it is acted on.
+
+    Attributes:
+        role: Its role as snapshots show it.
+        name: Its accessible name; `${parameter}` is replaced.
+        row: The first text of its row, list item or article.
+        near: The other text of the smallest box around it.
+        under: The nearest heading before it.
+        inside: The landmark, form or dialog around it.
+        path: The chain of meaningful tags down to it.
+        attributes: id, name, test ids, placeholder and the like.
+        equals: How many visible elements had its role and name.
+    """
+
+    role: str = ""
+    name: str = ""
+    row: str = ""
+    near: str = ""
+    under: str | None = None
+    inside: str | None = None
+    path: str = ""
+    attributes: dict[str, str] = {}
+    equals: int = 0
+
+    @model_validator(mode="before")
+    @classmethod
+    def read_short_form(cls, value: Any) -> Any:
+        """Read `click: Save` as `click: {name: Save}`."""
+        return {"name": value} if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def require_identity(self) -> Self:
+        """Refuse a target that fits everything."""
+        if not (self.name or self.attributes):
+            raise ValueError("needs a name or attributes")
+        return self
+
+    def __str__(self) -> str:
+        word = self.role or "element"
+        named = f'{word} "{self.name}"' if self.name else f"{word} {self.attributes}"
+        return f'{named} in the row "{self.row}"' if self.row else named
+
+
+class FlowCondition(FlowModel):
+    """Something that is waited for or checked; all given parts must hold. `*` stands for any text.
+
+    Attributes:
+        url: The path of the address, or the whole address.
+        title: The page's title.
+        text: A text that the page shows.
+        gone: A text that it does not show.
+        seconds: How long to wait for it.
+    """
+
+    url: str = ""
+    title: str = ""
+    text: str = ""
+    gone: str = ""
+    seconds: float = Field(default=10, ge=0, le=300)
+
+    @model_validator(mode="after")
+    def require_part(self) -> Self:
+        """Refuse a condition that always holds."""
+        if not (self.url or self.title or self.text or self.gone):
+            raise ValueError("needs url, title, text or gone")
+        return self
+
+    def __str__(self) -> str:
+        parts = {"address": self.url, "title": self.title, "text": self.text, "no text": self.gone}
+        return " and ".join(f"{name} {value!r}" for name, value in parts.items() if value)
+
+
+class FlowStep(FlowModel):
+    """One step: exactly one of the kinds, and what belongs to it.
+
+    Attributes:
+        text: What `fill` writes; for `dialog` the answer to a prompt.
+        secret: The secret that `fill` writes instead.
+        append: `fill` writes after the present text.
+        submit: `fill` presses Enter afterwards.
+        options: The labels that `select` chooses.
+        files: The workspace's files that `upload` gives.
+        to: The element that `drag` goes to.
+        button: The mouse button of `click`.
+        count: The number of clicks.
+        modifiers: Keys that are held during the click.
+        hold_ms: How long the click holds the button.
+        amount: Pixels to scroll.
+        when: The step is left out unless this holds.
+        expect: What must hold afterwards.
+        ask: A person is asked before the step.
+        note: For readers.
+    """
+
+    open: str | None = None
+    click: Target | None = None
+    fill: Target | None = None
+    select: Target | None = None
+    check: Target | None = None
+    uncheck: Target | None = None
+    hover: Target | None = None
+    drag: Target | None = None
+    upload: Target | None = None
+    press: str | None = None
+    scroll: Literal["up", "down", "left", "right"] | None = None
+    tab: int | Literal["new"] | None = None
+    back: Literal[True] | None = None
+    forward: Literal[True] | None = None
+    reload: Literal[True] | None = None
+    dialog: Literal["accept", "dismiss"] | None = None
+    wait: FlowCondition | None = None
+    text: str | None = None
+    secret: str | None = None
+    append: bool = False
+    submit: bool = False
+    options: list[str] = []
+    files: list[str] = []
+    to: Target | None = None
+    button: Literal["left", "right", "middle"] = "left"
+    count: int = Field(default=1, ge=1, le=3)
+    modifiers: list[str] = []
+    hold_ms: int = Field(default=0, ge=0, le=10_000)
+    amount: float = 500
+    when: FlowCondition | None = None
+    expect: FlowCondition | None = None
+    ask: bool = False
+    note: str = ""
+
+    @model_validator(mode="after")
+    def require_one_kind(self) -> Self:
+        """Refuse a step that does nothing or several things, or lacks what its kind needs."""
+        kinds = [kind for kind in STEP_KINDS if getattr(self, kind) is not None]
+        if len(kinds) != 1:
+            raise ValueError(f"needs exactly one of {', '.join(STEP_KINDS)}; it has {', '.join(kinds) or 'none'}")
+        needs = {"select": ("options",), "upload": ("files",), "drag": ("to",)}.get(kinds[0], ())
+        for name in needs:
+            if not getattr(self, name):
+                raise ValueError(f"{kinds[0]} needs {name}")
+        if kinds[0] == "fill" and (self.text is None) == (self.secret is None):
+            raise ValueError("fill needs text or secret")
+        return self
+
+    @property
+    def kind(self) -> str:
+        """What it does."""
+        return next(kind for kind in STEP_KINDS if getattr(self, kind) is not None)
+
+    @property
+    def target(self) -> Target | None:
+        """Its element; None for steps without one."""
+        value = getattr(self, self.kind)
+        return value if isinstance(value, Target) else None
+
+    def __str__(self) -> str:
+        value = getattr(self, self.kind)
+        return self.kind if value is True else f"{self.kind} {value}"
+
+
+class Parameter(FlowModel):
+    """A value that each run may set; without a default it must."""
+
+    default: str | None = None
+    description: str = ""
+
+
+class Secret(FlowModel):
+    """A value that is in no flow: the operator gives it in the environment or in a file."""
+
+    env: str = Field(default="", pattern=r"^(OUTRIDER_FLOW_[A-Z0-9_]{1,60})?$")
+    file: str = Field(default="", pattern=r"^([a-z0-9][a-z0-9_.-]{0,63})?$")
+    description: str = ""
+
+    @model_validator(mode="after")
+    def require_source(self) -> Self:
+        """Refuse a secret without a source."""
+        if bool(self.env) == bool(self.file):
+            raise ValueError("needs env or file")
+        return self
+
+
+class Flow(FlowModel):
+    """A flow.
+
+    Attributes:
+        flow: The version of this schema.
+        name: Lower-case letters, digits, `-` and `_`.
+        version: Rises each time that it is saved.
+        origins: The only sites on which it acts.
+        check: What must hold at the end.
+    """
+
+    flow: Literal[1] = SCHEMA_VERSION
+    name: str
+    description: str = ""
+    version: int = Field(default=1, ge=1)
+    origins: list[str] = Field(min_length=1)
+    parameters: dict[Identifier, Parameter] = {}
+    secrets: dict[Identifier, Secret] = {}
+    steps: list[FlowStep] = Field(min_length=1, max_length=500)
+    check: list[FlowCondition] = []
+
+    @model_validator(mode="after")
+    def require_known_secrets(self) -> Self:
+        """Refuse a step with a secret that the flow does not declare."""
+        for number, step in enumerate(self.steps, 1):
+            if step.secret is not None and step.secret not in self.secrets:
+                raise ValueError(f"step {number} uses secret {step.secret!r}, which secrets does not name")
+        return self
+
+
+def require_flow_name(name: str) -> str:
+    """Return the name of a flow as it is stored. Raises InvalidInput."""
+    plain = name.strip().lower().replace(" ", "-")
+    if not NAME_PATTERN.fullmatch(plain):
+        hint = "use lower-case letters, digits, - and _, at most 64"
+        raise InvalidInput(f"name: {name[:80]!r} is not a name of a flow", hint=hint)
+    return plain

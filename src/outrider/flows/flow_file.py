@@ -1,0 +1,106 @@
+"""Read and write flows as YAML, with the comments that people have added."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from outrider.core.errors import InvalidInput
+from outrider.flows.flow import Flow
+
+HEADER = "A flow of Outrider: runFlow repeats it without a model. Keys: docs/guides/flows.md\n"
+
+
+def parse_flow(text: str, name: str) -> Flow:
+    """Read a flow. Raises InvalidInput, which names the place of the mistake."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    try:
+        data = YAML(typ="safe", pure=True).load(text)
+        return Flow.model_validate(data)
+    except YAMLError as error:
+        line = str(error).replace("\n", " ")[:200]
+        raise InvalidInput(f"flow {name} is not valid YAML: {line}", hint="correct the file") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the file"
+        message = str(first["msg"]).removeprefix("Value error, ")
+        raise InvalidInput(f"flow {name}: {place}: {message}", hint="correct the file") from None
+    except RecursionError:
+        raise InvalidInput(f"flow {name} is nested too deeply", hint="correct the file") from None
+
+
+def format_flow(flow: Flow, before: str = "") -> str:
+    """Write a flow as YAML.
+
+    Args:
+        flow: The flow.
+        before: The file as it was: its comments stay where their keys stay.
+    """
+    from ruamel.yaml import YAML
+    from ruamel.yaml.comments import CommentedMap
+
+    yaml = YAML(pure=True)
+    yaml.width, yaml.allow_unicode = 110, True
+    yaml.indent(mapping=2, sequence=4, offset=2)
+    data = flow.model_dump(mode="json", exclude_defaults=True)
+    data = {"flow": flow.flow, "name": flow.name} | data
+    document = yaml.load(before) if before.strip() else CommentedMap()
+    if not before.strip():
+        document.yaml_set_start_comment(HEADER)
+    _merge_mapping(document, data)
+    _set_flow_style(document)
+    stream = io.StringIO()
+    yaml.dump(document, stream)
+    return stream.getvalue()
+
+
+def read_flow_file(path: Path) -> str:
+    """Return the text of a flow's file. Raises OSError."""
+    max_chars = 1_000_000
+    with path.open(encoding="utf-8") as file:
+        return file.read(max_chars)
+
+
+def _merge_mapping(document: Any, data: dict[str, Any]) -> None:
+    """Make a document say what the data say, and keep the comments of the keys that stay."""
+    for key in [key for key in document if key not in data]:
+        del document[key]
+    for key, value in data.items():
+        known = document.get(key)
+        if isinstance(value, dict) and isinstance(known, dict):
+            _merge_mapping(known, value)
+        elif isinstance(value, list) and isinstance(known, list):
+            _merge_list(known, value)
+        elif known != value or key not in document:
+            document[key] = _to_commented(value)
+
+
+def _merge_list(document: Any, data: list[Any]) -> None:
+    del document[len(data) :]
+    for index, value in enumerate(data):
+        if index >= len(document):
+            document.append(_to_commented(value))
+        elif isinstance(value, dict) and isinstance(document[index], dict):
+            _merge_mapping(document[index], value)
+        elif document[index] != value:
+            document[index] = _to_commented(value)
+
+
+def _to_commented(value: Any) -> Any:
+    from ruamel.yaml.comments import CommentedMap, CommentedSeq
+
+    if isinstance(value, dict):
+        return CommentedMap({key: _to_commented(item) for key, item in value.items()})
+    return CommentedSeq([_to_commented(item) for item in value]) if isinstance(value, list) else value
+
+
+def _set_flow_style(document: Any) -> None:
+    """Write the attributes of an element in one line, so that a step is short."""
+    for step in document.get("steps", ()):
+        for part in step.values():
+            attributes = part.get("attributes") if isinstance(part, dict) else None
+            if attributes is not None and hasattr(attributes, "fa"):
+                attributes.fa.set_flow_style()

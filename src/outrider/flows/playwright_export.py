@@ -1,0 +1,208 @@
+"""Write a flow as a Playwright test, in Python for pytest or in TypeScript."""
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from outrider.flows.flow import Flow, FlowCondition, FlowStep, Target
+from outrider.flows.values import PLACEHOLDER_PATTERN
+
+# The words in which snapshots write roles differently from WAI-ARIA; fields of dates and files have no role there.
+ARIA_ROLES = {"nav": "navigation", "header": "banner", "footer": "contentinfo", "aside": "complementary"}
+ROLELESS = ("file", "date", "time", "month", "week", "datetime", "color", "")
+ID_ATTRIBUTES = ("data-testid", "data-test", "data-test-id", "data-cy", "data-qa", "id", "name")
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How one language writes Playwright's calls.
+
+    Attributes:
+        await_word: What stands before a call.
+        name: Turns a method's name into the language's style.
+        template: Writes a text with placeholders.
+        options: Writes the named argument of a call.
+        pattern: Writes a regular expression.
+    """
+
+    await_word: str
+    name: Callable[[str], str]
+    template: Callable[[str], str]
+    options: Callable[[str, str], str]
+    pattern: Callable[[str], str]
+
+
+def format_python_test(flow: Flow) -> str:
+    """Return a test for pytest with the plugin pytest-playwright."""
+    names = _list_values(flow)
+    lines = [f'"""Flow {flow.name}, exported by Outrider. Run it with pytest and pytest-playwright."""', ""]
+    lines += ["import os", "import re", "", "from playwright.sync_api import Page, expect", ""]
+    for name, (variable, default) in names:
+        value = f"os.environ.get({variable!r}, {default!r})" if default else f"os.environ[{variable!r}]"
+        lines.append(f"{name.upper()} = {value}")
+    lines += ["", "", f"def test_{re.sub(r'[^a-z0-9]', '_', flow.name)}(page: Page) -> None:"]
+    body = _write_flow(flow, PYTHON)
+    return "\n".join(lines + [f"    {line}" for line in body]) + "\n"
+
+
+def format_typescript_test(flow: Flow) -> str:
+    """Return a test for Playwright's own runner."""
+    names = _list_values(flow)
+    lines = [f"// Flow {flow.name}, exported by Outrider. Run it with: npx playwright test", ""]
+    lines += ['import { expect, test } from "@playwright/test";', ""]
+    lines += [f"const {_camel(name)} = process.env.{value[0]} ?? {json.dumps(value[1])};" for name, value in names]
+    lines += ["", f"test({json.dumps(flow.name)}, async ({{ page }}) => {{"]
+    return "\n".join([*lines, *(f"  {line};" for line in _write_flow(flow, TYPESCRIPT)), "});"]) + "\n"
+
+
+def _list_values(flow: Flow) -> list[tuple[str, tuple[str, str]]]:
+    """Return the parameters and secrets with their variable in the environment and their default."""
+    parameters = [(name, (f"FLOW_{name.upper()}", each.default or "")) for name, each in flow.parameters.items()]
+    secrets = [(name, (each.env or f"OUTRIDER_FLOW_{name.upper()}", "")) for name, each in flow.secrets.items()]
+    return parameters + secrets
+
+
+def _camel(name: str) -> str:
+    return re.sub(r"_(\w)", lambda match: match[1].upper(), name)
+
+
+def write_python_text(text: str) -> str:
+    if not PLACEHOLDER_PATTERN.search(text):
+        return json.dumps(text, ensure_ascii=False)
+    pieces = PLACEHOLDER_PATTERN.split(text)
+    inner = "".join(
+        f"{{{piece.upper()}}}" if index % 2 else repr(piece)[1:-1].replace("{", "{{").replace("}", "}}")
+        for index, piece in enumerate(pieces)
+    )
+    mark = '"' if '"' not in inner else "'"
+    return f"f{mark}{inner}{mark}"
+
+
+def write_typescript_text(text: str) -> str:
+    if not PLACEHOLDER_PATTERN.search(text):
+        return json.dumps(text, ensure_ascii=False)
+    pieces = PLACEHOLDER_PATTERN.split(text)
+    escape = str.maketrans({"`": "\\`", "\\": "\\\\", "$": "\\$"})
+    inner = [f"${{{_camel(each)}}}" if index % 2 else each.translate(escape) for index, each in enumerate(pieces)]
+    return f"`{''.join(inner)}`"
+
+
+def write_python_pattern(wanted: str) -> str:
+    pieces = [_escape_piece(piece, lambda name: f'" + re.escape({name.upper()}) + r"') for piece in wanted.split("*")]
+    pattern = ".*".join(pieces)
+    return f're.compile(r"{pattern}")'.replace(' + r""', "")
+
+
+def write_typescript_pattern(wanted: str) -> str:
+    pieces = [_escape_piece(piece, lambda name: f"${{{_camel(name)}}}") for piece in wanted.split("*")]
+    pattern = ".*".join(pieces)
+    return f"new RegExp(String.raw`{pattern}`)"
+
+
+def _escape_piece(text: str, write_name: Callable[[str], str]) -> str:
+    pieces = PLACEHOLDER_PATTERN.split(text)
+    quoted = [write_name(piece) if index % 2 else re.escape(piece) for index, piece in enumerate(pieces)]
+    return "".join(quoted).replace('\\"', "\\x22").replace("`", "\\x60")
+
+
+PYTHON = Dialect(
+    "", lambda name: re.sub(r"([A-Z])", r"_\1", name).lower(), write_python_text, "{}={}".format, write_python_pattern
+)
+TYPESCRIPT = Dialect("await ", str, write_typescript_text, "{{ {}: {} }}".format, write_typescript_pattern)
+
+
+def _write_flow(flow: Flow, dialect: Dialect) -> list[str]:
+    lines: list[str] = []
+    for number, step in enumerate(flow.steps, 1):
+        if step.when:
+            comment = "#" if dialect is PYTHON else "//"
+            lines.append(f"{comment} step {number} is only for pages with {step.when}")
+        lines += _write_element_step(step, step.target, dialect) if step.target else _write_step(step, dialect)
+        lines += _write_condition(step.expect, dialect) if step.expect else []
+    for condition in flow.check:
+        lines += _write_condition(condition, dialect)
+    return lines
+
+
+def _write_step(step: FlowStep, dialect: Dialect) -> list[str]:
+    """Write a step without an element."""
+    call, text = dialect.await_word + "page.", dialect.template
+    sign = -1 if step.scroll in ("up", "left") else 1
+    match step.kind:
+        case "open":
+            line = f"{call}goto({text(step.open or '')})"
+        case "press":
+            line = f"{call}keyboard.press({text(step.press or '')})"
+        case "scroll":
+            delta = f"{sign * step.amount:g}"
+            line = f"{call}mouse.wheel({f'0, {delta}' if step.scroll in ('up', 'down') else f'{delta}, 0'})"
+        case "dialog":
+            arrow = "lambda dialog: " if dialect is PYTHON else "(dialog) => "
+            line = f'page.once("dialog", {arrow}dialog.{step.dialog}({text(step.text) if step.text else ""}))'
+        case "wait" if step.wait is not None:
+            return _write_condition(step.wait, dialect)
+        case "tab":
+            line = f"page = page.context.pages[{step.tab - 1}]" if isinstance(step.tab, int) else ""
+        case kind:
+            method = {"back": "goBack", "forward": "goForward"}.get(kind, kind)
+            line = f"{call}{dialect.name(method)}()"
+    return [line] if line else []
+
+
+def _write_element_step(step: FlowStep, target: Target, dialect: Dialect) -> list[str]:
+    locator, text = _write_locator(target, dialect), dialect.template
+    call = f"{dialect.await_word}{locator}."
+    secret = f"${{{step.secret}}}" if step.secret else ""
+    match step.kind:
+        case "fill":
+            lines = [f"{call}fill({text(secret or step.text or '')})"]
+        case "select":
+            lines = [f"{call}{dialect.name('selectOption')}([{', '.join(map(text, step.options))}])"]
+        case "upload":
+            lines = [f"{call}{dialect.name('setInputFiles')}([{', '.join(map(text, step.files))}])"]
+        case "drag" if step.to is not None:
+            lines = [f"{call}{dialect.name('dragTo')}({_write_locator(step.to, dialect)})"]
+        case "click":
+            options = dialect.options("button", json.dumps(step.button)) if step.button != "left" else ""
+            lines = [f"{call}{'dblclick' if step.count == 2 else 'click'}({options})"]
+        case kind:
+            lines = [f"{call}{kind}()"]
+    return [*lines, *([f'{call}press("Enter")'] if step.submit else [])]
+
+
+def _write_locator(target: Target, dialect: Dialect) -> str:
+    text = dialect.template
+    scope = "page"
+    if target.row:
+        rows = 'page.locator("tr,li,article,[role=row],[role=listitem],[role=article]").filter('
+        argument = "has_text" if dialect is PYTHON else "hasText"
+        scope = f"{rows}{dialect.options(argument, text(target.row))})"
+    role = ARIA_ROLES.get(target.role, target.role)
+    is_password = target.attributes.get("type") == "password"
+    if target.name and (target.role in ROLELESS or is_password):
+        return f"{scope}.{dialect.name('getByLabel')}({text(target.name)})"
+    if target.name:
+        options = dialect.options("name", text(target.name))
+        exact = f"{options}, exact=True" if dialect is PYTHON else f"{options[:-2]}, exact: true }}"
+        return f"{scope}.{dialect.name('getByRole')}({json.dumps(role)}, {exact})"
+    name = next((each for each in ID_ATTRIBUTES if each in target.attributes), "id")
+    value = json.dumps(target.attributes.get(name, ""))
+    return f"{scope}.locator({text(f'[{name}={value}]')})"
+
+
+def _write_condition(condition: FlowCondition, dialect: Dialect) -> list[str]:
+    lines: list[str] = []
+    body = 'page.locator("body")'
+    expect = f"{dialect.await_word}expect"
+    if condition.url:
+        method = "to_have_url" if dialect is PYTHON else "toHaveURL"
+        lines.append(f"{expect}(page).{method}({dialect.pattern(condition.url)})")
+    if condition.title:
+        lines.append(f"{expect}(page).{dialect.name('toHaveTitle')}({dialect.pattern(condition.title)})")
+    if condition.text:
+        lines.append(f"{expect}({body}).{dialect.name('toContainText')}({dialect.pattern(condition.text)})")
+    if condition.gone:
+        method = "not_to_contain_text" if dialect is PYTHON else "not.toContainText"
+        lines.append(f"{expect}({body}).{method}({dialect.pattern(condition.gone)})")
+    return lines

@@ -1,0 +1,244 @@
+"""Make a flow from what was done in a browser session."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from outrider.core.errors import InvalidInput
+from outrider.flows.flow import Flow, FlowCondition, FlowStep, Parameter, Secret, Target
+from outrider.flows.runner import read_origin
+
+MIN_PARAMETER_CHARS = 2  # shorter values are in too many texts by chance
+
+
+class RecordedPage(Protocol):
+    """A page as it was before or after an action."""
+
+    @property
+    def url(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def headings(self) -> tuple[str, ...]: ...
+    @property
+    def messages(self) -> tuple[str, ...]: ...
+
+
+class RecordedAction(Protocol):
+    """An action that succeeded: see `browser.actions.action_log`."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def values(self) -> Mapping[str, Any]: ...
+    @property
+    def element(self) -> Mapping[str, Any] | None: ...
+    @property
+    def goal(self) -> Mapping[str, Any] | None: ...
+    @property
+    def before(self) -> RecordedPage: ...
+    @property
+    def after(self) -> RecordedPage | None: ...
+    @property
+    def is_approved(self) -> bool: ...
+
+
+class FlowBuilder:
+    """Collects the steps, parameters and secrets of one flow.
+
+    Args:
+        name: The flow's name.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._parameters: dict[str, Parameter] = {}
+        self._secrets: dict[str, Secret] = {}
+        self._origins: list[str] = []
+
+    def build(self, actions: Sequence[RecordedAction], description: str = "") -> Flow:
+        """Build the flow. Raises InvalidInput if there is nothing that can be repeated."""
+        kept = drop_repeated(actions)
+        pages = [page for action in kept for page in (action.before, action.after) if page is not None]
+        self._origins = list(dict.fromkeys(origin for page in pages if (origin := read_origin(page.url))))
+        if not kept:
+            hint = "act in the session first: navigateToUrl, clickElement, inputText …"
+            raise InvalidInput("the session has no actions to save", hint=hint)
+        steps = [] if kept[0].kind in ("open", "tab") else [FlowStep(open=kept[0].before.url)]
+        steps += [self._build_step(action) for action in kept]
+        return Flow(
+            name=self._name,
+            description=description,
+            origins=self._origins,
+            parameters=self._parameters,
+            secrets=self._secrets,
+            steps=steps,
+            check=self._build_end_check(kept),
+        )
+
+    def _build_step(self, action: RecordedAction) -> FlowStep:
+        fields: dict[str, Any] = {"ask": True} if action.is_approved else {}
+        if expected := self._build_expectation(action):
+            fields["expect"] = expected
+        values = action.values
+        if action.element is not None and action.kind != "press":
+            fields[action.kind] = self._build_target(action.element)
+        match action.kind:
+            case "fill":
+                fields |= self._build_text(action)
+            case "select":
+                fields["options"] = [self._add_parameter(action, option) for option in values.get("options", ())]
+            case "upload":
+                fields["files"] = [self._add_parameter(action, path) for path in values.get("paths", ())]
+            case "drag":
+                fields["to"] = self._build_target(action.goal or {})
+            case "click":
+                usual = {"button": "left", "count": 1, "modifiers": []}
+                fields |= {name: values[name] for name in usual if values.get(name, usual[name]) != usual[name]}
+                fields |= {"hold_ms": round(values["hold_s"] * 1_000)} if values.get("hold_s") else {}
+            case _:
+                fields |= _build_plain_step(action.kind, values)
+        return FlowStep(**fields)
+
+    def _build_text(self, action: RecordedAction) -> dict[str, Any]:
+        values = action.values
+        fields = {name: True for name in ("append", "submit") if values.get(name)}
+        if not values.get("secret"):
+            return fields | {"text": self._add_parameter(action, str(values.get("text", "")))}
+        # A second field of the same name gets the same secret.
+        name = _derive_identifier(action.element or {}, "secret")
+        name = f"{name}_secret" if name in self._parameters else name
+        self._secrets.setdefault(name, Secret(env=f"OUTRIDER_FLOW_{name.upper()}"))
+        return fields | {"secret": name}
+
+    def _add_parameter(self, action: RecordedAction, value: str) -> str:
+        """Return the placeholder of a value, which becomes the default of a parameter named after its field."""
+        if not value:
+            return value
+        identifier = _derive_identifier(action.element or {}, "value")
+        for number in range(1, 100):
+            name = identifier if number == 1 else f"{identifier}_{number}"
+            known = self._parameters.get(name)
+            if known is None or known.default == value:
+                label = str((action.element or {}).get("name", ""))
+                self._parameters[name] = Parameter(default=value, description=label)
+                return f"${{{name}}}"
+        return value
+
+    def _build_target(self, element: Mapping[str, Any]) -> Target:
+        names = ("role", "name", "row", "near", "path", "equals")
+        fields = {name: element[name] for name in names if element.get(name)}
+        fields |= {name: str(element.get(name, "")) for name in ("under", "inside")}
+        fields |= {"attributes": dict(element["attributes"])} if element.get("attributes") else {}
+        for name in ("name", "row", "near"):
+            if name in fields:
+                fields[name] = self._insert_parameters(fields[name])
+        return Target(**fields)
+
+    def _insert_parameters(self, text: str) -> str:
+        """Replace the values of parameters in a text that names something, where a whole word is one."""
+        for name, parameter in self._parameters.items():
+            if parameter.default and len(parameter.default) >= MIN_PARAMETER_CHARS:
+                text = re.sub(rf"(?<!\w){re.escape(parameter.default)}(?!\w)", f"${{{name}}}", text)
+        return text
+
+    def _generalize(self, text: str) -> str:
+        """Return a text in which parameters are placeholders and figures any text."""
+        pieces = re.split(r"(\$\{\w+\})", self._insert_parameters(text.replace("*", " ")))
+        figures = r"\[removed\]|\d+(?:[.,:/-]\d+)*"
+        return "".join(piece if piece.startswith("${") else re.sub(figures, "*", piece) for piece in pieces)
+
+    def _build_expectation(self, action: RecordedAction) -> FlowCondition | None:
+        """Return what is true after an action and was not before."""
+        if action.after is None or action.kind not in ("click", "press", "fill", "select", "drag", "upload"):
+            return None
+        before, after = action.before, action.after
+        if _read_path(after.url) != _read_path(before.url):
+            return FlowCondition(url=self._generalize(_read_path(after.url)))
+        news = _list_new(before.messages, after.messages) or _list_new(before.headings, after.headings)
+        return FlowCondition(text=self._generalize(news[0])) if news else None
+
+    def _build_end_check(self, actions: Sequence[RecordedAction]) -> list[FlowCondition]:
+        """Return the conditions of the last page that was looked at."""
+        last = next((each for each in reversed(actions) if each.after is not None), None)
+        if last is None or last.after is None:
+            return []
+        after = last.after
+        news = _list_new(last.before.messages, after.messages) or list(after.headings)
+        fields = {"url": self._generalize(_read_path(after.url))}
+        return [FlowCondition(**(fields | ({"text": self._generalize(news[0])} if news else {})))]
+
+
+def drop_repeated(actions: Sequence[RecordedAction]) -> list[RecordedAction]:
+    """Return the actions without those that a later one makes pointless."""
+    return [action for index, action in enumerate(actions) if not _is_replaced(action, actions[index + 1 :])]
+
+
+def _is_replaced(action: RecordedAction, later: Sequence[RecordedAction]) -> bool:
+    """Return whether an action is done anew before anything has come of it."""
+    values = action.values
+    if action.kind == "wait":  # a flow waits for texts and addresses, and for elements by itself
+        return not values.get("text") and (not values.get("url") or bool(values.get("gone")))
+    if action.kind == "open":
+        return bool(later) and later[0].kind == "open"
+    fields = ("fill", "select", "check", "uncheck")
+    if action.kind not in fields or action.values.get("submit"):
+        return False
+    for other in later:
+        if other.kind not in fields or other.values.get("submit"):
+            return False
+        # Keys of a password are typed one by one, and are one secret.
+        is_anew = not other.values.get("append") or bool(other.values.get("secret"))
+        if other.kind == action.kind and other.element == action.element and is_anew:
+            return True
+    return False
+
+
+def _build_plain_step(kind: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a step without an element."""
+    fields: dict[str, Any] = {}
+    match kind:
+        case "open":
+            fields = {"open": values["url"]}
+        case "press":
+            fields = {"press": values["key"]}
+        case "scroll":
+            fields = {"scroll": values["direction"], "amount": values.get("amount", 500)}
+        case "tab":
+            fields = {"tab": "new" if values.get("new") else values["number"]}
+        case "dialog":
+            text = {"text": values["text"]} if values.get("text") else {}
+            fields = {"dialog": "accept" if values["accept"] else "dismiss"} | text
+        case "wait":
+            fields = {"wait": build_wait(values)}
+        case "back" | "forward" | "reload":
+            fields = {kind: True}
+    return fields
+
+
+def build_wait(values: Mapping[str, Any]) -> FlowCondition:
+    """Build the condition of a wait for a text or an address."""
+    text = str(values.get("text", ""))
+    if text:
+        return FlowCondition(gone=text) if values.get("gone") else FlowCondition(text=text)
+    return FlowCondition(url=f"*://*{values['url']}*")
+
+
+def _derive_identifier(element: Mapping[str, Any], default: str) -> str:
+    """Return an identifier for a field, from its label or else its attributes."""
+    attributes = element.get("attributes") or {}
+    for text in (element.get("name"), attributes.get("name"), attributes.get("id")):
+        plain = re.sub(r"[^a-z0-9]+", "_", str(text or "").lower()).strip("_")[:32].strip("_")
+        if plain and plain[0].isalpha():
+            return plain
+    return default
+
+
+def _list_new(before: Sequence[str], after: Sequence[str]) -> list[str]:
+    return [each for each in after if each not in before]
+
+
+def _read_path(url: str) -> str:
+    parts = urlsplit(url)
+    return (parts.path or "/") + (f"#{parts.fragment}" if parts.fragment.startswith(("/", "!")) else "")

@@ -1,0 +1,1 @@
+"""Tools that save, list, show and run flows."""

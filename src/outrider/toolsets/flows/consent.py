@@ -1,0 +1,103 @@
+"""Ask a person before a flow runs for an agent, and before its steps with high stakes."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from outrider.core.context import Call
+from outrider.core.errors import AnswerNeeded, Refused
+from outrider.core.tool import Tool
+from outrider.core.tool_policy import ToolPolicy, filter_tools, resolve_stake
+from outrider.flows.flow import Flow, FlowStep
+from outrider.toolsets.browser.sessions import browser
+
+# The tool by which a model would do a step, whose permissions and stakes hold for the flow as well.
+STEP_TOOLS = {
+    "click": "clickElement",
+    "fill": "inputText",
+    "select": "selectOption",
+    "check": "selectOption",
+    "uncheck": "selectOption",
+    "press": "pressKey",
+    "hover": "hoverElement",
+    "drag": "dragElement",
+    "upload": "uploadFiles",
+    "dialog": "answerDialog",
+    "scroll": "scrollPage",
+    "open": "navigateToUrl",
+    "back": "navigateBack",
+    "forward": "navigateForward",
+    "reload": "navigateToUrl",
+    "tab": "manageTabs",
+    "wait": "waitFor",
+}
+
+
+@dataclass(frozen=True)
+class PausedRun:
+    """A run that waits for a person's answer.
+
+    Attributes:
+        session_id: Its browser session.
+        step: The step that was asked about; 0 for the question before the start.
+    """
+
+    session_id: str = ""
+    step: int = 0
+
+    def to_state(self) -> str:
+        """Return it as the state of a paused call."""
+        return json.dumps({"session": self.session_id, "step": self.step})
+
+
+def read_paused_run(call: Call) -> PausedRun | None:
+    """Return the run that a call resumes; None for a new one."""
+    if call.state is None:
+        return None
+    try:
+        state = json.loads(call.state)
+        return PausedRun(str(state["session"]), int(state["step"]))
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def require_tools(flow: Flow, policy: ToolPolicy, call: Call) -> None:
+    """Refuse a flow with a step whose tool is withheld from the caller. Raises Refused."""
+    offered = filter_tools(browser.tools.values(), policy, warn=False)
+    for number, step in enumerate(flow.steps, 1):
+        tool = offered.get(STEP_TOOLS[step.kind])
+        if tool is None or (call.grant is not None and not call.grant.can_use_tool(tool)):
+            message = f"step {number} of {flow.name} needs {STEP_TOOLS[step.kind]}, which you may not use"
+            raise Refused(message, hint="the operator decides which tools are offered")
+
+
+def require_start_consent(flow: Flow, call: Call, state_id: str | None) -> None:
+    """Ask a person before an agent uses secrets or a sign-in. Raises AnswerNeeded, Refused."""
+    # A hostile page may have talked the agent into it, as with the sign-in of createSession.
+    paused = read_paused_run(call)
+    if call.run is None or not (flow.secrets or state_id) or (paused and paused.step):
+        return
+    uses = [*(f"the secret {name!r}" for name in flow.secrets), *([f"the sign-in {state_id!r}"] if state_id else [])]
+    if call.answer is False:
+        raise Refused(f"the user did not allow the flow {flow.name}", hint="do not repeat the call")
+    if call.answer is not True:
+        question = f"Let agent {call.run.agent} run the flow {flow.name} with {', '.join(uses)} on "
+        raise AnswerNeeded(f"{question}{', '.join(flow.origins)}?", state=PausedRun().to_state())
+
+
+def build_consent_check(policy: ToolPolicy) -> Callable[[FlowStep], bool]:
+    """Return the function that says which steps a person is asked about."""
+
+    def needs_consent(step: FlowStep) -> bool:
+        tool: Tool = browser.tools[STEP_TOOLS[step.kind]]
+        return step.ask or resolve_stake(tool, policy.stakes) == "high"
+
+    return needs_consent
+
+
+def require_step_allowed(flow: Flow, call: Call, paused: PausedRun | None) -> None:
+    """Refuse to resume where the person has not allowed the step. Raises Refused."""
+    if paused and paused.step and call.answer is not True:
+        message = f"the user did not allow step {paused.step} of {flow.name}"
+        hint = f"the browser session {paused.session_id} is open before that step; go on without it"
+        raise Refused(message, hint=hint)

@@ -1,0 +1,181 @@
+"""A browser session as the page on which a flow acts (`flows.runner.FlowPage`)."""
+
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from outrider.browser.protocol.cdp import ContextGone, PageGone, ProtocolError
+from outrider.browser.protocol.keys import parse_modifiers
+from outrider.browser.protocol.values import ScriptError
+from outrider.core.errors import InvalidInput, OutriderError, Refused
+from outrider.flows.conditions import PageView
+from outrider.flows.flow import FlowStep, Target
+from outrider.flows.matching import ElementCandidate
+from outrider.toolsets.browser.results import escape_line, translate_errors
+
+if TYPE_CHECKING:
+    from outrider.browser.actions.page_tools import PageTools
+    from outrider.browser.session.session import Session
+
+TEXT_SCRIPT = """(limit) => ({
+  url: location.href, title: document.title, text: (document.body?.innerText ?? '').slice(0, limit),
+  person: [...document.querySelectorAll('input[type=password]')].some((each) => each.checkVisibility())
+    || document.querySelector('iframe[src*=captcha],iframe[src*=challenges]') !== null,
+})"""
+ActionFunction = Callable[["PageTools", FlowStep, str, str, str], Coroutine[Any, Any, object]]
+
+
+class SessionPage:
+    """The current tab of a session.
+
+    Args:
+        session: The session.
+    """
+
+    def __init__(self, session: "Session") -> None:
+        self._session = session
+
+    async def read_view(self) -> PageView:
+        """Return address, title and text; of a page that a dialog holds up, only the address."""
+        max_chars = 200_000
+        if self._session.dialogs.unanswered:
+            return PageView(self._session.url)
+        texts: list[str] = []
+        view: dict[str, Any] = {}
+        async with self._use_tools() as tools:
+            for frame in list(tools.page.frames):
+                try:
+                    report = await frame.evaluate("outrider", TEXT_SCRIPT, max_chars, timeout=5.0)
+                except (ContextGone, PageGone, ProtocolError, ScriptError, OutriderError):
+                    continue  # it is being replaced; the next look sees the new one
+                view = report if frame.parent is None else view
+                texts.append(str(report["text"]))
+            url = str(view.get("url") or tools.page.url)
+        return PageView(url, str(view.get("title", "")), "\n".join(texts), bool(view.get("person")))
+
+    async def list_candidates(self, target: Target) -> Sequence[ElementCandidate]:
+        """Return the elements of all frames that may be the target."""
+        query = {"role": target.role, "name": target.name, "attributes": target.attributes}
+        found: list[ElementCandidate] = []
+        async with self._use_tools() as tools:
+            await tools.pointer.ensure_baseline(None)  # it opens closed shadow roots and finds listeners
+            for frame in list(tools.page.frames):
+                try:
+                    reports = await tools.snapshotter.scripts.invoke(frame, "listEvidenceMatches", query)
+                except (ContextGone, PageGone, ProtocolError, ScriptError):
+                    continue
+                found += [ElementCandidate.from_evidence(report) for report in reports]
+        return found
+
+    async def act(self, step: FlowStep, ref: str, to_ref: str, secret: str) -> None:
+        """Do a step. Raises OutriderError."""
+        session = self._session
+        async with translate_errors(ref or None):
+            if step.kind in SESSION_ACTIONS:
+                await SESSION_ACTIONS[step.kind](session, step)
+                return
+            if dialog := session.dialogs.unanswered:
+                message = f"a {dialog.kind} dialog is open: {escape_line(dialog.message)}"
+                raise Refused(message, code="dialog_open", hint="add a step `dialog: accept` or `dialog: dismiss`")
+            files = await session.stage_uploads(step.files) if step.files else []
+            async with self._use_tools() as tools:
+                if files:
+                    await tools.forms.upload(ref, *files)
+                else:
+                    await PAGE_ACTIONS[step.kind](tools, step, ref, to_ref, secret)
+
+    async def read_outline(self) -> str:
+        """Return an outline of what is in view."""
+        max_chars = 3_000
+        if dialog := self._session.dialogs.unanswered:
+            return f"a {dialog.kind} dialog: {escape_line(dialog.message)}"
+        async with translate_errors(), self._use_tools() as tools:
+            return str(await tools.snapshotter.take_snapshot("viewport", limit=max_chars))
+
+    @asynccontextmanager
+    async def _use_tools(self) -> "AsyncGenerator[PageTools]":
+        from outrider.browser.actions.page_tools import get_page_tools
+
+        async with self._session.acquire_page() as page:
+            yield get_page_tools(page)
+
+
+async def click_element(tools: "PageTools", step: FlowStep, ref: str, _to: str, _secret: str) -> None:
+    await tools.pointer.click(
+        ref,
+        button=step.button,
+        count=step.count,
+        modifiers=parse_modifiers(step.modifiers),
+        hold_s=step.hold_ms / 1_000,
+    )
+
+
+async def fill_field(tools: "PageTools", step: FlowStep, ref: str, _to: str, secret: str) -> None:
+    text = secret if step.secret is not None else step.text or ""
+    await tools.forms.type(ref, text, append=step.append, submit=step.submit)
+
+
+async def scroll_view(tools: "PageTools", step: FlowStep, _ref: str, _to: str, _secret: str) -> None:
+    from outrider.browser.actions.scroll import scroll_page
+
+    assert step.scroll is not None
+    await scroll_page(tools, step.scroll, step.amount)
+
+
+PAGE_ACTIONS: dict[str, ActionFunction] = {
+    "click": click_element,
+    "fill": fill_field,
+    "scroll": scroll_view,
+    "select": lambda tools, step, ref, _to, _secret: tools.forms.select(ref, *step.options),
+    "check": lambda tools, _step, ref, _to, _secret: tools.forms.check(ref),
+    "uncheck": lambda tools, _step, ref, _to, _secret: tools.forms.check(ref, checked=False),
+    "hover": lambda tools, _step, ref, _to, _secret: tools.pointer.hover(ref),
+    "drag": lambda tools, _step, ref, to, _secret: tools.pointer.drag(ref, to),
+    "press": lambda tools, step, _ref, _to, _secret: tools.pointer.press_keys(step.press or ""),
+}
+
+
+async def open_address(session: "Session", step: FlowStep) -> None:
+    await session.goto(step.open or "")
+
+
+async def step_through_history(session: "Session", step: FlowStep) -> None:
+    arrival = await (session.go_back() if step.back else session.go_forward())
+    if not arrival.moved:
+        raise InvalidInput(f"the session has no page to go {step.kind} to", code="no_effect")
+
+
+async def switch_tab(session: "Session", step: FlowStep) -> None:
+    """Open a tab, or switch to one, which a press may only just have opened."""
+    if step.tab == "new":
+        await session.open_tab()
+        return
+    number, tries = int(step.tab or 0), 30
+    while len(session.tabs) < number and tries:
+        tries -= 1
+        await anyio.sleep(0.1)
+    await session.switch_tab(number)
+
+
+async def answer_dialog(session: "Session", step: FlowStep) -> None:
+    accept = step.dialog == "accept"
+    if session.dialogs.unanswered is None:
+        session.dialogs.preset_answer(accept=accept, text=step.text)
+    else:
+        await session.dialogs.answer(accept=accept, text=step.text)
+
+
+async def reload_page(session: "Session", _step: FlowStep) -> None:
+    await session.reload()
+
+
+SESSION_ACTIONS: dict[str, Callable[["Session", FlowStep], Coroutine[Any, Any, None]]] = {
+    "open": open_address,
+    "back": step_through_history,
+    "forward": step_through_history,
+    "reload": reload_page,
+    "tab": switch_tab,
+    "dialog": answer_dialog,
+}

@@ -1,0 +1,142 @@
+"""Tools that save, list, show, run and delete flows."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import anyio
+from pydantic import Field
+
+from outrider.browser.session.browsers import Browsers
+from outrider.core.context import Call
+from outrider.core.errors import NotFound
+from outrider.core.result import Result, TextBlock
+from outrider.core.tool import Toolset
+from outrider.core.tool_policy import ToolPolicy
+from outrider.flows.flow import require_flow_name
+from outrider.flows.flow_store import FlowStore
+from outrider.flows.recording import FlowBuilder
+from outrider.toolsets.flows.running import RunRequest, run_flow
+from outrider.toolsets.options import ToolOptions
+from outrider.toolsets.parameters import NotNegative
+from outrider.toolsets.usual_names import USUAL_TOOL_NAMES
+from outrider.workspace import SessionWorkspaces
+
+if TYPE_CHECKING:
+    from outrider.browser.session.session import Session
+
+MAX_RUN_S = 1_800
+
+flows = Toolset(
+    "flows",
+    "runFlow repeats without a model what saveFlow has saved.",
+    usual_names=USUAL_TOOL_NAMES["flows"],
+)
+FlowName = Annotated[str, Field(min_length=1, max_length=64)]
+
+
+@flows.tool(effect="write", title="Save a flow", untrusted=True)
+async def saveFlow(
+    browsers: Browsers,
+    store: FlowStore,
+    tool_options: ToolOptions,
+    call: Call,
+    /,
+    name: FlowName,
+    sessionId: str | None = None,
+    since: Annotated[NotNegative, Field(description="Only the actions after this number")] = 0,
+    description: Annotated[str | None, Field(max_length=500)] = None,
+    replace: bool = False,
+) -> Result:
+    """Save the session's successful actions as a flow; what was typed becomes parameters, passwords secrets."""
+    session = _find_session(browsers, call, sessionId)
+    flow = FlowBuilder(require_flow_name(name)).build(session.actions.list_since(since), description or "")
+    path = await anyio.to_thread.run_sync(lambda: store.save(call, flow, replace=replace))
+    text = await anyio.to_thread.run_sync(store.read_text, call, flow.name)
+    notes = [f"the operator must set {secret.env} for secret {each}" for each, secret in flow.secrets.items()]
+    if any("[removed]" in (step.open or "") for step in flow.steps):
+        notes.append("an address held a credential, which was left out: make it a parameter in the file")
+    data = {
+        "name": flow.name,
+        "path": str(path),
+        "steps": len(flow.steps),
+        "parameters": list(flow.parameters),
+        "secrets": list(flow.secrets),
+        "lastAction": session.actions.total,
+    }
+    head = f"Saved {flow.name}: {len(flow.steps)} steps."
+    # Names of elements are the page's own words.
+    lines = [head, *(f"Note: {note}" for note in notes), tool_options.mark_untrusted(text, flow.origins[0])]
+    return Result((TextBlock("\n".join(lines)),), data=data | ({"notes": notes} if notes else {}))
+
+
+@flows.tool(title="List flows", viewers=True)
+async def listFlows(store: FlowStore, call: Call, /) -> Result:
+    """List the saved flows."""
+    entries = await anyio.to_thread.run_sync(store.list_flows, call)
+    rows = [
+        {"name": each.name, "error": each.problem}
+        if each.problem
+        else {
+            "name": each.name,
+            "description": each.description,
+            "parameters": list(each.parameters),
+            "steps": each.steps,
+            "version": each.version,
+        }
+        for each in entries
+    ]
+    lines = [f"{each.name}: {each.problem or each.description or f'{each.steps} steps'}" for each in entries]
+    return Result((TextBlock("\n".join(lines) or "There are no flows: saveFlow saves one."),), data={"flows": rows})
+
+
+@flows.tool(title="Show a flow", viewers=True, untrusted=True)
+async def showFlow(store: FlowStore, tool_options: ToolOptions, call: Call, /, name: FlowName) -> str:
+    """Show a flow's file."""
+    return tool_options.mark_untrusted(await anyio.to_thread.run_sync(store.read_text, call, name), name)
+
+
+@flows.tool(effect="act", stake="low", title="Delete a flow")
+async def deleteFlow(store: FlowStore, call: Call, /, name: FlowName) -> str:
+    """Delete a flow."""
+    await anyio.to_thread.run_sync(store.delete, call, name)
+    return f"Deleted {name}."
+
+
+@flows.tool(
+    effect="act",
+    stake="low",
+    title="Run a flow",
+    open_world=True,
+    untrusted=True,
+    timeout=MAX_RUN_S,
+    private=frozenset({"parameters"}),
+)
+async def runFlow(
+    browsers: Browsers,
+    workspaces: SessionWorkspaces,
+    store: FlowStore,
+    policy: ToolPolicy,
+    tool_options: ToolOptions,
+    call: Call,
+    /,
+    name: FlowName,
+    parameters: dict[str, str] | None = None,
+    sessionId: Annotated[str | None, Field(description="Default: a new session")] = None,
+    fromStep: Annotated[int, Field(ge=1)] = 1,
+    stateId: Annotated[str | None, Field(description="Saved sign-in for a new session")] = None,
+    keepOpen: Annotated[bool | None, Field(description="Default: where it stopped")] = None,
+    waitSeconds: Annotated[float, Field(ge=0, le=120, description="For each element")] = 10,
+) -> Result:
+    """Run a flow without a model; where it stops, the result says why, what is there, and how to go on."""
+    flow = await anyio.to_thread.run_sync(store.load, call, name)
+    request = RunRequest(flow, parameters or {}, sessionId, fromStep, stateId, keepOpen, waitSeconds)
+    return await run_flow(browsers, workspaces, store, policy, tool_options, call, request)
+
+
+def _find_session(browsers: Browsers, call: Call, session_id: str | None) -> "Session":
+    """Return the session of that id, else the one that was used last. Raises NotFound."""
+    if session_id:
+        return browsers.get_session(call.session, session_id)
+    sessions = browsers.list_sessions(call.session)
+    if not sessions:
+        raise NotFound("no browser session is open", hint="act in one first: navigateToUrl opens it", code="no_session")
+    return max(sessions, key=lambda session: session.used_at)

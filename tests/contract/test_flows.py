@@ -1,0 +1,220 @@
+"""Toolset `flows` through a client and a real browser."""
+
+import json
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+from mcp.types import CallToolResult, ElicitResult
+
+from outrider.core.text import count_tokens
+from outrider.serve.protocol_results import build_tool_entry
+from outrider.toolsets.flows.tools import flows
+from support.apps import loopback_app
+from support.apps.browser_app import BrowserAppClient, format_result_text, open_browser_app
+from support.results import read_error
+
+pytestmark = pytest.mark.anyio
+PATIENCE = 120
+PASSWORD = "lovelace"
+
+
+@pytest.fixture(scope="module")
+async def at(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[BrowserAppClient]:
+    async with open_browser_app(tmp_path_factory.mktemp("flows")) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def session(at: BrowserAppClient) -> AsyncGenerator[str]:
+    with anyio.fail_after(PATIENCE):
+        opened = await at.open_session("/login")
+        yield opened
+        await at.call_tool("closeSession", sessionId=opened)
+
+
+async def use(at: BrowserAppClient, tool: str, **arguments: Any) -> str:
+    """Calls a tool that must not fail; its text."""
+    result = await at.call_tool(tool, **arguments)
+    assert not result.is_error, format_result_text(result)
+    return format_result_text(result)
+
+
+async def sign_in_and_order(at: BrowserAppClient, session: str) -> None:
+    await use(at, "inputText", sessionId=session, selector="[name=user]", text="ada")
+    await use(at, "inputText", sessionId=session, selector="[type=password]", text=PASSWORD)
+    await use(at, "clickElement", sessionId=session, selector="button=Sign in")
+    await at.navigate_session(session, "/form")
+    missed = await at.call_tool("clickElement", sessionId=session, selector="#nothing")
+    assert missed.is_error
+    fields = [
+        {"selector": "[name=name]", "value": "Adda"},
+        {"selector": "[name=size]", "value": "Medium"},
+        {"selector": "[name=gift]", "value": True},
+        {"selector": "[value=bill]", "value": True},
+    ]
+    await use(at, "fillForm", sessionId=session, fields=fields)
+    await use(at, "inputText", sessionId=session, selector="[name=name]", text="Ada")
+    await use(at, "clickElement", sessionId=session, selector="button=Send")
+
+
+def find_file(at: BrowserAppClient, name: str) -> Path:
+    return at.loopback.app.loaded.workspace / ".outrider" / "flows" / f"{name}.yaml"
+
+
+def test_the_toolset_is_not_offered_by_default_and_costs_little():
+    entries = [build_tool_entry(tool, tool.name) for tool in flows.tools.values()]
+    listed = {"tools": [each.model_dump(by_alias=True, exclude_none=True, mode="json") for each in entries]}
+    assert count_tokens(json.dumps(listed, ensure_ascii=False, separators=(",", ":"))) <= 1_000
+    assert not flows.default
+
+
+async def test_what_was_done_is_saved_with_parameters_and_without_passwords_and_runs_again(
+    at: BrowserAppClient, session: str, monkeypatch: pytest.MonkeyPatch
+):
+    await sign_in_and_order(at, session)
+    saved = await at.call_tool("saveFlow", name="order", sessionId=session, description="Order tea")
+    text = find_file(at, "order").read_text()
+    without = await at.call_tool("runFlow", name="order")
+    monkeypatch.setenv("OUTRIDER_FLOW_PASSWORD", PASSWORD)
+    ran = await at.call_tool("runFlow", name="order", parameters={"name": "Grace"}, keepOpen=True)
+    shown = await use(at, "getPageTitle", sessionId=ran.structured_content["sessionId"])
+    listed = await at.call_tool("listFlows")
+    wrong = await at.call_tool("runFlow", name="order", parameters={"nam": "Grace"})
+    unknown = await at.call_tool("runFlow", name="ordre")
+    assert saved.structured_content["parameters"] == ["user", "size", "name"]
+    assert saved.structured_content["secrets"] == ["password"]
+    assert "OUTRIDER_FLOW_PASSWORD" in format_result_text(saved)
+    assert PASSWORD not in text + format_result_text(saved) + format_result_text(ran)
+    assert "nothing" not in text
+    assert "Adda" not in text
+    assert "text: Thanks, ${name}" in text
+    assert read_error(without)["code"] == "no_secret"
+    assert ran.structured_content["ok"], format_result_text(ran)
+    assert shown == "Thanks"
+    assert listed.structured_content["flows"] == [
+        {
+            "name": "order",
+            "description": "Order tea",
+            "parameters": ["user", "size", "name"],
+            "steps": 10,
+            "version": 1,
+        }
+    ]
+    assert "its parameters: user, size, name" in format_result_text(wrong)
+    assert "choose one of order" in format_result_text(unknown)
+
+
+async def test_a_saved_flow_keeps_comments_and_gets_a_new_version(at: BrowserAppClient, session: str):
+    await use(at, "inputText", sessionId=session, selector="[name=user]", text="ada")
+    await use(at, "saveFlow", name="typing", sessionId=session)
+    file = find_file(at, "typing")
+    file.write_text(file.read_text().replace("  - fill:", "  # who it is\n  - fill:"))
+    await use(at, "inputText", sessionId=session, selector="[name=user]", text="grace")
+    again = await at.call_tool("saveFlow", name="typing", sessionId=session)
+    await use(at, "saveFlow", name="typing", sessionId=session, replace=True)
+    text = await use(at, "showFlow", name="typing")
+    assert read_error(again)["code"] == "flow_exists"
+    assert "# who it is" in text
+    assert "version: 2" in text
+    assert "default: grace" in text
+    await use(at, "deleteFlow", name="typing")
+    assert not file.exists()
+    assert "unknown_flow" in str(read_error(await at.call_tool("showFlow", name="typing")))
+
+
+async def test_a_password_that_is_typed_key_by_key_is_one_secret(at: BrowserAppClient, session: str):
+    await use(at, "clickElement", sessionId=session, selector="[type=password]")
+    for key in "qxz":
+        await use(at, "pressKey", sessionId=session, key=key)
+    await use(at, "pressKey", sessionId=session, key="Enter")
+    await use(at, "saveFlow", name="keys", sessionId=session)
+    text = find_file(at, "keys").read_text()
+    assert text.count("secret: password") == 1
+    assert "press: Enter" in text
+    assert not {"press: q", "press: x", "press: z"} & {line.strip(" -") for line in text.splitlines()}
+
+
+def write_flow(at: BrowserAppClient, name: str, steps: str, more: str = "") -> None:
+    file = find_file(at, name)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    site = at.loopback.site_url
+    file.write_text(f"flow: 1\nname: {name}\norigins: [{site}]\n{more}steps:\n{steps.replace('SITE', site)}")
+
+
+async def stop(at: BrowserAppClient, name: str) -> CallToolResult:
+    result = await at.call_tool("runFlow", name=name)
+    assert result.is_error, format_result_text(result)
+    return result
+
+
+async def test_a_flow_written_by_hand_stops_with_the_reason_and_goes_on_from_the_next_step(at: BrowserAppClient):
+    with anyio.fail_after(PATIENCE):
+        steps = "  - open: SITE/form\n  - fill: Name\n    text: Ada\n  - click: {role: button, name: Order}\n"
+        write_flow(at, "stops", steps + "  - check: Gift\n")
+        stopped = await stop(at, "stops")
+        error = read_error(stopped)
+        session = error["details"]["sessionId"]
+        onward = await at.call_tool("runFlow", name="stops", sessionId=session, fromStep=4)
+    assert (error["code"], error["details"]["step"]) == ("not_found", 3)
+    assert 'button "Order" is not on the page' in error["message"]
+    assert "fromStep=4" in error["hint"]
+    assert 'button "Send"' in format_result_text(stopped)
+    assert onward.structured_content["ok"]
+
+
+async def test_a_flow_acts_only_on_the_origins_that_it_names(at: BrowserAppClient):
+    with anyio.fail_after(PATIENCE):
+        write_flow(at, "elsewhere", "  - open: http://localhost:9/\n")
+        opened = await stop(at, "elsewhere")
+        write_flow(at, "led-away", "  - open: SITE/to?url=http://10.1.1.1/\n")
+        redirected = await stop(at, "led-away")
+    assert read_error(opened)["code"] == "origin_refused"
+    assert read_error(redirected)["code"] in ("origin_refused", "failed")
+
+
+async def test_mistakes_in_a_file_are_named(at: BrowserAppClient):
+    cases = {
+        "  - clik: Save\n": "steps.0",
+        "  - click: Save\n    press: Enter\n": "exactly one of",
+        "  - fill: Name\n": "fill needs text or secret",
+        "  - fill: Name\n    secret: token\n": "secret 'token'",
+        "  - wait: {}\n": "needs url, title, text or gone",
+        "  - [": "not valid YAML",
+    }
+    for steps, expected in cases.items():
+        write_flow(at, "wrong", steps)
+        assert expected in format_result_text(await stop(at, "wrong")), steps
+    write_flow(at, "wrong", "  - fill: Name\n    secret: key\n", "secrets: {key: {env: ANTHROPIC_API_KEY}}\n")
+    assert "secrets.key.env" in format_result_text(await stop(at, "wrong"))
+
+
+async def test_steps_with_high_stakes_ask_a_person_each_time(tmp_path: Path):
+    asked: list[str] = []
+
+    async def answer(context: Any, params: Any) -> ElicitResult:
+        asked.append(params.message)
+        return ElicitResult(action="accept", content={"allow": len(asked) < 3})
+
+    page = "<title>Shop</title><h1>Shop</h1><button onclick='document.title += 1'>Buy</button>"
+    site = loopback_app.build_page_site({"/shop": page})
+    with anyio.fail_after(PATIENCE):
+        async with (
+            loopback_app.open_loopback_app(tmp_path, site, more={"toolsets": ["browser", "flows"]}) as house,
+            Client(house.app.build_server(), elicitation_callback=answer) as client,
+        ):
+            folder = tmp_path / ".outrider" / "flows"
+            folder.mkdir(parents=True)
+            steps = f"  - open: {house.site_url}/shop\n  - click: Buy\n    ask: true\n  - click: Buy\n    ask: true\n"
+            (folder / "buy.yaml").write_text(f"flow: 1\nname: buy\norigins: [{house.site_url}]\nsteps:\n{steps}")
+            both = await client.call_tool("runFlow", {"name": "buy", "keepOpen": True})
+            refused = await client.call_tool("runFlow", {"name": "buy", "keepOpen": True})
+            titles = [await each.read_title() for each in house.app.browsers.list_sessions()]
+    assert not both.is_error, format_result_text(both)
+    assert "step 2, click" in asked[0]
+    assert "step 3, click" in asked[1]
+    assert "did not allow step 2" in format_result_text(refused)
+    assert titles == ["Shop11", "Shop"]

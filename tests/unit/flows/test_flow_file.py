@@ -1,0 +1,85 @@
+"""A flow's file: what is written is read, and what people have added stays."""
+
+from pathlib import Path
+
+import pytest
+
+from outrider.core.context import Call
+from outrider.core.errors import InvalidInput, NotConfigured
+from outrider.flows.conditions import PageView, find_unmet
+from outrider.flows.flow import Flow, FlowCondition, FlowStep, Target
+from outrider.flows.flow_file import format_flow, parse_flow
+from outrider.flows.flow_store import FlowStore
+from outrider.flows.values import fill_step, resolve_parameters, resolve_secrets
+
+TEXT = """# Of the whole team
+flow: 1
+name: tea
+origins: [http://shop.example]
+parameters:
+  kind: {default: Green}   # as it is drunk
+secrets:
+  pin: {file: pin}
+steps:
+  # the first page
+  - open: http://shop.example/${kind}
+  - fill: PIN
+    secret: pin
+  - click: {role: button, name: "Order ${kind}", row: "${kind} tea"}
+    expect: {text: "${kind} * ordered"}
+"""
+
+
+def test_a_flow_that_is_saved_again_keeps_its_comments():
+    flow = parse_flow(TEXT, "tea")
+    flow.description = "Order"
+    again = format_flow(flow, TEXT)
+    for comment in ("# Of the whole team", "# as it is drunk", "# the first page"):
+        assert comment in again
+    assert parse_flow(again, "tea") == flow
+    assert parse_flow(format_flow(flow), "tea") == flow
+
+
+def test_parameters_are_filled_in_everywhere_and_secrets_come_from_the_operator(tmp_path: Path):
+    flow = parse_flow(TEXT, "tea")
+    values = resolve_parameters(flow, {"kind": "Black"})
+    click = fill_step(flow.steps[2], values)
+    assert fill_step(flow.steps[0], values).open == "http://shop.example/Black"
+    assert (click.target.name, click.target.row) == ("Order Black", "Black tea")
+    with pytest.raises(NotConfigured, match="the file pin is missing"):
+        resolve_secrets(flow, {}, tmp_path)
+    (tmp_path / "pin").write_text("1234\n")
+    assert resolve_secrets(flow, {}, tmp_path) == {"pin": "1234"}
+    with pytest.raises(InvalidInput, match="does not declare"):
+        fill_step(FlowStep(open="http://shop.example/${size}"), values)
+
+
+@pytest.mark.parametrize(
+    ("condition", "is_met"),
+    [
+        (FlowCondition(url="/orders/*"), True),
+        (FlowCondition(url="/orders"), False),
+        (FlowCondition(url="http://shop.example/orders/7?x=1"), True),
+        (FlowCondition(url="/orders/7?x=1"), True),
+        (FlowCondition(text="order * is  SENT"), True),
+        (FlowCondition(text="order is sent"), False),
+        (FlowCondition(gone="sent"), False),
+        (FlowCondition(gone="lost", title="Shop"), True),
+    ],
+)
+def test_conditions_compare_what_a_person_would(condition: FlowCondition, is_met: bool):
+    view = PageView("http://shop.example/orders/7?x=1", "My shop", "Your Order 7\nis sent.")
+    assert (find_unmet(condition, view) == "") is is_met
+
+
+def test_names_cannot_leave_the_folder_and_links_are_not_followed(tmp_path: Path):
+    store = FlowStore(tmp_path, tmp_path / "data")
+    flow = Flow(name="tea", origins=["http://x"], steps=[FlowStep(click=Target(name="Save"))])
+    path = store.save(Call(), flow)
+    assert path == tmp_path / ".outrider" / "flows" / "tea.yaml"
+    for name in ("../tea", "a/b", ".hidden", "", "x" * 65):
+        with pytest.raises(InvalidInput):
+            store.load(Call(), name)
+    path.with_name("link.yaml").symlink_to(path)
+    with pytest.raises(InvalidInput, match="is a link"):
+        store.load(Call(), "link")
