@@ -357,7 +357,7 @@ function emitReplacingLabel(label, control, out, style) {
   const nested = holdsControls(label, control);
   const name = nested ? nameFromAria(control) : nameFromContent(label, control) || computeName(control);
   const shown = name ? ` ${quote(name)}` : nested ? "" : ` ${hintForNameless(label)}`;
-  const ref = out.refer(label, computeRole(label), name);
+  const ref = out.refer(label, computeRole(label), nameToRecord(label, computeRole(label)));
   out.item(`${role}${shown} ${ref}${formatStates(control, role)}`);
   if (nested) out.nested(() => walkChildren(label, out, style));
 }

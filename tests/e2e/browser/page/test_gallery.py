@@ -63,3 +63,5 @@ async def test_what_only_libraries_need_is_left_out_and_unnamed_controls_are_tol
     outline = (await on.snapshotter.take_snapshot("full")).piece.text
     shown = " ".join(re.sub(r"e\d+", "REF", outline).split())
     assert shown == 'button .up REF button .down REF button .close REF radio "4 stars" REF'
+    await on.pointer.click(find_refs(outline.split("\n")[-1])[-1])
+    assert await on.evaluate_js("document.querySelector('[type=radio]').checked")
