@@ -135,8 +135,10 @@ class Forms:
             prepared = await self._invoke_script(location, "prepareFill", text, options)
             if not prepared["ok"]:
                 raise build_action_error("type", selector, prepared)
-            if prepared["how"] == "type":
-                await self._write_text(text, delay, replaces=not (append or prepared["empty"]))
+            if prepared["how"] == "step":
+                await self._step_slider(location, float(text))
+            elif prepared["how"] != "set":
+                await self._write_prepared(location, text, prepared, append=append, delay=delay)
             written = await self._invoke_script(location, "checkFilled", text, options)
             if not written.get("replaced") or written["same"] or append:
                 break
@@ -160,6 +162,36 @@ class Forms:
             await self.page.insert_text(inserted)
         if key:
             await self.page.dispatch_key(key)
+
+    async def _write_prepared(
+        self, location: ElementLocation, text: str, prepared: dict[str, Any], *, append: bool, delay: float
+    ) -> None:
+        """Write into the focused field, or into an editor that draws its text."""
+        if prepared["how"] == "type":
+            await self._write_text(text, delay, replaces=not (append or prepared["empty"]))
+            return
+        await self.page.dispatch_key("Control+End" if append else "Control+a")
+        # A paste is taken as it is, where editors indent lines and close brackets that are typed.
+        is_pasted = bool(text) and not delay and await self._invoke_script(location, "pasteText", text)
+        if not is_pasted:
+            await self._write_text(text, delay, replaces=not append)
+
+    async def _step_slider(self, location: ElementLocation, wanted: float) -> None:
+        """Press arrow keys until a focused slider shows the value; stop where a press leads no nearer."""
+        max_presses = 200
+        start = value = await self._invoke_script(location, "readSlider")
+        # Some sliders take only the keys of their own direction.
+        for increase, decrease in (("ArrowUp", "ArrowDown"), ("ArrowRight", "ArrowLeft")):
+            for _ in range(max_presses):
+                before = value
+                if before is None or before == wanted:
+                    return
+                await self.page.dispatch_key(increase if wanted > before else decrease)
+                value = await self._invoke_script(location, "readSlider")
+                if value is None or abs(value - wanted) >= abs(before - wanted):
+                    break
+            if value != start:
+                return
 
     async def _invoke_script(self, location: ElementLocation, name: str, *args: object) -> Any:
         return await self._scripts.invoke(location.frame, name, location.ref, *args)

@@ -73,9 +73,18 @@ function hintFromAttributes(element) {
 
 function findHint(element) {
   if (idOf(element)) return `#${shorten(idOf(element), 40)}`;
-  const icon = element.getAttribute("class") || element.firstElementChild?.getAttribute("class") || "";
-  return icon.trim() ? `.${shorten(icon.trim().split(/\s+/).pop(), 40)}` : tagOf(element);
+  const name = findRarestClass(element) || (element.firstElementChild && findRarestClass(element.firstElementChild));
+  return name ? `.${shorten(name, 40)}` : tagOf(element);
 }
+
+// The class that fewest elements have says most about one: libraries give a class to all of their buttons.
+function findRarestClass(element) {
+  const readable = [...element.classList].filter((each) => !HASHED_CLASS.test(each)).reverse();
+  const shared = readable.map((each) => document.getElementsByClassName(each).length);
+  return readable[shared.indexOf(Math.min(...shared))] || element.classList[element.classList.length - 1] || "";
+}
+
+const HASHED_CLASS = /\d.*\d|^css-|[A-Z].*\d|\d.*[A-Z]/;
 
 function emitField(element, out, style, role) {
   const name = computeName(element, role);

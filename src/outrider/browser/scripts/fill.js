@@ -11,6 +11,7 @@ function prepareFill(ref, text, { append = false, selector = "" } = {}) {
   const element = findAgain(ref, selector);
   if (!element) return { ok: false, ...explainGoneRef(ref) };
   const field = findEditable(element);
+  if (!field && isDrawnSlider(element)) return prepareSlider(element, text);
   const problem = field ? checkText(field, text, append) : explainNotField(element);
   if (problem) return { ok: false, ...problem, ...collectEvidence(element) };
   valueBefore.set(field, readFieldText(field));
@@ -19,8 +20,22 @@ function prepareFill(ref, text, { append = false, selector = "" } = {}) {
   if (focusedElement() !== field && !containsNode(focusedElement() || bodyOf(document), field)) {
     return { ok: false, ...buildFailure("not_editable", "it does not take the focus", "click it first"), ...collectEvidence(element) };
   }
+  if (isDrawnEditor(field)) return { ok: true, how: "edit" };
   selectContent(field, append);
   return { ok: true, how: "type", empty: !readFieldText(field), multiline: isMultiline(field) };
+}
+
+// An editor that draws its text keeps only a part of it in the field that takes the keys. A terminal says that it has one line.
+function isDrawnEditor(field) {
+  return isMultiline(field) && field.getAttribute("aria-multiline") !== "false" && isHiddenField(field);
+}
+
+// Editors take a pasted text as it is, where they indent lines and close brackets that are typed.
+function pasteText(ref, text) {
+  const clipboardData = new DataTransfer();
+  clipboardData.setData("text/plain", text);
+  const field = focusedElement() || elementOf(ref);
+  return !field.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true, composed: true }));
 }
 
 // A page that renders often may have put another element in the place of the one that a selector found.
@@ -93,7 +108,7 @@ function checkRange(field, text) {
 
 function checkLength(field, text, append) {
   const limit = field.maxLength ?? -1;
-  const length = text.length + (append ? field.value.length : 0);
+  const length = text.length + (append ? readFieldText(field).length : 0);
   if (limit < 0 || length <= limit) return null;
   return buildFailure("bad_value", `the field takes at most ${limit} characters, not ${length}`, `shorten it to ${limit}`, { maxlength: limit });
 }
@@ -139,6 +154,7 @@ function isMultiline(field) {
 // Compares the field's value with the intended one; a secret is compared here and not reported.
 function checkFilled(ref, text, { append = false, selector = "" } = {}) {
   const element = findAgain(ref, selector);
+  if (element && isDrawnSlider(element) && !findEditable(element)) return checkSlider(element, text);
   const field = element && findEditable(element);
   if (!field) return { connected: false };
   const value = readFieldText(field);

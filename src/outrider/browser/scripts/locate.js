@@ -22,7 +22,7 @@ async function locateOnce(target, action, { strict = true, steady = false, arm =
   const problem = (pressed !== element && checkOwnState(element, action)) || findObstacle(pressed, action);
   if (problem) return { ok: false, ...problem, ...collectEvidence(pressed) };
   const still = !(steady || isMoving(pressed)) || (await waitUntilStill(pressed));
-  const findTarget = () => (at ? findRequestedPoint(pressed, at) : (action === "drop" && findDropPoint(pressed, elementOf(carried))) || findReachablePoint(pressed));
+  const findTarget = () => (at ? findRequestedPoint(pressed, at) : (pressed !== element && tagOf(pressed) !== "label" && findFreePoint(pressed, listOtherControls(pressed, element))) || (action === "drop" && findDropPoint(pressed, elementOf(carried))) || findReachablePoint(pressed));
   const point = still ? await waitUntilUncovered(pressed, findTarget) : explainMoving();
   if (target.selector && !element.isConnected) return { ok: false, ...explainNotFound(target.selector), replaced: true };
   if (point.reason) return { ok: false, ...point, ...collectEvidence(pressed) };

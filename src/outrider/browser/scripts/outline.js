@@ -273,7 +273,7 @@ function emitElement(element, out, style, parentContext, seen) {
   if (tagOf(element) === "label" && (!why || actsForControl(element))) return emitLabel(element, out, style);
   if (why && (seen || (element.firstElementChild === null && !shadowOf(element)))) {
     if (out.view && out.view.skips(element)) return;
-    if (seen) emitActionable(element, out, style, role, why);
+    if (seen && !isEmptySpot(element, why)) emitActionable(element, out, style, role, why);
     return;
   }
   if (NAMING_TAGS.has(tagOf(element)) && namesParent(element)) return;
@@ -295,6 +295,13 @@ function scrollsContent(element, style) {
 
 function isRowPart(role) {
   return role === "listitem" || role === "row" || CELL_ROLES.has(role);
+}
+
+// Focus guards, and the roots that libraries append for pop-ups, take no room while they show nothing.
+function isEmptySpot(element, why) {
+  if ((why !== "handler" && why !== "focus") || isVisible(element) || shadowOf(element)) return false;
+  if (element instanceof SVGElement || getComputedStyle(element).display === "contents") return false;
+  return (element.innerText ?? "").trim() === "" && ![...element.getElementsByTagName("*")].some((each) => isVisible(each) || shadowOf(each));
 }
 
 // A legend or caption is written only as the name of its group.
@@ -334,19 +341,23 @@ function isReplacedByLabel(control) {
   return LABEL_REPLACED_TYPES.has(control.type) && !isControlShown(control) && [...control.labels].some(isVisible);
 }
 
-// Component libraries send a form's value from a transparent field that users cannot reach.
+// Component libraries send a form's value from a transparent or clipped field that users cannot reach.
 function isDuplicateField(element, style) {
-  return element.getAttribute("aria-hidden") === "true" && element.tabIndex < 0 && style.opacity === "0" && element.type !== "file";
+  if (element.tabIndex >= 0 || element.type === "file") return false;
+  if (element.getAttribute("aria-hidden") === "true" && style.opacity === "0") return true;
+  return VALUE_FIELD_ROLES.has(computeRole(element)) && isClippedAway(element, style);
 }
+
+const VALUE_FIELD_ROLES = new Set(["textbox", "combobox", "listbox"]);
 
 const LABEL_REPLACED_TYPES = new Set(["checkbox", "radio", "file"]);
 
 function emitReplacingLabel(label, control, out, style) {
   const role = computeRole(control);
   const nested = holdsControls(label, control);
-  const name = nested ? nameFromAria(control) : nameFromContent(label, control);
+  const name = nested ? nameFromAria(control) : nameFromContent(label, control) || computeName(control);
   const shown = name ? ` ${quote(name)}` : nested ? "" : ` ${hintForNameless(label)}`;
-  const ref = out.refer(label, computeRole(label), name);
+  const ref = out.refer(label, computeRole(label), nameToRecord(label, computeRole(label)));
   out.item(`${role}${shown} ${ref}${formatStates(control, role)}`);
   if (nested) out.nested(() => walkChildren(label, out, style));
 }

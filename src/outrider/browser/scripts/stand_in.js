@@ -14,21 +14,29 @@ function isHidden(element) {
   return findTransparentAncestor(element) !== null || isClippedAway(element, getComputedStyle(element)) || !isControlShown(element);
 }
 
-// The nearest visible box around a hidden field that holds no other control.
+// The nearest visible box around a hidden field that holds no other field, and a free point beside its buttons.
 function findStandIn(field) {
   let box = parentElementOf(field);
   for (let level = 0; box !== null && level < MAX_STAND_IN_LEVELS; level++, box = parentElementOf(box)) {
-    if (tagOf(box) === "body" || tagOf(box) === "form" || holdsOtherControl(box, field)) return null;
-    if (isVisible(box) && !findTransparentAncestor(box) && (findPoint(box) || scrollToPoint(box))) return box;
+    const others = listOtherControls(box, field);
+    if (tagOf(box) === "body" || tagOf(box) === "form" || others.some((each) => FIELD_ROLES.has(computeRole(each)))) return null;
+    if (isVisible(box) && !findTransparentAncestor(box) && (findPoint(box) || scrollToPoint(box)) && (!others.length || findFreePoint(box, others))) return box;
   }
   return null;
 }
 
-function holdsOtherControl(box, field) {
-  for (const each of box.querySelectorAll(ACTIONABLE_SELECTOR)) {
-    if (each !== field && !containsNode(each, field) && isVisible(each) && !findTransparentAncestor(each)) return true;
-  }
-  return false;
+// Other controls in a box around a field, such as the buttons that remove what was chosen.
+function listOtherControls(box, field) {
+  const isOther = (each) => each !== field && !containsNode(each, field) && isVisible(each) && !findTransparentAncestor(each);
+  return [...box.querySelectorAll(ACTIONABLE_SELECTOR)].filter(isOther);
+}
+
+function findFreePoint(box, controls) {
+  const isFree = ({ x, y }) => {
+    const hit = elementAtPoint(x, y);
+    return hit !== null && containsNode(box, hit) && !controls.some((each) => containsNode(each, hit));
+  };
+  return listPoints(box).find(isFree) || null;
 }
 
 // Libraries hide a native control and draw another one beside it.

@@ -49,3 +49,19 @@ async def test_elements_have_references_whose_events_a_framework_handles_at_a_co
         list.lastChild.append('Late row') })()"""
     )
     assert re.search(r"<Late row e\d+>", (await on.snapshotter.take_snapshot("full")).piece.text)
+
+
+async def test_what_only_libraries_need_is_left_out_and_unnamed_controls_are_told_apart(visit: OpenZooPage) -> None:
+    on = await visit(
+        """<style>.gone { position: absolute; width: 1px; height: 1px; clip: rect(0 0 0 0); overflow: hidden }</style>
+        <select id=copy class=gone tabindex=-1 aria-label=Copy><option>A</select><span tabindex=0></span>
+        <div id=root><p style="display: none">Menu</p></div><script>root.onclick = () => 1</script>
+        <button class="up btn"></button><button class="down btn"></button><button class="m_87cf2631 close btn"></button>
+        <label style="display: inline-block; width: 9px; height: 9px; background: gold"><input type=radio class=gone
+          aria-label="4 stars"></label>"""
+    )
+    outline = (await on.snapshotter.take_snapshot("full")).piece.text
+    shown = " ".join(re.sub(r"e\d+", "REF", outline).split())
+    assert shown == 'button .up REF button .down REF button .close REF radio "4 stars" REF'
+    await on.pointer.click(find_refs(outline.split("\n")[-1])[-1])
+    assert await on.evaluate_js("document.querySelector('[type=radio]').checked")

@@ -48,3 +48,54 @@ async def test_what_is_hidden_for_good_is_refused_and_names_the_drawn_control(vi
         await on.forms.type("#transparent", "Pear")
     assert refused.value.hint == "click it, then click the option that appears"
     assert "row" not in await on.read_log()
+
+
+async def test_a_hidden_field_beside_its_remove_buttons_is_pressed_where_the_box_is_free(visit: OpenZooPage) -> None:
+    on = await visit(
+        """<script>log = []</script><div onmousedown="log.push(event.target.id)" style="width: 300px; border: solid">
+        <span id=wide style="display: inline-block; width: 160px">Alpha
+          <button id=remove style="width: 120px">x</button></span>
+        <input id=search role=combobox aria-label=Fruits style="opacity: 0; width: 20px"></div>"""
+    )
+    await on.pointer.click("#search")
+    assert (await on.read_log())[-1] not in ("", "remove")
+
+
+async def test_text_replaces_and_follows_what_an_editor_draws(visit: OpenZooPage) -> None:
+    on = await visit(
+        """<div id=editor style="width: 300px; border: 1px solid" onmousedown="field.focus()"><pre id=drawn></pre>
+        <textarea id=field style="position: absolute; width: 1px; height: 1px; opacity: 0"></textarea></div>
+        <script>let text = "first\\nsecond", all = false; const draw = () => { drawn.textContent = text };
+        const put = (more) => { text = all ? more : text + more; all = false; field.value = ""; draw() }; draw();
+        field.onkeydown = (event) => { if (event.ctrlKey && event.key === "a") all = true; };
+        field.oninput = () => put(field.value.replace(/\\n/g, "\\n    "));
+        field.onpaste = (event) => { event.preventDefault(); put(event.clipboardData.getData("text/plain")) };
+        </script>"""
+    )
+    await on.forms.type("#field", "if (x) {\n  y()\n}")
+    assert await on.evaluate_js("text") == "if (x) {\n  y()\n}"
+    await on.forms.type("#field", "!", append=True)
+    assert await on.evaluate_js("text") == "if (x) {\n  y()\n}!"
+
+
+async def test_text_is_added_to_an_editable_region(visit: OpenZooPage) -> None:
+    on = await visit("<div id=note contenteditable>Hello</div>")
+    await on.forms.type("#note", " there", append=True)
+    assert await on.evaluate_js("note.innerText") == "Hello there"
+
+
+async def test_a_drawn_slider_takes_a_number_within_its_bounds(visit: OpenZooPage) -> None:
+    on = await visit(
+        """<div id=level role=slider tabindex=0 aria-label=Level aria-valuemin=0 aria-valuemax=60 aria-valuenow=20
+        style="width: 90px; height: 20px; background: silver"></div><script>
+        level.onkeydown = ({ key }) => { const step = { ArrowRight: 5, ArrowLeft: -5 }[key] || 0;
+          const write = () => level.setAttribute("aria-valuenow", Number(level.ariaValueNow) + step);
+          requestAnimationFrame(write) };</script>"""
+    )
+    cases = (("45", "45", ""), ("10", "10", ""), ("33", "30|35", "the page has changed the text"))
+    for wanted, shown, note in cases:
+        outcome = await on.forms.type("#level", wanted)
+        assert re.fullmatch(shown, outcome.value or ""), wanted
+        assert outcome.note == note, wanted
+    with pytest.raises(OutriderError, match="outside 0 to 60"):
+        await on.forms.type("#level", "61")
