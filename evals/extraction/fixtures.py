@@ -58,7 +58,7 @@ class Project:
 
 
 def read_fundus(root: Path) -> Iterator[Page]:
-    """News of 40 countries; the reference is what the parser of that newspaper finds, its headline left out."""
+    """News of 41 countries; the reference is what the parser of that newspaper finds, its headline left out."""
     for folder in sorted((root / "tests/resources/parser/test_data").iterdir()):
         if not (folder / "meta.info").exists():
             continue
@@ -101,7 +101,7 @@ def read_defuddle(root: Path) -> Iterator[Page]:
 
 
 def read_newspaper(root: Path) -> Iterator[Page]:
-    """News in nine languages."""
+    """News in several languages."""
     for file in sorted((root / "tests/data/txt").glob("*.txt")):
         source = root / "tests/data/html" / f"{file.stem}.html"
         if source.exists():
