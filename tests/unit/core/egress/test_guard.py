@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from ipaddress import IPv4Address, ip_address
+from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
@@ -185,7 +186,7 @@ async def test_the_system_resolver_says_that_a_name_does_not_exist():
 
 
 # Settings, host, port, what it resolves to, whether it may be reached.
-SETTINGS = [
+SETTINGS: list[tuple[dict[str, Any], str, int, str, bool]] = [
     ({"allow": ["intranet.example"]}, "intranet.example", 443, "10.0.0.1", True),
     ({"allow": ["intranet.example"]}, "wiki.intranet.example", 443, "10.0.0.1", True),
     ({"allow": ["intranet.example"]}, "notintranet.example", 443, "10.0.0.1", False),
