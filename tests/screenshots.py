@@ -21,7 +21,7 @@ DEFAULT_FOLDER = Path(".cache/screenshots")
 
 
 async def main(folder: Path, names: tuple[str, ...]) -> None:
-    """Opens a house, lives in it, and takes the pictures."""
+    """Opens an app, lives in it, and takes the pictures."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as kept:
         home = Path(kept)

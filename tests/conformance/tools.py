@@ -1,4 +1,4 @@
-"""The suite's tools as far as our tools can be them: through Toolbox, results and errors of the house."""
+"""The suite's tools as far as our tools can be them: through Toolbox, results and errors of the app."""
 
 import base64
 import logging
@@ -17,7 +17,7 @@ PIXEL_PNG = base64.b64decode(
 log = logging.getLogger(__name__)
 PROGRESS_STEPS = (0, 50, 100)
 
-conformance_tools = Toolset("house", "Tools that the conformance suite calls.", default=True)
+conformance_tools = Toolset("app", "Tools that the conformance suite calls.", default=True)
 
 
 @conformance_tools.tool()

@@ -1,6 +1,6 @@
 """Promises that rest on the database are kept on both: a file of SQLite, and a Postgres server; there by replicas, too.
 
-A house reads `.outrider/settings.json` of its home as a user's would, so a test needs to know nothing of it.
+An app reads `.outrider/settings.json` of its home as a user's would, so a test needs to know nothing of it.
 """
 
 from collections.abc import Generator
@@ -113,7 +113,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="module")
 def rows(request: pytest.FixtureRequest) -> Generator[DatabaseSetup]:
-    """Where the houses of this file keep their rows."""
+    """Where the apps of this file keep their rows."""
     kind = getattr(request, "param", "sqlite")
     server = None if kind == "sqlite" else request.getfixturevalue("server")
     made = DatabaseSetup(server, REPLICAS if kind == "replicas" else 0)

@@ -177,7 +177,7 @@ async def test_scrolling_says_where_one_is_and_what_came_into_view(at: BrowserAp
         down = await at.call_tool("scrollPage", sessionId=session, direction="down", amount=400)
         up = await at.call_tool("scrollPage", sessionId=session, direction="up")
         right = await at.call_tool("scrollPage", sessionId=session, direction="right")
-        await at.navigate_session(session, "/zoo/hidden.html")
+        await at.navigate_session(session, "/failures/hidden.html")
         box = await at.call_tool("scrollPage", sessionId=session, direction="down", amount=100, selector="#in-scroller")
     place = down.structured_content["position"]
     assert (place["x"], place["y"], place["atTop"]) == (0, 400, False)
@@ -232,7 +232,7 @@ async def test_a_click_that_cannot_be_done_says_why_with_evidence(
     at: BrowserAppClient, session: str, page: str, selector: str, why: str, says: str
 ):
     with anyio.fail_after(PATIENCE):
-        await at.navigate_session(session, f"/zoo/{page}.html")
+        await at.navigate_session(session, f"/failures/{page}.html")
         failed = await at.call_tool("clickElement", sessionId=session, selector=selector)
         log = await at.evaluate_js(session, "log")
     assert reason(failed) == why
@@ -247,7 +247,7 @@ async def test_a_click_that_cannot_be_done_says_why_with_evidence(
 
 async def test_a_covered_element_names_what_covers_it_and_the_way_out(at: BrowserAppClient, session: str):
     with anyio.fail_after(PATIENCE):
-        await at.navigate_session(session, "/zoo/covered.html")
+        await at.navigate_session(session, "/failures/covered.html")
         failed = await at.call_tool("clickElement", sessionId=session, selector="#under")
     details = failed.structured_content["error"]["details"]
     assert "cover" in json.dumps(details["covered_by"])
@@ -275,7 +275,7 @@ async def test_a_call_about_no_element_says_so_in_the_same_shape(at: BrowserAppC
 
 async def test_an_element_that_now_means_something_else_is_refused_once(at: BrowserAppClient, session: str):
     with anyio.fail_after(PATIENCE):
-        await at.navigate_session(session, "/zoo/selectors.html")
+        await at.navigate_session(session, "/failures/selectors.html")
         order = ref(format_result_text(await at.call_tool("snapshotPage", sessionId=session)), "Preview order")
         await at.evaluate_js(session, "order.textContent = 'Confirm purchase'")
         refused = await at.call_tool("clickElement", sessionId=session, selector=order)
@@ -367,7 +367,7 @@ async def test_a_whole_form_is_filled_in_one_call(at: BrowserAppClient, session:
 
 async def test_keys_pointer_and_dragging_reach_the_page(at: BrowserAppClient, session: str):
     with anyio.fail_after(PATIENCE):
-        await at.navigate_session(session, "/zoo/effects.html")
+        await at.navigate_session(session, "/failures/effects.html")
         hovered = await at.call_tool("hoverElement", sessionId=session, selector="#tip-box")
         dragged = await at.call_tool("dragElement", sessionId=session, selector="#drag", to="#goal")
         await at.call_tool("clickElement", sessionId=session, selector="#name")
@@ -730,7 +730,7 @@ async def test_frames_and_shadow_trees_are_seen_and_reached(at: BrowserAppClient
         await at.navigate_session(session, "/shadow")
         outline = format_result_text(await at.call_tool("snapshotPage", sessionId=session))
         closed = await at.call_tool("clickElement", sessionId=session, selector=ref(outline, "Press closed"))
-        await at.navigate_session(session, "/zoo/selectors.html")
+        await at.navigate_session(session, "/failures/selectors.html")
         framed = await at.call_tool("clickElement", sessionId=session, selector="#in-frame")
         log = await at.evaluate_js(session, "log")
     assert not closed.is_error

@@ -62,7 +62,7 @@ def test_every_toolset_tells_the_model_how_to_use_it(toolset: Toolset):
     assert toolset.tools
 
 
-def test_the_house_stands_on_its_layers():
+def test_the_app_stands_on_its_layers():
     import subprocess
     import sys
 

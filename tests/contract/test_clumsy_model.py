@@ -52,17 +52,17 @@ def is_understood(app: App, record: CallRecord, meant: dict[str, Any]) -> bool:
 async def test_a_clumsy_model_is_understood_or_told_what_to_do_next(home: Path):
     more = {"assistant": "tester", "toolsets": ["all"]}
     async with (
-        loopback_app.open_loopback_app(home, more=more) as house,
-        Client(house.app.build_server()) as client,
+        loopback_app.open_loopback_app(home, more=more) as loopback,
+        Client(loopback.app.build_server()) as client,
     ):
         answers = {
             f"call-{number}": await ask(client, tool, sent, f"call-{number}")
             for number, (tool, sent, _) in enumerate(CALLS)
         }
-        records = await read_recorded_calls(house.app)
+        records = await read_recorded_calls(loopback.app)
         misread = []
         for session, (tool, sent, meant) in zip(answers, CALLS, strict=True):
-            if meant is not None and not is_understood(house.app, records[session], meant):
+            if meant is not None and not is_understood(loopback.app, records[session], meant):
                 misread.append((tool, sent, answers[session] or records[session].arguments))
 
     assert len(CALLS) >= 200
@@ -77,8 +77,8 @@ async def test_a_clumsy_model_is_understood_or_told_what_to_do_next(home: Path):
 
 async def test_the_result_says_in_its_last_line_what_was_understood_otherwise(home: Path):
     async with (
-        loopback_app.open_loopback_app(home) as house,
-        Client(house.app.build_server()) as client,
+        loopback_app.open_loopback_app(home) as loopback,
+        Client(loopback.app.build_server()) as client,
     ):
         result = await client.call_tool("web_search", {"q": "tea", "limit": 2, "mode": "WEB", "site": None})
         plain = await client.call_tool("web_search", {"query": "tea", "num_results": "2", "mode": None})
@@ -89,7 +89,10 @@ async def test_the_result_says_in_its_last_line_what_was_understood_otherwise(ho
 
 async def test_a_hint_names_no_tool_that_is_withheld(home: Path):
     more = {"tools": {"disable": ["createSession", "clickElement"]}}
-    async with loopback_app.open_loopback_app(home, more=more) as house, Client(house.app.build_server()) as client:
+    async with (
+        loopback_app.open_loopback_app(home, more=more) as loopback,
+        Client(loopback.app.build_server()) as client,
+    ):
         missing = await client.call_tool("hoverElement", {"ref": "e1"})
         with pytest.raises(MCPError) as unknown:
             await client.call_tool("browser_click", {})

@@ -92,9 +92,9 @@ def list_nested_parameters(tool: Tool) -> list[str]:
 
 
 async def test_every_tool_understands_its_objects_in_every_usual_way(home: Path):
-    async with loopback_app.open_loopback_app(home) as house:
-        await house.app.toolbox.refresh_tools()
-        tools = house.app.toolbox.tools
+    async with loopback_app.open_loopback_app(home) as loopback:
+        await loopback.app.toolbox.refresh_tools()
+        tools = loopback.app.toolbox.tools
         with_objects = {name for name, tool in tools.items() if list_nested_parameters(tool)}
         assert {name for name in with_objects if tools[name].toolset != "run_agent"} <= CALLS.keys()
         for name, sent in CALLS.items():
@@ -107,8 +107,8 @@ async def test_every_tool_understands_its_objects_in_every_usual_way(home: Path)
 
 async def test_a_playbook_is_changed_by_whatever_a_clumsy_model_sends(home: Path):
     async with (
-        loopback_app.open_loopback_app(home, more={"assistant": "anna"}) as house,
-        Client(house.app.build_server()) as client,
+        loopback_app.open_loopback_app(home, more={"assistant": "anna"}) as loopback,
+        Client(loopback.app.build_server()) as client,
     ):
 
         async def call(tool: str, **arguments: Any) -> dict[str, Any]:

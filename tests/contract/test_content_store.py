@@ -373,17 +373,17 @@ async def test_documents_become_markdown_and_pages_come_through_the_guard(home: 
     site = loopback_app.build_page_site(
         {"/tea": loopback_app.build_article_html("All about tea", "Green tea is steeped. " * 20)}
     )
-    async with loopback_app.open_loopback_app(home, site) as house:
-        page = await say(house.app, "addContent", file_url=f"{house.site_url}/tea")
+    async with loopback_app.open_loopback_app(home, site) as loopback:
+        page = await say(loopback.app, "addContent", file_url=f"{loopback.site_url}/tea")
         assert page["mimeType"] == "text/html"
-        [hit] = await found(house.app, "steeped tea")
-        assert (hit["title"], hit["source"]) == ("All about tea", f"{house.site_url}/tea")
+        [hit] = await found(loopback.app, "steeped tea")
+        assert (hit["title"], hit["source"]) == ("All about tea", f"{loopback.site_url}/tea")
         with pytest.raises(Refused):
-            await house.app.call("addContent", MINE, file_url="http://169.254.169.254/latest/meta-data")
-        (app_workspace(house.app) / "p.html").write_text(
+            await loopback.app.call("addContent", MINE, file_url="http://169.254.169.254/latest/meta-data")
+        (app_workspace(loopback.app) / "p.html").write_text(
             loopback_app.build_article_html("Local", "Words of a local file. " * 20)
         )
-        local = await say(house.app, "addContent", file_url="p.html")
+        local = await say(loopback.app, "addContent", file_url="p.html")
         assert "<p>" not in local["preview"]
 
 
@@ -422,53 +422,53 @@ async def test_what_is_read_is_kept_and_can_be_found(home: Path):
     site = loopback_app.build_page_site(
         {"/tea": loopback_app.build_article_html("All about tea", "Green tea is steeped. " * 20)}
     )
-    async with loopback_app.open_loopback_app(home, site) as house:
-        url = f"{house.site_url}/tea"
-        fetched = await house.app.call("web_fetch", MINE, url=url)
+    async with loopback_app.open_loopback_app(home, site) as loopback:
+        url = f"{loopback.site_url}/tea"
+        fetched = await loopback.app.call("web_fetch", MINE, url=url)
         content_id = fetched.meta["outrider/content_id"]
-        passages = await house.app.call("web_fetch", MINE, url=url, query="steeped")
+        passages = await loopback.app.call("web_fetch", MINE, url=url, query="steeped")
         assert passages.meta["outrider/content_id"] == content_id
-        [browsed] = (await house.app.call("webbrowser", MINE, urls=[url])).content
+        [browsed] = (await loopback.app.call("webbrowser", MINE, urls=[url])).content
         assert isinstance(browsed, ResourceBlock)
         assert browsed.meta["outrider/content_id"] == content_id
-        [hit] = await found(house.app, "steeped")
+        [hit] = await found(loopback.app, "steeped")
         assert (hit["contentId"], hit["source"]) == (content_id, url)
-        assert await found(house.app, "steeped", OTHERS) == []
+        assert await found(loopback.app, "steeped", OTHERS) == []
 
 
 async def test_a_page_that_has_changed_is_kept_anew_under_its_id(home: Path):
     bodies = {"/tea": loopback_app.build_article_html("Tea", "It was green once. " * 20)}
     async with loopback_app.open_loopback_app(
         home, loopback_app.build_page_site(bodies), more={"pages": {"max_age": 0}}
-    ) as house:
-        first = await house.app.call("web_fetch", MINE, url=f"{house.site_url}/tea")
+    ) as loopback:
+        first = await loopback.app.call("web_fetch", MINE, url=f"{loopback.site_url}/tea")
         bodies["/tea"] = loopback_app.build_article_html("Tea", "It is black now. " * 20)
-        second = await house.app.call("web_fetch", MINE, url=f"{house.site_url}/tea")
+        second = await loopback.app.call("web_fetch", MINE, url=f"{loopback.site_url}/tea")
         assert first.meta["outrider/content_id"] == second.meta["outrider/content_id"]
-        assert await found(house.app, "green") == []
-        assert len(await found(house.app, "black")) == 1
+        assert await found(loopback.app, "green") == []
+        assert len(await found(loopback.app, "black")) == 1
 
 
 @pytest.mark.parametrize("more", [{"content": {"offer": False}}, {"toolsets": ["web"]}], ids=["off", "not served"])
 async def test_nothing_is_kept_where_nobody_wants_it(home: Path, more: dict[str, Any]):
     site = loopback_app.build_page_site({"/tea": loopback_app.build_article_html("Tea", "Words. " * 50)})
-    async with loopback_app.open_loopback_app(home, site, more=more) as house:
-        fetched = await house.app.call("web_fetch", MINE, url=f"{house.site_url}/tea")
+    async with loopback_app.open_loopback_app(home, site, more=more) as loopback:
+        fetched = await loopback.app.call("web_fetch", MINE, url=f"{loopback.site_url}/tea")
         assert "outrider/content_id" not in fetched.meta
-        assert (await house.app.content.list_stores(MINE))[1] == 0
+        assert (await loopback.app.content.list_stores(MINE))[1] == 0
 
 
 async def test_the_local_index_of_search_is_what_the_caller_has_kept(home: Path):
     tea = loopback_app.build_article_html("All about tea", "Green tea is steeped at eighty degrees. " * 5)
     more = {"search": {"order": ["local"], "providers": {}, "keyless": False}, "pages": {"cache_bytes": 0}}
-    async with loopback_app.open_loopback_app(home, loopback_app.build_page_site({"/tea": tea}), more=more) as house:
-        await added(house.app, "steeped tea without an address")
-        await house.app.call("web_fetch", MINE, url=f"{house.site_url}/tea")
+    async with loopback_app.open_loopback_app(home, loopback_app.build_page_site({"/tea": tea}), more=more) as loopback:
+        await added(loopback.app, "steeped tea without an address")
+        await loopback.app.call("web_fetch", MINE, url=f"{loopback.site_url}/tea")
         for tool in ("web_search", "websearch", "search"):
-            [hit] = (await say(house.app, tool, query="steeping teas"))["results"]
-            assert (hit["title"], hit["url"]) == ("All about tea", f"{house.site_url}/tea")
-        assert (await say(house.app, "web_search", OTHERS, query="steeping teas"))["results"] == []
-        assert (await say(house.app, "web_search", query="steeping teas", site="example.org"))["results"] == []
+            [hit] = (await say(loopback.app, tool, query="steeping teas"))["results"]
+            assert (hit["title"], hit["url"]) == ("All about tea", f"{loopback.site_url}/tea")
+        assert (await say(loopback.app, "web_search", OTHERS, query="steeping teas"))["results"] == []
+        assert (await say(loopback.app, "web_search", query="steeping teas", site="example.org"))["results"] == []
 
 
 @pytest.mark.parametrize("offered", [True, False], ids=["from the caller's stores", "from the page cache"])
@@ -479,12 +479,12 @@ async def test_a_page_that_was_read_by_two_addresses_is_found_once_in_plain_text
     search = {"order": ["local"], "providers": {}, "keyless": False}
     async with loopback_app.open_loopback_app(
         home, site, more={"search": search, "content": {"offer": offered}}
-    ) as house:
+    ) as loopback:
         for path in ("/old", "/tea"):
-            await house.app.call("web_fetch", MINE, url=house.site_url + path)
+            await loopback.app.call("web_fetch", MINE, url=loopback.site_url + path)
         for tool in ("web_search", "websearch", "search"):
-            [hit] = (await say(house.app, tool, query="steeped tea"))["results"]
-            assert (hit["url"], "Green steeped tea · eighty" in str(hit)) == (f"{house.site_url}/tea", True)
+            [hit] = (await say(loopback.app, tool, query="steeped tea"))["results"]
+            assert (hit["url"], "Green steeped tea · eighty" in str(hit)) == (f"{loopback.site_url}/tea", True)
             assert not set("*#|[") & set(hit.get("snippet") or hit["description"])
 
 

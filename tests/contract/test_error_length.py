@@ -32,8 +32,8 @@ async def test_no_error_of_any_tool_is_long(home: Path):
     too_long: dict[str, str] = {}
     errors = 0
     async with (
-        loopback_app.open_loopback_app(home, more={"assistant": "tester", "toolsets": ["all"]}) as house,
-        Client(house.app.build_server()) as client,
+        loopback_app.open_loopback_app(home, more={"assistant": "tester", "toolsets": ["all"]}) as loopback,
+        Client(loopback.app.build_server()) as client,
     ):
         for tool in (await client.list_tools()).tools:
             for arguments in list_wrong_calls(tool):

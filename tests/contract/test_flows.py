@@ -203,16 +203,16 @@ async def test_steps_with_high_stakes_ask_a_person_each_time(tmp_path: Path):
     site = loopback_app.build_page_site({"/shop": page})
     with anyio.fail_after(PATIENCE):
         async with (
-            loopback_app.open_loopback_app(tmp_path, site, more={"toolsets": ["browser", "flows"]}) as house,
-            Client(house.app.build_server(), elicitation_callback=answer) as client,
+            loopback_app.open_loopback_app(tmp_path, site, more={"toolsets": ["browser", "flows"]}) as service,
+            Client(service.app.build_server(), elicitation_callback=answer) as client,
         ):
             folder = tmp_path / ".outrider" / "flows"
             folder.mkdir(parents=True)
-            steps = f"  - open: {house.site_url}/shop\n  - click: Buy\n    ask: true\n  - click: Buy\n    ask: true\n"
-            (folder / "buy.yaml").write_text(f"flow: 1\nname: buy\norigins: [{house.site_url}]\nsteps:\n{steps}")
+            steps = f"  - open: {service.site_url}/shop\n  - click: Buy\n    ask: true\n  - click: Buy\n    ask: true\n"
+            (folder / "buy.yaml").write_text(f"flow: 1\nname: buy\norigins: [{service.site_url}]\nsteps:\n{steps}")
             both = await client.call_tool("runFlow", {"name": "buy", "keepOpen": True})
             refused = await client.call_tool("runFlow", {"name": "buy", "keepOpen": True})
-            titles = [await each.read_title() for each in house.app.browsers.list_sessions()]
+            titles = [await each.read_title() for each in service.app.browsers.list_sessions()]
     assert not both.is_error, format_result_text(both)
     assert "step 2, click" in asked[0]
     assert "step 3, click" in asked[1]

@@ -24,9 +24,7 @@ PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
 def app(folder: Path, **options: Any):
     toolbox, artifacts = echo_toolset.build_toolbox(folder)
-    alone = {
-        name: build_mcp_server(toolbox.select_toolset(name), artifacts, name=name) for name in ("parrot", "budgie")
-    }
+    alone = {name: build_mcp_server(toolbox.select_toolset(name), artifacts, name=name) for name in ("echo", "echoing")}
     return build_http_app({"": build_mcp_server(toolbox, artifacts), **alone}, **options)
 
 
@@ -71,7 +69,7 @@ async def test_what_is_no_message_is_answered_under_its_id_as_over_stdio(tmp_pat
 
 async def test_every_toolset_is_also_served_alone_under_its_names(tmp_path: Path):
     async with http_servers.serve_app(app(tmp_path)) as url:
-        for path in ("/mcp", "/mcp/parrot", "/mcp/budgie"):
+        for path in ("/mcp", "/mcp/echo", "/mcp/echoing"):
             async with Client(url + path) as client:
                 assert (await client.call_tool("say", {"text": "a"})).content[0].text == "a"
 
@@ -80,7 +78,7 @@ async def test_an_unknown_toolset_is_answered_with_those_there_are(tmp_path: Pat
     async with http_servers.serve_app(app(tmp_path)) as url, httpx2.AsyncClient() as http:
         reply = await http.post(f"{url}/mcp/parot", json=PING)
     assert reply.status_code == 404
-    assert reply.json() == {"error": "no toolset 'parot'", "hint": "served here: /mcp, /mcp/parrot, /mcp/budgie"}
+    assert reply.json() == {"error": "no toolset 'parot'", "hint": "served here: /mcp, /mcp/echo, /mcp/echoing"}
 
 
 async def test_health_is_open_to_load_balancers(tmp_path: Path):

@@ -37,7 +37,7 @@ async def open_team(
     price: dict[str, float] | None = None,
     **more: Any,
 ) -> AsyncGenerator[ServedApp]:
-    """A served house with these agents, under these quotas; `price` is the model's."""
+    """A served app with these agents, under these quotas; `price` is the model's."""
     async with AsyncExitStack() as stack:
         flags = await stack.enter_async_context(agents_app.serve_chat_model(ScriptedChatModel(script)))
         flags["models"]["profiles"]["scripted"] |= {"price": price} if price else {}
@@ -271,15 +271,15 @@ async def test_whichever_process_takes_a_run_up_acts_as_whoever_began_it_and_no_
             before, after = (
                 agents_app.open_agents_app_over_model(home, model, flags, {"clerk": clerk}) for _ in range(2)
             )
-            async with before as house:
+            async with before as service:
                 with pytest.raises(AnswerNeeded) as asked:
-                    await house.app.call("run_clerk", call, query="go")
-            async with after as house:
+                    await service.app.call("run_clerk", call, query="go")
+            async with after as service:
                 answers = {each.id: QuestionAnswer("approved") for each in asked.value.questions}
-                await house.app.call("run_clerk", replace(call, state=asked.value.state, answers=answers), query="go")
-                goal = (await house.app.call("get_current_state", call)).data["goal"]
-                run = await house.app.runs.get(asked.value.state)
-                done = {each.tool: each for each in await house.app.events.list_recent()}["create_goal"]
+                await service.app.call("run_clerk", replace(call, state=asked.value.state, answers=answers), query="go")
+                goal = (await service.app.call("get_current_state", call)).data["goal"]
+                run = await service.app.runs.get(asked.value.state)
+                done = {each.tool: each for each in await service.app.events.list_recent()}["create_goal"]
     assert goal == "of the agent"
     assert run.definition["tools"] == ["create_goal"]
     assert (done.workspace, done.identity, done.credential, done.address) == ("acme", "ann", "tok_1", "10.0.0.1")

@@ -42,8 +42,11 @@ async def test_two_tools_and_short_instructions_are_all_that_a_host_loads(home: 
 
 
 async def test_every_tool_is_found_by_its_name_and_can_be_called(home: Path):
-    async with loopback_app.open_loopback_app(home, more=LEAN) as house, Client(house.app.build_server()) as client:
-        tools = {tool.name: tool for tool in house.app.toolbox.list_tools()}
+    async with (
+        loopback_app.open_loopback_app(home, more=LEAN) as loopback,
+        Client(loopback.app.build_server()) as client,
+    ):
+        tools = {tool.name: tool for tool in loopback.app.toolbox.list_tools()}
         for name, tool in tools.items():
             found = (await client.call_tool("find_tools", {"query": name})).structured_content["tools"]
             assert found[0] == {"name": name, "description": tool.description, "input_schema": tool.input_schema}
@@ -52,7 +55,7 @@ async def test_every_tool_is_found_by_its_name_and_can_be_called(home: Path):
         searched = await call_inner(client, "web_search", query="tea")
         as_text = await client.call_tool("call_tool", {"name": "web_search", "arguments": '{"query": "tea"}'})
         directly = await client.call_tool("web_search", {"query": "tea"})
-        records = await house.app.events.list_recent(3)
+        records = await loopback.app.events.list_recent(3)
     assert all(name in everything for name in tools)
     assert nothing.startswith("No tool matches 'xylophone'")
     assert searched.structured_content["results"] == directly.structured_content["results"]
@@ -72,7 +75,10 @@ async def test_tasks_in_plain_words_find_the_right_tool(home: Path):
         "fill in a form field": "inputText",
         "edit a file": "replace_text_in_file",
     }
-    async with loopback_app.open_loopback_app(home, more=LEAN) as house, Client(house.app.build_server()) as client:
+    async with (
+        loopback_app.open_loopback_app(home, more=LEAN) as loopback,
+        Client(loopback.app.build_server()) as client,
+    ):
         for task, name in tasks.items():
             found = (await client.call_tool("find_tools", {"query": task})).structured_content["tools"]
             assert name in [each["name"] for each in found], (task, [each["name"] for each in found])
@@ -80,8 +86,8 @@ async def test_tasks_in_plain_words_find_the_right_tool(home: Path):
 
 async def test_consent_and_limits_are_those_of_the_inner_tool(home: Path):
     settings = LEAN | {"tools": {"stakes": {"add_todo": "high"}, "disable": ["execute_shell"]}}
-    async with loopback_app.open_loopback_app(home, more=settings) as house:
-        server = house.app.build_server()
+    async with loopback_app.open_loopback_app(home, more=settings) as loopback:
+        server = loopback.app.build_server()
         for version in mcp_clients.PROTOCOL_VERSIONS[:2]:
             person = mcp_clients.FormAnswerer(lambda _: None)
             async with mcp_clients.connect_client(server, version, "person", person) as client:
@@ -106,8 +112,8 @@ async def test_a_consent_counts_only_for_the_inner_call_that_was_asked_about(hom
         raise AssertionError("the test answers by itself")
 
     async with (
-        loopback_app.open_loopback_app(home, more=settings) as house,
-        Client(house.app.build_server(), mode="auto", elicitation_callback=answer) as client,
+        loopback_app.open_loopback_app(home, more=settings) as loopback,
+        Client(loopback.app.build_server(), mode="auto", elicitation_callback=answer) as client,
     ):
         asked = {"name": "add_todo", "arguments": {"name": "boil water"}}
         paused = await client.session.call_tool("call_tool", asked, allow_input_required=True)

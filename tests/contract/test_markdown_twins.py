@@ -40,12 +40,12 @@ def build_markdown(text: str) -> tuple[int, dict[str, str], bytes]:
 async def test_markdown_of_the_site_is_read_if_it_says_as_much_and_named(home: Path):
     pages = {"/wal": build_page("wal"), "/wal.md": build_markdown(MARKDOWN.format("wal"))}
     site, asked = build_site(pages)
-    async with loopback_app.open_loopback_app(home, site) as house:
-        first = await house.app.call("web_fetch", url=f"{house.site_url}/wal")
-        again = await house.app.call("web_fetch", url=f"{house.site_url}/wal")
-        source = await house.app.call("web_fetch", url=f"{house.site_url}/wal", format="html")
+    async with loopback_app.open_loopback_app(home, site) as loopback:
+        first = await loopback.app.call("web_fetch", url=f"{loopback.site_url}/wal")
+        again = await loopback.app.call("web_fetch", url=f"{loopback.site_url}/wal")
+        source = await loopback.app.call("web_fetch", url=f"{loopback.site_url}/wal", format="html")
     assert "```sql\nPRAGMA wal_checkpoint;\n```" in first.text
-    assert f"this is the site's own Markdown, {house.site_url}/wal.md" in first.text
+    assert f"this is the site's own Markdown, {loopback.site_url}/wal.md" in first.text
     assert "Title: wal" in first.text
     assert "```sql" in again.text
     assert "<article>" in source.text
@@ -61,9 +61,9 @@ async def test_markdown_that_says_less_or_is_none_is_left_and_not_asked_for_agai
     }
     for case, twin in cases.items():
         site, asked = build_site({"/wal": build_page("wal"), "/log": build_page("log"), "/wal.md": twin})
-        async with loopback_app.open_loopback_app(home, site) as house:
-            first = await house.app.call("web_fetch", url=f"{house.site_url}/wal")
-            second = await house.app.call("web_fetch", url=f"{house.site_url}/log")
+        async with loopback_app.open_loopback_app(home, site) as loopback:
+            first = await loopback.app.call("web_fetch", url=f"{loopback.site_url}/wal")
+            second = await loopback.app.call("web_fetch", url=f"{loopback.site_url}/log")
         assert WORDS in first.text, case
         assert "own Markdown" not in first.text + second.text, case
         assert (asked.count("/wal.md"), asked.count("/log.md")) == (1, 0), case
@@ -71,7 +71,7 @@ async def test_markdown_that_says_less_or_is_none_is_left_and_not_asked_for_agai
 
 async def test_markdown_of_another_host_is_not_asked_for(home: Path):
     site, asked = build_site({"/wal": build_page("wal", "https://b.example/wal.md")})
-    async with loopback_app.open_loopback_app(home, site) as house:
-        result = await house.app.call("web_fetch", url=f"{house.site_url}/wal")
+    async with loopback_app.open_loopback_app(home, site) as loopback:
+        result = await loopback.app.call("web_fetch", url=f"{loopback.site_url}/wal")
     assert "own Markdown" not in result.text
     assert asked == ["/wal"]

@@ -36,7 +36,7 @@ MESSAGES: list[dict[str, Any]] = [
         },
     },
     {"id": "x", "method": "resources/list", "params": {}},
-    {"id": "x", "method": "resources/read", "params": {"uri": "context://parrot"}},
+    {"id": "x", "method": "resources/read", "params": {"uri": "context://echo"}},
     {"id": "x", "method": "prompts/get", "params": {"name": "p", "arguments": {"a": "b"}}},
     {"id": "x", "method": "completion/complete", "params": {"ref": {"type": "ref/prompt", "name": "p"}}},
     {"id": "x", "method": "logging/setLevel", "params": {"level": "info"}},

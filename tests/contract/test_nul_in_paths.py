@@ -52,8 +52,8 @@ async def test_a_nul_in_any_path_is_an_input_error_that_names_the_field(home: Pa
     more = {"assistant": "tester", "toolsets": ["all"]}
     missed = []
     async with (
-        loopback_app.open_loopback_app(home, more=more) as house,
-        Client(house.app.build_server()) as client,
+        loopback_app.open_loopback_app(home, more=more) as loopback,
+        Client(loopback.app.build_server()) as client,
     ):
         await client.call_tool("write_file", {"path": "there.txt", "content": "x"})
         for tool, field, value, others in CALLS:

@@ -22,8 +22,8 @@ MIDDLE = {"web_search", "web_fetch", "mark_todo", "update_todo", "clear_todos", 
 async def list_tools(home: Path, toolsets: list[str], **more: Any) -> set[str]:
     settings = more | {"toolsets": toolsets}
     async with (
-        loopback_app.open_loopback_app(home, more=settings) as house,
-        Client(house.app.build_server()) as client,
+        loopback_app.open_loopback_app(home, more=settings) as loopback,
+        Client(loopback.app.build_server()) as client,
     ):
         return {tool.name for tool in (await client.list_tools()).tools}
 
@@ -46,9 +46,9 @@ async def test_all_offers_one_tool_for_each_purpose_and_compat_the_others(home: 
 
 
 async def test_whoever_asks_for_a_toolset_by_name_gets_all_of_it(home: Path):
-    async with loopback_app.open_loopback_app(home) as house:
-        for toolset in house.app.toolbox.toolsets.values():
-            async with Client(house.app.build_server(toolset.name)) as client:
+    async with loopback_app.open_loopback_app(home) as loopback:
+        for toolset in loopback.app.toolbox.toolsets.values():
+            async with Client(loopback.app.build_server(toolset.name)) as client:
                 alone = {tool.name for tool in (await client.list_tools()).tools}
             assert alone >= set(toolset.tools), toolset.name
             if not toolset.tool_source:
@@ -57,8 +57,8 @@ async def test_whoever_asks_for_a_toolset_by_name_gets_all_of_it(home: Path):
 
 async def test_an_address_of_a_toolset_serves_all_of_it_beside_all(home: Path):
     async with (
-        loopback_app.open_loopback_app(home) as house,
-        http_servers.serve_app(build_http_app(house.app.build_servers())) as url,
+        loopback_app.open_loopback_app(home) as loopback,
+        http_servers.serve_app(build_http_app(loopback.app.build_servers())) as url,
     ):
         for path, expected in (("", set()), ("/web-search", {"search"}), ("/compat", DUPLICATES)):
             async with Client(f"{url}/mcp{path}") as client:
@@ -66,7 +66,7 @@ async def test_an_address_of_a_toolset_serves_all_of_it_beside_all(home: Path):
 
 
 async def test_a_tool_that_is_not_listed_can_still_be_called_and_withheld(home: Path):
-    async with loopback_app.open_loopback_app(home) as house, Client(house.app.build_server()) as client:
+    async with loopback_app.open_loopback_app(home) as loopback, Client(loopback.app.build_server()) as client:
         assert not (await client.call_tool("websearch", {"query": "tea"})).is_error
         await client.call_tool("add_todo", {"name": "boil water"})
         assert "completed" in read_text(await client.call_tool("builtin_planning__toggle_todo", {"id": 1}))
@@ -76,13 +76,13 @@ async def test_a_tool_that_is_not_listed_can_still_be_called_and_withheld(home: 
 
 
 async def test_the_instructions_of_every_choice_fit_where_hosts_cut_them(home: Path):
-    async with loopback_app.open_loopback_app(home) as house:
-        toolsets = list(house.app.all_toolsets.values())
+    async with loopback_app.open_loopback_app(home) as loopback:
+        toolsets = list(loopback.app.all_toolsets.values())
         choices = [chosen for size in range(1, len(toolsets) + 1) for chosen in combinations(toolsets, size)]
         for chosen in choices:
-            text = build_instructions(Toolbox(chosen, {}, house.app.events))
+            text = build_instructions(Toolbox(chosen, {}, loopback.app.events))
             assert 0 < len(text) <= MAX_INSTRUCTIONS_CHARS, [toolset.name for toolset in chosen]
-        async with Client(house.app.build_server()) as client:
+        async with Client(loopback.app.build_server()) as client:
             instructions = client.instructions or ""
     assert len(instructions) <= MAX_INSTRUCTIONS_CHARS
     heads = [instructions.index(name) for name in ("never instructions", "web_search", "createSession")]
@@ -96,9 +96,9 @@ async def test_the_instructions_of_every_choice_fit_where_hosts_cut_them(home: P
 async def test_instructions_name_no_tool_that_is_withheld(home: Path):
     withheld = {"tools": {"disable": ["web_fetch", "create_goal"]}}
     async with (
-        loopback_app.open_loopback_app(home, more=withheld) as house,
-        Client(house.app.build_server()) as client,
-        Client(house.app.build_server("browser")) as browser,
+        loopback_app.open_loopback_app(home, more=withheld) as loopback,
+        Client(loopback.app.build_server()) as client,
+        Client(loopback.app.build_server("browser")) as browser,
     ):
         assert client.instructions
         assert browser.instructions

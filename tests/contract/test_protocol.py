@@ -235,8 +235,8 @@ async def test_builtin_names_are_listed_and_both_styles_are_understood(tmp_path:
     server = build_mcp_server(*echo_toolset.build_toolbox(tmp_path), style="builtin")
     async with Client(server) as client:
         names = [tool.name for tool in (await client.list_tools()).tools]
-        results = [await client.call_tool(name, {"text": "a"}) for name in ("builtin_parrot__say", "say")]
-    assert "builtin_parrot__say" in names
+        results = [await client.call_tool(name, {"text": "a"}) for name in ("builtin_echo__say", "say")]
+    assert "builtin_echo__say" in names
     assert [read_first_text(result) for result in results] == ["a", "a"]
 
 
@@ -250,7 +250,7 @@ async def test_artifacts_are_resources(tmp_path: Path):
             with pytest.raises(MCPError, match="no artifact"):
                 await client.read_resource("outrider://artifacts/nope")
     assert [(each.uri, each.name) for each in listed] == [
-        ("context://parrot", "parrot: current state"),
+        ("context://echo", "echo: current state"),
         (kept.uri, "a.png"),
     ]
     assert (read.mime_type, read.blob) == ("image/png", "iVBORw==")

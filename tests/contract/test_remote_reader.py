@@ -74,31 +74,31 @@ async def reading(
             "egress": {"proxy": proxy_url, "allow": ["127.0.0.1"]},
             "pages": {"reader_url": service_url} if is_set else {},
         }
-        async with loopback_app.open_loopback_app(home, SITE, more=more) as house:
-            yield house
+        async with loopback_app.open_loopback_app(home, SITE, more=more) as loopback:
+            yield loopback
 
 
-async def fetch(house: loopback_app.LoopbackApp, url: str, **more: Any) -> str:
-    return (await house.app.call("web_fetch", url=url, render="never", **more)).text
+async def fetch(loopback: loopback_app.LoopbackApp, url: str, **more: Any) -> str:
+    return (await loopback.app.call("web_fetch", url=url, render="never", **more)).text
 
 
-async def refuse(house: loopback_app.LoopbackApp, url: str) -> OutriderError:
+async def refuse(loopback: loopback_app.LoopbackApp, url: str) -> OutriderError:
     with pytest.raises(OutriderError) as caught:
-        await fetch(house, url)
+        await fetch(loopback, url)
     return caught.value
 
 
 async def test_by_default_nobody_else_is_told_an_address(home: Path):
     service = ReaderService()
-    async with reading(home, service, is_set=False) as house:
-        assert (await refuse(house, f"{PUBLIC}/wall")).code == "blocked_by_site"
+    async with reading(home, service, is_set=False) as loopback:
+        assert (await refuse(loopback, f"{PUBLIC}/wall")).code == "blocked_by_site"
     assert service.requests == []
 
 
 async def test_a_page_behind_a_wall_is_read_through_the_service_and_the_answer_says_so(home: Path):
     service = ReaderService()
-    async with reading(home, service) as house:
-        text = await fetch(house, f"{PUBLIC}/wall")
+    async with reading(home, service) as loopback:
+        text = await fetch(loopback, f"{PUBLIC}/wall")
         head, _, body = text.partition("\n\n")
         assert "Title: Kettles" in head
         assert "Note: " in head
@@ -106,11 +106,11 @@ async def test_a_page_behind_a_wall_is_read_through_the_service_and_the_answer_s
         assert "was told this address and has read the page" in head
         assert body.startswith("<untrusted-")
         assert "The kettle boils" in body
-        further = await fetch(house, f"{PUBLIC}/wall", offset=12_000)
+        further = await fetch(loopback, f"{PUBLIC}/wall", offset=12_000)
         assert "The kettle boils" in further
         assert "was told this address" in further
         assert service.addresses == [f"{PUBLIC}/wall"], "read on from the cache"
-        shown = (await house.app.call("webbrowser", urls=[f"{PUBLIC}/plain"])).content[0]
+        shown = (await loopback.app.call("webbrowser", urls=[f"{PUBLIC}/plain"])).content[0]
         assert "was told this address" in str(shown)
     method, path, headers, _ = service.requests[0]
     assert (method, path) == ("POST", "/")
@@ -120,7 +120,7 @@ async def test_a_page_behind_a_wall_is_read_through_the_service_and_the_answer_s
 
 async def test_only_public_addresses_without_credentials_are_told_and_only_for_refusals(home: Path):
     service = ReaderService()
-    async with reading(home, service) as house:
+    async with reading(home, service) as loopback:
         for url in (
             "http://127.0.0.1/wall",
             "http://127.0.0.1/plain",
@@ -131,21 +131,21 @@ async def test_only_public_addresses_without_credentials_are_told_and_only_for_r
             f"{PUBLIC}/members",
             f"{PUBLIC}/missing",
         ):
-            assert (await refuse(house, url)).code in {"blocked_by_site", "forbidden", "not_found"}, url
-        assert "Everyone may read" in await fetch(house, f"{PUBLIC}/open")
+            assert (await refuse(loopback, url)).code in {"blocked_by_site", "forbidden", "not_found"}, url
+        assert "Everyone may read" in await fetch(loopback, f"{PUBLIC}/open")
         assert service.addresses == []
-        await fetch(house, f"{PUBLIC}/wall/by/author?author=kim&page=2")
+        await fetch(loopback, f"{PUBLIC}/wall/by/author?author=kim&page=2")
         assert service.addresses == [f"{PUBLIC}/wall/by/author?author=kim&page=2"]
 
 
 async def test_where_the_answer_cannot_say_so_the_service_is_not_asked(home: Path):
     service = ReaderService()
-    async with reading(home, service) as house:
-        await fetch(house, f"{PUBLIC}/wall")
+    async with reading(home, service) as loopback:
+        await fetch(loopback, f"{PUBLIC}/wall")
         calls = [("addContent", {"file_url": f"{PUBLIC}/wall"}), ("web_crawl", {"url": f"{PUBLIC}/plain"})]
         for tool, arguments in calls:
             with pytest.raises(OutriderError, match="403"):
-                await house.app.call(tool, Call(session="s"), **arguments)
+                await loopback.app.call(tool, Call(session="s"), **arguments)
     assert service.addresses == [f"{PUBLIC}/wall"]
 
 
@@ -160,6 +160,6 @@ async def test_a_service_that_fails_leaves_the_sites_own_refusal(home: Path):
     ]
     for reply in replies:
         service = ReaderService(reply)
-        async with reading(home, service) as house:
-            assert (await refuse(house, f"{PUBLIC}/wall")).code == "blocked_by_site", reply
+        async with reading(home, service) as loopback:
+            assert (await refuse(loopback, f"{PUBLIC}/wall")).code == "blocked_by_site", reply
         assert len(service.requests) == 1

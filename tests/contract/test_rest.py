@@ -29,13 +29,13 @@ PROBLEM = "application/problem+json"
 
 
 @asynccontextmanager
-async def serve_parrot(
+async def serve_echo(
     folder: Path, token: str = "", toolbox: Toolbox | None = None
 ) -> AsyncGenerator[httpx2.AsyncClient]:
-    """A client of a server with the parrot's tools over MCP and REST."""
-    async with echo_toolset.open_toolbox(folder) as (parrot, artifacts):
-        routes = build_rest_routes(toolbox or parrot, artifacts, build_transport_security(()))
-        app = build_http_app({"": build_mcp_server(parrot, artifacts)}, token=token, extra_routes=routes)
+    """A client of a server with the echo's tools over MCP and REST."""
+    async with echo_toolset.open_toolbox(folder) as (echo, artifacts):
+        routes = build_rest_routes(toolbox or echo, artifacts, build_transport_security(()))
+        app = build_http_app({"": build_mcp_server(echo, artifacts)}, token=token, extra_routes=routes)
         async with http_servers.serve_app(app) as url, httpx2.AsyncClient(base_url=url, timeout=30) as http:
             yield http
 
@@ -51,7 +51,7 @@ def read_events(text: str) -> list[tuple[str, dict[str, Any]]]:
 
 
 async def test_a_tool_is_called_with_its_arguments_as_the_body(tmp_path: Path):
-    async with serve_parrot(tmp_path) as http:
+    async with serve_echo(tmp_path) as http:
         said = await http.post("/v1/tools/say", json={"text": "tea", "times": 2})
         added = await http.post("/v1/tools/add", json={"a": 1, "b": "2"})
         bare = await http.post("/v1/tools/who")
@@ -63,7 +63,7 @@ async def test_a_tool_is_called_with_its_arguments_as_the_body(tmp_path: Path):
 
 
 async def test_pictures_resources_and_links_come_as_json(tmp_path: Path):
-    async with serve_parrot(tmp_path) as http:
+    async with serve_echo(tmp_path) as http:
         shown = (await http.post("/v1/tools/show")).json()
     assert shown["text"] == "read me"
     assert shown["images"] == [{"mime_type": "image/png", "base64": "iVBORw=="}]
@@ -89,7 +89,7 @@ FAILURES = [
 async def test_every_failure_is_a_problem_document_with_its_status(tmp_path: Path, caplog: pytest.LogCaptureFixture):
     caplog.set_level(logging.CRITICAL)
     told = {}
-    async with serve_parrot(tmp_path) as http:
+    async with serve_echo(tmp_path) as http:
         for path, body, status, code in FAILURES:
             reply = await http.post(path, content=body, headers={"Content-Type": "application/json"})
             told[path, body[:30]] = reply
@@ -102,7 +102,7 @@ async def test_every_failure_is_a_problem_document_with_its_status(tmp_path: Pat
 
 
 async def test_requests_that_web_pages_could_forge_are_refused(tmp_path: Path):
-    async with serve_parrot(tmp_path) as http:
+    async with serve_echo(tmp_path) as http:
         replies = [
             await http.post("/v1/tools/say", content=b'{"text": "x"}', headers={"Content-Type": "text/plain"}),
             await http.post("/v1/tools/who", headers={"Origin": "https://evil.example"}),
@@ -115,7 +115,7 @@ async def test_requests_that_web_pages_could_forge_are_refused(tmp_path: Path):
 
 
 async def test_a_token_guards_rest_as_it_guards_mcp(tmp_path: Path):
-    async with serve_parrot(tmp_path, token="secret") as http:
+    async with serve_echo(tmp_path, token="secret") as http:
         replies = [await http.get("/openapi.json"), await http.get("/v1/tools"), await http.post("/v1/tools/who")]
         let_in = await http.post("/v1/tools/who", headers={"Authorization": "Bearer secret"})
     assert [(reply.status_code, reply.headers["content-type"]) for reply in replies] == [(401, PROBLEM)] * 3
@@ -126,7 +126,7 @@ async def test_a_token_guards_rest_as_it_guards_mcp(tmp_path: Path):
 
 async def test_a_stream_tells_progress_and_then_the_result(tmp_path: Path):
     stream = {"Accept": "text/event-stream"}
-    async with serve_parrot(tmp_path) as http:
+    async with serve_echo(tmp_path) as http:
         waited = await http.post("/v1/tools/wait_for_it", json={"steps": 2}, headers=stream)
         lost = await http.post("/v1/tools/lose", headers=stream)
     events = read_events(waited.text)
@@ -150,11 +150,11 @@ async def test_hanging_up_cancels_the_call(tmp_path: Path):
             ended.set()
         return ""
 
-    async with echo_toolset.open_toolbox(tmp_path) as (parrot, _):
-        toolbox = Toolbox([slow], {}, parrot._events)
+    async with echo_toolset.open_toolbox(tmp_path) as (echo, _):
+        toolbox = Toolbox([slow], {}, echo._events)
         for accept in ("application/json", "text/event-stream"):
             ended = anyio.Event()
-            async with serve_parrot(tmp_path, toolbox=toolbox) as http:
+            async with serve_echo(tmp_path, toolbox=toolbox) as http:
                 with anyio.move_on_after(0.3):
                     await http.post("/v1/tools/wait_long", headers={"Accept": accept})
                 with anyio.fail_after(10):
@@ -162,10 +162,10 @@ async def test_hanging_up_cancels_the_call(tmp_path: Path):
 
 
 async def test_the_description_is_valid_and_names_every_tool_that_the_caller_has(tmp_path: Path):
-    async with serve_parrot(tmp_path) as http:
+    async with serve_echo(tmp_path) as http:
         described = (await http.get("/openapi.json")).json()
         listed = (await http.get("/v1/tools")).json()["tools"]
-        single = (await http.get("/openapi.json", params={"toolset": "budgie"})).json()
+        single = (await http.get("/openapi.json", params={"toolset": "echoing"})).json()
         unknown = await http.get("/openapi.json", params={"toolset": "cat"})
     OpenAPIV31SpecValidator(described).validate()
     say = described["paths"]["/v1/tools/say"]["post"]

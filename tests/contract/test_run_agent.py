@@ -66,8 +66,8 @@ AGENTS: dict[str, dict[str, Any]] = {
 
 @pytest.fixture(scope="module")
 async def hosted(tmp_path_factory: pytest.TempPathFactory, rows: DatabaseSetup) -> AsyncGenerator[AgentsApp]:
-    """One house for all tests of this file: its engine takes seconds to open."""
-    home = tmp_path_factory.mktemp("house")
+    """One app for all tests of this file: its engine takes seconds to open."""
+    home = tmp_path_factory.mktemp("app")
     rows.configure_home(home)
     async with agents_app.open_agents_app(home, SCRIPT, AGENTS, data_dir=str(home / "data")) as opened:
         yield opened

@@ -30,7 +30,7 @@ async def replicas(
     tmp_path_factory: pytest.TempPathFactory, rows: DatabaseSetup
 ) -> AsyncGenerator[tuple[AgentsApp, AgentsApp]]:
     """Two apps on one database."""
-    home = tmp_path_factory.mktemp("house")
+    home = tmp_path_factory.mktemp("app")
     rows.configure_home(home)
     model = agents_app.ScriptedChatModel(SCRIPT)
     agents: dict[str, Any] = {name: {} for name in SCRIPT}

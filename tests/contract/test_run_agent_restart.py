@@ -30,7 +30,7 @@ AGENTS: dict[str, dict[str, Any]] = {"writer": WRITER, "chief": {"tools": ["run_
 
 @asynccontextmanager
 async def open_processes(home: Path, count: int, **settings: Any) -> AsyncGenerator[list[Any]]:
-    """As many lives of one house as are wanted: the same home and model, one after another."""
+    """As many lives of one app as are wanted: the same home and model, one after another."""
     model = ScriptedChatModel(SCRIPT)
     async with agents_app.serve_chat_model(model) as flags:
         flags |= {"data_dir": str(home / "data")}

@@ -52,8 +52,8 @@ async def test_the_registry_has_an_entry_for_each_toolset(home: Path):
 
 async def test_a_toolset_that_is_served_alone_introduces_itself(home: Path):
     async with (
-        loopback_app.open_loopback_app(home) as house,
-        http_servers.serve_app(build_http_app(house.app.build_servers())) as url,
+        loopback_app.open_loopback_app(home) as loopback,
+        http_servers.serve_app(build_http_app(loopback.app.build_servers())) as url,
     ):
         async with Client(f"{url}/mcp/web_search_browse") as client:
             alone = client.server_info

@@ -31,55 +31,55 @@ SITE = loopback_app.build_page_site(
 
 
 async def test_a_crawl_lists_what_it_read_as_data_and_as_text(home: Path):
-    async with loopback_app.open_loopback_app(home, SITE) as house:
-        result = await house.app.call("web_crawl", url=f"{house.site_url}/", max_depth=2)
+    async with loopback_app.open_loopback_app(home, SITE) as loopback:
+        result = await loopback.app.call("web_crawl", url=f"{loopback.site_url}/", max_depth=2)
     data = result.data
     assert (data["status"], data["counts"]) == ("finished", {"read": 4, "gone": 3, "new": 4})
-    assert [each["url"].removeprefix(house.site_url) for each in data["pages"] if "title" in each] == [
+    assert [each["url"].removeprefix(loopback.site_url) for each in data["pages"] if "title" in each] == [
         "/",
         "/a",
         "/b",
         "/c",
     ]
     assert {"/missing", "/home", "/about"} == {
-        each["url"].removeprefix(house.site_url) for each in data["pages"] if each.get("state") == "gone"
+        each["url"].removeprefix(loopback.site_url) for each in data["pages"] if each.get("state") == "gone"
     }
     assert result.text.startswith("finished: 4 read, 3 gone, 4 new. Next: the site is read")
-    assert f"- a {house.site_url}/a (" in result.text
+    assert f"- a {loopback.site_url}/a (" in result.text
 
 
 async def test_what_a_crawl_has_read_is_read_without_asking_the_site_again(home: Path):
-    async with loopback_app.open_loopback_app(home, SITE) as house:
-        await house.app.call("web_crawl", url=f"{house.site_url}/", max_depth=1)
-        page = await house.app.call("web_fetch", url=f"{house.site_url}/a")
+    async with loopback_app.open_loopback_app(home, SITE) as loopback:
+        await loopback.app.call("web_crawl", url=f"{loopback.site_url}/", max_depth=1)
+        page = await loopback.app.call("web_fetch", url=f"{loopback.site_url}/a")
     assert "checkpoint of a" in page.text
 
 
 async def test_a_budget_that_is_spent_says_how_to_go_on_and_the_next_call_does(home: Path):
-    async with loopback_app.open_loopback_app(home, SITE) as house:
-        first = (await house.app.call("web_crawl", url=f"{house.site_url}/", max_pages=2, max_depth=2)).data
-        second = (await house.app.call("web_crawl", url=f"{house.site_url}/", max_pages=9, max_depth=2)).data
+    async with loopback_app.open_loopback_app(home, SITE) as loopback:
+        first = (await loopback.app.call("web_crawl", url=f"{loopback.site_url}/", max_pages=2, max_depth=2)).data
+        second = (await loopback.app.call("web_crawl", url=f"{loopback.site_url}/", max_pages=9, max_depth=2)).data
     assert (first["status"], first["counts"]["read"]) == ("pages", 2)
     assert "larger" in first["note"]
     assert (second["status"], second["counts"]["read"]) == ("finished", 4)
 
 
 async def test_long_lists_go_on_at_an_offset_without_reading_anything(home: Path):
-    async with loopback_app.open_loopback_app(home, SITE, more={"pages": {"per_host_rate": 1_000}}) as house:
-        asked: dict[str, Any] = {"url": f"{house.site_url}/many", "within": "path", "max_pages": 150}
+    async with loopback_app.open_loopback_app(home, SITE, more={"pages": {"per_host_rate": 1_000}}) as loopback:
+        asked: dict[str, Any] = {"url": f"{loopback.site_url}/many", "within": "path", "max_pages": 150}
         asked["include"] = ["/many*"]
-        first = (await house.app.call("web_crawl", **asked)).data
-        rest = (await house.app.call("web_crawl", **asked, offset=first["next_offset"])).data
+        first = (await loopback.app.call("web_crawl", **asked)).data
+        rest = (await loopback.app.call("web_crawl", **asked, offset=first["next_offset"])).data
     assert (len(first["pages"]), first["next_offset"], first["counts"]["read"]) == (100, 100, 131)
     assert (rest["status"], len(rest["pages"]), rest["next_offset"]) == ("listing", 31, 0)
 
 
 async def test_sessions_crawl_for_themselves(home: Path):
-    async with loopback_app.open_loopback_app(home, SITE) as house:
+    async with loopback_app.open_loopback_app(home, SITE) as loopback:
         ann, ben = Call(session="ann"), Call(session="ben")
-        await house.app.call("web_crawl", ann, url=f"{house.site_url}/", max_depth=1)
-        listed = await house.app.call("web_crawl", ben, url=f"{house.site_url}/", max_depth=1, offset=1)
-        again = await house.app.call("web_crawl", ann, url=f"{house.site_url}/", max_depth=1)
+        await loopback.app.call("web_crawl", ann, url=f"{loopback.site_url}/", max_depth=1)
+        listed = await loopback.app.call("web_crawl", ben, url=f"{loopback.site_url}/", max_depth=1, offset=1)
+        again = await loopback.app.call("web_crawl", ann, url=f"{loopback.site_url}/", max_depth=1)
     assert listed.data["pages"] == []
     assert listed.data["note"] == "offset 1 is past the end of the list; give a lower one"
     assert again.data["counts"]["same"] == 3
@@ -91,8 +91,8 @@ async def test_progress_tells_pages_read_and_rate(home: Path):
     async def progress(progress: float, total: float | None, message: str | None) -> None:
         told.append((progress, total, message or ""))
 
-    async with loopback_app.open_loopback_app(home, SITE) as house, Client(house.app.build_server()) as client:
-        arguments = {"url": f"{house.site_url}/", "max_depth": 2}
+    async with loopback_app.open_loopback_app(home, SITE) as loopback, Client(loopback.app.build_server()) as client:
+        arguments = {"url": f"{loopback.site_url}/", "max_depth": 2}
         await client.call_tool("web_crawl", arguments, progress_callback=progress)
     assert told
     assert re.match(r"1 pages read, \d+ waiting, \d+\.\d/s: http", told[0][2])
@@ -100,8 +100,8 @@ async def test_progress_tells_pages_read_and_rate(home: Path):
 
 
 async def test_a_first_page_that_cannot_be_read_is_an_error_with_a_remedy(home: Path):
-    async with loopback_app.open_loopback_app(home, SITE) as house, Client(house.app.build_server()) as client:
-        missing = await client.call_tool("web_crawl", {"url": f"{house.site_url}/nowhere"})
+    async with loopback_app.open_loopback_app(home, SITE) as loopback, Client(loopback.app.build_server()) as client:
+        missing = await client.call_tool("web_crawl", {"url": f"{loopback.site_url}/nowhere"})
         closed = await client.call_tool("web_crawl", {"url": "http://192.168.0.1/"})
         nonsense = await client.call_tool("web_crawl", {"url": "file:///etc/passwd"})
     assert read_error(missing)["code"] == "not_found"
@@ -111,20 +111,20 @@ async def test_a_first_page_that_cannot_be_read_is_an_error_with_a_remedy(home: 
 
 @pytest.mark.parametrize("wrong", [{"max_pages": 0}, {"within": "world"}, {"include": [""]}, {"url": "  "}])
 async def test_bad_arguments_name_the_field(home: Path, wrong: dict[str, Any]):
-    async with loopback_app.open_loopback_app(home, SITE) as house:
-        arguments: dict[str, Any] = {"url": house.site_url} | wrong
+    async with loopback_app.open_loopback_app(home, SITE) as loopback:
+        arguments: dict[str, Any] = {"url": loopback.site_url} | wrong
         with pytest.raises(InvalidInput, match=next(iter(wrong))):
-            await house.app.call("web_crawl", **arguments)
+            await loopback.app.call("web_crawl", **arguments)
 
 
 async def test_pages_go_into_the_store_that_is_named_and_are_found_there(home: Path):
-    async with loopback_app.open_loopback_app(home, SITE) as house:
-        store = (await house.app.call("createStore", metadata={"name": "docs"})).data["storeId"]
-        crawl: dict[str, Any] = {"url": f"{house.site_url}/", "max_depth": 1, "store_id": store}
-        first = (await house.app.call("web_crawl", **crawl)).data
-        again = (await house.app.call("web_crawl", **crawl)).data
-        listed = (await house.app.call("listContent", store_id=store)).data
-        found = (await house.app.call("keywordSimilaritySearch", query="checkpoint of b", store_id=store)).data
+    async with loopback_app.open_loopback_app(home, SITE) as loopback:
+        store = (await loopback.app.call("createStore", metadata={"name": "docs"})).data["storeId"]
+        crawl: dict[str, Any] = {"url": f"{loopback.site_url}/", "max_depth": 1, "store_id": store}
+        first = (await loopback.app.call("web_crawl", **crawl)).data
+        again = (await loopback.app.call("web_crawl", **crawl)).data
+        listed = (await loopback.app.call("listContent", store_id=store)).data
+        found = (await loopback.app.call("keywordSimilaritySearch", query="checkpoint of b", store_id=store)).data
     ids = {each["content_id"] for each in first["pages"] if "title" in each}
     assert {each["contentId"] for each in listed["contents"]} == ids
     assert (len(ids), again["counts"]["same"]) == (3, 3)
@@ -132,9 +132,9 @@ async def test_pages_go_into_the_store_that_is_named_and_are_found_there(home: P
 
 
 async def test_a_store_that_is_not_there_is_named_before_anything_is_counted_as_read(home: Path):
-    async with loopback_app.open_loopback_app(home, SITE) as house:
+    async with loopback_app.open_loopback_app(home, SITE) as loopback:
         with pytest.raises(NotFound, match="store"):
-            await house.app.call("web_crawl", url=f"{house.site_url}/", store_id="nowhere")
-    async with loopback_app.open_loopback_app(home, SITE, more={"toolsets": ["web"]}) as house:
+            await loopback.app.call("web_crawl", url=f"{loopback.site_url}/", store_id="nowhere")
+    async with loopback_app.open_loopback_app(home, SITE, more={"toolsets": ["web"]}) as loopback:
         with pytest.raises(NotConfigured, match="store_id"):
-            await house.app.call("web_crawl", url=f"{house.site_url}/", store_id="nowhere")
+            await loopback.app.call("web_crawl", url=f"{loopback.site_url}/", store_id="nowhere")

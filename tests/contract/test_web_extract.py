@@ -61,8 +61,8 @@ TEAS = {"type": "array", "items": {"type": "object", "properties": {
 
 
 async def test_each_value_is_of_its_type_and_has_the_quote_and_place_it_is_from(home: Path):
-    async with loopback_app.open_loopback_app(home, SITE) as house, Client(house.app.build_server()) as client:
-        arguments = {"urls": [f"{house.site_url}/kettle"], "output_schema": SCHEMA}
+    async with loopback_app.open_loopback_app(home, SITE) as loopback, Client(loopback.app.build_server()) as client:
+        arguments = {"urls": [f"{loopback.site_url}/kettle"], "output_schema": SCHEMA}
         data = (await client.call_tool("web_extract", arguments)).structured_content
     item = data["items"][0]
     assert item["data"] == {
@@ -84,63 +84,66 @@ async def test_each_value_is_of_its_type_and_has_the_quote_and_place_it_is_from(
 
 
 async def test_a_list_is_read_over_its_pages_within_the_budget(home: Path):
-    async with loopback_app.open_loopback_app(home, SITE) as house:
-        one = (await house.app.call("web_extract", urls=[f"{house.site_url}/teas"], output_schema=TEAS)).data
-        two = (await house.app.call("web_extract", url=f"{house.site_url}/teas", schema=TEAS, max_pages=2)).data
-        all_ = (await house.app.call("web_extract", url=f"{house.site_url}/teas", schema=TEAS, max_pages=9)).data
+    async with loopback_app.open_loopback_app(home, SITE) as loopback:
+        one = (await loopback.app.call("web_extract", urls=[f"{loopback.site_url}/teas"], output_schema=TEAS)).data
+        two = (await loopback.app.call("web_extract", url=f"{loopback.site_url}/teas", schema=TEAS, max_pages=2)).data
+        all_ = (await loopback.app.call("web_extract", url=f"{loopback.site_url}/teas", schema=TEAS, max_pages=9)).data
     assert [item["data"] for item in one["items"]] == [
-        {"title": f"Tea {n}", "price": n + 0.5, "url": f"{house.site_url}/tea/{n}"} for n in (1, 2, 3)
+        {"title": f"Tea {n}", "price": n + 0.5, "url": f"{loopback.site_url}/tea/{n}"} for n in (1, 2, 3)
     ]
     assert [len(each["items"]) for each in (one, two, all_)] == [3, 6, 9]
-    assert two["notes"] == [f"max_pages is reached; the list goes on at {house.site_url}/teas3"]
+    assert two["notes"] == [f"max_pages is reached; the list goes on at {loopback.site_url}/teas3"]
     assert "notes" not in all_
 
 
 async def test_rows_of_tables_become_files(home: Path):
     schema = {"cities": {"type": "array", "items": {"properties": {"city": "string", "population": "integer"}}}}
-    async with loopback_app.open_loopback_app(home, SITE) as house:
+    async with loopback_app.open_loopback_app(home, SITE) as loopback:
         for path, rows in (("/table", 3), ("/data.csv", 2)):
-            arguments = {"url": f"{house.site_url}{path}", "schema": {"type": "object", "properties": schema}}
-            data = (await house.app.call("web_extract", None, **arguments, filename="cities.csv")).data
+            arguments = {"url": f"{loopback.site_url}{path}", "schema": {"type": "object", "properties": schema}}
+            data = (await loopback.app.call("web_extract", None, **arguments, filename="cities.csv")).data
             assert [item["data"] for item in data["items"]][:2] == [
                 {"city": "Graz", "population": 303270},
                 {"city": "Linz", "population": 212538},
             ], path
-            saved = await house.app.call("read_file", path="cities.csv")
+            saved = await loopback.app.call("read_file", path="cities.csv")
             assert len(list(csv.DictReader(saved.text.splitlines()))) >= rows
             if path == "/table":
                 assert "'=1+1" in saved.text, "a spreadsheet must not run what a page says"
 
 
 async def test_data_goes_into_the_store_that_is_named_and_is_found_there(home: Path):
-    async with loopback_app.open_loopback_app(home, SITE) as house:
-        store = (await house.app.call("createStore", metadata={"name": "teas"})).data["storeId"]
-        arguments = {"url": f"{house.site_url}/teas", "schema": TEAS, "max_pages": 2, "store_id": store}
-        first = (await house.app.call("web_extract", None, **arguments)).data["content_ids"]
-        again = (await house.app.call("web_extract", None, **arguments)).data["content_ids"]
-        found = (await house.app.call("keywordSimilaritySearch", query="Tea 5", store_id=store)).data["results"]
-        page = await house.app.call("web_fetch", url=f"{house.site_url}/teas")
+    async with loopback_app.open_loopback_app(home, SITE) as loopback:
+        store = (await loopback.app.call("createStore", metadata={"name": "teas"})).data["storeId"]
+        arguments = {"url": f"{loopback.site_url}/teas", "schema": TEAS, "max_pages": 2, "store_id": store}
+        first = (await loopback.app.call("web_extract", None, **arguments)).data["content_ids"]
+        again = (await loopback.app.call("web_extract", None, **arguments)).data["content_ids"]
+        found = (await loopback.app.call("keywordSimilaritySearch", query="Tea 5", store_id=store)).data["results"]
+        page = await loopback.app.call("web_fetch", url=f"{loopback.site_url}/teas")
     assert (len(first), again) == (2, first), "the same page again replaces its data"
     assert found[0]["contentId"] == first[1]
     assert page.meta["outrider/content_id"] not in first
 
 
 async def test_wrong_schemas_and_pages_are_told_with_a_remedy(home: Path):
-    async with loopback_app.open_loopback_app(home, SITE) as house, Client(house.app.build_server()) as client:
+    async with loopback_app.open_loopback_app(home, SITE) as loopback, Client(loopback.app.build_server()) as client:
         wrong: list[dict[str, Any]] = [
             {"output_schema": {"type": "object"}},
             {"output_schema": {"type": "array", "items": {"type": "string"}}},
             {"output_schema": {"price": 3}},
             {"output_schema": SCHEMA, "filename": "x.exe"},
-            {"output_schema": SCHEMA, "urls": [f"{house.site_url}/gone"]},
+            {"output_schema": SCHEMA, "urls": [f"{loopback.site_url}/gone"]},
         ]
         for each in wrong:
-            answer = await client.call_tool("web_extract", {"urls": [f"{house.site_url}/kettle"]} | each)
+            answer = await client.call_tool("web_extract", {"urls": [f"{loopback.site_url}/kettle"]} | each)
             assert answer.is_error, each
             assert read_error(answer)["hint"], each
         both = await client.call_tool(
             "web_extract",
-            {"urls": [f"{house.site_url}/gone", f"{house.site_url}/kettle"], "output_schema": {"brand": "string"}},
+            {
+                "urls": [f"{loopback.site_url}/gone", f"{loopback.site_url}/kettle"],
+                "output_schema": {"brand": "string"},
+            },
         )
     assert [item["data"] for item in both.structured_content["items"]] == [{"brand": "Wend"}]
     assert "/gone" in both.structured_content["notes"][0]

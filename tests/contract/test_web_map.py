@@ -47,10 +47,10 @@ def build_site() -> Any:
 
 async def test_a_map_lists_addresses_with_where_they_came_from_and_reads_no_page(home: Path):
     site, seen = build_site()
-    async with loopback_app.open_loopback_app(home, site) as house, Client(house.app.build_server()) as client:
-        result = await client.call_tool("web_map", {"url": house.site_url})
+    async with loopback_app.open_loopback_app(home, site) as loopback, Client(loopback.app.build_server()) as client:
+        result = await client.call_tool("web_map", {"url": loopback.site_url})
         data = result.structured_content
-    found = {page["url"].removeprefix(house.site_url): page for page in data["pages"]}
+    found = {page["url"].removeprefix(loopback.site_url): page for page in data["pages"]}
     assert {path: page["from"] for path, page in found.items()} == {
         "/": ["links"],
         "/home": ["links"],
@@ -63,14 +63,14 @@ async def test_a_map_lists_addresses_with_where_they_came_from_and_reads_no_page
     assert data["sources"] == {"links": 4, "feed": 1, "llms.txt": 1, "sitemap": 3}
     assert (found["/a"]["modified"], found["/guide/install.md"]["title"]) == ("2026-03-01", "Install guide")
     assert set(seen) == {"/", "/feed", "/llms.txt", "/robots.txt", "/map.xml"}
-    assert f"- Install guide {house.site_url}/guide/install.md (2026-03-02, llms.txt+sitemap)" in read_first_text(
+    assert f"- Install guide {loopback.site_url}/guide/install.md (2026-03-02, llms.txt+sitemap)" in read_first_text(
         result
     )
 
 
 async def test_a_map_is_filtered_and_goes_on_at_an_offset(home: Path):
     site, _ = build_site()
-    async with loopback_app.open_loopback_app(home, site) as house:
+    async with loopback_app.open_loopback_app(home, site) as loopback:
         cases: list[tuple[dict[str, Any], list[str]]] = [
             ({"search": "INSTALL guide"}, ["/guide/install.md"]),
             ({"include": ["/shop/*", "/news/*"]}, ["/news/2", "/shop/tea"]),
@@ -78,18 +78,18 @@ async def test_a_map_is_filtered_and_goes_on_at_an_offset(home: Path):
             ({"max_urls": 2, "offset": 5}, ["/guide/install.md", "/shop/tea"]),
         ]
         for arguments, expected in cases:
-            data = (await house.app.call("web_map", url=f"{house.site_url}/", **arguments)).data
-            assert [page["url"].removeprefix(house.site_url) for page in data["pages"]] == expected, arguments
-        first = (await house.app.call("web_map", url=f"{house.site_url}/", max_urls=3)).data
+            data = (await loopback.app.call("web_map", url=f"{loopback.site_url}/", **arguments)).data
+            assert [page["url"].removeprefix(loopback.site_url) for page in data["pages"]] == expected, arguments
+        first = (await loopback.app.call("web_map", url=f"{loopback.site_url}/", max_urls=3)).data
     assert (first["total"], first["next_offset"]) == (7, 3)
 
 
 async def test_a_map_needs_no_readable_page_but_some_list(home: Path):
     sitemap = (200, {"content-type": "text/plain"}, b"")
     site = loopback_app.build_page_site({"/sitemap.xml": sitemap})
-    async with loopback_app.open_loopback_app(home, site) as house, Client(house.app.build_server()) as client:
-        nothing = await client.call_tool("web_map", {"url": f"{house.site_url}/gone"})
+    async with loopback_app.open_loopback_app(home, site) as loopback, Client(loopback.app.build_server()) as client:
+        nothing = await client.call_tool("web_map", {"url": f"{loopback.site_url}/gone"})
         nonsense = await client.call_tool("web_map", {"url": "file:///etc/passwd"})
-        too_far = await client.call_tool("web_map", {"url": f"{house.site_url}/", "offset": 9})
+        too_far = await client.call_tool("web_map", {"url": f"{loopback.site_url}/", "offset": 9})
     assert (read_error(nothing)["code"], read_error(nonsense)["code"]) == ("not_found", "bad_url")
     assert too_far.is_error

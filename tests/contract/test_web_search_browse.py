@@ -37,8 +37,8 @@ SITE = loopback_app.build_page_site(
 
 
 async def test_a_search_gives_one_resource_a_result_and_the_query_last(home: Path):
-    async with loopback_app.open_loopback_app(home) as house:
-        result = await house.app.call("websearch", query="fox")
+    async with loopback_app.open_loopback_app(home) as loopback:
+        result = await loopback.app.call("websearch", query="fox")
     *hits, asked = result.content
     assert len(hits) == 16
     assert hits[0].mime_type == f"{KIND}websearch-result"
@@ -49,50 +49,50 @@ async def test_a_search_gives_one_resource_a_result_and_the_query_last(home: Pat
 
 
 async def test_references_are_never_given_twice_within_one_message(home: Path):
-    async with loopback_app.open_loopback_app(home) as house:
+    async with loopback_app.open_loopback_app(home) as loopback:
         given = []
         for page in (1, 2):
-            result = await house.app.call("websearch", Call(message="m1"), query="fox", page=page)
+            result = await loopback.app.call("websearch", Call(message="m1"), query="fox", page=page)
             given += [row["reference"] for row in result.data["results"]]
-        other = await house.app.call("websearch", Call(message="m2"), query="fox")
+        other = await loopback.app.call("websearch", Call(message="m2"), query="fox")
     assert len(set(given)) == len(given) == 32
     assert other.data["results"][0]["reference"] == given[0]
 
 
 async def test_the_second_page_goes_on_where_the_first_ended(home: Path):
-    async with loopback_app.open_loopback_app(home, names=("serper",)) as house:
-        first = await house.app.call("websearch", query="fox")
-        second = await house.app.call("websearch", query="fox", page=2)
+    async with loopback_app.open_loopback_app(home, names=("serper",)) as loopback:
+        first = await loopback.app.call("websearch", query="fox")
+        second = await loopback.app.call("websearch", query="fox", page=2)
     urls = [row["url"] for result in (first, second) for row in result.data["results"]]
     assert len(set(urls)) == len(urls)
 
 
 async def test_a_host_may_reserve_references_and_share_the_results_of_a_step(home: Path):
     call = Call(citations=(100, 6), extra={"websearchResultCount": 6})
-    async with loopback_app.open_loopback_app(home) as house:
-        result = await house.app.call("websearch", call, query="fox")
+    async with loopback_app.open_loopback_app(home) as loopback:
+        result = await loopback.app.call("websearch", call, query="fox")
     assert [row["reference"] for row in result.data["results"]] == list(build_references()[100:106])
 
 
 async def test_no_results_leave_only_the_query(home: Path):
-    async with loopback_app.open_loopback_app(home) as house:
-        house.provider_behaviour.modes["*"] = "empty"
-        result = await house.app.call("websearch", query="fox")
+    async with loopback_app.open_loopback_app(home) as loopback:
+        loopback.provider_behaviour.modes["*"] = "empty"
+        result = await loopback.app.call("websearch", query="fox")
     assert [item.mime_type for item in result.content] == [f"{KIND}websearch-query"]
 
 
 async def test_a_failed_search_is_an_error_that_begins_as_hosts_expect(home: Path):
-    async with loopback_app.open_loopback_app(home) as house, Client(house.app.build_server()) as client:
-        house.provider_behaviour.modes["*"] = "500"
+    async with loopback_app.open_loopback_app(home) as loopback, Client(loopback.app.build_server()) as client:
+        loopback.provider_behaviour.modes["*"] = "500"
         result = await client.call_tool("websearch", {"query": "fox"})
     assert result.is_error
     assert read_first_text(result).startswith("Failed to search: ")
 
 
 async def test_pages_come_in_the_order_they_were_asked_for_with_their_facts(home: Path):
-    async with loopback_app.open_loopback_app(home, SITE) as house:
-        urls = [f"{house.site_url}/b", f"{house.site_url}/a", f"{house.site_url}/b"]
-        result = await house.app.call("webbrowser", urls=urls)
+    async with loopback_app.open_loopback_app(home, SITE) as loopback:
+        urls = [f"{loopback.site_url}/b", f"{loopback.site_url}/a", f"{loopback.site_url}/b"]
+        result = await loopback.app.call("webbrowser", urls=urls)
     assert [item.fields["requestedUrl"] for item in result.content] == urls
     page = result.content[1]
     assert page.mime_type == f"{KIND}browse-result"
@@ -108,19 +108,19 @@ async def test_pages_come_in_the_order_they_were_asked_for_with_their_facts(home
 
 
 async def test_links_are_a_resource_of_their_own_with_their_texts(home: Path):
-    async with loopback_app.open_loopback_app(home, SITE) as house:
-        result = await house.app.call("webbrowser", urls=[f"{house.site_url}/a"], links=True)
-        many = await house.app.call("webbrowser", urls=[f"{house.site_url}/many"], links=True)
+    async with loopback_app.open_loopback_app(home, SITE) as loopback:
+        result = await loopback.app.call("webbrowser", urls=[f"{loopback.site_url}/a"], links=True)
+        many = await loopback.app.call("webbrowser", urls=[f"{loopback.site_url}/many"], links=True)
     _, links = result.content
     assert links.text.startswith("## Links (first 50)\n")
-    assert f"- [to /b]({house.site_url}/b)" in links.text
+    assert f"- [to /b]({loopback.site_url}/b)" in links.text
     assert many.content[1].text.count("\n- ") == 50
     assert "more)" in many.content[1].text
 
 
 async def test_html_is_given_as_text_and_as_html(home: Path):
-    async with loopback_app.open_loopback_app(home, SITE) as house:
-        (page,) = (await house.app.call("webbrowser", urls=[f"{house.site_url}/a"], format="html")).content
+    async with loopback_app.open_loopback_app(home, SITE) as loopback:
+        (page,) = (await loopback.app.call("webbrowser", urls=[f"{loopback.site_url}/a"], format="html")).content
     assert "<h1>Page A</h1>" in page.text
     assert page.fields["html"] == page.text
 
@@ -128,12 +128,12 @@ async def test_html_is_given_as_text_and_as_html(home: Path):
 async def test_a_long_page_is_cut_at_its_token_limit_and_can_be_read_on(home: Path):
     from outrider.core.text import count_tokens
 
-    async with loopback_app.open_loopback_app(home, SITE) as house:
-        url = f"{house.site_url}/huge"
-        (page,) = (await house.app.call("webbrowser", urls=[url])).content
+    async with loopback_app.open_loopback_app(home, SITE) as loopback:
+        url = f"{loopback.site_url}/huge"
+        (page,) = (await loopback.app.call("webbrowser", urls=[url])).content
         offset = page.meta["outrider/next_offset"]
-        (rest,) = (await house.app.call("webbrowser", urls=[url], offset=offset)).content
-        (beyond,) = (await house.app.call("webbrowser", urls=[url], offset=10**9)).content
+        (rest,) = (await loopback.app.call("webbrowser", urls=[url], offset=offset)).content
+        (beyond,) = (await loopback.app.call("webbrowser", urls=[url], offset=10**9)).content
     assert "[offset 1000000000 is past the end of this page (" in beyond.text
     assert 31_000 < count_tokens(page.text) < 32_100
     assert f"[Truncated to 32000 tokens of this page; read on with offset={offset}]" in page.text
@@ -143,10 +143,10 @@ async def test_a_long_page_is_cut_at_its_token_limit_and_can_be_read_on(home: Pa
 async def test_code_that_is_cut_stands_between_fences_on_both_sides_of_the_cut(home: Path):
     from outrider.core.text import count_tokens
 
-    async with loopback_app.open_loopback_app(home, SITE, more={"boundary": False}) as house:
-        url = f"{house.site_url}/listing"
-        (page,) = (await house.app.call("webbrowser", urls=[url])).content
-        (rest,) = (await house.app.call("webbrowser", urls=[url], offset=page.meta["outrider/next_offset"])).content
+    async with loopback_app.open_loopback_app(home, SITE, more={"boundary": False}) as loopback:
+        url = f"{loopback.site_url}/listing"
+        (page,) = (await loopback.app.call("webbrowser", urls=[url])).content
+        (rest,) = (await loopback.app.call("webbrowser", urls=[url], offset=page.meta["outrider/next_offset"])).content
     shown = page.text.split("\n\n[Truncated")[0]
     assert shown.endswith("\n```")
     assert count_tokens(shown) <= 32_000
@@ -156,11 +156,11 @@ async def test_code_that_is_cut_stands_between_fences_on_both_sides_of_the_cut(h
 async def test_pictures_follow_their_page_as_images(home: Path):
     urls = ["/a", "/secret", "/b"]
     with anyio.fail_after(120):
-        async with loopback_app.open_loopback_app(home, SITE) as house:
-            asked = [f"{house.site_url}{path}" for path in urls]
-            seen = await house.app.call("webbrowser", urls=asked, screenshotMode="viewport", links=True)
-            (page, whole) = (await house.app.call("webbrowser", urls=asked[:1], screenshotMode="fullPage")).content
-            assert house.app.browsers.list_sessions() == []
+        async with loopback_app.open_loopback_app(home, SITE) as loopback:
+            asked = [f"{loopback.site_url}{path}" for path in urls]
+            seen = await loopback.app.call("webbrowser", urls=asked, screenshotMode="viewport", links=True)
+            (page, whole) = (await loopback.app.call("webbrowser", urls=asked[:1], screenshotMode="fullPage")).content
+            assert loopback.app.browsers.list_sessions() == []
     kinds = [type(item).__name__ for item in seen.content]
     page_kinds = ["ResourceBlock", "ResourceBlock", "ImageBlock"]
     assert kinds == [*page_kinds, "ResourceBlock", *page_kinds]
@@ -173,8 +173,8 @@ async def test_pictures_follow_their_page_as_images(home: Path):
 
 async def test_without_a_browser_the_page_comes_with_a_diagnosis_instead_of_a_picture(home: Path):
     none = {"browser": {"executable": "/no/such/browser"}}
-    async with loopback_app.open_loopback_app(home, SITE, more=none) as house:
-        result = await house.app.call("webbrowser", urls=[f"{house.site_url}/a"], screenshotMode="viewport")
+    async with loopback_app.open_loopback_app(home, SITE, more=none) as loopback:
+        result = await loopback.app.call("webbrowser", urls=[f"{loopback.site_url}/a"], screenshotMode="viewport")
     page, diagnosis = result.content
     assert "Alpha has a lot to say" in page.text
     assert diagnosis.mime_type == f"{KIND}browse-result"
@@ -183,9 +183,9 @@ async def test_without_a_browser_the_page_comes_with_a_diagnosis_instead_of_a_pi
 
 
 async def test_one_failed_page_does_not_spoil_the_others(home: Path):
-    async with loopback_app.open_loopback_app(home, SITE) as house:
-        bad = f"{house.site_url}/secret"
-        result = await house.app.call("webbrowser", urls=[f"{house.site_url}/a", bad, "http://127.0.0.1:1/"])
+    async with loopback_app.open_loopback_app(home, SITE) as loopback:
+        bad = f"{loopback.site_url}/secret"
+        result = await loopback.app.call("webbrowser", urls=[f"{loopback.site_url}/a", bad, "http://127.0.0.1:1/"])
     fine, refused, private = result.content
     assert fine.fields["responseCode"] == "200"
     assert refused.fields["responseCode"] == "403"
@@ -196,22 +196,22 @@ async def test_one_failed_page_does_not_spoil_the_others(home: Path):
 
 
 async def test_if_every_page_fails_the_call_failed(home: Path):
-    async with loopback_app.open_loopback_app(home, SITE) as house:
-        result = await house.app.call("webbrowser", urls=[f"{house.site_url}/secret"])
+    async with loopback_app.open_loopback_app(home, SITE) as loopback:
+        result = await loopback.app.call("webbrowser", urls=[f"{loopback.site_url}/secret"])
     assert result.is_error
 
 
 @pytest.mark.parametrize("urls", [[], [""], ["http://a.example/"] * 17])
 async def test_one_to_sixteen_addresses_are_taken(home: Path, urls: list[str]):
-    async with loopback_app.open_loopback_app(home) as house, Client(house.app.build_server()) as client:
+    async with loopback_app.open_loopback_app(home) as loopback, Client(loopback.app.build_server()) as client:
         result = await client.call_tool("webbrowser", {"urls": urls})
     assert result.is_error
     assert "urls" in read_first_text(result)
 
 
 async def test_the_toolset_answers_to_its_display_name(home: Path):
-    async with loopback_app.open_loopback_app(home, more={"toolsets": ["web_search_&_browse"]}) as house:
-        assert sorted(house.app.toolbox.tools) == ["webbrowser", "websearch"]
+    async with loopback_app.open_loopback_app(home, more={"toolsets": ["web_search_&_browse"]}) as loopback:
+        assert sorted(loopback.app.toolbox.tools) == ["webbrowser", "websearch"]
 
 
 async def test_progress_counts_the_pages(home: Path):
@@ -220,7 +220,7 @@ async def test_progress_counts_the_pages(home: Path):
     async def note(progress: float, total: float | None, message: str | None) -> None:
         seen.append(message)
 
-    async with loopback_app.open_loopback_app(home, SITE) as house, Client(house.app.build_server()) as client:
-        urls = [f"{house.site_url}/a", f"{house.site_url}/b"]
+    async with loopback_app.open_loopback_app(home, SITE) as loopback, Client(loopback.app.build_server()) as client:
+        urls = [f"{loopback.site_url}/a", f"{loopback.site_url}/b"]
         await client.call_tool("webbrowser", {"urls": urls}, progress_callback=note)
     assert seen[-1] == "2 of 2 pages"

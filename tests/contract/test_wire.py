@@ -15,7 +15,7 @@ MODERN = "2026-07-28"
 
 
 def talk(folder: Path, *messages: dict[str, Any]) -> list[dict[str, Any]]:
-    """Sends the messages to a parrot over stdio; returns the answers to those that have an id."""
+    """Sends the messages to an echo over stdio; returns the answers to those that have an id."""
     command = prefork.build_command("support.apps.echo_toolset", folder)
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin
@@ -132,7 +132,7 @@ def test_garbage_on_the_wire_does_not_end_the_server(tmp_path: Path):
         answers = (json.loads(line) for line in process.stdout)
         answer = next(each for each in answers if each.get("id") == 1)
         process.stdin.close()
-    assert answer["result"]["serverInfo"]["name"] == "parrot"
+    assert answer["result"]["serverInfo"]["name"] == "echo"
 
 
 NO_IDS = (b"true", b"false", b"1.5", b"[1]", b"{}", b"null")

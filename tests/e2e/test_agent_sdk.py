@@ -50,16 +50,16 @@ async def ask(home: Path, model: Model, servers: dict[str, Any], tool: str) -> s
 
 async def test_an_agent_searches_in_the_same_process(home: Path):
     model = Model("mcp__outrider__web_search", {"query": "fox", "num_results": 1})
-    async with loopback_app.open_loopback_app(home) as house:
-        answer = await ask(home, model, {"outrider": sdk.server(house.app)}, "mcp__outrider__web_search")
+    async with loopback_app.open_loopback_app(home) as loopback:
+        answer = await ask(home, model, {"outrider": sdk.server(loopback.app)}, "mcp__outrider__web_search")
     assert "https://www.place1.example/1" in answer
     assert "mcp__outrider__web_fetch" in model.offered
 
 
 async def test_an_agent_written_for_dogent_finds_its_tools_under_their_old_names(home: Path):
-    async with loopback_app.open_loopback_app(home, SITE) as house:
-        model = Model("mcp__dogent__web_fetch", {"url": f"{house.site_url}/wal"})
-        answer = await ask(home, model, {"dogent": sdk.server(house.app, "dogent")}, "mcp__dogent__web_fetch")
+    async with loopback_app.open_loopback_app(home, SITE) as loopback:
+        model = Model("mcp__dogent__web_fetch", {"url": f"{loopback.site_url}/wal"})
+        answer = await ask(home, model, {"dogent": sdk.server(loopback.app, "dogent")}, "mcp__dogent__web_fetch")
     assert "The checkpoint moves pages into the database." in answer
     assert [name for name in model.offered if name.startswith("mcp__")] == [
         "mcp__dogent__web_fetch",

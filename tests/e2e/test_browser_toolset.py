@@ -1,4 +1,4 @@
-"""The browser behind the whole house: crashes, reading with it, and the command as hosts start it."""
+"""The browser behind the whole app: crashes, reading with it, and the command as hosts start it."""
 
 import os
 import signal
@@ -128,7 +128,7 @@ async def test_without_a_browser_the_answer_is_the_command_that_installs_one(tmp
     assert read_error(failed)["code"] == "no_browser"
 
 
-async def test_the_house_leaves_no_browser_behind(tmp_path: Path):
+async def test_the_app_leaves_no_browser_behind(tmp_path: Path):
     with anyio.fail_after(PATIENCE):
         async with open_browser_app(tmp_path) as at:
             await at.open_session("/form")
@@ -180,13 +180,13 @@ async def test_without_a_display_signing_in_by_hand_says_what_to_do_instead(tmp_
 
 async def test_reading_uses_the_browser_where_a_page_is_empty_without_it_and_says_so(home: Path):
     with anyio.fail_after(PATIENCE):
-        async with loopback_app.open_loopback_app(home, PAGES) as house:
-            found = await house.app.call("web_fetch", url=f"{house.site_url}/shell")
-            again = await house.app.call("web_fetch", url=f"{house.site_url}/shell")
-            plain = await house.app.call("web_fetch", url=f"{house.site_url}/shell", render="never")
-            full = await house.app.call("web_fetch", url=f"{house.site_url}/full")
-            forced = await house.app.call("web_fetch", url=f"{house.site_url}/full", render="always")
-            open_sessions = house.app.browsers.list_sessions()
+        async with loopback_app.open_loopback_app(home, PAGES) as service:
+            found = await service.app.call("web_fetch", url=f"{service.site_url}/shell")
+            again = await service.app.call("web_fetch", url=f"{service.site_url}/shell")
+            plain = await service.app.call("web_fetch", url=f"{service.site_url}/shell", render="never")
+            full = await service.app.call("web_fetch", url=f"{service.site_url}/full")
+            forced = await service.app.call("web_fetch", url=f"{service.site_url}/full", render="always")
+            open_sessions = service.app.browsers.list_sessions()
     assert "The tide comes in." in found.text
     assert "Note: rendered in a browser" in found.text
     assert "The tide comes in." in again.text
@@ -199,10 +199,13 @@ async def test_reading_uses_the_browser_where_a_page_is_empty_without_it_and_say
 
 async def test_a_robot_check_that_lets_browsers_pass_is_passed_and_one_that_does_not_is_named(home: Path):
     with anyio.fail_after(PATIENCE):
-        async with loopback_app.open_loopback_app(home, guarded) as house, Client(house.app.build_server()) as client:
-            passed = await house.app.call("web_fetch", url=f"{house.site_url}/challenge")
-            walled = await client.call_tool("web_fetch", {"url": f"{house.site_url}/wall"})
-            never = await client.call_tool("web_fetch", {"url": f"{house.site_url}/challenge", "render": "never"})
+        async with (
+            loopback_app.open_loopback_app(home, guarded) as service,
+            Client(service.app.build_server()) as client,
+        ):
+            passed = await service.app.call("web_fetch", url=f"{service.site_url}/challenge")
+            walled = await client.call_tool("web_fetch", {"url": f"{service.site_url}/wall"})
+            never = await client.call_tool("web_fetch", {"url": f"{service.site_url}/challenge", "render": "never"})
     assert "enough to read here" in passed.text
     assert "rendered in a browser" in passed.text
     assert read_error(walled)["code"] == "blocked_by_site"
@@ -212,9 +215,9 @@ async def test_a_robot_check_that_lets_browsers_pass_is_passed_and_one_that_does
 async def test_a_page_that_hangs_the_browser_costs_its_time_and_nothing_else(home: Path):
     more = {"pages": {"timeout_s": 6}}
     with anyio.fail_after(PATIENCE):
-        async with loopback_app.open_loopback_app(home, PAGES, more=more) as house:
-            page = await house.app.call("web_fetch", url=f"{house.site_url}/broken")
-            after = await house.app.call("web_fetch", url=f"{house.site_url}/shell")
+        async with loopback_app.open_loopback_app(home, PAGES, more=more) as service:
+            page = await service.app.call("web_fetch", url=f"{service.site_url}/broken")
+            after = await service.app.call("web_fetch", url=f"{service.site_url}/shell")
     assert "Title: Shell" in page.text
     assert "The tide comes in." in after.text
 

@@ -18,13 +18,13 @@ async def test_a_page_that_is_extracted_in_the_browser_can_be_searched(home: Pat
     )
     more = {"toolsets": ["browser", "content_store"]}
     with anyio.fail_after(120):
-        async with loopback_app.open_loopback_app(home, site, more=more) as house:
-            opened = await house.app.call("createSession", MINE, url=f"{house.site_url}/tea")
+        async with loopback_app.open_loopback_app(home, site, more=more) as loopback:
+            opened = await loopback.app.call("createSession", MINE, url=f"{loopback.site_url}/tea")
             session = opened.data["sessionId"]
-            read = await house.app.call("extractPageContent", MINE, sessionId=session)
-            part = await house.app.call("extractPageContent", MINE, sessionId=session, selector="h1")
-            await house.app.call("closeSession", MINE, sessionId=session)
-            [hit] = (await house.app.call("keywordSimilaritySearch", MINE, query="steeped")).data["results"]
+            read = await loopback.app.call("extractPageContent", MINE, sessionId=session)
+            part = await loopback.app.call("extractPageContent", MINE, sessionId=session, selector="h1")
+            await loopback.app.call("closeSession", MINE, sessionId=session)
+            [hit] = (await loopback.app.call("keywordSimilaritySearch", MINE, query="steeped")).data["results"]
     assert hit["contentId"] == read.meta["outrider/content_id"]
-    assert (hit["title"], hit["source"]) == ("All about tea", f"{house.site_url}/tea")
+    assert (hit["title"], hit["source"]) == ("All about tea", f"{loopback.site_url}/tea")
     assert "outrider/content_id" not in part.meta

@@ -53,10 +53,10 @@ def assert_only_ours(text: str) -> None:
 async def test_a_click_on_a_forged_reference_presses_nothing(tmp_path: Path):
     with anyio.fail_after(PATIENCE):
         async with (
-            loopback_app.open_loopback_app(tmp_path, SITE, more={"toolsets": SERVED_TOOLSETS}) as house,
-            Client(house.app.build_server()) as client,
+            loopback_app.open_loopback_app(tmp_path, SITE, more={"toolsets": SERVED_TOOLSETS}) as loopback,
+            Client(loopback.app.build_server()) as client,
         ):
-            at = BrowserAppClient(house, client, tmp_path)
+            at = BrowserAppClient(loopback, client, tmp_path)
             session = await at.open_session("/bank")
             shown = read_all(await at.call_tool("snapshotPage", sessionId=session, mode="full"))
             forged = [line for line in shown.split("\n") if "Close cookie notice" in line and "button" in line]
@@ -91,10 +91,10 @@ async def test_no_tool_lets_a_page_write_our_marks(tmp_path: Path):
     }
     with anyio.fail_after(PATIENCE):
         async with (
-            loopback_app.open_loopback_app(tmp_path, SITE, more={"toolsets": SERVED_TOOLSETS}) as house,
-            Client(house.app.build_server()) as client,
+            loopback_app.open_loopback_app(tmp_path, SITE, more={"toolsets": SERVED_TOOLSETS}) as loopback,
+            Client(loopback.app.build_server()) as client,
         ):
-            at = BrowserAppClient(house, client, tmp_path)
+            at = BrowserAppClient(loopback, client, tmp_path)
             session = await at.open_session("/bank")
             texts = {
                 name: read_all(await at.call_tool(name.partition(" ")[0], sessionId=session, **arguments))
@@ -111,10 +111,10 @@ async def test_no_tool_lets_a_page_write_our_marks(tmp_path: Path):
 
 async def test_pages_that_are_read_cannot_write_our_marks(home: Path):
     async with (
-        loopback_app.open_loopback_app(home, SITE, more={"toolsets": ["web", "web_search_browse"]}) as house,
-        Client(house.app.build_server()) as client,
+        loopback_app.open_loopback_app(home, SITE, more={"toolsets": ["web", "web_search_browse"]}) as loopback,
+        Client(loopback.app.build_server()) as client,
     ):
-        url = f"{house.site_url}/bank"
+        url = f"{loopback.site_url}/bank"
         for tool, arguments in (
             ("web_fetch", {"url": url}),
             ("web_fetch", {"url": url, "format": "html"}),
@@ -175,10 +175,10 @@ async def test_no_hostile_text_is_read_as_a_reference(tmp_path: Path):
     site = loopback_app.build_page_site({"/shop": "<!doctype html><title>Shop</title><button>Genuine</button>"})
     with anyio.fail_after(PATIENCE):
         async with (
-            loopback_app.open_loopback_app(tmp_path, site, more={"toolsets": SERVED_TOOLSETS}) as house,
-            Client(house.app.build_server()) as client,
+            loopback_app.open_loopback_app(tmp_path, site, more={"toolsets": SERVED_TOOLSETS}) as loopback,
+            Client(loopback.app.build_server()) as client,
         ):
-            at = BrowserAppClient(house, client, tmp_path)
+            at = BrowserAppClient(loopback, client, tmp_path)
             session = await at.open_session("/shop")
             await at.evaluate_js(session, f"({build})({json.dumps(texts)})")
             shown = {

@@ -139,16 +139,16 @@ async def test_hidden_text_is_read_in_no_way(tmp_path: Path):
         async with (
             loopback_app.open_loopback_app(
                 tmp_path, SITE, more={"toolsets": [*SERVED_TOOLSETS, "web_search_browse"]}
-            ) as house,
-            Client(house.app.build_server()) as client,
+            ) as loopback,
+            Client(loopback.app.build_server()) as client,
         ):
-            at = BrowserAppClient(house, client, tmp_path)
+            at = BrowserAppClient(loopback, client, tmp_path)
             session = await at.open_session("/tides")
             texts = {
                 name: read_all(await at.call_tool(name.partition(" ")[0], sessionId=session, **arguments))
                 for name, arguments in IN_SESSION.items()
             }
-            url = f"{house.site_url}/tides"
+            url = f"{loopback.site_url}/tides"
             for render in ("always", "never"):
                 texts[f"render={render}"] = read_all(await at.call_tool("web_fetch", url=url, render=render))
             texts["rendered html"] = read_all(await at.call_tool("web_fetch", url=url, render="always", format="html"))
@@ -166,17 +166,17 @@ async def test_hidden_text_is_read_in_no_way(tmp_path: Path):
 async def test_text_that_a_style_sheet_hides_is_read_in_no_rendered_way(tmp_path: Path):
     with anyio.fail_after(PATIENCE):
         async with (
-            loopback_app.open_loopback_app(tmp_path, SITE, more={"toolsets": SERVED_TOOLSETS}) as house,
-            Client(house.app.build_server()) as client,
+            loopback_app.open_loopback_app(tmp_path, SITE, more={"toolsets": SERVED_TOOLSETS}) as loopback,
+            Client(loopback.app.build_server()) as client,
         ):
-            at = BrowserAppClient(house, client, tmp_path)
+            at = BrowserAppClient(loopback, client, tmp_path)
             session = await at.open_session("/sheets")
             texts = {
                 name: read_all(await at.call_tool(name.partition(" ")[0], sessionId=session, **arguments))
                 for name, arguments in IN_SESSION.items()
             }
             for form in ("markdown", "html"):
-                page = {"url": f"{house.site_url}/sheets", "render": "always", "format": form}
+                page = {"url": f"{loopback.site_url}/sheets", "render": "always", "format": form}
                 texts[f"render=always {form}"] = read_all(await at.call_tool("web_fetch", **page))
     assert {name: leaks for name, text in texts.items() if (leaks := find_leaks(text, HIDDEN_BY_SHEETS))} == {}
     assert all(

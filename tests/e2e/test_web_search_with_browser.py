@@ -27,8 +27,8 @@ KEYLESS = ["tavily", "you", "firecrawl", "exa", "ddgs"]  # who would be asked ov
 
 
 @dataclass(frozen=True)
-class Desk:
-    """A house whose browser is real, a client of it, and the engines' behaviour."""
+class SearchApp:
+    """An app whose browser is real, a client of it, and the engines' behaviour."""
 
     app: App
     client: Client
@@ -40,7 +40,7 @@ class Desk:
 
 
 @asynccontextmanager
-async def desk(home: Path, *, brave: bool = False, **search: Any) -> AsyncGenerator[Desk]:
+async def open_search_app(home: Path, *, brave: bool = False, **search: Any) -> AsyncGenerator[SearchApp]:
     pages, apis = result_pages.EngineBehaviour(), search_providers.ProviderBehaviour()
     async with (
         http_servers.serve_app(result_pages.build_engine_site(pages)) as url,
@@ -55,11 +55,11 @@ async def desk(home: Path, *, brave: bool = False, **search: Any) -> AsyncGenera
         loaded = load(values, environ={"PATH": "/usr/bin:/bin"}, home=home, workspace=home)
         with anyio.fail_after(PATIENCE):
             async with open_app(loaded) as app, Client(app.build_server()) as client:
-                yield Desk(app, client, pages, apis)
+                yield SearchApp(app, client, pages, apis)
 
 
 async def test_the_first_engines_page_is_read_as_the_browser_shows_it(home: Path):
-    async with desk(home) as at:
+    async with open_search_app(home) as at:
         result = await at.search(limit=2)
         sessions = at.app.browsers.list_sessions()
     assert not result.is_error, read_first_text(result)
@@ -83,7 +83,7 @@ async def test_the_first_engines_page_is_read_as_the_browser_shows_it(home: Path
 
 @pytest.mark.parametrize("wall", ["captcha", "consent", "blocked", "redesigned", "sorry"])
 async def test_an_engine_that_shows_no_results_is_followed_by_the_next(home: Path, wall: str):
-    async with desk(home) as at:
+    async with open_search_app(home) as at:
         at.pages.modes["google"] = wall
         result = await at.search()
         again = await at.search()
@@ -95,7 +95,7 @@ async def test_an_engine_that_shows_no_results_is_followed_by_the_next(home: Pat
 
 
 async def test_when_every_engine_shuts_us_out_the_error_says_so_and_how_each_did(home: Path):
-    async with desk(home) as at:
+    async with open_search_app(home) as at:
         at.pages.modes["*"] = "captcha"
         at.pages.modes["google"] = "consent"
         result = await at.search()
@@ -107,7 +107,7 @@ async def test_when_every_engine_shuts_us_out_the_error_says_so_and_how_each_did
 
 
 async def test_a_provider_with_a_key_answers_when_no_page_does(home: Path):
-    async with desk(home, brave=True) as at:
+    async with open_search_app(home, brave=True) as at:
         at.pages.modes["*"] = "captcha"
         result = await at.search(limit=1)
     assert result.structured_content["source"] == "brave"
@@ -115,7 +115,7 @@ async def test_a_provider_with_a_key_answers_when_no_page_does(home: Path):
 
 
 async def test_what_the_operator_puts_first_is_asked_first_and_needs_no_browser(home: Path):
-    async with desk(home, brave=True, order=["brave"]) as at:
+    async with open_search_app(home, brave=True, order=["brave"]) as at:
         result = await at.search(limit=1)
         running = at.app.browsers.running_browsers
     assert result.structured_content["source"] == "brave"
@@ -124,9 +124,9 @@ async def test_what_the_operator_puts_first_is_asked_first_and_needs_no_browser(
 
 
 async def test_other_tools_open_no_page_unless_it_is_named_for_all(home: Path):
-    async with desk(home) as at:
+    async with open_search_app(home) as at:
         plain = await at.client.call_tool("web_search", {"query": "oolong tea"})
-    async with desk(home, order=["duckduckgo_page"]) as named:
+    async with open_search_app(home, order=["duckduckgo_page"]) as named:
         found = await named.client.call_tool("web_search", {"query": "oolong tea"})
     assert plain.structured_content["results"] == []
     assert at.pages.requests == []
@@ -135,7 +135,7 @@ async def test_other_tools_open_no_page_unless_it_is_named_for_all(home: Path):
 
 
 async def test_the_engines_that_are_chosen_are_asked_in_their_order(home: Path):
-    async with desk(home, browser={"engines": ["yandex", "ecosia"]}) as at:
+    async with open_search_app(home, browser={"engines": ["yandex", "ecosia"]}) as at:
         at.pages.modes["yandex"] = "captcha"
         result = await at.search()
     assert result.structured_content["source"] == "ecosia"
@@ -143,7 +143,7 @@ async def test_the_engines_that_are_chosen_are_asked_in_their_order(home: Path):
 
 
 async def test_several_searches_at_once_do_not_disturb_each_other(home: Path):
-    async with desk(home, browser={"engines": ["duckduckgo"]}) as at:
+    async with open_search_app(home, browser={"engines": ["duckduckgo"]}) as at:
         answers: list[Any] = []
 
         async def ask(query: str) -> None:
@@ -159,7 +159,7 @@ async def test_several_searches_at_once_do_not_disturb_each_other(home: Path):
 async def test_the_program_is_asked_when_our_own_browser_got_nowhere(home: Path):
     seen = (Path(result_pages.RECORDED_PAGES_FOLDER).parent / "snapshots" / "0.41.2_bing.txt").read_text()
     program = agent_browser_program.install_program(home / "program", pages={"/bing/": (seen, "")})
-    async with desk(home, agent_browser={"command": str(program)}) as at:
+    async with open_search_app(home, agent_browser={"command": str(program)}) as at:
         at.pages.modes["*"] = "captcha"
         result = await at.search()
     assert result.structured_content["source"] == "bing"

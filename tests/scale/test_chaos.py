@@ -88,8 +88,8 @@ async def run_cluster(
             more |= {"network": net, "disk": disks[DATA_DISK].folder if DATA_DISK in disks else None}
             async with start_cluster(
                 folder, replicas=REPLICA_COUNT, workers=WORKER_COUNT, programs=programs, **more
-            ) as house:
-                yield house, shown, disks
+            ) as service:
+                yield service, shown, disks
 
 
 @asynccontextmanager
@@ -132,12 +132,12 @@ async def test_in_the_chaos_nothing_is_lost_nothing_comes_twice_and_nobody_is_to
 ):
     print(f"\nseed {CHAOS_SEED}, {CHAOS_DURATION_S:g} seconds")
     bank, site, journal, dice = EffectCounter(), CrawlSite(), LoadJournal(), random.Random(CHAOS_SEED)
-    async with run_cluster(tmp_path, bank, site) as (house, shown, disks):
-        load = LoadClients(house, journal, shown, random.Random(CHAOS_SEED + 1))
+    async with run_cluster(tmp_path, bank, site) as (service, shown, disks):
+        load = LoadClients(service, journal, shown, random.Random(CHAOS_SEED + 1))
         async with anyio.create_task_group() as clients:
             for each in load.client_functions:
                 clients.start_soon(each)
-            await FaultInjector(house, journal, dice, disks).inject_faults(CHAOS_DURATION_S)
+            await FaultInjector(service, journal, dice, disks).inject_faults(CHAOS_DURATION_S)
             load.finished.set()
         calm = time.monotonic()
         try:
@@ -199,19 +199,19 @@ async def print_unfinished_work(load: LoadClients) -> None:
 
 
 async def audit_results(load: LoadClients, bank: EffectCounter) -> None:
-    journal, house = load.journal, load.cluster
+    journal, service = load.journal, load.cluster
     assert journal.bugs == [], "a fault became a bug"
-    broken_calls = house.query_rows("SELECT run_id, tool, result FROM run_steps WHERE outcome = 'bug'")
+    broken_calls = service.query_rows("SELECT run_id, tool, result FROM run_steps WHERE outcome = 'bug'")
     assert broken_calls == [], "a fault became a bug of an agent's tool"
     assert [key for key, count in bank.counts_by_key.items() if count > 1] == [], "an effect came twice"
-    states = {row[0]: row[1] for row in house.query_rows("SELECT id, status FROM runs WHERE parent_run_id IS NULL")}
+    states = {row[0]: row[1] for row in service.query_rows("SELECT id, status FROM runs WHERE parent_run_id IS NULL")}
     assert set(states.values()) <= {"completed", "blocked", "cancelled"}, Counter(states.values())
     assert {run for run in journal.runs if states[run] != "completed"} == set(), "an accepted run was lost"
     assert set(journal.answers) == set(journal.runs), "a run that was accepted has no answer"
     claimed = {entry for answer in journal.answers.values() for entry in answer.split()[1:-1]}
     assert claimed <= set(bank.counts_by_text), "a success was told that was none"
     written = "SELECT run_id, count(*) FROM messages WHERE role = 'agent' GROUP BY run_id"
-    posted = {row[0]: row[1] for row in house.query_rows(written)}
+    posted = {row[0]: row[1] for row in service.query_rows(written)}
     assert {run: posted.get(run) for run in journal.runs if posted.get(run) != "1"} == {}, "answers in conversations"
     await audit_cancelled_runs(load, bank, states)
     await audit_stored_content(load)

@@ -162,8 +162,8 @@ async def start_replica_setup(folder: Path) -> AsyncGenerator[ReplicaSetup]:  # 
         path = os.pathsep.join((str(Path(__file__).parent.parent), str(plugins)))
         environment = {"PYTHONPATH": path, "SCRIPTED_KEY": "sk-x", "BANK": f"{till}/book"}
         more: dict[str, Any] = {"settings": settings, "environment": environment, "prepare": prepare_home}
-        async with start_cluster(folder, replicas=2, workers=1, programs=programs, **more) as house:
-            made.append(ReplicaSetup(house, site))
+        async with start_cluster(folder, replicas=2, workers=1, programs=programs, **more) as service:
+            made.append(ReplicaSetup(service, site))
             yield made[0]
 
 

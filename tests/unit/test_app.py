@@ -1,4 +1,4 @@
-"""The open house as Python code uses it."""
+"""The open app as Python code uses it."""
 
 from pathlib import Path
 
@@ -23,12 +23,12 @@ async def test_every_public_name_is_there():
 
 
 async def test_a_tool_is_called_as_a_host_would_call_it(home: Path):
-    async with loopback_app.open_loopback_app(home, SITE) as house:
-        page = await house.app.call("web_fetch", url=f"{house.site_url}/tea")
+    async with loopback_app.open_loopback_app(home, SITE) as loopback:
+        page = await loopback.app.call("web_fetch", url=f"{loopback.site_url}/tea")
     assert "Tea is a drink" in page.text
 
 
-async def test_errors_leave_the_house_as_they_are(home: Path):
+async def test_errors_leave_the_app_as_they_are(home: Path):
     loaded = load(environ={}, home=home, workspace=home)
     with pytest.raises(InvalidInput, match="query"):
         async with open_app(loaded) as app:
@@ -38,13 +38,13 @@ async def test_errors_leave_the_house_as_they_are(home: Path):
             await app.call("nope")
 
 
-async def test_every_call_is_recorded_and_the_record_outlives_the_house(home: Path):
-    async with loopback_app.open_loopback_app(home) as house:
-        await house.app.call("web_search", Call(session="s1"), query="tea")
+async def test_every_call_is_recorded_and_the_record_outlives_the_app(home: Path):
+    async with loopback_app.open_loopback_app(home) as loopback:
+        await loopback.app.call("web_search", Call(session="s1"), query="tea")
         with pytest.raises(InvalidInput):
-            await house.app.call("web_search", query="")
-    async with loopback_app.open_loopback_app(home) as house:
-        events = await house.app.events.list_recent()
+            await loopback.app.call("web_search", query="")
+    async with loopback_app.open_loopback_app(home) as loopback:
+        events = await loopback.app.events.list_recent()
     assert [(event.tool, event.session, event.outcome) for event in events] == [
         ("web_search", "default", "invalid_input"),
         ("web_search", "s1", "ok"),
@@ -52,33 +52,33 @@ async def test_every_call_is_recorded_and_the_record_outlives_the_house(home: Pa
 
 
 async def test_what_is_older_than_the_settings_keep_is_let_go(home: Path):
-    async with loopback_app.open_loopback_app(home) as house:
-        await house.app.call("web_search", query="tea")
-        kept = await house.app.artifacts.save(b"x", name="x", mime_type="text/plain", session="s")
-    async with loopback_app.open_loopback_app(home, more={"keep_days": 0.000_000_1}) as house:
+    async with loopback_app.open_loopback_app(home) as loopback:
+        await loopback.app.call("web_search", query="tea")
+        kept = await loopback.app.artifacts.save(b"x", name="x", mime_type="text/plain", session="s")
+    async with loopback_app.open_loopback_app(home, more={"keep_days": 0.000_000_1}) as loopback:
         with anyio.fail_after(10):
-            while await house.app.events.list_recent():
+            while await loopback.app.events.list_recent():
                 await anyio.lowlevel.checkpoint()
         with anyio.fail_after(10):
-            while await house.app.artifacts.list_recent():
+            while await loopback.app.artifacts.list_recent():
                 await anyio.lowlevel.checkpoint()
         with pytest.raises(NotFound):
-            await house.app.artifacts.get(kept.uri)
+            await loopback.app.artifacts.get(kept.uri)
 
 
 async def test_pages_that_were_read_can_be_searched_when_nothing_else_answers(home: Path):
-    async with loopback_app.open_loopback_app(home, SITE, names=("brave",)) as house:
-        house.provider_behaviour.modes["*"] = "500"
-        await house.app.call("web_fetch", url=f"{house.site_url}/tea")
-        found = (await house.app.call("web_search", query="drink leaves")).data
-        elsewhere = await house.app.search.find(Query("drink leaves", sites=("127.0.0.1",)))
+    async with loopback_app.open_loopback_app(home, SITE, names=("brave",)) as loopback:
+        loopback.provider_behaviour.modes["*"] = "500"
+        await loopback.app.call("web_fetch", url=f"{loopback.site_url}/tea")
+        found = (await loopback.app.call("web_search", query="drink leaves")).data
+        elsewhere = await loopback.app.search.find(Query("drink leaves", sites=("127.0.0.1",)))
     assert found["provider"] == "local"
-    assert [hit["url"] for hit in found["results"]] == [f"{house.site_url}/tea"]
+    assert [hit["url"] for hit in found["results"]] == [f"{loopback.site_url}/tea"]
     assert "read here before" in found["notes"][-1]
     assert elsewhere.hits
 
 
-async def test_two_houses_share_one_home(home: Path):
+async def test_two_apps_share_one_home(home: Path):
     async with (
         loopback_app.open_loopback_app(home, names=("serper",)) as one,
         loopback_app.open_loopback_app(home, names=("serper",)) as other,
@@ -91,5 +91,5 @@ async def test_two_houses_share_one_home(home: Path):
     assert [event.outcome for event in events] == ["ok"] * 10
 
 
-async def _search(house: loopback_app.LoopbackApp, query: str) -> None:
-    await house.app.call("web_search", query=query)
+async def _search(loopback: loopback_app.LoopbackApp, query: str) -> None:
+    await loopback.app.call("web_search", query=query)

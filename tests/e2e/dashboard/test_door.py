@@ -22,8 +22,8 @@ HTML = {"accept": "text/html"}
 
 @pytest.fixture(scope="module")
 async def app(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[App]:
-    async with loopback_app.open_loopback_app(tmp_path_factory.mktemp("door")) as house:
-        yield house.app
+    async with loopback_app.open_loopback_app(tmp_path_factory.mktemp("door")) as loopback:
+        yield loopback.app
 
 
 @pytest.fixture(scope="module")

@@ -19,8 +19,8 @@ SECONDS = 30
 
 @pytest.fixture(scope="module")
 async def app(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[App]:
-    async with loopback_app.open_loopback_app(tmp_path_factory.mktemp("feed")) as house:
-        yield house.app
+    async with loopback_app.open_loopback_app(tmp_path_factory.mktemp("feed")) as loopback:
+        yield loopback.app
 
 
 @pytest.fixture

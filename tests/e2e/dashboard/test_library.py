@@ -32,7 +32,7 @@ ROWS = "name,leaves\n" + "".join(f"kind {number},{number * 7}\n" for number in r
 
 @dataclass
 class Reader:
-    """A person at the dashboard, and the agent's client of the same house."""
+    """A person at the dashboard, and the agent's client of the same app."""
 
     office: DashboardSession
     client: Client
@@ -64,10 +64,10 @@ class Reader:
 async def reader(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> AsyncGenerator[Reader]:
     home: Path = tmp_path_factory.mktemp("reader")
     async with AsyncExitStack() as stack:
-        house = await stack.enter_async_context(loopback_app.open_loopback_app(home, SHOP))
-        client = await stack.enter_async_context(Client(house.app.build_server()))
-        office = await stack.enter_async_context(open_dashboard(home, chromium, house.app))
-        yield Reader(office, client, house.site_url, home)
+        loopback = await stack.enter_async_context(loopback_app.open_loopback_app(home, SHOP))
+        client = await stack.enter_async_context(Client(loopback.app.build_server()))
+        office = await stack.enter_async_context(open_dashboard(home, chromium, loopback.app))
+        yield Reader(office, client, loopback.site_url, home)
 
 
 async def test_an_exported_file_is_found_and_saved_byte_for_byte(reader: Reader):

@@ -14,9 +14,8 @@ from outrider.browser.live.control_input import MAX_TEXT_CHARS
 from outrider.browser.process.browser import Browser
 from outrider.browser.session.registry import SessionRegistry
 from outrider.serve.state_codec import StateCodec
-from support.apps.browser_app import BrowserAppClient as House
-from support.apps.browser_app import format_result_text
-from support.apps.browser_app import open_browser_app as browser_desk
+from support.apps.browser_app import BrowserAppClient as Service
+from support.apps.browser_app import format_result_text, open_browser_app
 from support.apps.dashboard_browser import NARROW_VIEWPORT, DashboardSession, DashboardTab, open_dashboard
 from support.fakes.cuttable_proxy import CuttableProxy, open_cuttable_proxy
 
@@ -36,14 +35,14 @@ MIDDLE = "(() => {{ const box = document.querySelector({0!r}).getBoundingClientR
 
 @dataclass
 class Stage:
-    """A house with its real browser, and the dashboard that shows it."""
+    """An app with its real browser, and the dashboard that shows it."""
 
-    house: House
+    service: Service
     office: DashboardSession
 
     async def watch(self, path: str = "/form", **look: Any) -> tuple[str, DashboardTab]:
         """A new session, and a person who watches it."""
-        session = await self.house.open_session(path)
+        session = await self.service.open_session(path)
         return session, await self.look(session, **look)
 
     async def look(self, session: str, **look: Any) -> DashboardTab:
@@ -54,20 +53,20 @@ class Stage:
 
     async def middle(self, session: str, selector: str) -> tuple[float, float]:
         """The middle of an element, in CSS pixels of the session's page."""
-        page = self.house.find_session(session).tabs.current
+        page = self.service.find_session(session).tabs.current
         assert page is not None
         x, y = await page.evaluate_in("", f"() => {MIDDLE.format(selector)}")
         return x, y
 
     async def inside(self, session: str, expression: str) -> Any:
         """What an expression is in the session's page, paused or not."""
-        page = self.house.find_session(session).tabs.current
+        page = self.service.find_session(session).tabs.current
         assert page is not None
         return await page.evaluate_in("", f"() => ({expression})")
 
     async def inside_until(self, session: str, condition: str) -> None:
         """Waits until an expression is true in the session's page, across navigations."""
-        page = self.house.find_session(session).tabs.current
+        page = self.service.find_session(session).tabs.current
         assert page is not None
         await DashboardTab(page, "").wait_until(condition)
 
@@ -75,16 +74,16 @@ class Stage:
 @pytest.fixture(scope="module")
 async def dashboard_stage(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> AsyncGenerator[Stage]:
     async with AsyncExitStack() as stack:
-        house = await stack.enter_async_context(browser_desk(tmp_path_factory.mktemp("live")))
-        office = await stack.enter_async_context(open_dashboard(house.folder, chromium, house.loopback.app))
-        yield Stage(house, office)
+        service = await stack.enter_async_context(open_browser_app(tmp_path_factory.mktemp("live")))
+        office = await stack.enter_async_context(open_dashboard(service.folder, chromium, service.loopback.app))
+        yield Stage(service, office)
 
 
 @pytest.fixture(autouse=True)
 async def tidy(dashboard_stage: Stage) -> AsyncGenerator[None]:
     yield
     await dashboard_stage.office.close_tabs()
-    await dashboard_stage.house.loopback.app.browsers.close_owner_sessions("default")
+    await dashboard_stage.service.loopback.app.browsers.close_owner_sessions("default")
 
 
 async def drawn(view: DashboardTab) -> None:
@@ -110,9 +109,9 @@ async def waiting(dashboard_stage: Stage, tool: str, **arguments: Any) -> AsyncG
     answers: list[CallToolResult] = []
 
     async def call() -> None:
-        answers.append(await dashboard_stage.house.call_tool(tool, **arguments))
+        answers.append(await dashboard_stage.service.call_tool(tool, **arguments))
 
-    gate = dashboard_stage.house.find_session(arguments["sessionId"]).control.gate
+    gate = dashboard_stage.service.find_session(arguments["sessionId"]).control.gate
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(call)
         assert await gate.changed.wait_until(lambda: gate.waiting > 0, PATIENCE)
@@ -124,7 +123,7 @@ async def test_what_happens_on_the_page_is_seen(dashboard_stage: Stage):
     assert "Order form" in await view.read_text()
     await dashboard_stage.inside(session, "document.body.style.background = 'rgb(0, 0, 255)'")
     await view.wait_until(f"{COLOUR}(600, 600)[2] > 240 && {COLOUR}(600, 600)[0] < 20")
-    await dashboard_stage.house.navigate_session(session, "/article")
+    await dashboard_stage.service.navigate_session(session, "/article")
     await view.wait_for_text("On lighthouses")
     await view.wait_until(f"{COLOUR}(600, 600)[0] > 200")
     assert view.page_errors == []
@@ -132,7 +131,7 @@ async def test_what_happens_on_the_page_is_seen(dashboard_stage: Stage):
 
 async def test_a_person_takes_over_and_the_agent_goes_on_with_what_they_typed(dashboard_stage: Stage):
     session, view = await dashboard_stage.watch()
-    typed = await dashboard_stage.house.call_tool("inputText", sessionId=session, selector="[name=name]", text="Ada")
+    typed = await dashboard_stage.service.call_tool("inputText", sessionId=session, selector="[name=name]", text="Ada")
     assert not typed.is_error
     await view.wait_for_text("selector=[name=name] text=[not shown]")
     await view.pointer.click("#pause")
@@ -159,14 +158,16 @@ async def test_a_person_takes_over_and_the_agent_goes_on_with_what_they_typed(da
 
 async def test_after_a_person_an_action_tells_the_whole_page_instead_of_a_difference(dashboard_stage: Stage):
     session, view = await dashboard_stage.watch()
-    await dashboard_stage.house.call_tool("snapshotPage", sessionId=session)
-    before = await dashboard_stage.house.call_tool("inputText", sessionId=session, selector="[name=name]", text="Ada")
+    await dashboard_stage.service.call_tool("snapshotPage", sessionId=session)
+    before = await dashboard_stage.service.call_tool("inputText", sessionId=session, selector="[name=name]", text="Ada")
     await take(view)
     await press(view, *await dashboard_stage.middle(session, "[name=gift]"))
     await dashboard_stage.inside_until(session, "document.querySelector('[name=gift]').checked")
     await view.pointer.click("#take")
     await view.wait_for_text("Watching")
-    after = await dashboard_stage.house.call_tool("inputText", sessionId=session, selector="[name=name]", text="Grace")
+    after = await dashboard_stage.service.call_tool(
+        "inputText", sessionId=session, selector="[name=name]", text="Grace"
+    )
     assert "Remarks" not in format_result_text(before)
     assert "Remarks" in format_result_text(after)
     assert "checked" in format_result_text(after)
@@ -234,12 +235,12 @@ async def test_f8_leaves_the_picture_and_everything_works_by_keyboard(dashboard_
 async def test_reloading_the_dashboard_releases(dashboard_stage: Stage):
     session, view = await dashboard_stage.watch()
     await take(view)
-    control = dashboard_stage.house.find_session(session).control
+    control = dashboard_stage.service.find_session(session).control
     assert control.holder
     await view.open_path(f"/live?session={session}")
     await view.wait_for_text("Watching")
     assert (control.holder, control.paused) == (None, False)
-    again = await dashboard_stage.house.call_tool("snapshotPage", sessionId=session)
+    again = await dashboard_stage.service.call_tool("snapshotPage", sessionId=session)
     assert "a person had control" in format_result_text(again)
 
 
@@ -258,13 +259,13 @@ async def test_one_person_at_a_time_has_control(dashboard_stage: Stage):
 
 
 async def test_a_lost_connection_releases_and_the_picture_comes_back(dashboard_stage: Stage):
-    session = await dashboard_stage.house.open_session()
+    session = await dashboard_stage.service.open_session()
     async with open_cuttable_proxy(dashboard_stage.office.server.base_url) as cut:
         view = await watched_through(dashboard_stage, cut, session)
         await take(view)
         await cut.cut_connections()
         await view.wait_for_text("Connection lost")
-        control = dashboard_stage.house.find_session(session).control
+        control = dashboard_stage.service.find_session(session).control
         assert await control.changed.wait_until(lambda: control.holder is None, PATIENCE)
         cut.restore()
         await view.wait_for_text("Watching")
@@ -287,7 +288,7 @@ async def watched_through(dashboard_stage: Stage, cut: CuttableProxy, session: s
 async def test_dialogs_are_answered_by_the_person_who_has_control(dashboard_stage: Stage):
     session, view = await dashboard_stage.watch()
     await take(view)
-    page = dashboard_stage.house.find_session(session).tabs.current
+    page = dashboard_stage.service.find_session(session).tabs.current
     assert page is not None
     asked = page.send("Runtime.evaluate", {"expression": "window.said = prompt('Your <b>name</b>?')"})
     await view.wait_for_text("Your <b>name</b>?")
@@ -318,13 +319,13 @@ async def test_drop_down_lists_are_shown_by_the_dashboard(dashboard_stage: Stage
 async def test_the_person_goes_elsewhere_and_to_another_tab(dashboard_stage: Stage):
     session, view = await dashboard_stage.watch()
     await take(view)
-    await view.forms.type("#address", f"{dashboard_stage.house.loopback.site_url}/article", submit=True)
+    await view.forms.type("#address", f"{dashboard_stage.service.loopback.site_url}/article", submit=True)
     await dashboard_stage.inside_until(
         session, "location.pathname === '/article' && document.readyState === 'complete'"
     )
     await view.pointer.click("[data-do=back]")
     await dashboard_stage.inside_until(session, "location.pathname === '/form'")
-    tabs = dashboard_stage.house.find_session(session).tabs
+    tabs = dashboard_stage.service.find_session(session).tabs
     await dashboard_stage.inside(session, "Boolean(setTimeout(() => open('/login')))")
     await view.wait_until("document.querySelectorAll('#tabs button').length === 2")
     await view.pointer.click("#tabs button:nth-child(2)")
@@ -361,7 +362,7 @@ async def touch(view: DashboardTab, start: list[float], end: list[float] | None 
 
 async def test_closed_sleeping_and_crashed_sessions_say_so(dashboard_stage: Stage):
     session, view = await dashboard_stage.watch()
-    inside = dashboard_stage.house.find_session(session)
+    inside = dashboard_stage.service.find_session(session)
     assert await inside.park()
     await view.wait_for_text("its pages were put away")
     assert inside.status == "parked"
@@ -374,18 +375,18 @@ async def test_closed_sleeping_and_crashed_sessions_say_so(dashboard_stage: Stag
     assert page is not None
     page.channel.send_and_forget("Page.crash")
     await view.wait_for_text("The page has crashed")
-    await dashboard_stage.house.navigate_session(session, "/article")
+    await dashboard_stage.service.navigate_session(session, "/article")
     await view.wait_for_text("Watching")
-    await dashboard_stage.house.call_tool("closeSession", sessionId=session)
+    await dashboard_stage.service.call_tool("closeSession", sessionId=session)
     await view.wait_for_text("This session is closed")
 
 
 async def test_a_session_of_another_process_says_where_it_is(dashboard_stage: Stage):
-    app = dashboard_stage.house.loopback.app
+    app = dashboard_stage.service.loopback.app
     cipher = StateCodec(app.loaded.settings.serve.state_key, app.loaded.settings.data_dir)
-    session = await dashboard_stage.house.open_session()
+    session = await dashboard_stage.service.open_session()
     theirs = SessionRegistry(app.database, "p_other", cipher)
-    await theirs.save_session(dashboard_stage.house.find_session(session))
+    await theirs.save_session(dashboard_stage.service.find_session(session))
     await app.browsers.close_owner_sessions("default")
     app.browsers.registry = SessionRegistry(app.database, "p_mine", cipher)
     try:
@@ -404,8 +405,8 @@ async def test_hostile_titles_addresses_and_arguments_are_only_shown(dashboard_s
     session, view = await dashboard_stage.watch()
     payload = "<img src=x onerror=window.hacked=1><script>window.hacked=1</script>"
     await dashboard_stage.inside(session, f"document.title = {json.dumps(payload)} + '\\ud800'")
-    await dashboard_stage.house.call_tool("waitFor", sessionId=session, text=payload, seconds=0.01)
-    await dashboard_stage.house.call_tool("clickElement", sessionId=session, selector=f"{payload}")
+    await dashboard_stage.service.call_tool("waitFor", sessionId=session, text=payload, seconds=0.01)
+    await dashboard_stage.service.call_tool("clickElement", sessionId=session, selector=f"{payload}")
     await view.wait_for_text(payload)
     await view.open_path(f"/live?session={session}")
     await view.wait_for_text(payload)

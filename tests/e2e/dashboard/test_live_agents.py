@@ -12,7 +12,7 @@ from mcp import Client
 from outrider.app import App
 from outrider.browser.process.browser import Browser
 from outrider.browser.session.session import Session
-from support.apps.browser_app import open_browser_app as browser_desk
+from support.apps.browser_app import open_browser_app
 from support.apps.dashboard_browser import open_dashboard
 from support.apps.web_eval_app import build_browser_turn, build_done_turn, build_session_script, serve_evaluation_app
 from support.fakes.model_apis import ModelTurn
@@ -86,7 +86,7 @@ async def test_a_host_hears_that_a_person_has_paused_its_session(tmp_path: Path)
         told.set()
 
     with anyio.fail_after(PATIENCE):
-        async with browser_desk(tmp_path) as at:
+        async with open_browser_app(tmp_path) as at:
             session = await at.open_session()
             control = at.find_session(session).control
             control.pause()
@@ -104,7 +104,7 @@ async def released(told: anyio.Event, resume: Callable[[str], Any]) -> None:
 
 async def test_after_very_long_an_error_says_what_to_do(tmp_path: Path):
     with anyio.fail_after(PATIENCE):
-        async with browser_desk(tmp_path, paused_s=0.1, park_s=0.1, idle_s=0.2) as at:
+        async with open_browser_app(tmp_path, paused_s=0.1, park_s=0.1, idle_s=0.2) as at:
             session = await at.open_session()
             at.find_session(session).control.pause()
             failed = [

@@ -14,8 +14,8 @@ from websockets.typing import Origin
 
 from outrider.browser.process.browser import Browser
 from outrider.dashboard.live.hub import CONNECTS_PER_MINUTE, INPUT_BURST
-from support.apps.browser_app import BrowserAppClient as House
-from support.apps.browser_app import open_browser_app as browser_desk
+from support.apps.browser_app import BrowserAppClient as Service
+from support.apps.browser_app import open_browser_app
 from support.apps.dashboard_browser import DashboardSession, open_dashboard
 
 pytestmark = pytest.mark.anyio
@@ -57,16 +57,16 @@ class Watcher:
 
 
 @pytest.fixture(scope="module")
-async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[House]:
-    async with browser_desk(tmp_path_factory.mktemp("wire")) as found:
+async def service(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Service]:
+    async with open_browser_app(tmp_path_factory.mktemp("wire")) as found:
         yield found
 
 
 @pytest.fixture
-async def office(house: House, chromium: Browser) -> AsyncGenerator[DashboardSession]:
-    async with open_dashboard(house.folder, chromium, house.loopback.app) as found:
+async def office(service: Service, chromium: Browser) -> AsyncGenerator[DashboardSession]:
+    async with open_dashboard(service.folder, chromium, service.loopback.app) as found:
         yield found
-    await house.loopback.app.browsers.close_owner_sessions("default")
+    await service.loopback.app.browsers.close_owner_sessions("default")
 
 
 async def cookie_of(office: DashboardSession) -> str:
@@ -96,9 +96,9 @@ async def watchers(office: DashboardSession, session: str, count: int = 1) -> As
         yield found
 
 
-async def test_ten_viewers_cost_one_screencast_and_it_ends_with_the_last(house: House, office: DashboardSession):
-    session = await house.open_session()
-    cast = house.find_session(session).screencast
+async def test_ten_viewers_cost_one_screencast_and_it_ends_with_the_last(service: Service, office: DashboardSession):
+    session = await service.open_session()
+    cast = service.find_session(session).screencast
     async with watchers(office, session, 10) as ten:
         for each in ten:
             await each.next("frame")
@@ -121,8 +121,8 @@ async def test_ten_viewers_cost_one_screencast_and_it_ends_with_the_last(house: 
     assert cast.counters.starts == 2
 
 
-async def test_control_follows_its_rules(house: House, office: DashboardSession):
-    session = await house.open_session()
+async def test_control_follows_its_rules(service: Service, office: DashboardSession):
+    session = await service.open_session()
     async with watchers(office, session, 2) as [first, second]:
         click = {"x": 5, "y": 5, "button": "left", "click_count": 1, "modifiers": 0}
         assert await first.refused("input_click", **click) == "not_holder"
@@ -139,12 +139,12 @@ async def test_control_follows_its_rules(house: House, office: DashboardSession)
         assert (await first.ask("release_control"))["ok"]
         assert await first.refused("release_control") == "not_holder"
         assert (await second.ask("take_control"))["ok"]
-    control = house.find_session(session).control
+    control = service.find_session(session).control
     assert await control.changed.wait_until(lambda: control.holder is None and not control.paused, PATIENCE)
 
 
-async def test_too_much_input_is_refused_however_many_connections_bring_it(house: House, office: DashboardSession):
-    session = await house.open_session()
+async def test_too_much_input_is_refused_however_many_connections_bring_it(service: Service, office: DashboardSession):
+    session = await service.open_session()
     many = INPUT_BURST * 6
     async with watchers(office, session, 2) as both:
         for _ in range(many):
@@ -157,8 +157,8 @@ async def test_too_much_input_is_refused_however_many_connections_bring_it(house
             assert errors.count("not_holder") < many
 
 
-async def test_what_makes_no_sense_is_named_or_ends_the_connection(house: House, office: DashboardSession):
-    session = await house.open_session()
+async def test_what_makes_no_sense_is_named_or_ends_the_connection(service: Service, office: DashboardSession):
+    session = await service.open_session()
     async with watchers(office, session) as [one]:
         assert await one.refused("watch", session_id=7) == "invalid_payload"
         assert await one.refused("watch", session_id=session, quality="huge") == "invalid_payload"
@@ -189,8 +189,8 @@ async def test_strangers_and_other_pages_are_not_let_in(office: DashboardSession
                 pass
 
 
-async def test_reconnecting_does_not_help_against_limits(office: DashboardSession, house: House):
-    session, cookie = await house.open_session(), await cookie_of(office)
+async def test_reconnecting_does_not_help_against_limits(office: DashboardSession, service: Service):
+    session, cookie = await service.open_session(), await cookie_of(office)
     came, refusal = 0, None
     with anyio.fail_after(PATIENCE):
         while refusal is None:
@@ -199,7 +199,7 @@ async def test_reconnecting_does_not_help_against_limits(office: DashboardSessio
                 came += refusal is None
     assert refusal.code == 1013
     assert came >= CONNECTS_PER_MINUTE
-    assert not house.find_session(session).control.paused
+    assert not service.find_session(session).control.paused
 
 
 async def refused_by(watcher: Watcher) -> Close | None:

@@ -1,4 +1,4 @@
-"""Every page of a house that has been lived in: reachable, small, usable by everybody at both widths and schemes."""
+"""Every page of an app that has been lived in: reachable, small, usable by everybody at both widths and schemes."""
 
 import os
 from collections.abc import AsyncGenerator
@@ -64,7 +64,7 @@ async def test_every_page_can_be_reached_by_links_and_is_small(office: Dashboard
             assert len(answer.content) < MOST, name
     names = {route.name for route in iter_get_routes(office.asgi_app.routes)} - FILES - {"static"}
     plain = {name for name in names if not name.endswith(("_raw", "_json", "_text"))}
-    # These are a redirection, a form's answer, a download, and a page that this house has none of.
+    # These are a redirection, a form's answer, a download, and a page that this app has none of.
     assert plain - found.keys() <= {"root", "run_step", "runs_compare", "file", "evaluation"}
 
 

@@ -155,13 +155,13 @@ AGENTS = {"clerk": {"tools": ["add_observation"], "stakes": {"add_observation": 
 
 
 async def test_a_result_that_waits_for_a_person_leads_to_the_page_of_its_question_without_a_token(home: Path):
-    async with agents_app.open_agents_app(home, SCRIPT, AGENTS, data_dir=str(home / "data")) as house:
-        listening = DashboardServer(house.app.dashboard_services())
+    async with agents_app.open_agents_app(home, SCRIPT, AGENTS, data_dir=str(home / "data")) as loopback:
+        listening = DashboardServer(loopback.app.dashboard_services())
         await listening.start()
         token = listening.sign_in_url.partition("token=")[2]
         with anyio.fail_after(60):
             async with connect_client(
-                house.app.build_server(), NEWEST_VERSION, "nothing", FormAnswerer(choose_decision("approved"))
+                loopback.app.build_server(), NEWEST_VERSION, "nothing", FormAnswerer(choose_decision("approved"))
             ) as client:
                 result = await client.call_tool("run_clerk", {"query": "go"})
         body = result.model_dump(by_alias=True, mode="json", exclude_none=True)
@@ -192,8 +192,8 @@ async def test_the_command_hands_the_address_to_the_browser_in_a_file_of_the_own
     browser = home / "browser"
     browser.write_text(BROWSER)
     browser.chmod(0o755)
-    async with loopback_app.open_loopback_app(home, more={"data_dir": str(home / ".outrider")}) as house:
-        listening = DashboardServer(house.app.dashboard_services())
+    async with loopback_app.open_loopback_app(home, more={"data_dir": str(home / ".outrider")}) as loopback:
+        listening = DashboardServer(loopback.app.dashboard_services())
         await listening.start()
         command = outrider_command.build_command("dashboard")
         await anyio.run_process(command, env=environment(home) | {"BROWSER": f"{browser} %s"}, cwd=home)

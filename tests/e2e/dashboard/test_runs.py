@@ -34,7 +34,7 @@ TODO = ("add_todo", {"name": "fill the kettle"})
 
 @dataclass
 class Stage:
-    """A house, the model's gates, and the dashboard that shows it."""
+    """An app, the model's gates, and the dashboard that shows it."""
 
     office: DashboardSession
     client: Client
@@ -103,9 +103,9 @@ async def shared_stage(tmp_path_factory: pytest.TempPathFactory, chromium: Brows
     model = cast("ScriptedChatModel", server)
     async with (
         serve_chat_model(model) as flags,
-        open_agents_app_over_model(home, model, flags, AGENTS) as house,
-        mcp_clients.connect_client(house.app.build_server()) as client,
-        open_dashboard(home, chromium, house.app) as office,
+        open_agents_app_over_model(home, model, flags, AGENTS) as service,
+        mcp_clients.connect_client(service.app.build_server()) as client,
+        open_dashboard(home, chromium, service.app) as office,
     ):
         made = Stage(office, client, server)
         yield made

@@ -109,11 +109,11 @@ async def open_lab(folder: Path) -> AsyncGenerator[MutationLab]:
     more = {"toolsets": ["browser", "flows"]}
     with chdir(folder):
         async with (
-            loopback_app.open_loopback_app(folder, site, more=more) as house,
-            Client(house.app.build_server()) as client,
+            loopback_app.open_loopback_app(folder, site, more=more) as loopback,
+            Client(loopback.app.build_server()) as client,
         ):
-            opened = await client.call_tool("createSession", {"url": f"{house.site_url}/order"})
-            yield MutationLab(house.app, client, site, house.site_url, opened.structured_content["sessionId"])
+            opened = await client.call_tool("createSession", {"url": f"{loopback.site_url}/order"})
+            yield MutationLab(loopback.app, client, site, loopback.site_url, opened.structured_content["sessionId"])
 
 
 def choose_cases() -> list[tuple[str, str]]:

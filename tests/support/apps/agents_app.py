@@ -1,4 +1,4 @@
-"""A house whose agents think with a scripted model: OpenAI's chat completions over loopback HTTP, streamed."""
+"""An app whose agents think with a scripted model: OpenAI's chat completions over loopback HTTP, streamed."""
 
 import itertools
 import json
@@ -151,13 +151,13 @@ async def serve_chat_model(model: ScriptedChatModel) -> AsyncGenerator[dict[str,
 async def open_agents_app(
     home: Path, script: AgentScripts, agents: Mapping[str, Mapping[str, Any]], **settings: Any
 ) -> AsyncGenerator[AgentsApp]:
-    """An open house with these agents (name to front matter) and nothing else that could answer."""
+    """An open app with these agents (name to front matter) and nothing else that could answer."""
     model = ScriptedChatModel(script)
     async with (
         serve_chat_model(model) as flags,
-        open_agents_app_over_model(home, model, flags, agents, **settings) as house,
+        open_agents_app_over_model(home, model, flags, agents, **settings) as service,
     ):
-        yield house
+        yield service
 
 
 @asynccontextmanager
@@ -168,11 +168,11 @@ async def open_agents_app_over_model(
     agents: Mapping[str, Mapping[str, Any]],
     **settings: Any,
 ) -> AsyncGenerator[AgentsApp]:
-    """The same over a model that is served already: for houses that die and rise again."""
+    """The same over a model that is served already: for apps that die and rise again."""
     loaded = load(settings_base | settings, environ={"SCRIPTED_KEY": "sk-scripted"}, home=home, workspace=home)
     async with open_app(sqlite.prepare_work_databases(loaded)) as app:
-        house = AgentsApp(app, model, app.catalogue.home)
+        service = AgentsApp(app, model, app.catalogue.home)
         for name, head in agents.items():
-            house.write_agent(name, **head)
+            service.write_agent(name, **head)
         await app.toolbox.refresh_tools()
-        yield house
+        yield service

@@ -1,4 +1,4 @@
-"""The whole house with its real browser, one client, and all pages of the browser's own site and of the zoo."""
+"""The whole app with its real browser, one client, and all pages of the browser's own site and of the failures."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, chdir
@@ -10,17 +10,17 @@ from mcp import Client
 from mcp.types import CallToolResult, TextContent
 
 import browser_site
+from failures.failure_site import FailureSite
 from outrider.browser.session.session import Session
 from outrider.core.context import Call
 from support.apps import loopback_app
-from zoo.zoo_site import ZooSite
 
 SERVED_TOOLSETS = ["web", "browser", "browser_script", "browser_devtools", "flows"]
 
 
 @dataclass(frozen=True)
 class BrowserAppClient:
-    """A client of a house whose browser is real, and the folder that the tools may write to."""
+    """A client of an app whose browser is real, and the folder that the tools may write to."""
 
     loopback: loopback_app.LoopbackApp
     client: Client
@@ -58,12 +58,12 @@ def format_result_text(result: CallToolResult) -> str:
 
 
 def build_browser_site() -> Any:
-    """The browser's site, with the zoo below `/zoo/`."""
-    shop, zoo = browser_site.build_site(), ZooSite()
+    """The browser's site, with the failures below `/failures/`."""
+    shop, failures = browser_site.build_site(), FailureSite()
 
     async def route_request(scope: dict[str, Any], receive: Any, send: Any) -> None:
-        if scope["type"] == "http" and scope["path"].startswith("/zoo/"):
-            await zoo(scope | {"path": scope["path"].removeprefix("/zoo")}, receive, send)
+        if scope["type"] == "http" and scope["path"].startswith("/failures/"):
+            await failures(scope | {"path": scope["path"].removeprefix("/failures")}, receive, send)
         else:
             await shop(scope, receive, send)
 
@@ -72,12 +72,12 @@ def build_browser_site() -> Any:
 
 @asynccontextmanager
 async def open_browser_app(folder: Path, **browser: Any) -> AsyncGenerator[BrowserAppClient]:
-    """A desk whose data is in that folder; `browser` are settings of the browser."""
+    """Browsers whose data is in that folder; `browser` are settings of the browser."""
     with chdir(folder):
         async with (
             loopback_app.open_loopback_app(
                 folder, build_browser_site(), more={"browser": browser, "toolsets": SERVED_TOOLSETS}
-            ) as house,
-            Client(house.app.build_server()) as client,
+            ) as service,
+            Client(service.app.build_server()) as client,
         ):
-            yield BrowserAppClient(house, client, house.app.workspaces.ensure_workspace(Call()).directory)
+            yield BrowserAppClient(service, client, service.app.workspaces.ensure_workspace(Call()).directory)

@@ -1,4 +1,4 @@
-"""A house that has been lived in, and every page of its dashboard, found by following its links."""
+"""An app that has been lived in, and every page of its dashboard, found by following its links."""
 
 from collections import Counter, deque
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ HTML_HEADERS = {"accept": "text/html"}
 
 
 async def fill_app(app: App, calls: int = 400) -> None:
-    """Fills a house: calls, providers, runs, questions, and all that the library keeps."""
+    """Fills an app: calls, providers, runs, questions, and all that the library keeps."""
     await run_rows.insert_busy_month(app.database)
     await library_app.fill_library(app)
     await dashboard_calls.record_calls(app.database, dashboard_calls.generate_calls(calls))

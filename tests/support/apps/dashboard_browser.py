@@ -1,4 +1,4 @@
-"""The dashboard as a person has it: a real server over an open house, and signed-in pages of a real Chromium."""
+"""The dashboard as a person has it: a real server over an open app, and signed-in pages of a real Chromium."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -95,7 +95,7 @@ class DashboardTab:
 
 @dataclass
 class DashboardSession:
-    """An open house with its dashboard, and a browser to look at it."""
+    """An open app with its dashboard, and a browser to look at it."""
 
     app: App
     server: DashboardServer
@@ -157,7 +157,7 @@ async def launch_chromium() -> AsyncGenerator[Browser]:
 async def open_dashboard(
     home: Path, browser: Browser, app: App | None = None, **settings: Any
 ) -> AsyncGenerator[DashboardSession]:
-    """The dashboard of an open house, or of a new one with these settings in that home."""
+    """The dashboard of an open app, or of a new one with these settings in that home."""
     if app is None:
         loaded = load({"search": {"keyless": False}} | settings, environ={}, home=home, workspace=home)
         async with open_app(sqlite.prepare_database(loaded)) as opened, open_dashboard(home, browser, opened) as found:

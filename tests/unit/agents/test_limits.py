@@ -98,7 +98,7 @@ async def test_the_same_call_with_new_results_is_no_circle():
     assert (run.status, run.answer) == ("completed", "Eight.")
 
 
-async def test_the_houses_budgets_hold_for_agents_of_a_workspace():
+async def test_the_apps_budgets_hold_for_agents_of_a_workspace():
     async with open_scripted_app(call_tool_forever, agents={"budgets": {"steps": 2}}) as scripted:
         strange = await scripted.start_run(budgets={"steps": 900}, origin="workspace")
         ours = await scripted.start_run(budgets={"steps": 3}, origin="home")

@@ -69,7 +69,7 @@ async def test_one_tool_can_be_chosen(pages: Path):
     assert scripted.model_server.requests[0].tool_names == ["notes_look"]
 
 
-async def test_calls_are_in_the_record_of_the_house(pages: Path):
+async def test_calls_are_in_the_record_of_the_app(pages: Path):
     async with open_app_with_server(LOOK, pages) as scripted:
         await scripted.run_to_end(toolsets=[], mcp=["notes"])
         (event,) = await scripted.app.events.list_recent()

@@ -56,7 +56,7 @@ async def call(tool: str, arguments: object = None, session: str = "s") -> Resul
     return await tools.tools[tool]({Kettle: Kettle(1.5)}, Call(session=session), arguments)
 
 
-async def test_what_stands_before_the_slash_is_given_by_the_house():
+async def test_what_stands_before_the_slash_is_given_by_the_app():
     result = await call("brew", {"tea": "oolong"}, session="s1")
     assert result.text == "1 oolong of 1.5 litres for s1, hot: True"
     assert tools.tools["brew"].required_services == (Kettle, Call)
@@ -69,7 +69,7 @@ async def test_what_stands_after_the_slash_is_given_by_the_model():
     assert schema["required"] == ["tea"]
 
 
-async def test_a_model_cannot_give_what_the_house_gives():
+async def test_a_model_cannot_give_what_the_app_gives():
     with pytest.raises(InvalidInput, match="kettle: no such parameter"):
         await call("brew", {"tea": "assam", "kettle": {"litres": 9}})
 

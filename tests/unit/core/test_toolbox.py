@@ -238,7 +238,7 @@ async def test_the_operator_decides_what_asks(box: Box):
         await box(stakes={"*": "high"}).call("brew")
 
 
-async def test_the_house_can_be_seen_through_one_toolset(box: Box):
+async def test_the_app_can_be_seen_through_one_toolset(box: Box):
     whole = box(disable=["lose"])
     for name in ("garden", "plot"):
         seen = whole.select_toolset(name)

@@ -1,4 +1,4 @@
-"""The library and its files over HTTP, on a real server over a real house."""
+"""The library and its files over HTTP, on a real server over a real app."""
 
 import os
 from collections.abc import AsyncGenerator
@@ -24,7 +24,7 @@ FOREVER = "private, max-age=31536000, immutable"
 
 @dataclass(frozen=True)
 class Shelf:
-    """A house with a full library, and a client that is signed in."""
+    """An app with a full library, and a client that is signed in."""
 
     app: App
     client: httpx2.AsyncClient

@@ -1,4 +1,4 @@
-"""The pages of runs and questions over HTTP, in a house that has worked for a month."""
+"""The pages of runs and questions over HTTP, in an app that has worked for a month."""
 
 import re
 from collections.abc import AsyncGenerator, Generator

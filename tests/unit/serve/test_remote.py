@@ -85,7 +85,7 @@ async def test_it_starts_at_the_first_use_and_once(pages: Path):
     assert [each["what"] for each in diary(pages)] == ["started", "look", "look"]
 
 
-async def test_it_ends_with_the_house(pages: Path):
+async def test_it_ends_with_the_app(pages: Path):
     async with servers(notes=program(DIARY=str(pages))) as remote:
         await remote.list_tools("notes")
     with pytest.raises(ProcessLookupError):

@@ -33,7 +33,7 @@ def test_the_strongest_place_wins_and_each_value_knows_its_origin(
     assert row(read(environ, search={"profile": "flag"}), SETTING) == ('"flag"', "command line")
 
 
-def test_the_house_and_not_only_its_rows_obeys(read: Read, write_in_home: Write):
+def test_the_app_and_not_only_its_rows_obeys(read: Read, write_in_home: Write):
     write_in_home(".outrider/settings.json", {"search": {"profile": "home", "per_domain": 9}, "toolsets": ["web"]})
     settings = read({"OUTRIDER_SEARCH__PROFILE": "environment"}).settings
     assert (settings.search.profile, settings.search.per_domain, settings.toolsets) == ("environment", 9, ["web"])

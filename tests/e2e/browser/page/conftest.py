@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator
 import anyio
 import pytest
 
+from failures.failure_site import FailurePage, FailureSite, OpenFailurePage, load_url
 from outrider.browser.actions.forms import Forms
 from outrider.browser.actions.pointer import Pointer
 from outrider.browser.process.browser import Browser
@@ -13,7 +14,6 @@ from outrider.browser.protocol.page import BrowserPage
 from outrider.browser.protocol.scripts import PageScripts
 from outrider.browser.snapshot.snapshot import Snapshotter
 from support.fakes import http_servers
-from zoo.zoo_site import OpenZooPage, ZooPage, ZooSite, load_url
 
 
 @pytest.fixture(scope="session")
@@ -26,20 +26,20 @@ async def chromium() -> AsyncGenerator[Browser]:
 
 
 @pytest.fixture(scope="session")
-async def zoo() -> AsyncGenerator[tuple[ZooSite, str]]:
-    site = ZooSite()
+async def failures() -> AsyncGenerator[tuple[FailureSite, str]]:
+    site = FailureSite()
     async with http_servers.serve_app(site) as base:
         yield site, base
 
 
 @pytest.fixture
-async def visit(chromium: Browser, zoo: tuple[ZooSite, str]) -> AsyncGenerator[OpenZooPage]:
+async def visit(chromium: Browser, failures: tuple[FailureSite, str]) -> AsyncGenerator[OpenFailurePage]:
     """`await visit("fields.html")` or `await visit("<p>HTML of its own")`: a page that shows it."""
     opened: list[BrowserPage] = []
 
-    async def show(name: str) -> ZooPage:
+    async def show(name: str) -> FailurePage:
         opened.append(await open_tab(chromium))
-        return await show_in_tab(opened[-1], zoo, name)
+        return await show_in_tab(opened[-1], failures, name)
 
     yield show
     for page in opened:
@@ -54,14 +54,14 @@ def idle_tabs() -> list[BrowserPage]:
 
 @pytest.fixture
 async def revisit(
-    chromium: Browser, zoo: tuple[ZooSite, str], idle_tabs: list[BrowserPage]
-) -> AsyncGenerator[OpenZooPage]:
+    chromium: Browser, failures: tuple[FailureSite, str], idle_tabs: list[BrowserPage]
+) -> AsyncGenerator[OpenFailurePage]:
     """As `visit`, in one tab after the other test's page: a third of the cost, for tests of what a page shows.
 
     Only a tab that can be emptied is kept, so that no test meets what another has left.
     """
     page = idle_tabs.pop() if idle_tabs else await open_tab(chromium)
-    yield lambda name: show_in_tab(page, zoo, name)
+    yield lambda name: show_in_tab(page, failures, name)
     try:
         with anyio.fail_after(5):
             await page.dispatch_mouse("move", 0, 0)
@@ -78,12 +78,12 @@ async def open_tab(chromium: Browser) -> BrowserPage:
     return page
 
 
-async def show_in_tab(page: BrowserPage, zoo: tuple[ZooSite, str], name: str) -> ZooPage:
+async def show_in_tab(page: BrowserPage, failures: tuple[FailureSite, str], name: str) -> FailurePage:
     scripts = PageScripts(page)
     snapshotter = Snapshotter(page, scripts)
     pointer = Pointer(snapshotter)
-    zoo_page = ZooPage(page, snapshotter, pointer, Forms(pointer), scripts, zoo[1])
+    failure_page = FailurePage(page, snapshotter, pointer, Forms(pointer), scripts, failures[1])
     if "<" in name:
-        zoo[0].pages["own.html"] = name
-    await zoo_page.open_page("own.html" if "<" in name else name)
-    return zoo_page
+        failures[0].pages["own.html"] = name
+    await failure_page.open_page("own.html" if "<" in name else name)
+    return failure_page

@@ -7,13 +7,13 @@ from pathlib import Path
 import anyio
 import pytest
 
+from failures.failure_site import FailurePage, OpenFailurePage
 from outrider.browser.actions.pointer import SettleMode
 from outrider.core.errors import InvalidInput, NotFound, OutriderError, Refused
 from support.fakes import http_servers
-from zoo.zoo_site import OpenZooPage, ZooPage
 
 
-async def ref_of(on: ZooPage, name: str) -> str:
+async def ref_of(on: FailurePage, name: str) -> str:
     """The reference of what a snapshot calls so."""
     found = re.search(
         rf'"{re.escape(name)}" ((?:e|f)[a-z]*\d+)|\[{re.escape(name)} (e\d+)',
@@ -23,21 +23,21 @@ async def ref_of(on: ZooPage, name: str) -> str:
     return found[1] or found[2]
 
 
-async def test_a_click_without_effect_says_only_what_was_clicked(visit: OpenZooPage) -> None:
+async def test_a_click_without_effect_says_only_what_was_clicked(visit: OpenFailurePage) -> None:
     on = await visit("effects.html")
     outcome = await on.pointer.click("#nothing")
     assert re.fullmatch(r'clicked e\d+ <button#nothing> "Nothing"', str(outcome))
     assert outcome.to_dict()["ok"] is True
 
 
-async def test_a_click_tells_what_came_and_what_changed_with_references(visit: OpenZooPage) -> None:
+async def test_a_click_tells_what_came_and_what_changed_with_references(visit: OpenFailurePage) -> None:
     on = await visit("effects.html")
     outcome = await on.pointer.click("#toggle")
     assert re.search(r'~ .*button "Panel" e\d+ expanded', outcome.changes)
     assert re.search(r'\+ The panel\'s text button "In the panel" e\d+', outcome.changes)
 
 
-async def test_a_second_click_tells_what_went(visit: OpenZooPage) -> None:
+async def test_a_second_click_tells_what_went(visit: OpenFailurePage) -> None:
     on = await visit("effects.html")
     await on.pointer.click("#toggle")
     outcome = await on.pointer.click("#toggle")
@@ -45,13 +45,13 @@ async def test_a_second_click_tells_what_went(visit: OpenZooPage) -> None:
     assert "- The panel's text" in outcome.changes
 
 
-async def test_what_a_click_fetches_is_waited_for(visit: OpenZooPage) -> None:
+async def test_what_a_click_fetches_is_waited_for(visit: OpenFailurePage) -> None:
     on = await visit("effects.html")
     outcome = await on.pointer.click("#fetches")
     assert "+ fetched" in outcome.changes
 
 
-async def test_one_click_is_one_trusted_click(visit: OpenZooPage) -> None:
+async def test_one_click_is_one_trusted_click(visit: OpenFailurePage) -> None:
     on = await visit(
         "<button id=b>B</button><script>log = []; b.onclick = (e) => log.push([e.isTrusted, e.detail])</script>"
     )
@@ -59,7 +59,7 @@ async def test_one_click_is_one_trusted_click(visit: OpenZooPage) -> None:
     assert await on.read_log() == [[True, 1]]
 
 
-async def test_a_double_click_and_a_right_click_are_what_they_say(visit: OpenZooPage) -> None:
+async def test_a_double_click_and_a_right_click_are_what_they_say(visit: OpenFailurePage) -> None:
     on = await visit("effects.html")
     await on.pointer.click("#twice", count=2)
     await on.pointer.click("#menu", button="right")
@@ -68,7 +68,7 @@ async def test_a_double_click_and_a_right_click_are_what_they_say(visit: OpenZoo
     assert "menu" in log
 
 
-async def test_modifiers_are_held(visit: OpenZooPage) -> None:
+async def test_modifiers_are_held(visit: OpenFailurePage) -> None:
     on = await visit(
         "<button id=b>B</button><script>log = []; b.onclick = (e) => log.push([e.shiftKey, e.ctrlKey])</script>"
     )
@@ -76,7 +76,7 @@ async def test_modifiers_are_held(visit: OpenZooPage) -> None:
     assert await on.read_log() == [[True, False]]
 
 
-async def test_a_link_leads_to_the_next_page_and_shows_it(visit: OpenZooPage) -> None:
+async def test_a_link_leads_to_the_next_page_and_shows_it(visit: OpenFailurePage) -> None:
     on = await visit("effects.html")
     outcome = await on.pointer.click("#link")
     assert outcome.navigated
@@ -84,7 +84,7 @@ async def test_a_link_leads_to_the_next_page_and_shows_it(visit: OpenZooPage) ->
     assert "# Selectors" in outcome.changes
 
 
-async def test_references_are_not_given_again_on_the_next_page(visit: OpenZooPage) -> None:
+async def test_references_are_not_given_again_on_the_next_page(visit: OpenFailurePage) -> None:
     on = await visit("effects.html")
     before = set(re.findall(r"\be[a-z]*\d+", str(await on.snapshotter.take_snapshot("full"))))
     outcome = await on.pointer.click("#link")
@@ -93,7 +93,7 @@ async def test_references_are_not_given_again_on_the_next_page(visit: OpenZooPag
     assert not before & after
 
 
-async def test_an_address_that_changes_within_the_page_is_told(visit: OpenZooPage) -> None:
+async def test_an_address_that_changes_within_the_page_is_told(visit: OpenFailurePage) -> None:
     on = await visit("effects.html")
     outcome = await on.pointer.click("#hash")
     assert not outcome.navigated
@@ -101,7 +101,7 @@ async def test_an_address_that_changes_within_the_page_is_told(visit: OpenZooPag
     assert outcome.url.endswith("#part")
 
 
-async def test_a_new_window_is_told_by_its_address(visit: OpenZooPage) -> None:
+async def test_a_new_window_is_told_by_its_address(visit: OpenFailurePage) -> None:
     on = await visit("effects.html")
     outcome = await on.pointer.click("#blank")
     assert outcome.new_pages == [f"{on.base_url}/modal.html"]
@@ -112,7 +112,7 @@ async def test_a_new_window_is_told_by_its_address(visit: OpenZooPage) -> None:
     ("button", "kind", "message"), [("#alert", "alert", "Hello"), ("#confirm", "confirm", "Sure?")]
 )
 async def test_a_dialog_is_told_although_the_page_stands_still(
-    visit: OpenZooPage, button: str, kind: str, message: str
+    visit: OpenFailurePage, button: str, kind: str, message: str
 ) -> None:
     on = await visit("effects.html")
     with anyio.fail_after(5):
@@ -121,25 +121,25 @@ async def test_a_dialog_is_told_although_the_page_stands_still(
     await on.page.send("Page.handleJavaScriptDialog", {"accept": True})
 
 
-async def test_hovering_shows_what_hovering_shows(visit: OpenZooPage) -> None:
+async def test_hovering_shows_what_hovering_shows(visit: OpenFailurePage) -> None:
     on = await visit("effects.html")
     assert "+ The tip" in (await on.pointer.hover("#tip-box")).changes
 
 
-async def test_drag_and_drop_of_the_page_itself_carries_its_data(visit: OpenZooPage) -> None:
+async def test_drag_and_drop_of_the_page_itself_carries_its_data(visit: OpenFailurePage) -> None:
     on = await visit("effects.html")
     outcome = await on.pointer.drag("#drag", "#goal")
     assert await on.evaluate_js("goal.textContent") == "got dragged"
     assert "<got dragged " in outcome.changes
 
 
-async def test_a_drag_by_mouse_moves_what_follows_the_mouse(visit: OpenZooPage) -> None:
+async def test_a_drag_by_mouse_moves_what_follows_the_mouse(visit: OpenFailurePage) -> None:
     on = await visit("effects.html")
     await on.pointer.drag("#thumb", "#stop")
     assert int((await on.evaluate_js("thumb.style.left")).removesuffix("px")) > 120
 
 
-async def test_a_drag_onto_a_neighbour_in_a_list_goes_past_its_middle(visit: OpenZooPage) -> None:
+async def test_a_drag_onto_a_neighbour_in_a_list_goes_past_its_middle(visit: OpenFailurePage) -> None:
     on = await visit("effects.html")
     for here, there, farther in (("#drag", "#goal", 1), ("#goal", "#drag", -1)):
         await on.evaluate_js(
@@ -156,7 +156,7 @@ async def test_a_drag_onto_a_neighbour_in_a_list_goes_past_its_middle(visit: Ope
         assert 0 < past * farther <= 5
 
 
-async def test_a_drop_into_an_unfilled_outline_lands_in_its_middle(visit: OpenZooPage) -> None:
+async def test_a_drop_into_an_unfilled_outline_lands_in_its_middle(visit: OpenFailurePage) -> None:
     on = await visit(
         "<p id=thing draggable=false onmousedown='1'>thing</p>"
         "<svg width=300 height=200><rect id=box x=50 y=50 width=100 height=80 fill=none stroke=black /></svg>"
@@ -166,7 +166,7 @@ async def test_a_drop_into_an_unfilled_outline_lands_in_its_middle(visit: OpenZo
     assert await on.evaluate_js("ups") == ["svg"]
 
 
-async def test_what_lies_over_its_goal_is_dragged_to_the_middle_all_the_same(visit: OpenZooPage) -> None:
+async def test_what_lies_over_its_goal_is_dragged_to_the_middle_all_the_same(visit: OpenFailurePage) -> None:
     on = await visit(
         "<style>div { position: absolute }</style>"
         "<div id=goal style='left:100px; top:100px; width:90px; height:90px; background:#eee'></div>"
@@ -188,14 +188,14 @@ async def test_what_lies_over_its_goal_is_dragged_to_the_middle_all_the_same(vis
         f"<div id=it onclick='1'><b>{'many words ' * 40}</b><button>Inner</button></div>",
     ],
 )
-async def test_what_has_not_changed_since_it_was_shown_is_not_refused(html: str, visit: OpenZooPage) -> None:
+async def test_what_has_not_changed_since_it_was_shown_is_not_refused(html: str, visit: OpenFailurePage) -> None:
     on = await visit(html)
     await on.snapshotter.take_snapshot("full")
     ref = await on.snapshotter.scripts.invoke(on.page.main, "locate", {"selector": "#it"}, "click", {"arm": False})
     assert (await on.pointer.click(ref["ref"])).to_dict()["ok"]
 
 
-async def test_without_settling_the_press_is_still_proven_but_nothing_is_told(visit: OpenZooPage) -> None:
+async def test_without_settling_the_press_is_still_proven_but_nothing_is_told(visit: OpenFailurePage) -> None:
     on = await visit("effects.html")
     outcome = await on.pointer.click("#toggle", settle="none")
     assert outcome.changes == ""
@@ -204,7 +204,7 @@ async def test_without_settling_the_press_is_still_proven_but_nothing_is_told(vi
 
 @pytest.mark.parametrize("settle", ["auto", "none"])
 async def test_a_click_to_a_server_that_keeps_silent_ends_and_says_what_is_waited_for(
-    visit: OpenZooPage, settle: SettleMode
+    visit: OpenFailurePage, settle: SettleMode
 ) -> None:
     asked, enough = anyio.Event(), anyio.Event()
 
@@ -224,7 +224,7 @@ async def test_a_click_to_a_server_that_keeps_silent_ends_and_says_what_is_waite
     assert not outcome.navigated
 
 
-async def test_typing_is_heard_as_keys_and_input(visit: OpenZooPage) -> None:
+async def test_typing_is_heard_as_keys_and_input(visit: OpenFailurePage) -> None:
     on = await visit("effects.html")
     outcome = await on.forms.type("#name", "Anna")
     log = await on.read_log()
@@ -233,7 +233,7 @@ async def test_typing_is_heard_as_keys_and_input(visit: OpenZooPage) -> None:
     assert '= "Anna"' in outcome.changes
 
 
-async def test_typing_replaces_or_appends_and_submits(visit: OpenZooPage) -> None:
+async def test_typing_replaces_or_appends_and_submits(visit: OpenFailurePage) -> None:
     on = await visit("fields.html")
     await on.forms.type("#text", "one")
     await on.forms.type("#text", " two", append=True)
@@ -242,20 +242,20 @@ async def test_typing_replaces_or_appends_and_submits(visit: OpenZooPage) -> Non
     assert "submit form" in await on.read_log()
 
 
-async def test_typing_nothing_empties_a_field(visit: OpenZooPage) -> None:
+async def test_typing_nothing_empties_a_field(visit: OpenFailurePage) -> None:
     on = await visit("fields.html")
     await on.forms.type("#text", "")
     assert await on.evaluate_js("document.getElementById('text').value") == ""
 
 
-async def test_typing_key_by_key_takes_every_sign(visit: OpenZooPage) -> None:
+async def test_typing_key_by_key_takes_every_sign(visit: OpenFailurePage) -> None:
     on = await visit("fields.html")
     await on.forms.type("#text", "Aé +1", delay=0.001)
     assert await on.evaluate_js("document.getElementById('text').value") == "Aé +1"
 
 
 @pytest.mark.parametrize("selector", ["#notes", "#editor"])
-async def test_several_lines_go_where_several_lines_fit(visit: OpenZooPage, selector: str) -> None:
+async def test_several_lines_go_where_several_lines_fit(visit: OpenFailurePage, selector: str) -> None:
     on = await visit("fields.html")
     await on.forms.type(selector, "one\ntwo")
     assert (
@@ -264,7 +264,7 @@ async def test_several_lines_go_where_several_lines_fit(visit: OpenZooPage, sele
     )
 
 
-async def test_a_field_that_a_framework_controls_keeps_the_text(visit: OpenZooPage) -> None:
+async def test_a_field_that_a_framework_controls_keeps_the_text(visit: OpenFailurePage) -> None:
     on = await visit(
         """<input id=f><p id=p></p><script>
         const own = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value'); let tracked = '';
@@ -277,21 +277,21 @@ async def test_a_field_that_a_framework_controls_keeps_the_text(visit: OpenZooPa
     assert "+ state React" in outcome.changes
 
 
-async def test_what_the_page_makes_of_a_text_is_told(visit: OpenZooPage) -> None:
+async def test_what_the_page_makes_of_a_text_is_told(visit: OpenFailurePage) -> None:
     on = await visit("fields.html")
     outcome = await on.forms.type("#shouts", "quiet")
     assert outcome.value == "QUIET"
     assert "changed the text" in outcome.note
 
 
-async def test_what_a_field_says_against_a_value_is_told(visit: OpenZooPage) -> None:
+async def test_what_a_field_says_against_a_value_is_told(visit: OpenFailurePage) -> None:
     on = await visit("fields.html")
     assert "the field says" in (await on.forms.type("#mail", "nobody")).note
     assert "the field says" in (await on.forms.type("#number", "99")).note
 
 
 @pytest.mark.parametrize("selector", ["#password", "#code"])
-async def test_a_secret_is_never_told(visit: OpenZooPage, selector: str) -> None:
+async def test_a_secret_is_never_told(visit: OpenFailurePage, selector: str) -> None:
     on = await visit("fields.html")
     outcome = await on.forms.type(selector, "s3cr3t-w0rd")
     told = f"{outcome} {outcome.to_dict()} {await on.snapshotter.take_snapshot('full')}"
@@ -301,14 +301,14 @@ async def test_a_secret_is_never_told(visit: OpenZooPage, selector: str) -> None
     assert await on.evaluate_js(f"document.querySelector('{selector}').value") == "s3cr3t-w0rd"
 
 
-async def test_selecting_tells_the_choice(visit: OpenZooPage) -> None:
+async def test_selecting_tells_the_choice(visit: OpenFailurePage) -> None:
     on = await visit("fields.html")
     outcome = await on.forms.select("#letter", "beta")
     assert outcome.value == "Beta"
     assert (await on.forms.select("#letter", "Beta")).note == "it was already selected"
 
 
-async def test_files_are_given_to_a_hidden_field_too(visit: OpenZooPage, tmp_path: Path) -> None:
+async def test_files_are_given_to_a_hidden_field_too(visit: OpenFailurePage, tmp_path: Path) -> None:
     on = await visit("fields.html")
     paths = [tmp_path / "a.txt", tmp_path / "b.txt"]
     for path in paths:
@@ -322,7 +322,7 @@ async def test_files_are_given_to_a_hidden_field_too(visit: OpenZooPage, tmp_pat
     ]
 
 
-async def test_files_are_given_to_what_opens_a_chooser(visit: OpenZooPage, tmp_path: Path) -> None:
+async def test_files_are_given_to_what_opens_a_chooser(visit: OpenFailurePage, tmp_path: Path) -> None:
     file = tmp_path / "note.txt"
     file.write_text("hello")
     on = await visit(
@@ -342,7 +342,7 @@ async def test_files_are_given_to_what_opens_a_chooser(visit: OpenZooPage, tmp_p
             await on.forms.upload(selector, file)
 
 
-async def test_a_reference_whose_element_means_something_else_is_refused_once(visit: OpenZooPage) -> None:
+async def test_a_reference_whose_element_means_something_else_is_refused_once(visit: OpenFailurePage) -> None:
     on = await visit("selectors.html")
     ref = await ref_of(on, "Preview order")
     await on.evaluate_js("order.textContent = 'Confirm purchase'")
@@ -355,7 +355,7 @@ async def test_a_reference_whose_element_means_something_else_is_refused_once(vi
     assert await on.read_log() == ["click order"]
 
 
-async def test_a_reference_that_only_counts_down_is_refused_once_and_not_for_ever(visit: OpenZooPage) -> None:
+async def test_a_reference_that_only_counts_down_is_refused_once_and_not_for_ever(visit: OpenFailurePage) -> None:
     on = await visit("selectors.html")
     ref = await ref_of(on, "Resend (30s)")
     await on.evaluate_js("timer.textContent = 'Resend (29s)'")
@@ -366,7 +366,7 @@ async def test_a_reference_that_only_counts_down_is_refused_once_and_not_for_eve
     assert await on.read_log() == ["click timer"]
 
 
-async def test_a_lost_reference_names_what_was_drawn_in_its_place(visit: OpenZooPage) -> None:
+async def test_a_lost_reference_names_what_was_drawn_in_its_place(visit: OpenFailurePage) -> None:
     on = await visit("selectors.html")
     ref = await ref_of(on, "Redrawn")
     await on.evaluate_js("redrawn.outerHTML = redrawn.outerHTML")
@@ -379,7 +379,7 @@ async def test_a_lost_reference_names_what_was_drawn_in_its_place(visit: OpenZoo
     assert await on.read_log() == ["click redrawn"]
 
 
-async def test_a_lost_reference_is_never_taken_for_its_twin(visit: OpenZooPage) -> None:
+async def test_a_lost_reference_is_never_taken_for_its_twin(visit: OpenFailurePage) -> None:
     on = await visit("selectors.html")
     ref = await ref_of(on, "Save")
     await on.evaluate_js("first.remove()")
@@ -388,7 +388,7 @@ async def test_a_lost_reference_is_never_taken_for_its_twin(visit: OpenZooPage) 
     assert "is another button" in caught.value.hint
 
 
-async def test_elements_in_frames_are_reached_by_reference(visit: OpenZooPage) -> None:
+async def test_elements_in_frames_are_reached_by_reference(visit: OpenFailurePage) -> None:
     on = await visit("selectors.html")
     ref = await ref_of(on, "In the frame")
     assert ref.startswith("f")
@@ -396,7 +396,7 @@ async def test_elements_in_frames_are_reached_by_reference(visit: OpenZooPage) -
     assert await on.read_log() == ["frame"]
 
 
-async def test_failures_carry_the_evidence_of_the_contract(visit: OpenZooPage) -> None:
+async def test_failures_carry_the_evidence_of_the_contract(visit: OpenFailurePage) -> None:
     on = await visit("covered.html")
     with pytest.raises(OutriderError) as caught:
         await on.pointer.click("#under")
@@ -407,7 +407,7 @@ async def test_failures_carry_the_evidence_of_the_contract(visit: OpenZooPage) -
     assert re.search(r'maybe first click e\d+ "Dismiss"', caught.value.hint)
 
 
-async def test_the_way_out_of_a_cover_works(visit: OpenZooPage) -> None:
+async def test_the_way_out_of_a_cover_works(visit: OpenFailurePage) -> None:
     on = await visit("modal.html")
     with pytest.raises(OutriderError) as caught:
         await on.pointer.click("#behind")
@@ -418,7 +418,7 @@ async def test_the_way_out_of_a_cover_works(visit: OpenZooPage) -> None:
     assert (await on.read_log())[-1] == "click behind"
 
 
-async def test_a_press_that_would_land_elsewhere_is_stopped(visit: OpenZooPage) -> None:
+async def test_a_press_that_would_land_elsewhere_is_stopped(visit: OpenFailurePage) -> None:
     on = await visit(
         """<style>button { position: fixed; left: 10px; top: 10px } #t { z-index: -1 }</style><button id=b>B</button>
         <button id=t>T</button><script>log = []; t.onclick = () => log.push('trap')
@@ -432,7 +432,7 @@ async def test_a_press_that_would_land_elsewhere_is_stopped(visit: OpenZooPage) 
     assert "trap" not in await on.read_log()
 
 
-async def test_keys_are_pressed_where_the_focus_is(visit: OpenZooPage) -> None:
+async def test_keys_are_pressed_where_the_focus_is(visit: OpenFailurePage) -> None:
     on = await visit("fields.html")
     await on.forms.type("#text", "abc")
     await on.pointer.press_keys("Control+a")
@@ -440,7 +440,7 @@ async def test_keys_are_pressed_where_the_focus_is(visit: OpenZooPage) -> None:
     assert await on.evaluate_js("document.getElementById('text').value") == ""
 
 
-async def test_a_drawing_is_pressed_at_the_point_that_was_asked_for(visit: OpenZooPage) -> None:
+async def test_a_drawing_is_pressed_at_the_point_that_was_asked_for(visit: OpenFailurePage) -> None:
     drawing = (
         "<canvas id=c width=200 height=100 style='border:5px solid; margin-top:2000px'></canvas><output id=o></output>"
     )
@@ -450,13 +450,13 @@ async def test_a_drawing_is_pressed_at_the_point_that_was_asked_for(visit: OpenZ
     assert "at 30 40" in outcome.changes
 
 
-async def test_a_point_outside_of_an_element_is_refused(visit: OpenZooPage) -> None:
+async def test_a_point_outside_of_an_element_is_refused(visit: OpenFailurePage) -> None:
     on = await visit("<button id=b style='width:100px;height:30px'>Press</button>")
     with pytest.raises(OutriderError, match="outside of its 100×30 pixels"):
         await on.pointer.click("#b", at=(100, 10))
 
 
-async def test_a_covered_point_of_an_element_is_refused(visit: OpenZooPage) -> None:
+async def test_a_covered_point_of_an_element_is_refused(visit: OpenFailurePage) -> None:
     over = "<div id=over style='position:fixed;left:50px;top:0;width:200px;height:200px;background:red'></div>"
     on = await visit(f"<body style='margin:0'><button id=b style='width:100px;height:30px'>Press</button>{over}")
     with pytest.raises(OutriderError, match="covered there by <div#over>"):
@@ -464,14 +464,14 @@ async def test_a_covered_point_of_an_element_is_refused(visit: OpenZooPage) -> N
     assert (await on.pointer.click("#b", at=(20, 10))).to_dict()["ok"] is True
 
 
-async def test_keys_are_answered_once_the_page_has_come_to_rest(visit: OpenZooPage) -> None:
+async def test_keys_are_answered_once_the_page_has_come_to_rest(visit: OpenFailurePage) -> None:
     page = "<input id=i><output id=o></output><script>i.onkeydown = () => { let n = 0; const go = () => {"
     on = await visit(page + " o.textContent = `step ${++n}`; if (n < 5) setTimeout(go, 30) }; go() }</script>")
     await on.pointer.click("#i")
     assert "step 5" in (await on.pointer.press_keys("a")).changes
 
 
-async def test_elements_are_found_by_their_text_or_by_role_and_name(visit: OpenZooPage) -> None:
+async def test_elements_are_found_by_their_text_or_by_role_and_name(visit: OpenFailurePage) -> None:
     on = await visit(
         """<p id=p>Save <b>all</b></p><button id=b>Save</button><button id=c aria-label="Save as">…</button>
         <input type=submit id=s value="Send off"><ul><li id=l><span id=n>Buy milk</span></ul><p hidden>Buy bread</p>

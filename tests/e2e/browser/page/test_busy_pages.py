@@ -4,11 +4,11 @@ import re
 
 import pytest
 
+from failures.failure_site import FailurePage, OpenFailurePage
 from outrider.browser.actions.page_tools import get_page_tools
 from outrider.browser.actions.wait import WaitCondition, wait_for
 from outrider.browser.snapshot.interactable import list_interactable
 from outrider.core.errors import NotFound, Refused
-from zoo.zoo_site import OpenZooPage, ZooPage
 
 ROWS = """<table id=people></table><script>
 log = []; show = (...names) => { people.innerHTML = '';
@@ -17,11 +17,11 @@ log = []; show = (...names) => { people.innerHTML = '';
 rename = (at, name) => { people.rows[at].cells[0].textContent = name }; show('Ann', 'Bob', 'Cid')</script>"""
 
 
-async def find_refs(on: ZooPage, name: str) -> list[str]:
+async def find_refs(on: FailurePage, name: str) -> list[str]:
     return re.findall(rf'"{name}" (e[a-z]*\d+)', str(await on.snapshotter.take_snapshot("full")))
 
 
-async def test_what_is_in_the_way_for_a_moment_is_waited_for(visit: OpenZooPage) -> None:
+async def test_what_is_in_the_way_for_a_moment_is_waited_for(visit: OpenFailurePage) -> None:
     cases = {
         "covered for a moment": """<button id=b>B</button><i id=veil style="position: fixed; inset: 0"></i>
             <script>setTimeout(() => veil.remove(), 200)</script>""",
@@ -41,7 +41,7 @@ async def test_what_is_in_the_way_for_a_moment_is_waited_for(visit: OpenZooPage)
         assert await on.read_log() == ["b"], name
 
 
-async def test_a_field_that_is_redrawn_all_the_time_is_found_again(visit: OpenZooPage) -> None:
+async def test_a_field_that_is_redrawn_all_the_time_is_found_again(visit: OpenFailurePage) -> None:
     on = await visit(
         """<p id=box></p><script>let held = ''; const draw = () => { if (held) return;
         box.innerHTML = '<input id=f aria-label=F oninput="held = this.value">' }; draw();
@@ -51,7 +51,7 @@ async def test_a_field_that_is_redrawn_all_the_time_is_found_again(visit: OpenZo
     assert await on.evaluate_js("f.value") == "Ada"
 
 
-async def test_errors_that_an_action_causes_are_in_its_answer(visit: OpenZooPage) -> None:
+async def test_errors_that_an_action_causes_are_in_its_answer(visit: OpenFailurePage) -> None:
     on = await visit(
         """<button id=throws onclick="missing.call()">T</button>
         <button id=asks onclick="fetch('/gone?key=1')">A</button>
@@ -64,7 +64,7 @@ async def test_errors_that_an_action_causes_are_in_its_answer(visit: OpenZooPage
     assert (inner.moved, "address" in str(inner)) == (False, False)
 
 
-async def test_a_labelled_drawing_is_clicked_at_once(visit: OpenZooPage) -> None:
+async def test_a_labelled_drawing_is_clicked_at_once(visit: OpenFailurePage) -> None:
     on = await visit(
         "<canvas id=a aria-label=Map></canvas><canvas id=b title=Chart>Sales of <b>2024</b></canvas>"
         "<div role=img tabindex=0 aria-label=Logo style='width: 50px; height: 50px'><p>x</p></div>"
@@ -75,7 +75,7 @@ async def test_a_labelled_drawing_is_clicked_at_once(visit: OpenZooPage) -> None
         await on.pointer.click(ref)
 
 
-async def test_a_button_belongs_to_its_row(visit: OpenZooPage) -> None:
+async def test_a_button_belongs_to_its_row(visit: OpenFailurePage) -> None:
     on = await visit(ROWS)
     ann, bob, cid = await find_refs(on, "Delete")
     await on.evaluate_js("rename(1, 'Bea')")
@@ -95,7 +95,7 @@ async def test_a_button_belongs_to_its_row(visit: OpenZooPage) -> None:
     assert await on.read_log() == ["Bob", "Ann"]
 
 
-async def test_one_of_many_is_named_by_its_row(visit: OpenZooPage) -> None:
+async def test_one_of_many_is_named_by_its_row(visit: OpenFailurePage) -> None:
     on = await visit(ROWS)
     await on.pointer.click("button=Delete", within="bob")
     await on.pointer.click("table button", within="Cid")
@@ -108,7 +108,7 @@ async def test_one_of_many_is_named_by_its_row(visit: OpenZooPage) -> None:
     assert await on.read_log() == ["Bob", "Cid"]
 
 
-async def test_texts_and_roles_are_selectors_for_readers_too(visit: OpenZooPage) -> None:
+async def test_texts_and_roles_are_selectors_for_readers_too(visit: OpenFailurePage) -> None:
     on = await visit(
         """<section aria-label=Basket><button>Pay</button></section><button>Other</button><p id=late hidden>Done now</p>
         <script>setTimeout(() => { late.hidden = false }, 150)</script>"""
@@ -119,7 +119,7 @@ async def test_texts_and_roles_are_selectors_for_readers_too(visit: OpenZooPage)
     assert [each["name"] for each in listing.elements] == ["Pay"]
 
 
-async def test_a_storm_of_windows_is_told_briefly(visit: OpenZooPage) -> None:
+async def test_a_storm_of_windows_is_told_briefly(visit: OpenFailurePage) -> None:
     on = await visit("<button id=b>B</button>")
     await on.evaluate_js(
         "b.onclick = () => { for (let n = 0; n < 30; n++) window.open('/modal.html?' + 'x'.repeat(900) + n) }"

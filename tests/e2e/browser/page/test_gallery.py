@@ -3,16 +3,16 @@
 import re
 from collections import Counter
 
+from failures.failure_site import PAGE_FOLDER, OpenFailurePage
 from outrider.browser.protocol.refs import unescape_refs
 from outrider.browser.protocol.scripts import ISOLATED_WORLD
 from outrider.browser.snapshot.outline import find_refs
-from zoo.zoo_site import ZOO_FOLDER, OpenZooPage
 
-GALLERY = ZOO_FOLDER / "gallery"
+GALLERY = PAGE_FOLDER / "gallery"
 WORD = re.compile(r"[^\W_]+")
 
 
-async def test_every_visible_word_and_every_operable_part_is_in_the_outline(visit: OpenZooPage) -> None:
+async def test_every_visible_word_and_every_operable_part_is_in_the_outline(visit: OpenFailurePage) -> None:
     oracle = (GALLERY / "oracle.js").read_text("utf-8")
     seen_by_a_reader = f"(refs) => ({oracle})((each) => refs.some((ref) => outrider.elementOf(ref) === each))"
     missing: dict[str, tuple[list[str], list[str]]] = {}
@@ -28,7 +28,7 @@ async def test_every_visible_word_and_every_operable_part_is_in_the_outline(visi
     assert missing == {}
 
 
-async def test_elements_have_references_whose_events_a_framework_handles_at_a_container(visit: OpenZooPage) -> None:
+async def test_elements_have_references_whose_events_a_framework_handles_at_a_container(visit: OpenFailurePage) -> None:
     on = await visit(
         """<ul id=list><li><b>React row</b></li><li><b>Plain row</b></li></ul><p><i>Solid row</i></p>
         <p><u>Svelte row</u></p>
@@ -51,7 +51,7 @@ async def test_elements_have_references_whose_events_a_framework_handles_at_a_co
     assert re.search(r"<Late row e\d+>", (await on.snapshotter.take_snapshot("full")).piece.text)
 
 
-async def test_what_only_libraries_need_is_left_out_and_unnamed_controls_are_told_apart(visit: OpenZooPage) -> None:
+async def test_what_only_libraries_need_is_left_out_and_unnamed_controls_are_told_apart(visit: OpenFailurePage) -> None:
     on = await visit(
         """<style>.gone { position: absolute; width: 1px; height: 1px; clip: rect(0 0 0 0); overflow: hidden }</style>
         <select id=copy class=gone tabindex=-1 aria-label=Copy><option>A</select><span tabindex=0></span>

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
+from failures.failure_site import OpenFailurePage
 from outrider.core.errors import OutriderError
-from zoo.zoo_site import OpenZooPage
 
 LIBRARIES = """<script>log = []</script><style>div { margin: 4px } .wide { width: 300px; border: 1px solid }
   #track { width: 300px; position: relative; height: 20px }
@@ -25,7 +25,7 @@ LIBRARIES = """<script>log = []</script><style>div { margin: 4px } .wide { width
 <select id=native><option>A</select><span id=drawn role=combobox tabindex=0 style="border: 1px solid">A</span>"""
 
 
-async def test_a_hidden_field_is_reached_by_what_is_drawn_around_it(visit: OpenZooPage) -> None:
+async def test_a_hidden_field_is_reached_by_what_is_drawn_around_it(visit: OpenFailurePage) -> None:
     on = await visit(LIBRARIES)
     for selector, event in (("#transparent", "antd"), ("#clipped", "mui"), ("#sizeless", "xterm")):
         outcome = await on.pointer.click(selector)
@@ -38,7 +38,7 @@ async def test_a_hidden_field_is_reached_by_what_is_drawn_around_it(visit: OpenZ
     assert "$ ls" in typed.changes
 
 
-async def test_what_is_hidden_for_good_is_refused_and_names_the_drawn_control(visit: OpenZooPage) -> None:
+async def test_what_is_hidden_for_good_is_refused_and_names_the_drawn_control(visit: OpenFailurePage) -> None:
     on = await visit(LIBRARIES)
     for selector, hint in (("#destroy", "."), ("#native", r"it is drawn as e\d+ <span#drawn> \"A\": act on that")):
         with pytest.raises(OutriderError) as refused:
@@ -50,7 +50,9 @@ async def test_what_is_hidden_for_good_is_refused_and_names_the_drawn_control(vi
     assert "row" not in await on.read_log()
 
 
-async def test_a_hidden_field_beside_its_remove_buttons_is_pressed_where_the_box_is_free(visit: OpenZooPage) -> None:
+async def test_a_hidden_field_beside_its_remove_buttons_is_pressed_where_the_box_is_free(
+    visit: OpenFailurePage,
+) -> None:
     on = await visit(
         """<script>log = []</script><div onmousedown="log.push(event.target.id)" style="width: 300px; border: solid">
         <span id=wide style="display: inline-block; width: 160px">Alpha
@@ -61,7 +63,7 @@ async def test_a_hidden_field_beside_its_remove_buttons_is_pressed_where_the_box
     assert (await on.read_log())[-1] not in ("", "remove")
 
 
-async def test_text_replaces_and_follows_what_an_editor_draws(visit: OpenZooPage) -> None:
+async def test_text_replaces_and_follows_what_an_editor_draws(visit: OpenFailurePage) -> None:
     on = await visit(
         """<div id=editor style="width: 300px; border: 1px solid" onmousedown="field.focus()"><pre id=drawn></pre>
         <textarea id=field style="position: absolute; width: 1px; height: 1px; opacity: 0"></textarea></div>
@@ -78,13 +80,13 @@ async def test_text_replaces_and_follows_what_an_editor_draws(visit: OpenZooPage
     assert await on.evaluate_js("text") == "if (x) {\n  y()\n}!"
 
 
-async def test_text_is_added_to_an_editable_region(visit: OpenZooPage) -> None:
+async def test_text_is_added_to_an_editable_region(visit: OpenFailurePage) -> None:
     on = await visit("<div id=note contenteditable>Hello</div>")
     await on.forms.type("#note", " there", append=True)
     assert await on.evaluate_js("note.innerText") == "Hello there"
 
 
-async def test_a_drawn_slider_takes_a_number_within_its_bounds(visit: OpenZooPage) -> None:
+async def test_a_drawn_slider_takes_a_number_within_its_bounds(visit: OpenFailurePage) -> None:
     on = await visit(
         """<div id=level role=slider tabindex=0 aria-label=Level aria-valuemin=0 aria-valuemax=60 aria-valuenow=20
         style="width: 90px; height: 20px; background: silver"></div><script>

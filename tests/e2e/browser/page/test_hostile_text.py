@@ -7,8 +7,8 @@ import unicodedata
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from failures.failure_site import OpenFailurePage
 from outrider.core.untrusted import clean_untrusted
-from zoo.zoo_site import OpenZooPage
 
 # As a model reads it: whatever stands alone and has a reference's form, in any alphabet that looks like Latin.
 READ_AS_REF = re.compile(r"(?<![A-Za-z0-9_\\])(?:e[ajkqvwxz]*|f[ajkqvwxz]+)[1-9][0-9]*(?![A-Za-z0-9_])")
@@ -99,7 +99,7 @@ def read_refs(text: str) -> list[str]:
 @example(texts=list(FORGED))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None)
 async def test_every_reference_that_can_be_read_in_an_outline_is_one_element_s_own(
-    revisit: OpenZooPage, texts: list[str]
+    revisit: OpenFailurePage, texts: list[str]
 ) -> None:
     on = await revisit(build_page(texts))
     shown = str(await on.snapshotter.take_snapshot("full", urls=True, limit=10_000_000))

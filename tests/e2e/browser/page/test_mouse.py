@@ -4,11 +4,11 @@ import re
 
 import pytest
 
+from failures.failure_site import OpenFailurePage
 from outrider.browser.actions.mouse import MouseGesture, use_mouse
 from outrider.browser.actions.page_tools import get_page_tools
 from outrider.browser.actions.scroll import scroll_page
 from outrider.core.errors import InvalidInput
-from zoo.zoo_site import OpenZooPage
 
 PAD = """<style>body { margin: 0 } #pad { position: absolute; left: 100px; top: 50px; background: #cde }</style>
 <canvas id=pad width=300 height=200 aria-label=Pad></canvas><script>
@@ -22,7 +22,7 @@ pad.onmousemove = (event) => event.buttons && log.push(`line ${event.offsetX} ${
 </script>"""
 
 
-async def test_a_gesture_happens_at_its_points(visit: OpenZooPage) -> None:
+async def test_a_gesture_happens_at_its_points(visit: OpenFailurePage) -> None:
     cases: list[tuple[MouseGesture, str, list[str]]] = [
         (MouseGesture("click", [(120, 80)]), "", ["mousedown 120 80", "mouseup 120 80", "click 120 80"]),
         (MouseGesture("click", [(20, 30)]), "#pad", ["mousedown 120 80", "mouseup 120 80", "click 120 80"]),
@@ -49,7 +49,7 @@ async def test_a_gesture_happens_at_its_points(visit: OpenZooPage) -> None:
         await use_mouse(on.pointer, MouseGesture("drag", [(1, 5)]))
 
 
-async def test_keys_and_buttons_stay_down_until_they_are_released(visit: OpenZooPage) -> None:
+async def test_keys_and_buttons_stay_down_until_they_are_released(visit: OpenFailurePage) -> None:
     on = await visit(PAD + "<button id=b>B</button>")
     await on.pointer.press_keys("Shift", "down")
     await on.pointer.click("#b")
@@ -63,7 +63,7 @@ async def test_keys_and_buttons_stay_down_until_they_are_released(visit: OpenZoo
     assert any(each.startswith("click") and each.endswith("shiftKey") for each in log)
 
 
-async def test_a_button_that_has_to_be_held_is_held(visit: OpenZooPage) -> None:
+async def test_a_button_that_has_to_be_held_is_held(visit: OpenFailurePage) -> None:
     on = await visit(
         """<button id=b>Delete</button><script>let since;
         b.onpointerdown = () => { since = performance.now() };
@@ -74,7 +74,7 @@ async def test_a_button_that_has_to_be_held_is_held(visit: OpenZooPage) -> None:
     assert "Deleted" in (await on.pointer.click("#b", hold_s=0.35)).changes
 
 
-async def test_scrolling_turns_the_wheel_where_it_reaches_just_that(visit: OpenZooPage) -> None:
+async def test_scrolling_turns_the_wheel_where_it_reaches_just_that(visit: OpenFailurePage) -> None:
     inner_box = (
         "<div style='height: 3000px'><div style='height: 690px; width: 900px; overflow: auto; margin: auto'>"
         "<p style='height: 900px'>In</div></div>"

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import pytest
 
+from failures.failure_site import OpenFailurePage
 from outrider.browser.snapshot.interactable import list_interactable
-from zoo.zoo_site import OpenZooPage
 
 pytestmark = pytest.mark.anyio
 
@@ -18,7 +18,7 @@ class Row:
     expected: str
 
 
-async def read_marked(rows: list[Row], key: str, visit: OpenZooPage) -> dict[str, str]:
+async def read_marked(rows: list[Row], key: str, visit: OpenFailurePage) -> dict[str, str]:
     """Show all rows on one page and return what is told of each marked element."""
     marked = [row.html.replace("@", f"data-testid=m{n}").replace("#n", f"r{n}") for n, row in enumerate(rows)]
     on = await visit(f"<!doctype html><meta charset=utf-8><body>{''.join(f'<div>{html}</div>' for html in marked)}")
@@ -93,7 +93,7 @@ NAMES = [
 ]
 
 
-async def test_names_follow_references_labels_content_and_style_sheets(visit: OpenZooPage) -> None:
+async def test_names_follow_references_labels_content_and_style_sheets(visit: OpenFailurePage) -> None:
     assert await read_marked(NAMES, "name", visit) == expect(NAMES)
 
 
@@ -139,7 +139,7 @@ ROLES = [
 ]
 
 
-async def test_roles_follow_the_role_attribute_the_element_and_its_context(visit: OpenZooPage) -> None:
+async def test_roles_follow_the_role_attribute_the_element_and_its_context(visit: OpenFailurePage) -> None:
     assert await read_marked(ROLES, "role", visit) == expect(ROLES)
 
 
@@ -154,5 +154,5 @@ DESCRIPTIONS = [
 ]
 
 
-async def test_descriptions_are_what_an_element_refers_to_or_its_tooltip(visit: OpenZooPage) -> None:
+async def test_descriptions_are_what_an_element_refers_to_or_its_tooltip(visit: OpenFailurePage) -> None:
     assert await read_marked(DESCRIPTIONS, "description", visit) == expect(DESCRIPTIONS)

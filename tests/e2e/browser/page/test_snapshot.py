@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from failures.failure_site import FailurePage, OpenFailurePage
 from outrider.browser.snapshot.extract_dom import build_dom_map, list_boxes, read_rendered_html, read_selection
 from outrider.browser.snapshot.interactable import list_interactable
 from outrider.core.errors import InvalidInput, NotFound
 from outrider.core.text import count_tokens
-from zoo.zoo_site import OpenZooPage, ZooPage
 
 WORD = re.compile(r"\w+")
 VISIBLE_WORDS = r"""(() => { const words = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -18,7 +18,7 @@ while (walker.nextNode()) if (walker.currentNode.parentElement.checkVisibility()
   words.push(...(walker.currentNode.data.match(/\w+/g) || [])); return words })()"""
 
 
-async def outline(on: ZooPage, **options: object) -> str:
+async def outline(on: FailurePage, **options: object) -> str:
     """The full outline, without its first line."""
     return str(await on.snapshotter.take_snapshot("full", **options)).partition("\n")[2]  # ty: ignore[invalid-argument-type]
 
@@ -121,12 +121,12 @@ async def outline(on: ZooPage, **options: object) -> str:
         ),
     ],
 )
-async def test_each_kind_of_element_has_its_line(html: str, lines: list[str], revisit: OpenZooPage) -> None:
+async def test_each_kind_of_element_has_its_line(html: str, lines: list[str], revisit: OpenFailurePage) -> None:
     on = await revisit(f"<!doctype html><title>T</title><body>{html}")
     assert (await outline(on)).split("\n") == lines
 
 
-async def test_open_and_closed_shadow_roots_are_read_and_reached(revisit: OpenZooPage) -> None:
+async def test_open_and_closed_shadow_roots_are_read_and_reached(revisit: OpenFailurePage) -> None:
     on = await revisit(
         """<div id=o></div><div id=c></div><x-y><b slot=s>slotted</b></x-y><script>
         log = [];
@@ -146,7 +146,7 @@ async def test_open_and_closed_shadow_roots_are_read_and_reached(revisit: OpenZo
     assert await on.read_log() == ["pressed"]
 
 
-async def test_frames_stand_in_their_places_whatever_their_origin(revisit: OpenZooPage) -> None:
+async def test_frames_stand_in_their_places_whatever_their_origin(revisit: OpenFailurePage) -> None:
     on = await revisit(
         """<p>before</p>
         <iframe title=Same srcdoc="<p>same</p><iframe title=Deep srcdoc='<button>deep</button>'></iframe>"></iframe>
@@ -166,7 +166,7 @@ TABLE = (
 )
 
 
-async def test_the_viewport_is_shown_and_the_rest_outlined(revisit: OpenZooPage) -> None:
+async def test_the_viewport_is_shown_and_the_rest_outlined(revisit: OpenFailurePage) -> None:
     on = await revisit(TABLE)
     text = str(await on.snapshotter.take_snapshot())
     assert "1 | Name 1" in text
@@ -178,7 +178,7 @@ async def test_the_viewport_is_shown_and_the_rest_outlined(revisit: OpenZooPage)
     assert "| Name 1\n" not in text
 
 
-async def test_an_outline_is_cut_at_its_budget_and_read_on_by_line(revisit: OpenZooPage) -> None:
+async def test_an_outline_is_cut_at_its_budget_and_read_on_by_line(revisit: OpenFailurePage) -> None:
     on = await revisit(TABLE)
     whole = (await outline(on, limit=1_000_000)).split("\n")
     read: list[str] = []
@@ -192,7 +192,7 @@ async def test_an_outline_is_cut_at_its_budget_and_read_on_by_line(revisit: Open
     assert read == whole
 
 
-async def test_reading_on_goes_on_in_what_was_seen_until_somebody_acts(revisit: OpenZooPage) -> None:
+async def test_reading_on_goes_on_in_what_was_seen_until_somebody_acts(revisit: OpenFailurePage) -> None:
     on = await revisit(f"<button id=b onclick='1'>B</button>{TABLE}")
     first = await on.snapshotter.take_snapshot("full", limit=200)
     await on.evaluate_js("document.querySelector('h1').remove()")
@@ -201,7 +201,7 @@ async def test_reading_on_goes_on_in_what_was_seen_until_somebody_acts(revisit: 
     assert (await on.snapshotter.take_snapshot("full", limit=200, offset=1)).piece.total == first.piece.total - 1
 
 
-async def test_what_can_be_pressed_below_the_viewport_is_not_in_the_view(revisit: OpenZooPage) -> None:
+async def test_what_can_be_pressed_below_the_viewport_is_not_in_the_view(revisit: OpenFailurePage) -> None:
     cards = "".join(f"<div><h3>Card {n}</h3><span onclick=1>*</span> <a href=/{n}>Open</a></div>" for n in range(60))
     on = await revisit(f"<style>div {{ height: 100px }}</style><section>{cards}</section>")
     shown = str(await on.snapshotter.take_snapshot())
@@ -209,14 +209,14 @@ async def test_what_can_be_pressed_below_the_viewport_is_not_in_the_view(revisit
     assert "above" not in shown
 
 
-async def test_the_address_may_be_left_to_whoever_tells_it_anyway(revisit: OpenZooPage) -> None:
+async def test_the_address_may_be_left_to_whoever_tells_it_anyway(revisit: OpenFailurePage) -> None:
     on = await revisit("<title>Here</title><p>text")
     seen = await on.snapshotter.take_snapshot("full")
     assert seen.to_text(address=False) == "Here\ntext"
     assert seen.to_text().startswith("Here · http")
 
 
-async def test_a_part_of_a_page_is_shown_by_its_reference_and_a_text_found(revisit: OpenZooPage) -> None:
+async def test_a_part_of_a_page_is_shown_by_its_reference_and_a_text_found(revisit: OpenFailurePage) -> None:
     on = await revisit("<select id=s aria-label=S>" + "".join(f"<option>O{n}" for n in range(50)) + "</select>" + TABLE)
     ref = re.search(r'"S" (e\d+)', await outline(on))
     assert ref
@@ -225,20 +225,20 @@ async def test_a_part_of_a_page_is_shown_by_its_reference_and_a_text_found(revis
     assert found.split("\n") == ["# Rows", "table (301 rows)", " 123 | Name 123"]
 
 
-async def test_links_have_their_addresses_on_request(revisit: OpenZooPage) -> None:
+async def test_links_have_their_addresses_on_request(revisit: OpenFailurePage) -> None:
     on = await revisit("<a href=/here>Here</a> <a href=https://example.com/there>There</a>")
     assert "[Here e1](/here)" in await outline(on, urls=True)
     assert "(https://example.com/there)" in await outline(on, urls=True)
 
 
-async def test_interactive_leaves_out_what_can_only_be_read(revisit: OpenZooPage) -> None:
+async def test_interactive_leaves_out_what_can_only_be_read(revisit: OpenFailurePage) -> None:
     on = await revisit("<h1>A</h1><p>text</p><nav><a href=/x>x</a></nav><h2>B</h2><p>more</p>")
     text = str(await on.snapshotter.take_snapshot("interactive"))
     assert "text" not in text
     assert "[x e1]" in text
 
 
-async def test_an_unknown_root_is_said_to_be_gone(revisit: OpenZooPage) -> None:
+async def test_an_unknown_root_is_said_to_be_gone(revisit: OpenFailurePage) -> None:
     on = await revisit("<p>x")
     with pytest.raises(NotFound):
         await on.snapshotter.take_snapshot("full", root="e77")
@@ -275,7 +275,7 @@ def _block(rng: random.Random, words: Iterator[str], deep: int) -> str:
 
 
 @pytest.mark.parametrize("seed", range(8))
-async def test_all_visible_text_is_in_the_full_outline(seed: int, revisit: OpenZooPage) -> None:
+async def test_all_visible_text_is_in_the_full_outline(seed: int, revisit: OpenFailurePage) -> None:
     on = await revisit(generated(seed))
     words = set(await on.evaluate_js(VISIBLE_WORDS))
     assert len(words) > 100
@@ -284,7 +284,7 @@ async def test_all_visible_text_is_in_the_full_outline(seed: int, revisit: OpenZ
 
 
 @pytest.mark.parametrize("seed", range(3))
-async def test_references_outlive_a_page_that_draws_itself_anew(seed: int, revisit: OpenZooPage) -> None:
+async def test_references_outlive_a_page_that_draws_itself_anew(seed: int, revisit: OpenFailurePage) -> None:
     on = await revisit(generated(seed))
     before = await outline(on, limit=10_000_000)
     await on.evaluate_js(
@@ -294,7 +294,7 @@ async def test_references_outlive_a_page_that_draws_itself_anew(seed: int, revis
     assert await outline(on, limit=10_000_000) == before
 
 
-async def test_a_small_change_has_a_small_difference(revisit: OpenZooPage) -> None:
+async def test_a_small_change_has_a_small_difference(revisit: OpenFailurePage) -> None:
     on = await revisit(generated(5) + "<p id=changes>old</p><button id=b>B</button>")
     await on.evaluate_js("document.getElementById('b').onclick = () => { changes.textContent = 'new words' }")
     outcome = await on.pointer.click("#b")
@@ -302,7 +302,7 @@ async def test_a_small_change_has_a_small_difference(revisit: OpenZooPage) -> No
     assert count_tokens(str(outcome)) <= 40
 
 
-async def test_a_page_that_has_changed_altogether_is_told_whole(revisit: OpenZooPage) -> None:
+async def test_a_page_that_has_changed_altogether_is_told_whole(revisit: OpenFailurePage) -> None:
     on = await revisit(generated(5) + "<button id=b>B</button>")
     await on.evaluate_js(
         f"document.getElementById('b').onclick = () => {{ document.body.innerHTML = `{generated(6)}` }}"
@@ -311,7 +311,7 @@ async def test_a_page_that_has_changed_altogether_is_told_whole(revisit: OpenZoo
     assert outcome.changes.startswith("G · ")
 
 
-async def test_interactable_elements_are_told_as_data(revisit: OpenZooPage) -> None:
+async def test_interactable_elements_are_told_as_data(revisit: OpenFailurePage) -> None:
     on = await revisit("fields.html")
     found = await list_interactable(on.snapshotter)
     by_id = {each["attributes"].get("id"): each for each in found.elements}
@@ -342,7 +342,7 @@ async def test_interactable_elements_are_told_as_data(revisit: OpenZooPage) -> N
         assert await on.evaluate_js(f"document.querySelectorAll({each['selector']!r}).length") == 1
 
 
-async def test_interactable_is_limited_scoped_and_clamped(revisit: OpenZooPage) -> None:
+async def test_interactable_is_limited_scoped_and_clamped(revisit: OpenFailurePage) -> None:
     on = await revisit("fields.html")
     few = await list_interactable(on.snapshotter, max_elements=0)
     assert len(few.elements) == 1
@@ -356,7 +356,7 @@ async def test_interactable_is_limited_scoped_and_clamped(revisit: OpenZooPage) 
     assert any(each["attributes"].get("id") == "hidden-file" for each in hidden.elements)
 
 
-async def test_references_of_interactable_elements_can_be_acted_on(revisit: OpenZooPage) -> None:
+async def test_references_of_interactable_elements_can_be_acted_on(revisit: OpenFailurePage) -> None:
     on = await revisit("fields.html")
     tick = next(
         each for each in (await list_interactable(on.snapshotter)).elements if each["attributes"].get("id") == "tick"
@@ -365,7 +365,7 @@ async def test_references_of_interactable_elements_can_be_acted_on(revisit: Open
     assert await on.evaluate_js("document.getElementById('tick').checked")
 
 
-async def test_the_rendered_document_has_shadow_trees_and_frames_and_no_secrets(revisit: OpenZooPage) -> None:
+async def test_the_rendered_document_has_shadow_trees_and_frames_and_no_secrets(revisit: OpenFailurePage) -> None:
     on = await revisit(
         """<p style="display:none">no</p><script>'no'</script><div id=o></div><iframe srcdoc="<p>framed</p>"></iframe>
         <input type=password value=geheim><a href=/rel>rel</a>
@@ -381,7 +381,7 @@ async def test_the_rendered_document_has_shadow_trees_and_frames_and_no_secrets(
     assert "no" not in re.findall(r">(\w+)<", html)
 
 
-async def test_a_map_of_the_document_and_selected_text(revisit: OpenZooPage) -> None:
+async def test_a_map_of_the_document_and_selected_text(revisit: OpenFailurePage) -> None:
     on = await revisit("<div id=a class=b><p>one</p><p>two</p></div>")
     told = await build_dom_map(on.snapshotter, selector="#a")
     assert told["domMap"]["id"] == "a"
@@ -390,7 +390,7 @@ async def test_a_map_of_the_document_and_selected_text(revisit: OpenZooPage) -> 
     assert await read_selection(on.snapshotter) == "one"
 
 
-async def test_boxes_for_drawing_are_those_in_the_viewport(revisit: OpenZooPage) -> None:
+async def test_boxes_for_drawing_are_those_in_the_viewport(revisit: OpenFailurePage) -> None:
     on = await revisit("<button>A</button><div style='height:3000px'></div><button>B</button>")
     assert [each["ref"] for each in await list_boxes(on.snapshotter)] == ["e1"]
 
@@ -403,14 +403,14 @@ async def test_boxes_for_drawing_are_those_in_the_viewport(revisit: OpenZooPage)
         "<form><input name=localName><input name=parentNode><input name=parentElement><i>here</i></form>",
     ],
 )
-async def test_a_page_that_shadows_its_own_properties_is_read_all_the_same(html: str, revisit: OpenZooPage) -> None:
+async def test_a_page_that_shadows_its_own_properties_is_read_all_the_same(html: str, revisit: OpenFailurePage) -> None:
     on = await revisit(f"<body>{html}<button id=b>B</button>")
     assert "here" in str(await on.snapshotter.take_snapshot("full"))
     assert "clicked" in str(await on.pointer.click("#b"))
     assert (await list_interactable(on.snapshotter)).total
 
 
-async def test_a_page_nested_as_deep_as_the_browser_bears_is_read(visit: OpenZooPage) -> None:
+async def test_a_page_nested_as_deep_as_the_browser_bears_is_read(visit: OpenFailurePage) -> None:
     on = await visit("<p>top</p><div id=d></div>")
     await on.evaluate_js(
         """(() => { let e = d; for (let n = 0; n < 1500; n++) { const c = document.createElement('div');
@@ -421,7 +421,7 @@ async def test_a_page_nested_as_deep_as_the_browser_bears_is_read(visit: OpenZoo
     assert "bottom" in text
 
 
-async def test_a_page_without_end_is_cut(visit: OpenZooPage) -> None:
+async def test_a_page_without_end_is_cut(visit: OpenFailurePage) -> None:
     on = await visit("<div id=d></div>")
     await on.evaluate_js("d.innerHTML = '<i>x </i>'.repeat(100000)")
     assert len(str(await on.snapshotter.take_snapshot("full"))) < 20_000

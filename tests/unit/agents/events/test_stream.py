@@ -109,7 +109,7 @@ async def test_events_of_many_runs_are_written_together_and_none_is_lost(databas
     await here.close()
 
 
-async def test_nobody_is_left_waiting_when_the_house_is_closed(database: Database):
+async def test_nobody_is_left_waiting_when_the_app_is_closed(database: Database):
     run, here = await add_active_run(database), EventStreams(database)
     await here.append(run, [("status", {"status": "running"})])
     events: list[RunEvent] = []

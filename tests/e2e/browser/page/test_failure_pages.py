@@ -1,4 +1,4 @@
-"""The failure zoo: what cannot be done is refused with its cause and the way out, and nothing is done.
+"""The failure failures: what cannot be done is refused with its cause and the way out, and nothing is done.
 
 `Case.reason` empty means that it must succeed; `log` is what must have reached the page.
 """
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import pytest
 
+from failures.failure_site import FailurePage, OpenFailurePage
 from outrider.core.errors import OutriderError
-from zoo.zoo_site import OpenZooPage, ZooPage
 
-Act = Callable[[ZooPage], Awaitable[object]]
+Act = Callable[[FailurePage], Awaitable[object]]
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-async def test_every_case_is_done_or_refused_with_cause_and_way_out(case: Case, revisit: OpenZooPage) -> None:
+async def test_every_case_is_done_or_refused_with_cause_and_way_out(case: Case, revisit: OpenFailurePage) -> None:
     on = await revisit(case.page)
     if not case.reason:
         await case.act(on)
@@ -170,5 +170,5 @@ async def test_every_case_is_done_or_refused_with_cause_and_way_out(case: Case, 
         assert tuple(await on.read_log()) == case.log
 
 
-def test_the_zoo_has_at_least_sixty_cases() -> None:
+def test_the_failure_pages_have_at_least_sixty_cases() -> None:
     assert len(CASES) >= 60

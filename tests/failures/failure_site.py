@@ -1,4 +1,4 @@
-"""The pages of the zoo on loopback, and a visit to one of them."""
+"""The pages of the failures on loopback, and a visit to one of them."""
 
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
@@ -13,13 +13,13 @@ from outrider.browser.protocol.page import BrowserPage
 from outrider.browser.protocol.scripts import PageScripts
 from outrider.browser.snapshot.snapshot import Snapshotter
 
-ZOO_FOLDER = Path(__file__).parent
+PAGE_FOLDER = Path(__file__).parent
 CONTENT_TYPES = {".html": b"text/html; charset=utf-8", ".js": b"text/javascript"}
 
 
 @dataclass
-class ZooSite:
-    """An ASGI application: the files of the zoo, and what a test writes into `pages`."""
+class FailureSite:
+    """An ASGI application: the files of the failures, and what a test writes into `pages`."""
 
     pages: dict[str, str] = field(default_factory=dict)
 
@@ -30,7 +30,7 @@ class ZooSite:
             await send({"type": "lifespan.shutdown.complete"})
             return
         name = scope["path"].lstrip("/")
-        path = ZOO_FOLDER / name
+        path = PAGE_FOLDER / name
         body = self.pages[name].encode() if name in self.pages else path.read_bytes() if path.is_file() else b""
         kind = CONTENT_TYPES.get(path.suffix, b"text/html; charset=utf-8")
         await send(
@@ -40,8 +40,8 @@ class ZooSite:
 
 
 @dataclass
-class ZooPage:
-    """A page of the zoo, with the tools that act on it."""
+class FailurePage:
+    """A page of the failures, with the tools that act on it."""
 
     page: BrowserPage
     snapshotter: Snapshotter
@@ -51,7 +51,7 @@ class ZooPage:
     base_url: str
 
     async def read_log(self) -> list[str]:
-        """Return the events that reached the page (`zoo/log.js`)."""
+        """Return the events that reached the page (`failures/log.js`)."""
         return await self.page.evaluate_in("", "() => log")
 
     async def evaluate_js(self, expression: str) -> Any:
@@ -59,7 +59,7 @@ class ZooPage:
         return await self.page.evaluate_in("", f"() => ({expression})")
 
     async def open_page(self, name: str) -> None:
-        """Open another page of the zoo and wait until it is loaded."""
+        """Open another page of the failures and wait until it is loaded."""
         await load_url(self.page, f"{self.base_url}/{name}")
 
 
@@ -73,4 +73,4 @@ async def load_url(page: BrowserPage, url: str) -> None:
     off()
 
 
-OpenZooPage = Callable[[str], Coroutine[Any, Any, ZooPage]]
+OpenFailurePage = Callable[[str], Coroutine[Any, Any, FailurePage]]
