@@ -28,21 +28,23 @@ def resolve_parameters(flow: Flow, given: Mapping[str, object]) -> dict[str, str
 
 
 def resolve_secrets(flow: Flow, environ: Mapping[str, str], folder: Path) -> dict[str, str]:
-    """Return the value of each secret, from the environment or a file in the folder. Raises NotConfigured."""
+    """Return the value of each secret, from the environment or a file in the folder. Raises NotConfigured.
+
+    A variable that is not set may be a file of its name, because a process that runs already gets no new variables.
+    """
     return {name: _read_secret(name, secret, environ, folder) for name, secret in flow.secrets.items()}
 
 
 def _read_secret(name: str, secret: Secret, environ: Mapping[str, str], folder: Path) -> str:
-    if secret.env:
-        if value := environ.get(secret.env) or os.environ.get(secret.env):
-            return value
-        hint = f"the operator must set {secret.env} where Outrider starts"
-        raise NotConfigured(f"secret {name}: the variable {secret.env} is not set", hint=hint, code="no_secret")
+    if secret.env and (value := environ.get(secret.env) or os.environ.get(secret.env)):
+        return value
+    file = secret.file or secret.env
     try:
-        return (folder / secret.file).read_text(encoding="utf-8").rstrip("\n")
+        return (folder / file).read_text(encoding="utf-8").rstrip("\n")
     except OSError:
-        hint = f"the operator must write it to {secret.file} in the folder flow-secrets of data_dir"
-        raise NotConfigured(f"secret {name}: the file {secret.file} is missing", hint=hint, code="no_secret") from None
+        variable = f"set {secret.env} where Outrider starts, or " if secret.env else ""
+        hint = f"the operator must {variable}write it to the file {file} in flow-secrets of data_dir"
+        raise NotConfigured(f"secret {name} has no value", hint=hint, code="no_secret") from None
 
 
 def fill_placeholders(text: str, values: Mapping[str, str]) -> str:

@@ -13,6 +13,7 @@ from outrider.agents.settings import McpServerSettings
 from outrider.core.errors import InvalidInput
 
 SettingPath = tuple[str, ...]
+FLOW_VARIABLE_PREFIX = "OUTRIDER_FLOW_"  # of variables that hold secrets of flows and are no settings
 WORKSPACE_LISTS = frozenset({("tools", "disable"), ("egress", "deny"), ("search", "disabled")})
 
 
@@ -64,12 +65,13 @@ def load_workspace_file(path: Path) -> SettingsLayer:
 def load_environment(environ: Mapping[str, str], model: type[BaseModel]) -> SettingsLayer:
     """Load `OUTRIDER_SEARCH__PROFILE=x` as `search.profile`; lists may be separated by commas.
 
-    Empty variables are ignored, because hosts pass fields that the user left blank as empty variables.
+    Empty variables are ignored, because hosts pass fields that the user left blank as empty variables; and
+    `OUTRIDER_FLOW_…`, which hold secrets of flows.
     """
     prefix = "OUTRIDER_"
     values: dict[str, Any] = {}
     for name in sorted(environ):
-        if not name.startswith(prefix) or not environ[name].strip():
+        if not name.startswith(prefix) or name.startswith(FLOW_VARIABLE_PREFIX) or not environ[name].strip():
             continue
         setting = tuple(name.removeprefix(prefix).lower().split("__"))
         try:

@@ -125,7 +125,8 @@ def test_a_variable_that_cannot_be_read_is_named(read: Read, environ: dict[str, 
 
 
 def test_other_programs_variables_are_none_of_ours():
-    assert load_environment({"PATH": "x", "MY_OUTRIDER_X": "y", "outrider_names": "z"}, Settings).values == {}
+    others = {"PATH": "x", "MY_OUTRIDER_X": "y", "outrider_names": "z", "OUTRIDER_FLOW_PASSWORD": "of a flow"}
+    assert load_environment(others, Settings).values == {}
 
 
 def test_flags_are_put_where_their_name_says():

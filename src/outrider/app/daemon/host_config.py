@@ -10,7 +10,7 @@ from pathlib import Path
 from outrider.agents.models.provider_registry import load_providers as load_model_providers
 from outrider.search.selection import load_providers as load_search_providers
 from outrider.settings import LoadedSettings, Settings
-from outrider.settings.layers import flatten_values
+from outrider.settings.layers import FLOW_VARIABLE_PREFIX, flatten_values
 
 VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -79,7 +79,7 @@ def resolve_paths(loaded: LoadedSettings) -> LoadedSettings:
 
 
 def select_environment(environ: Mapping[str, str], settings: Settings) -> dict[str, str]:
-    """Return the variables that the settings name, and those of known providers' keys."""
+    """Return the variables that the settings name, those of known providers' keys, and secrets of flows."""
     # A program that we start, or a cloud's storage, may read any variable.
     if settings.search.agent_browser.command or "://" in settings.artifacts.storage:
         return dict(environ)
@@ -87,7 +87,7 @@ def select_environment(environ: Mapping[str, str], settings: Settings) -> dict[s
     names |= {name for provider in load_model_providers().values() for name in provider.env}
     credentials = (each for provider in load_search_providers().values() for each in provider.credentials)
     names |= {name for credential in credentials for name in credential.env}
-    return {name: environ[name] for name in environ if name in names}
+    return {name: environ[name] for name in environ if name in names or name.startswith(FLOW_VARIABLE_PREFIX)}
 
 
 def _iter_words(value: object) -> Iterator[str]:

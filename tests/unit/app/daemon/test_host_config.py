@@ -44,8 +44,13 @@ def test_a_program_that_is_found_by_name_stays_a_name(home: Path):
 
 def test_of_the_environment_only_what_is_read_makes_a_difference(home: Path):
     environ = {"BRAVE_API_KEY": "a", "ANTHROPIC_API_KEY": "b", "MY_KEY": "c", "TERM": "d", "SHLVL": "e", "PATH": "f"}
+    environ["OUTRIDER_FLOW_PASSWORD"] = "g"
     plain = read(home, environ)
-    assert set(select_environment(environ, plain.settings)) == {"BRAVE_API_KEY", "ANTHROPIC_API_KEY"}
+    assert set(select_environment(environ, plain.settings)) == {
+        "BRAVE_API_KEY",
+        "ANTHROPIC_API_KEY",
+        "OUTRIDER_FLOW_PASSWORD",
+    }
     servers = {"one": {"url": "https://x.example/${MY_KEY}"}}
     assert "MY_KEY" in select_environment(environ, read(home, environ, mcpServers=servers).settings)
     program = read(home, environ, search={"agent_browser": {"command": "agent-browser"}})
