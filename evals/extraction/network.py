@@ -46,6 +46,7 @@ class Lessons:
         sizes: Words of each block.
         pages: First row and the row behind the last of each page.
         void: Of each page, whether its reference is empty.
+        weight: Of each page, what it counts beside others.
         lines: Two sparse matrices of lines of names by places of words: all ancestors', the nearest elements'.
         line: Of each block, the number of its line.
         named: The features that tell of names and of the address.
@@ -57,6 +58,7 @@ class Lessons:
     sizes: NDArray
     pages: list[tuple[int, int]]
     void: NDArray
+    weight: NDArray
     lines: tuple[Any, Any]
     line: NDArray
     named: NDArray
@@ -143,7 +145,7 @@ def _batch(lessons: Lessons, chosen: NDArray, settings: Settings, chance: np.ran
         lessons.labels[at],
         lessons.sizes[at],
         page,
-        np.where(lessons.void[chosen], settings.void, 1.0),
+        np.where(lessons.void[chosen], settings.void, 1.0) * lessons.weight[chosen],
         words,
         shares,
     )

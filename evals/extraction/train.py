@@ -1,43 +1,54 @@
 """Train the model of `outrider.pages.extraction`, and score it on unseen sites.
 
-    OUTRIDER_WCXB=…/wcxb_dev python -m evals.extraction.train [--score-only]
+    OUTRIDER_WCXB=…/wcxb_dev python -m evals.extraction.train [--score-only] [--more data/*] [--without fundus]
 
 Needs numpy, scipy, scikit-learn and rapidfuzz beside the package. The data is the development split of
-the Web Content Extraction Benchmark (Murrough Foley, CC BY 4.0). Seeded: the same libraries on the
-same machine give the same file. About a quarter of an hour.
+the Web Content Extraction Benchmark (Murrough Foley, CC BY 4.0), with `--more` also the corpora that
+`fixtures.py` and `manuals.py` write. Seeded: the same libraries on the same machine give the same
+file. About a quarter of an hour, and half an hour with all corpora.
 
-Scores are of five folds of whole sites (registered domains), and of five folds of single pages, of
-which a quarter are of sites that training has seen. The lexicon, which is itself learned, is learned
-anew for each pair of folds, so that no page has a part in its own score.
+Scores are of the benchmark's pages: of five folds of whole sites (registered domains), and of five
+folds of single pages, of which a quarter are of sites that training has seen. The lexicon, which is
+itself learned, is learned anew for each pair of folds, so that no page has a part in its own score.
+With `--without NAME…` the pages of these corpora are scored by a model that has seen none of their
+sites, and nothing is written.
 """
 
 import argparse
 import json
 from collections import Counter, defaultdict
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evals.extraction.corpora import (
+    BENCHMARK,
+    REWRITTEN,
+    Page,
+    find_corpus,
+    leave_out,
+    prepare,
+    rewrite,
+    split_benchmark,
+    weigh,
+)
 from evals.extraction.corpus import HERE, TYPES, Sample, digest, folds, large, samples
 from evals.extraction.evaluate import ours
-from evals.extraction.labels import labels
+from evals.extraction.fixtures import PROJECTS
+from evals.extraction.manuals import MANUALS
 from evals.extraction.metric import f1, words
 from evals.extraction.names import named_columns, named_lines
 from evals.extraction.network import BY_NAME, PLAIN, Lessons, train
-from outrider.pages.extraction.blocks.style_sheets import collect_style_sheets
-from outrider.pages.extraction.blocks.tree_walker import cut_into_blocks
 from outrider.pages.extraction.classify import attribute_words, features, lexicon
-from outrider.pages.extraction.classify.block_arrays import build_block_arrays
 from outrider.pages.extraction.classify.classifier import MIN_KIND_WORDS, build_layout, choose_blocks, predict_content
 from outrider.pages.extraction.classify.model import MODEL_FILE, ContentModel, load_model
 from outrider.pages.extraction.classify.name_vectors import NameVectors
 from outrider.pages.extraction.classify.network import append_lexicon_columns
 from outrider.pages.extraction.classify.page_kind import PAGE_KINDS, KindClassifier, average_features
-from outrider.pages.extraction.classify.signals import read_signals
-from outrider.pages.extraction.main_content import parse_html
 
 FOLDS = 5
 SITES = 4  # on which a name's word occurs at least
@@ -45,32 +56,6 @@ COLUMN_SITES = 40  # on which a feature is not the same everywhere
 LEAST = 0.02  # weight from which a word is stored
 FEWEST = 5  # words of a reference that is believed
 KIND_STRENGTH = 0.01  # of the classifier of kinds: the inverse of its regularisation
-
-
-@dataclass
-class Page:
-    """A page ready for training."""
-
-    sample: Sample
-    page: Any  # Blocks, without what only the renderer needs
-    rows: NDArray[np.float32]
-    sizes: NDArray[np.float32]
-    labels: NDArray[np.float64]
-
-
-def prepare(sample: Sample) -> Page | None:
-    """A page's blocks, features and labels; nothing for a page without text."""
-    tree = parse_html(sample.html())
-    if tree.body is None:
-        return None
-    sheets = collect_style_sheets(tree)
-    page = cut_into_blocks(tree.body, hides=sheets.is_hidden if sheets else None)
-    if not page.texts:
-        return None
-    view = build_block_arrays(page)
-    rows = features.build_features(page, read_signals(tree, sample.url), view).to_rows()
-    page.attributes, page.links, page.images = {}, [], []
-    return Page(sample, page, rows, view.words, labels(page.texts, sample.text))
 
 
 class Lexicon:
@@ -134,26 +119,17 @@ class Lexicon:
         return lexicon.build_lexicon_columns(named, view.owner, page.sizes, known).T
 
 
-def stacked(book: Lexicon, pages: list[Page], tested: frozenset[int]) -> dict[int, NDArray[np.float32]]:
-    """The lexicon's columns of all pages, learned without the tested ones and without the page's own fold of sites."""
-    fold = by_site(pages)
+def stacked(
+    book: Lexicon, pages: list[Page], tested: frozenset[int], chosen: list[int]
+) -> dict[int, NDArray[np.float32]]:
+    """The lexicon's columns of all pages, learned on the chosen ones without those of the page's own fold of sites."""
+    fold = folds([each.sample.site for each in pages], FOLDS)
     found = {}
-    for left_out in (*range(FOLDS), None):
-        mine = tested if left_out is None else {at for at, each in enumerate(fold) if each == left_out} - tested
-        seen = [at for at, each in enumerate(fold) if at not in tested and each != left_out]
-        weights = book.learned(pages, seen) if mine else np.zeros(0)
-        found |= {at: book.columns(pages[at], weights) for at in mine}
-    return found
-
-
-def by_site(pages: list[Page]) -> list[int]:
-    """The fold of each page, all pages of a site in one."""
-    return folds([each.sample.site for each in pages], FOLDS)
-
-
-def by_page(pages: list[Page]) -> list[int]:
-    """The fold of each page, whatever its site."""
-    return folds([each.sample.id for each in pages], FOLDS)
+    for left_out in range(FOLDS):
+        weights = book.learned(pages, [at for at in chosen if fold[at] != left_out])
+        found |= {at: book.columns(pages[at], weights) for at in chosen if fold[at] == left_out}
+    weights = book.learned(pages, chosen) if tested else np.zeros(0)
+    return found | {at: book.columns(pages[at], weights) for at in tested}
 
 
 def useful(pages: list[Page]) -> NDArray[np.int64]:
@@ -180,6 +156,7 @@ def fit(pages: list[Page], extra: dict[int, NDArray], chosen: list[int], columns
         sizes=np.concatenate([pages[at].sizes for at in chosen]).astype(np.float64),
         pages=list(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)),
         void=np.array([len(words(pages[at].sample.text)) < FEWEST for at in chosen]),
+        weight=np.array([weigh(pages[at].sample) for at in chosen]),
         lines=lines,
         line=line,
         named=named,
@@ -192,9 +169,10 @@ def fit(pages: list[Page], extra: dict[int, NDArray], chosen: list[int], columns
 
 
 def fit_kinds(pages: list[Page], extra: dict[int, NDArray], chosen: list[int], columns: NDArray) -> KindClassifier:
-    """What tells a page's kind, learned on the chosen pages."""
+    """What tells a page's kind, learned on those of the chosen pages whose kind is known."""
     from sklearn.linear_model import LogisticRegression
 
+    chosen = [at for at in chosen if pages[at].sample.type]
     rows = np.array([page_features(pages[at], extra[at], columns) for at in chosen])
     mean, scale = rows.mean(0), 1 / (rows.std(0) + np.float32(1e-3))
     linear = LogisticRegression(C=KIND_STRENGTH, max_iter=500)
@@ -220,11 +198,11 @@ def score(learned: ContentModel, page: Page, extra: NDArray, kind: str) -> float
 
 
 def one_fold(
-    tested: frozenset[int], pages: list[Page], columns: NDArray, book: Lexicon
+    tested: frozenset[int], chosen: list[int], pages: list[Page], columns: NDArray, book: Lexicon
 ) -> dict[int, tuple[float, bool]]:
-    """Of the tested pages the score, by a model of the others, and whether it tells their kind."""
-    extra = stacked(book, pages, tested)
-    learned = fit(pages, extra, [at for at in range(len(pages)) if at not in tested], columns)
+    """Of the tested pages the score, by a model of the chosen ones, and whether it tells their kind."""
+    extra = stacked(book, pages, tested, chosen)
+    learned = fit(pages, extra, chosen, columns)
     found = {}
     for at in sorted(tested):
         kind = learned.kind_classifier.predict_kind(page_features(pages[at], extra[at], columns))
@@ -242,19 +220,22 @@ def summary(scores: dict[str, float], sample: list[Sample]) -> dict[str, float]:
 
 
 def cross_validated(
-    pages: list[Page], everything: list[Sample], columns: NDArray, book: Lexicon, fold: list[int]
+    pages: list[Page], everything: list[Sample], columns: NDArray, book: Lexicon, *, by_page: bool = False
 ) -> dict[str, Any]:
-    """The scores on pages that are not trained on, of each fold, and the share of pages whose kind is told rightly.
+    """Score the benchmark's pages by models that have not seen them.
 
-    A page without blocks scores by what it declares.
+    Returns the means of each kind and of each fold, and the share of pages whose kind is told rightly. A page without
+    blocks scores by what it declares.
     """
     judged = {each.sample.id for each in pages}
     scores = {each.id: f1(ours(each, each.html()), each.text) for each in everything if each.id not in judged}
+    known = [each.sample for each in pages]
+    fold = split_benchmark(known, FOLDS, by_page=by_page)
     kinds: list[bool] = []
     means: list[float] = []
     for number in range(FOLDS):
         tested = frozenset(at for at, each in enumerate(fold) if each == number)
-        found = one_fold(tested, pages, columns, book)
+        found = one_fold(tested, leave_out(known, tested, by_page=by_page), pages, columns, book)
         scores |= {pages[at].sample.id: value for at, (value, _) in found.items()}
         kinds += [right for _, right in found.values()]
         means.append(round(float(np.mean([value for value, _ in found.values()])), 4))
@@ -285,49 +266,71 @@ def store(model: ContentModel, names: dict[str, float], provenance: dict[str, An
 
 
 def main() -> None:
-    """Reads the corpus, scores by folds, trains on all of it, writes the file."""
+    """Reads the corpora, trains on all of them, scores by folds, writes the file."""
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--score-only", action="store_true", help="train no model; the file gets the scores")
+    arguments.add_argument("--more", type=Path, nargs="+", default=[], help="folders of more corpora")
+    arguments.add_argument("--without", nargs="+", default=[], help="score these corpora, and write nothing")
     chosen = arguments.parse_args()
     folder = large()
     if folder is None:
         raise SystemExit("no corpus: set OUTRIDER_WCXB to the folder of the development split")
     everything = list(samples(folder))
+    more = [sample for each in chosen.more for sample in samples(each)]
     with ProcessPoolExecutor(2) as pool:
-        pages = [page for page in pool.map(prepare, everything, chunksize=16) if page is not None]
+        pages = [page for page in pool.map(prepare, everything + more, chunksize=16) if page is not None]
+        if more:
+            pages += [page for page in pool.map(rewrite, pages, chunksize=16) if page is not None]
     columns, book = useful(pages), Lexicon(pages)
     print(f"{len(pages)} pages, {sum(len(each.sizes) for each in pages)} blocks, {len(columns)} features", flush=True)
+    if chosen.without:
+        score_without(set(chosen.without), pages, columns, book)
+        return
     if not chosen.score_only:
         write(pages, columns, book, {})
-    measured = cross_validated(pages, everything, columns, book, by_site(pages))
+    measured = cross_validated(pages, everything, columns, book)
     print(measured, flush=True)
     write(pages, columns, book, measured)
-    measured["by_page"] = cross_validated(pages, everything, columns, book, by_page(pages))
+    measured["by_page"] = cross_validated(pages, everything, columns, book, by_page=True)
     print(measured["by_page"], flush=True)
     write(pages, columns, book, measured)
 
 
+def score_without(corpora: set[str], pages: list[Page], columns: NDArray, book: Lexicon) -> None:
+    """Print the scores of corpora by a model that has not seen them."""
+    known = [each.sample for each in pages]
+    tested = frozenset(at for at, each in enumerate(known) if find_corpus(each) in corpora)
+    found = one_fold(tested, leave_out(known, tested), pages, columns, book)
+    for corpus in sorted(corpora):
+        scores = [value for at, (value, _) in found.items() if find_corpus(known[at]) == corpus]
+        print(f"{corpus}: {len(scores)} pages, {np.mean(scores):.4f}", flush=True)
+
+
 def write(pages: list[Page], columns: NDArray, book: Lexicon, measured: dict[str, Any]) -> None:
     """Trains on all pages and stores the model; after the first time only the scores are new."""
-    about = provenance(digest(large() or HERE)) | measured
+    corpora = {find_corpus(each.sample) for each in pages} - {BENCHMARK, REWRITTEN}
+    about = provenance(digest(large() or HERE), sorted(corpora)) | measured
     if measured:
         learned = load_model()
         store(learned, learned.name_weights, about)
         return
     everywhere = list(range(len(pages)))
-    learned = fit(pages, stacked(book, pages, frozenset()), everywhere, columns)
+    learned = fit(pages, stacked(book, pages, frozenset(), everywhere), everywhere, columns)
     weights = book.learn(pages, everywhere)
     store(learned, {word: float(weights[at]) for word, at in book.number.items() if abs(weights[at]) > LEAST}, about)
     load_model.cache_clear()
 
 
-def provenance(sha256: str) -> dict[str, Any]:
+def provenance(sha256: str, corpora: list[str]) -> dict[str, Any]:
     """Where a model's file comes from and what it is worth."""
+    sources = {each.name: f"{each.repository} at {each.commit}, {each.licence}" for each in PROJECTS}
+    sources["manuals"] = "; ".join(sorted({f"{each.package}, {each.licence}" for each in MANUALS}))
     return {
         "version": 2,
         "data": "Web Content Extraction Benchmark, development split, 1,497 pages, by Murrough Foley",
         "licence": "CC-BY-4.0",
         "sha256": sha256,
+        "more": {name: sources[name] for name in corpora},
         "settings": asdict(PLAIN),
         "settings_by_name": asdict(BY_NAME),
         "measure": "F1 of bags of words, page mean, five folds of whole sites, with the package's fall-backs",
