@@ -51,7 +51,7 @@ async def test_pages_are_read_over_http_by_clients_of_both_eras(home: Path, mode
             async with Client(f"{url}/dogent", mode=mode) as client:
                 tools = [tool.name for tool in (await client.list_tools()).tools]
     assert "Tea is a drink" in read_first_text(result)
-    assert tools == ["web_search", "web_fetch", "web_crawl"]
+    assert tools == ["web_search", "web_fetch", "web_crawl", "web_map", "web_extract"]
 
 
 async def test_a_server_that_is_told_to_stop_stops(home: Path):

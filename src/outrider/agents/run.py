@@ -154,7 +154,7 @@ class RunStore:
         insert = self._database.build_insert(runs).values(dict(row)).on_conflict_do_nothing().returning(runs.c.id)
 
         def insert_run(connection: "Connection") -> ClaimedKey | bool:
-            claimed = self._start_keys.claim(connection, start_key, row["id"]) if start_key else None
+            claimed = self._start_keys.claim_key(connection, start_key, row["id"]) if start_key else None
             if claimed is not None:
                 return claimed
             is_new = connection.execute(insert).first() is not None

@@ -71,7 +71,7 @@ class StartKeys:
         )
         return None if claimed is None else require_same_request(claimed, key).started_id
 
-    def claim(self, connection: "Connection", key: StartKey, started_id: str) -> ClaimedKey | None:
+    def claim_key(self, connection: "Connection", key: StartKey, started_id: str) -> ClaimedKey | None:
         """Let the key start something, in the transaction that adds it; return an earlier claim if there is one."""
         from sqlalchemy import delete
 

@@ -47,7 +47,7 @@ class FlowStore:
         owner = call.owner_folder
         return self.data_dir / "flows" / owner if owner else self.project / ".outrider" / "flows"
 
-    def load(self, call: Call, name: str) -> Flow:
+    def load_flow(self, call: Call, name: str) -> Flow:
         """Load a flow. Raises NotFound, InvalidInput."""
         return parse_flow(self.read_text(call, name), name)
 
@@ -63,7 +63,7 @@ class FlowStore:
         except (OSError, UnicodeDecodeError) as error:
             raise Unavailable(f"the flow {name} cannot be read: {error}", code="storage") from error
 
-    def save(self, call: Call, flow: Flow, *, replace: bool = False) -> Path:
+    def save_flow(self, call: Call, flow: Flow, *, replace: bool = False) -> Path:
         """Save a flow; an older one of its name gets its comments and the next version.
 
         Raises InvalidInput if there is one of its name and `replace` is False, Unavailable.
@@ -81,7 +81,7 @@ class FlowStore:
         _write_atomically(path, format_flow(flow, before))
         return path
 
-    def delete(self, call: Call, name: str) -> None:
+    def delete_flow(self, call: Call, name: str) -> None:
         """Delete a flow. Raises NotFound, InvalidInput."""
         self.read_text(call, name)
         self._build_path(call, name).unlink(missing_ok=True)
@@ -97,7 +97,7 @@ class FlowStore:
 
     def _describe(self, call: Call, name: str) -> FlowEntry:
         try:
-            flow = self.load(call, name)
+            flow = self.load_flow(call, name)
         except OutriderError as error:
             return FlowEntry(name, problem=error.message)
         return FlowEntry(name, flow.description, tuple(flow.parameters), len(flow.steps), flow.version)

@@ -57,7 +57,7 @@ class FlowBuilder:
         self._secrets: dict[str, Secret] = {}
         self._origins: list[str] = []
 
-    def build(self, actions: Sequence[RecordedAction], description: str = "") -> Flow:
+    def build_flow(self, actions: Sequence[RecordedAction], description: str = "") -> Flow:
         """Build the flow. Raises InvalidInput if there is nothing that can be repeated."""
         kept = drop_repeated(actions)
         pages = [page for action in kept for page in (action.before, action.after) if page is not None]

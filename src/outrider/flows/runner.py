@@ -43,7 +43,7 @@ class FlowPage(Protocol):
         """Return the elements of all frames that may be the target."""
         ...
 
-    async def act(self, step: FlowStep, ref: str, to_ref: str, secret: str) -> None:
+    async def perform_step(self, step: FlowStep, ref: str, to_ref: str, secret: str) -> None:
         """Do a step, on the elements of these references. Raises OutriderError."""
         ...
 
@@ -95,7 +95,7 @@ class FlowRunner:
         self._needs_consent, self._patience_s = needs_consent, patience_s
         self._known_url = ""  # of the page on which an element was found last
 
-    async def run(self, from_step: int = 1, *, approved_step: int = 0) -> FlowRun:
+    async def run_steps(self, from_step: int = 1, *, approved_step: int = 0) -> FlowRun:
         """Do the steps from that one on, and check the end.
 
         Args:
@@ -148,7 +148,7 @@ class FlowRunner:
                 raise Stopped("check_failed", unmet)
             return
         try:
-            await self._page.act(step, ref, to_ref, self._secrets.get(step.secret or "", ""))
+            await self._page.perform_step(step, ref, to_ref, self._secrets.get(step.secret or "", ""))
         except OutriderError as error:
             reason = STOP_REASONS.get(error.code, "failed")
             raise Stopped(reason, error.message, is_done=reason in ("no_effect", "failed")) from None

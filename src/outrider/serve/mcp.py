@@ -114,7 +114,7 @@ class McpHandlers:
         tool = await self._find_tool(params.name)
         try:
             call, has_form = elicitation.resume_call(self._contexts.build_call(context), params)
-            if self._roots and (roots_question := await self._roots.read(context, call, params)):
+            if self._roots and (roots_question := await self._roots.read_roots(context, call, params)):
                 return roots_question
             dismissed = has_form and not call.answers
             return await self._answer_call(context, tool, params.arguments, call, dismissed=dismissed)
@@ -327,7 +327,7 @@ def build_mcp_server(  # noqa: PLR0913 - an app names them all once
     server.tools_change, server.prompts_change = toolbox.changes, list_changes.prompts_change
     server.add_request_handler(SWITCH_CONTEXT_METHOD, SwitchContextParams, contexts.switch_context)
     if roots:
-        server.add_notification_handler("notifications/roots/list_changed", NotificationParams, roots.forget)
+        server.add_notification_handler("notifications/roots/list_changed", NotificationParams, roots.forget_roots)
     security = approvals.security or RequestStateSecurity.ephemeral()
     boundary = RequestStateBoundary(security, default_audience=name)
     server.middleware += [

@@ -4,11 +4,11 @@ Since 2026-07-28 the question is the result of a call, which the client repeats 
 asks over the connection. Hosts are asked at the first call of each session, and again when they report a change.
 """
 
+import os
 import warnings
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
+from urllib.parse import SplitResult, unquote, urlsplit
 
 import anyio
 from mcp.server import ServerRequestContext
@@ -41,7 +41,7 @@ class HostRoots:
         self._receive = receive
         self._known_scopes: set[str] = set()
 
-    async def read(
+    async def read_roots(
         self, context: ServerRequestContext, call: Call, params: CallToolRequestParams
     ) -> InputRequiredResult | None:
         """Learn the roots of the call's session if they are unknown; return the question if it must be the result."""
@@ -59,7 +59,7 @@ class HostRoots:
         is_first = params.request_state is None and not params.input_responses
         return InputRequiredResult(input_requests={ROOTS_REQUEST: ListRootsRequest()}) if is_first else None
 
-    async def forget(self, _: ServerRequestContext, __: NotificationParams | None) -> None:
+    async def forget_roots(self, _: ServerRequestContext, __: NotificationParams | None) -> None:
         """Ask again at the next call, because the host has changed its roots."""
         self._known_scopes.clear()
 
@@ -68,7 +68,13 @@ class HostRoots:
         if listed is not None:
             addresses = [urlsplit(str(root.uri)) for root in listed.roots]
             local = [each for each in addresses if each.scheme == "file" and each.netloc in ("", "localhost")]
-            await self._receive(call, [Path(url2pathname(each.path)) for each in local])
+            await self._receive(call, [_parse_folder(each) for each in local])
+
+
+def _parse_folder(address: SplitResult) -> Path:
+    path = unquote(address.path)
+    # file:///C:/… (RFC 8089, appendix E.2)
+    return Path(path[1:] if os.name == "nt" and path[2:3] == ":" else path)
 
 
 async def _request_roots(context: ServerRequestContext) -> ListRootsResult | None:

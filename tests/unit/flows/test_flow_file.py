@@ -46,7 +46,7 @@ def test_parameters_are_filled_in_everywhere_and_secrets_come_from_the_operator(
     click = fill_step(flow.steps[2], values)
     assert fill_step(flow.steps[0], values).open == "http://shop.example/Black"
     assert (click.target.name, click.target.row) == ("Order Black", "Black tea")
-    with pytest.raises(NotConfigured, match="the file pin is missing"):
+    with pytest.raises(NotConfigured, match="secret pin has no value"):
         resolve_secrets(flow, {}, tmp_path)
     (tmp_path / "pin").write_text("1234\n")
     assert resolve_secrets(flow, {}, tmp_path) == {"pin": "1234"}
@@ -75,11 +75,11 @@ def test_conditions_compare_what_a_person_would(condition: FlowCondition, is_met
 def test_names_cannot_leave_the_folder_and_links_are_not_followed(tmp_path: Path):
     store = FlowStore(tmp_path, tmp_path / "data")
     flow = Flow(name="tea", origins=["http://x"], steps=[FlowStep(click=Target(name="Save"))])
-    path = store.save(Call(), flow)
+    path = store.save_flow(Call(), flow)
     assert path == tmp_path / ".outrider" / "flows" / "tea.yaml"
     for name in ("../tea", "a/b", ".hidden", "", "x" * 65):
         with pytest.raises(InvalidInput):
-            store.load(Call(), name)
+            store.load_flow(Call(), name)
     path.with_name("link.yaml").symlink_to(path)
     with pytest.raises(InvalidInput, match="is a link"):
-        store.load(Call(), "link")
+        store.load_flow(Call(), "link")

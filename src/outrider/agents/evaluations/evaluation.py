@@ -139,7 +139,7 @@ class Evaluations:
         row = {name: value for name, value in vars(evaluation).items() if value is not None}
 
         def insert_evaluation(connection: "Connection") -> ClaimedKey | None:
-            claimed = self._start_keys.claim(connection, start_key, evaluation.id) if start_key else None
+            claimed = self._start_keys.claim_key(connection, start_key, evaluation.id) if start_key else None
             if claimed is None:
                 connection.execute(evaluations.insert(), [row])
             return claimed

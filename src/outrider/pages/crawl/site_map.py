@@ -51,7 +51,7 @@ class SiteMap:
     failures: dict[str, str] = field(default_factory=dict)
     is_cut: bool = False
 
-    def find(self, words: str = "") -> list[MappedPage]:
+    def find_pages(self, words: str = "") -> list[MappedPage]:
         """Return the pages whose address or title has all these words, in the order in which they were listed."""
         wanted = words.lower().split()
         return [
@@ -79,7 +79,7 @@ async def map_site(pages: Pages, plan: CrawlPlan, *, max_seconds: float = 30.0) 
         raise InvalidInput(f"url: {plan.start!r} is not an http(s) address", code="bad_url", hint="give a complete one")
     mapper = SiteMapper(pages, plan, start)
     with anyio.move_on_after(max_seconds) as scope:
-        await mapper.collect()
+        await mapper.collect_pages()
     mapper.found.is_cut = mapper.found.is_cut or scope.cancelled_caught
     if not mapper.found.pages and mapper.first_error:
         raise mapper.first_error
@@ -102,7 +102,7 @@ class SiteMapper:
         self.found = SiteMap()
         self.first_error: OutriderError | None = None
 
-    async def collect(self) -> None:
+    async def collect_pages(self) -> None:
         """Read the lists one after another, the most complete ones last, so that titles come first."""
         options = ReadOptions(robots=self._plan.robots, render="never")
         try:

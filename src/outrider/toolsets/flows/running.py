@@ -79,7 +79,7 @@ async def run_flow(
     )
     session.actions.secrets |= {secret for secret in secrets.values() if secret}
     try:
-        run = await runner.run(step, approved_step=paused.step if paused else 0)
+        run = await runner.run_steps(step, approved_step=paused.step if paused else 0)
     except ConsentNeeded as needed:
         question = f"Let the flow {flow.name} do step {needed.number}, {needed.step}, on {session.url[:200]}?"
         raise AnswerNeeded(

@@ -69,7 +69,7 @@ class SessionPage:
                 found += [ElementCandidate.from_evidence(report) for report in reports]
         return found
 
-    async def act(self, step: FlowStep, ref: str, to_ref: str, secret: str) -> None:
+    async def perform_step(self, step: FlowStep, ref: str, to_ref: str, secret: str) -> None:
         """Do a step. Raises OutriderError."""
         session = self._session
         async with translate_errors(ref or None):

@@ -48,8 +48,8 @@ async def saveFlow(
 ) -> Result:
     """Save the session's successful actions as a flow; what was typed becomes parameters, passwords secrets."""
     session = _find_session(browsers, call, sessionId)
-    flow = FlowBuilder(require_flow_name(name)).build(session.actions.list_since(since), description or "")
-    path = await anyio.to_thread.run_sync(lambda: store.save(call, flow, replace=replace))
+    flow = FlowBuilder(require_flow_name(name)).build_flow(session.actions.list_since(since), description or "")
+    path = await anyio.to_thread.run_sync(lambda: store.save_flow(call, flow, replace=replace))
     text = await anyio.to_thread.run_sync(store.read_text, call, flow.name)
     notes = [f"the operator must set {secret.env} for secret {each}" for each, secret in flow.secrets.items()]
     if any("[removed]" in (step.open or "") for step in flow.steps):
@@ -97,7 +97,7 @@ async def showFlow(store: FlowStore, tool_options: ToolOptions, call: Call, /, n
 @flows.tool(effect="act", stake="low", title="Delete a flow")
 async def deleteFlow(store: FlowStore, call: Call, /, name: FlowName) -> str:
     """Delete a flow."""
-    await anyio.to_thread.run_sync(store.delete, call, name)
+    await anyio.to_thread.run_sync(store.delete_flow, call, name)
     return f"Deleted {name}."
 
 
@@ -127,7 +127,7 @@ async def runFlow(
     waitSeconds: Annotated[float, Field(ge=0, le=120, description="For each element")] = 10,
 ) -> Result:
     """Run a flow without a model; where it stops, the result says why, what is there, and how to go on."""
-    flow = await anyio.to_thread.run_sync(store.load, call, name)
+    flow = await anyio.to_thread.run_sync(store.load_flow, call, name)
     request = RunRequest(flow, parameters or {}, sessionId, fromStep, stateId, keepOpen, waitSeconds)
     return await run_flow(browsers, workspaces, store, policy, tool_options, call, request)
 

@@ -51,7 +51,7 @@ async def web_map(
     included, excluded = check_globs("include", include), check_globs("exclude", exclude)
     plan = CrawlPlan(url.strip(), 1, within, included, excluded, robots=options.crawl_robots)
     site = await map_site(pages, plan)
-    found = site.find(search or "")
+    found = site.find_pages(search or "")
     check_offset(offset, len(found), "the list", "addresses")
     entries = []
     for page in found[offset : offset + max_urls]:
