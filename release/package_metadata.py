@@ -1,6 +1,6 @@
 """Metadata for the package index: absolute links, addresses, and the name in the MCP registry.
 
-The address of the repository is that of whoever builds: GitHub's workflows name it in GITHUB_REPOSITORY. Without one,
+Whoever builds it names the repository: workflows on GitHub do so in GITHUB_REPOSITORY. Without one,
 relative links become plain text, because they would lead nowhere on the package index.
 """
 

@@ -1,1 +1,1 @@
-"""How much of the tables and the reading order of PDFs is kept."""
+"""Measure how well the tables and the reading order of PDFs are kept."""

@@ -119,10 +119,10 @@ class Lexicon:
         return lexicon.build_lexicon_columns(named, view.owner, page.sizes, known).T
 
 
-def stacked(
+def compute_lexicon_columns(
     book: Lexicon, pages: list[Page], tested: frozenset[int], chosen: list[int]
 ) -> dict[int, NDArray[np.float32]]:
-    """The lexicon's columns of all pages, learned on the chosen ones without those of the page's own fold of sites."""
+    """Compute the columns of the lexicon for each page, learned without the sites of its own fold."""
     fold = folds([each.sample.site for each in pages], FOLDS)
     found = {}
     for left_out in range(FOLDS):
@@ -169,7 +169,7 @@ def fit(pages: list[Page], extra: dict[int, NDArray], chosen: list[int], columns
 
 
 def fit_kinds(pages: list[Page], extra: dict[int, NDArray], chosen: list[int], columns: NDArray) -> KindClassifier:
-    """What tells a page's kind, learned on those of the chosen pages whose kind is known."""
+    """Train the classifier of page kinds on the chosen pages whose kind is known."""
     from sklearn.linear_model import LogisticRegression
 
     chosen = [at for at in chosen if pages[at].sample.type]
@@ -201,7 +201,7 @@ def one_fold(
     tested: frozenset[int], chosen: list[int], pages: list[Page], columns: NDArray, book: Lexicon
 ) -> dict[int, tuple[float, bool]]:
     """Of the tested pages the score, by a model of the chosen ones, and whether it tells their kind."""
-    extra = stacked(book, pages, tested, chosen)
+    extra = compute_lexicon_columns(book, pages, tested, chosen)
     learned = fit(pages, extra, chosen, columns)
     found = {}
     for at in sorted(tested):
@@ -315,7 +315,7 @@ def write(pages: list[Page], columns: NDArray, book: Lexicon, measured: dict[str
         store(learned, learned.name_weights, about)
         return
     everywhere = list(range(len(pages)))
-    learned = fit(pages, stacked(book, pages, frozenset(), everywhere), everywhere, columns)
+    learned = fit(pages, compute_lexicon_columns(book, pages, frozenset(), everywhere), everywhere, columns)
     weights = book.learn(pages, everywhere)
     store(learned, {word: float(weights[at]) for word, at in book.number.items() if abs(weights[at]) > LEAST}, about)
     load_model.cache_clear()

@@ -149,7 +149,7 @@ def convert(html: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class RoundTrip:
-    """What survived: examples with the same structure, and words."""
+    """The examples that keep their structure, and the share of words that is kept."""
 
     examples: int
     same: int

@@ -82,6 +82,7 @@ async def test_what_was_done_is_saved_with_parameters_and_without_passwords_and_
     monkeypatch.setenv("OUTRIDER_FLOW_PASSWORD", PASSWORD)
     ran = await at.call_tool("runFlow", name="order", parameters={"name": "Grace"}, keepOpen=True)
     shown = await use(at, "getPageTitle", sessionId=ran.structured_content["sessionId"])
+    literal = await at.call_tool("runFlow", name="order", parameters={"name": "${odd}"})
     listed = await at.call_tool("listFlows")
     wrong = await at.call_tool("runFlow", name="order", parameters={"nam": "Grace"})
     unknown = await at.call_tool("runFlow", name="ordre")
@@ -95,6 +96,7 @@ async def test_what_was_done_is_saved_with_parameters_and_without_passwords_and_
     assert read_error(without)["code"] == "no_secret"
     assert ran.structured_content["ok"], format_result_text(ran)
     assert shown == "Thanks"
+    assert literal.structured_content["ok"], "a value is no placeholder"
     assert listed.structured_content["flows"] == [
         {
             "name": "order",

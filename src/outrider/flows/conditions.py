@@ -1,6 +1,6 @@
 """Conditions on what a page shows; `*` stands for any text."""
 
-import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -38,14 +38,31 @@ def _matches_address(wanted: str, url: str) -> bool:
     """Compare with the whole address, or only with its path and fragment if no site is given."""
     parts = urlsplit(url)
     if "://" in wanted:
-        return _build_pattern(wanted).fullmatch(url) is not None
+        return _fits_whole(wanted, url)
     path = parts.path + (f"?{parts.query}" if "?" in wanted else "") + (f"#{parts.fragment}" if "#" in wanted else "")
-    return _build_pattern(wanted).fullmatch(path or "/") is not None
+    return _fits_whole(wanted, path or "/")
+
+
+def _fits_whole(wanted: str, text: str) -> bool:
+    """Compare all of a text. `fnmatch` would give `?` and `[`, which addresses have, a meaning."""
+    first, *others = wanted.split("*")
+    if not others:
+        return text == wanted
+    *middle, last = others
+    end = _find_in_order(middle, text, len(first))
+    return text.startswith(first) and text.endswith(last) and 0 <= end <= len(text) - len(last)
 
 
 def _holds_text(wanted: str, text: str) -> bool:
-    return _build_pattern(" ".join(wanted.split()).casefold()).search(" ".join(text.split()).casefold()) is not None
+    pieces = " ".join(wanted.split()).casefold().split("*")
+    return _find_in_order(pieces, " ".join(text.split()).casefold(), 0) >= 0
 
 
-def _build_pattern(wanted: str) -> re.Pattern[str]:
-    return re.compile(".*?".join(re.escape(piece) for piece in wanted.split("*")), re.DOTALL)
+def _find_in_order(pieces: Sequence[str], text: str, start: int) -> int:
+    """Return the end of the last piece, or -1; in one pass, since a page could make a regular expression slow."""
+    for piece in pieces:
+        found = text.find(piece, start)
+        if found < 0:
+            return -1
+        start = found + len(piece)
+    return start

@@ -225,7 +225,7 @@ class Flow(FlowModel):
     """
 
     flow: Literal[1] = SCHEMA_VERSION
-    name: str
+    name: str = Field(pattern=rf"^{NAME_PATTERN.pattern}$")
     description: str = ""
     version: int = Field(default=1, ge=1)
     origins: list[str] = Field(min_length=1)

@@ -1,7 +1,6 @@
 """Read and write flows as YAML, with the comments that people have added."""
 
 import io
-from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
@@ -55,13 +54,6 @@ def format_flow(flow: Flow, before: str = "") -> str:
     stream = io.StringIO()
     yaml.dump(document, stream)
     return stream.getvalue()
-
-
-def read_flow_file(path: Path) -> str:
-    """Return the text of a flow's file. Raises OSError."""
-    max_chars = 1_000_000
-    with path.open(encoding="utf-8") as file:
-        return file.read(max_chars)
 
 
 def _merge_mapping(document: Any, data: dict[str, Any]) -> None:

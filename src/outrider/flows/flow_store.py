@@ -1,14 +1,16 @@
 """Flows as files of a project, or of a person where callers sign in."""
 
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from outrider.core.context import Call
-from outrider.core.errors import InvalidInput, NotFound, OutriderError, Unavailable
+from outrider.core.errors import InvalidInput, NotFound, OutriderError
+from outrider.core.jail import Jail, rename_error_field
 from outrider.flows.flow import NAME_PATTERN, Flow, require_flow_name
-from outrider.flows.flow_file import format_flow, parse_flow, read_flow_file
+from outrider.flows.flow_file import format_flow, parse_flow
+
+MAX_FILE_BYTES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -42,34 +44,35 @@ class FlowStore:
         """The folder with the files of secrets."""
         return self.data_dir / "flow-secrets"
 
-    def find_folder(self, call: Call) -> Path:
-        """Return the folder of a caller's flows, which may not exist yet."""
+    def _find_folder(self, call: Call) -> tuple[Jail, str]:
+        """Return the jail of a caller's flows, and their folder in it; it may be a stranger's project."""
         owner = call.owner_folder
-        return self.data_dir / "flows" / owner if owner else self.project / ".outrider" / "flows"
+        return (Jail(self.data_dir / "flows" / owner), ".") if owner else (Jail(self.project), ".outrider/flows")
 
     def load_flow(self, call: Call, name: str) -> Flow:
         """Load a flow. Raises NotFound, InvalidInput."""
         return parse_flow(self.read_text(call, name), name)
 
     def read_text(self, call: Call, name: str) -> str:
-        """Return a flow's file. Raises NotFound, InvalidInput, Unavailable."""
-        path = self._build_path(call, name)
+        """Return a flow's file. Raises NotFound, InvalidInput, Refused, Unavailable."""
+        jail, path = self._locate_file(call, name)
         try:
-            return read_flow_file(path)
-        except FileNotFoundError:
+            with rename_error_field("name"), jail.open_file(path) as file:
+                return file.read(MAX_FILE_BYTES).decode()
+        except NotFound:
             known = ", ".join(self.list_names(call)[:20])
             hint = f"choose one of {known}" if known else "save one with saveFlow first"
             raise NotFound(f"name: no flow {name!r}", hint=hint, code="unknown_flow") from None
-        except (OSError, UnicodeDecodeError) as error:
-            raise Unavailable(f"the flow {name} cannot be read: {error}", code="storage") from error
+        except UnicodeDecodeError:
+            raise InvalidInput(f"flow {name} is not UTF-8 text", hint="correct the file") from None
 
     def save_flow(self, call: Call, flow: Flow, *, replace: bool = False) -> Path:
         """Save a flow; an older one of its name gets its comments and the next version.
 
         Raises InvalidInput if there is one of its name and `replace` is False, Unavailable.
         """
-        path = self._build_path(call, flow.name)
-        before = read_flow_file(path) if path.is_file() else ""
+        jail, path = self._locate_file(call, flow.name)
+        before = self.read_text(call, flow.name) if flow.name in self.list_names(call) else ""
         if before and not replace:
             hint = "send replace=true, or choose another name"
             raise InvalidInput(f"name: there is a flow {flow.name} already", hint=hint, code="flow_exists")
@@ -78,18 +81,24 @@ class FlowStore:
                 flow = flow.model_copy(update={"version": parse_flow(before, flow.name).version + 1})
             except InvalidInput:
                 before = ""
-        _write_atomically(path, format_flow(flow, before))
-        return path
+        with rename_error_field("name"):
+            jail.write(path, format_flow(flow, before).encode())
+        return jail.root / path
 
     def delete_flow(self, call: Call, name: str) -> None:
         """Delete a flow. Raises NotFound, InvalidInput."""
         self.read_text(call, name)
-        self._build_path(call, name).unlink(missing_ok=True)
+        jail, path = self._locate_file(call, name)
+        jail.remove(path)
 
     def list_names(self, call: Call) -> list[str]:
         """List the names of a caller's flows."""
-        folder = self.find_folder(call)
-        return sorted(path.stem for path in folder.glob("*.yaml") if NAME_PATTERN.fullmatch(path.stem))
+        jail, folder = self._find_folder(call)
+        try:
+            paths = [PurePosixPath(entry.name) for entry in jail.list(folder)]
+        except NotFound:
+            return []
+        return sorted(path.stem for path in paths if path.suffix == ".yaml" and NAME_PATTERN.fullmatch(path.stem))
 
     def list_flows(self, call: Call) -> list[FlowEntry]:
         """List a caller's flows by name."""
@@ -102,20 +111,6 @@ class FlowStore:
             return FlowEntry(name, problem=error.message)
         return FlowEntry(name, flow.description, tuple(flow.parameters), len(flow.steps), flow.version)
 
-    def _build_path(self, call: Call, name: str) -> Path:
-        path = self.find_folder(call) / f"{require_flow_name(name)}.yaml"
-        if path.is_symlink():
-            raise InvalidInput(f"name: the file of {name!r} is a link", hint="replace it by a file")
-        return path
-
-
-def _write_atomically(path: Path, text: str) -> None:
-    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        hint = "the operator must check permissions and free space of the folder"
-        raise Unavailable(f"the flow cannot be saved: {error.strerror}", code="storage", hint=hint) from error
+    def _locate_file(self, call: Call, name: str) -> tuple[Jail, str]:
+        jail, folder = self._find_folder(call)
+        return jail, str(PurePosixPath(folder, f"{require_flow_name(name)}.yaml"))

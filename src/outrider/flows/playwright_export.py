@@ -51,7 +51,7 @@ def format_typescript_test(flow: Flow) -> str:
     names = _list_values(flow)
     lines = [f"// Flow {flow.name}, exported by Outrider. Run it with: npx playwright test", ""]
     lines += ['import { expect, test } from "@playwright/test";', ""]
-    lines += [f"const {_camel(name)} = process.env.{value[0]} ?? {json.dumps(value[1])};" for name, value in names]
+    lines += [f"const {name.upper()} = process.env.{value[0]} ?? {json.dumps(value[1])};" for name, value in names]
     lines += ["", f"test({json.dumps(flow.name)}, async ({{ page }}) => {{"]
     return "\n".join([*lines, *(f"  {line};" for line in _write_flow(flow, TYPESCRIPT)), "});"]) + "\n"
 
@@ -63,20 +63,15 @@ def _list_values(flow: Flow) -> list[tuple[str, tuple[str, str]]]:
     return parameters + secrets
 
 
-def _camel(name: str) -> str:
-    return re.sub(r"_(\w)", lambda match: match[1].upper(), name)
-
-
 def write_python_text(text: str) -> str:
     if not PLACEHOLDER_PATTERN.search(text):
         return json.dumps(text, ensure_ascii=False)
     pieces = PLACEHOLDER_PATTERN.split(text)
     inner = "".join(
-        f"{{{piece.upper()}}}" if index % 2 else repr(piece)[1:-1].replace("{", "{{").replace("}", "}}")
+        f"{{{piece.upper()}}}" if index % 2 else json.dumps(piece)[1:-1].replace("{", "{{").replace("}", "}}")
         for index, piece in enumerate(pieces)
     )
-    mark = '"' if '"' not in inner else "'"
-    return f"f{mark}{inner}{mark}"
+    return f'f"{inner}"'
 
 
 def write_typescript_text(text: str) -> str:
@@ -84,7 +79,7 @@ def write_typescript_text(text: str) -> str:
         return json.dumps(text, ensure_ascii=False)
     pieces = PLACEHOLDER_PATTERN.split(text)
     escape = str.maketrans({"`": "\\`", "\\": "\\\\", "$": "\\$"})
-    inner = [f"${{{_camel(each)}}}" if index % 2 else each.translate(escape) for index, each in enumerate(pieces)]
+    inner = [f"${{{each.upper()}}}" if index % 2 else each.translate(escape) for index, each in enumerate(pieces)]
     return f"`{''.join(inner)}`"
 
 
@@ -95,15 +90,17 @@ def write_python_pattern(wanted: str) -> str:
 
 
 def write_typescript_pattern(wanted: str) -> str:
-    pieces = [_escape_piece(piece, lambda name: f"${{{_camel(name)}}}") for piece in wanted.split("*")]
+    pieces = [_escape_piece(piece, lambda name: f"${{{name.upper()}}}") for piece in wanted.split("*")]
     pattern = ".*".join(pieces)
     return f"new RegExp(String.raw`{pattern}`)"
 
 
 def _escape_piece(text: str, write_name: Callable[[str], str]) -> str:
-    pieces = PLACEHOLDER_PATTERN.split(text)
-    quoted = [write_name(piece) if index % 2 else re.escape(piece) for index, piece in enumerate(pieces)]
-    return "".join(quoted).replace('\\"', "\\x22").replace("`", "\\x60")
+    """Write a text as part of a regular expression that no quotation mark or line break of it can end."""
+    pieces = PLACEHOLDER_PATTERN.split(re.sub(r"\s+", " ", text))
+    quotes = {'"': r"\x22", "`": r"\x60"}
+    quoted = [re.sub('["`]', lambda mark: quotes[mark[0]], re.escape(piece)) for piece in pieces]
+    return "".join(write_name(pieces[index]) if index % 2 else each for index, each in enumerate(quoted))
 
 
 PYTHON = Dialect(
@@ -118,7 +115,10 @@ def _write_flow(flow: Flow, dialect: Dialect) -> list[str]:
         if step.when:
             comment = "#" if dialect is PYTHON else "//"
             lines.append(f"{comment} step {number} is only for pages with {step.when}")
-        lines += _write_element_step(step, step.target, dialect) if step.target else _write_step(step, dialect)
+        written = _write_element_step(step, step.target, dialect) if step.target else _write_step(step, dialect)
+        # Playwright must know the answer before the press that opens the dialog.
+        place = max(len(lines) - 1, 0) if step.kind == "dialog" else len(lines)
+        lines[place:place] = written
         lines += _write_condition(step.expect, dialect) if step.expect else []
     for condition in flow.check:
         lines += _write_condition(condition, dialect)
@@ -143,11 +143,14 @@ def _write_step(step: FlowStep, dialect: Dialect) -> list[str]:
         case "wait" if step.wait is not None:
             return _write_condition(step.wait, dialect)
         case "tab":
-            line = f"page = page.context.pages[{step.tab - 1}]" if isinstance(step.tab, int) else ""
+            context = "page.context" if dialect is PYTHON else "page.context()"
+            pages = f"{context}.pages" if dialect is PYTHON else f"{context}.pages()"
+            opened = f"{dialect.await_word}{context}.{dialect.name('newPage')}()"
+            line = f"page = {pages}[{step.tab - 1}]" if isinstance(step.tab, int) else f"page = {opened}"
         case kind:
             method = {"back": "goBack", "forward": "goForward"}.get(kind, kind)
             line = f"{call}{dialect.name(method)}()"
-    return [line] if line else []
+    return [line]
 
 
 def _write_element_step(step: FlowStep, target: Target, dialect: Dialect) -> list[str]:
@@ -156,7 +159,10 @@ def _write_element_step(step: FlowStep, target: Target, dialect: Dialect) -> lis
     secret = f"${{{step.secret}}}" if step.secret else ""
     match step.kind:
         case "fill":
-            lines = [f"{call}fill({text(secret or step.text or '')})"]
+            value = text(secret or step.text or "")
+            lines = [f"{call}fill({value})"]
+            if step.append:
+                lines = [f'{call}press("End")', f"{call}{dialect.name('pressSequentially')}({value})"]
         case "select":
             lines = [f"{call}{dialect.name('selectOption')}([{', '.join(map(text, step.options))}])"]
         case "upload":
@@ -164,11 +170,20 @@ def _write_element_step(step: FlowStep, target: Target, dialect: Dialect) -> lis
         case "drag" if step.to is not None:
             lines = [f"{call}{dialect.name('dragTo')}({_write_locator(step.to, dialect)})"]
         case "click":
-            options = dialect.options("button", json.dumps(step.button)) if step.button != "left" else ""
-            lines = [f"{call}{'dblclick' if step.count == 2 else 'click'}({options})"]
+            lines = [f"{call}click({_write_click_options(step, dialect)})"]
         case kind:
             lines = [f"{call}{kind}()"]
     return [*lines, *([f'{call}press("Enter")'] if step.submit else [])]
+
+
+def _write_click_options(step: FlowStep, dialect: Dialect) -> str:
+    """Write what differs from a plain click, as named arguments."""
+    usual = {"button": "left", "clickCount": 1, "modifiers": [], "delay": 0}
+    wanted = {"button": step.button, "clickCount": step.count, "modifiers": step.modifiers, "delay": step.hold_ms}
+    given = [(dialect.name(name), json.dumps(value)) for name, value in wanted.items() if value != usual[name]]
+    if dialect is PYTHON:
+        return ", ".join(f"{name}={value}" for name, value in given)
+    return f"{{ {', '.join(f'{name}: {value}' for name, value in given)} }}" if given else ""
 
 
 def _write_locator(target: Target, dialect: Dialect) -> str:

@@ -203,7 +203,6 @@ class FlowRunner:
 
     async def _wait_for(self, condition: FlowCondition, seconds: float | None = None) -> str:
         """Wait for a condition; return what does not hold, or an empty text."""
-        condition = fill_part(condition, self._values)
         deadline = time.monotonic() + (condition.seconds if seconds is None else seconds)
         while unmet := find_unmet(condition, await self._page.read_view()):
             if time.monotonic() >= deadline:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from outrider.core.context import Call
-from outrider.core.errors import InvalidInput, NotConfigured
+from outrider.core.errors import InvalidInput, NotConfigured, Refused
 from outrider.flows.conditions import PageView, find_unmet
 from outrider.flows.flow import Flow, FlowCondition, FlowStep, Target
 from outrider.flows.flow_file import format_flow, parse_flow
@@ -64,6 +64,9 @@ def test_parameters_are_filled_in_everywhere_and_secrets_come_from_the_operator(
         (FlowCondition(text="order * is  SENT"), True),
         (FlowCondition(text="order is sent"), False),
         (FlowCondition(gone="sent"), False),
+        (FlowCondition(url="/*/7"), True),
+        (FlowCondition(url="/orders/7*7"), False),
+        (FlowCondition(text="order*7*7"), False),
         (FlowCondition(gone="lost", title="Shop"), True),
     ],
 )
@@ -81,5 +84,13 @@ def test_names_cannot_leave_the_folder_and_links_are_not_followed(tmp_path: Path
         with pytest.raises(InvalidInput):
             store.load_flow(Call(), name)
     path.with_name("link.yaml").symlink_to(path)
-    with pytest.raises(InvalidInput, match="is a link"):
+    with pytest.raises(Refused, match="leads out"):
         store.load_flow(Call(), "link")
+    elsewhere = tmp_path / "strange"
+    (elsewhere / ".outrider").mkdir(parents=True)
+    (elsewhere / ".outrider" / "flows").symlink_to(path.parent)
+    strange = FlowStore(elsewhere, tmp_path / "data")
+    for use in (strange.load_flow, strange.delete_flow):
+        with pytest.raises(Refused, match="leads out"):
+            use(Call(), "tea")
+    assert path.is_file()

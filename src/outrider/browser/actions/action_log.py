@@ -12,7 +12,7 @@ MAX_ACTIONS = 500
 
 @dataclass(frozen=True)
 class PageMilestones:
-    """What a person would look at to know where the page is.
+    """The address, title and messages of a page at one moment.
 
     Attributes:
         url: The address.

@@ -116,12 +116,12 @@ def export_flow(name: str, language: str) -> None:
     """Print flow NAME, or that of a file, as a test for Playwright, which runs without Outrider."""
     from outrider.cli.output import report_error
     from outrider.core.errors import OutriderError
-    from outrider.flows.flow_file import parse_flow, read_flow_file
+    from outrider.flows.flow_file import parse_flow
     from outrider.flows.playwright_export import format_python_test, format_typescript_test
 
     file = Path(name) if name.endswith((".yaml", ".yml")) else Path(".outrider", "flows", f"{name}.yaml")
     try:
-        flow = parse_flow(read_flow_file(file), file.stem)
+        flow = parse_flow(file.read_text(encoding="utf-8", errors="replace"), file.stem)
     except OSError as error:
         click.echo(f"error: {file} cannot be read: {error.strerror}; `outrider flow list` names the flows", err=True)
         sys.exit(EXIT_WRONG_USE)

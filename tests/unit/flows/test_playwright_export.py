@@ -1,0 +1,51 @@
+"""Exported tests keep the texts of a flow as they are, whatever marks these hold."""
+
+import ast
+
+import pytest
+from pydantic import ValidationError
+
+from outrider.flows.flow import Flow, FlowCondition, FlowStep, Parameter, Target
+from outrider.flows.playwright_export import format_python_test, format_typescript_test
+
+HOSTILE = 'it\'s `${page}` "quoted" {x} \\ $& */ é'
+
+
+def build_flow() -> Flow:
+    return Flow(
+        name="tea",
+        origins=["http://127.0.0.1:1"],
+        parameters={"page": Parameter(default="Ada"), "class": Parameter(default="b")},
+        steps=[
+            FlowStep(open="http://127.0.0.1:1/"),
+            FlowStep(fill=Target(role="textbox", name='It\'s "yours"'), text=HOSTILE),
+            FlowStep(click=Target(role="button", name="Order"), count=3, modifiers=["Shift"], hold_ms=50),
+            FlowStep(dialog="accept", text="yes"),
+            FlowStep(tab="new"),
+        ],
+        check=[FlowCondition(text='${page} said "it\'s\n`done`" * ${class}')],
+    )
+
+
+def test_python_reads_every_text_as_it_was():
+    source = format_python_test(build_flow())
+    tree = ast.parse(source)
+    values = {"PAGE": "Ada", "CLASS": "b"}
+    texts = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
+    assert HOSTILE.replace("${page}", "Ada") in {eval(ast.unparse(each), {}, values) for each in texts}
+    assert 'click(click_count=3, modifiers=["Shift"], delay=50)' in source
+    assert "page = page.context.new_page()" in source
+    assert source.index("page.once(") < source.index(".click(")
+
+
+def test_typescript_names_shadow_nothing_and_quotes_end_nothing():
+    source = format_typescript_test(build_flow())
+    assert 'const PAGE = process.env.FLOW_PAGE ?? "Ada";' in source
+    assert 'it\'s \\`${PAGE}\\` "quoted" {x} \\\\ \\$& */' in source
+    assert "page = await page.context().newPage();" in source
+    assert "\\x60done\\x60" in source
+
+
+def test_a_name_is_a_word_and_no_code():
+    with pytest.raises(ValidationError, match="pattern"):
+        Flow(name='tea"""\nimport os', origins=["http://x"], steps=[FlowStep(open="http://x")])
