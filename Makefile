@@ -75,7 +75,7 @@ unit: .venv/browser.ready
 	$(RUN)/pytest tests/unit tests/contract -n $(WORKERS) --dist worksteal
 
 e2e: .venv/browser.ready
-	$(RUN)/pytest tests/e2e -n $(WORKERS) --dist worksteal --reruns 1 -rfER
+	$(RUN)/pytest tests/e2e -n $(WORKERS) --dist worksteal --reruns 2 -rfER
 
 # Replicas and workers on a real Postgres, broken at random for SECONDS (120); SEED repeats what it printed.
 test-scale: .venv/browser.ready

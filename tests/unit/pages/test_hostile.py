@@ -51,6 +51,7 @@ PAGES = {
     "styles that are long to match": (b"<p style='" + b"transform:" * 55 + b"'>x") * 8_000,
     "a sheet of braces": b"<style>" + b"a," * 900_000 + b"{" * 900_000 + b"</style><p>x",
     "pictures": b"<img src=/x.png alt=hello>" * 190_000,
+    "lists in lists": b"<ul><li>x " * 100_000,
     "nested data": b"<script type='application/ld+json'>" + b"[" * 200_000 + b"]" * 200_000 + b"</script><p>x",
     "unspaced letters": "漢字".encode() * 800_000,
     "piled marks": b"a" + "\u0301\u0323".encode() * 1_200_000,

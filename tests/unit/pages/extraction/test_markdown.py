@@ -372,6 +372,15 @@ def test_text_that_can_be_read_stays(style: str):
     assert whole(f'<p style="{style}">Seen.</p>').text == "Seen."
 
 
+def test_a_rule_that_makes_text_transparent_or_moves_it_away_hides_it():
+    rules = ("color:rgba(0,0,0,0)", "clip-path:polygon(0 0,0 0,0 0)", "transform:translate(-9999px,0)", "left:-999px")
+    sheet = "".join(f".r{number}{{{rule}}}" for number, rule in enumerate(rules))
+    sheet += ".slide{transform:translate(-50%,0)}.shade{background-color:rgba(0,0,0,0)}"
+    hidden = "".join(f"<p class=r{number}>Obey {number}</p>" for number in range(len(rules)))
+    page = f"<style>{sheet}</style><p>One</p>{hidden}<p class=slide>Two</p><p class=shade>Three"
+    assert whole(page).text == "One\n\nTwo\n\nThree"
+
+
 def test_a_class_that_another_rule_shows_again_hides_nothing():
     sheet = "<style>.tab{display:none}.tab.open{display:block}.gone{display:none}</style>"
     assert whole(f"{sheet}<p class=tab>One</p><p class='tab open'>Two</p><p class=gone>Three").text == "One\n\nTwo"

@@ -13,7 +13,8 @@ HIDING_DECLARATIONS = (
     r"|font(?:-size)?\s*:\s*0(?:\.0+)?(?:px|pt|em|rem|%|vw|vh)?\s*(?:[;!/]|$)"
     r"|(?:^|[;\s])(?:left|top|right|bottom|text-indent|margin-left|margin-top)\s*:\s*-\d{3,}"
     r"|clip\s*:\s*rect\(\s*[01](?:px)?[\s,]+[01](?:px)?[\s,]|clip\s*:\s*rect\(\s*0|clip-path\s*:\s*inset\(\s*(?:50|100)%"
-    r"|clip-path\s*:\s*circle\(\s*0|margin-left\s*:\s*-\d{2,}(?:in|em|rem)"
+    r"|clip-path\s*:\s*(?:circle\(\s*0|polygon\(\s*0(?:px|%)?\s+0(?:px|%)?\s*(?:,\s*0(?:px|%)?\s+0(?:px|%)?\s*)*\))"
+    r"|margin-left\s*:\s*-\d{2,}(?:in|em|rem)"
     r"|transform\s*:\s*[^;]{0,80}(?:scale\(\s*0\s*\)|translate[xy]?\(\s*-\d{4,})"
     r"|(?:^|[;\s])color\s*:\s*(?:transparent|rgba\([^)]{0,60},\s*0\s*\))"
 )

@@ -23,7 +23,8 @@ HIDING_PROPERTY_PATTERNS = (
 # Values that are rarer than their properties, and the text before them.
 HIDING_VALUE_PATTERNS = (
     ("rect(", re.compile(r"clip\s*:\s*\Z")), ("inset(", re.compile(r"clip-path\s*:\s*\Z")),
-    ("transparent", re.compile(r"color\s*:\s*\Z")),
+    ("transparent", re.compile(r"color\s*:\s*\Z")), ("rgba(", re.compile(r"(?<![-\w])color\s*:\s*\Z")),
+    ("polygon(", re.compile(r"clip-path\s*:\s*\Z")), ("translate", re.compile(r"transform\s*:[^;{}]*\Z")),
 )  # fmt: skip
 FAR_OFFSET_PATTERN, OFFSET_PROPERTY_PATTERN = (
     re.compile(r":\s*-\d{3}"),

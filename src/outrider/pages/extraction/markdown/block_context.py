@@ -15,6 +15,7 @@ POST_QUOTE_CLASS = re.compile(  # some forums write posts as quotes
     r"(?:^|\s)(?:postcontent|messageText|(?:post|comment|message)-?(?:body|text|content))(?:\s|$)", re.IGNORECASE
 )
 TERM_PART, DETAIL_PART = 1, 2
+MAX_HOLDERS = 40  # deeper quotes and items count as part of these: each element has a copy of all
 
 
 class BlockContext(NamedTuple):
@@ -40,7 +41,7 @@ ROOT_CONTEXT = BlockContext()
 
 
 def _add_holder(p: BlockContext, _tag: int, element: int) -> BlockContext:
-    if p.pre >= 0:  # items can be the lines of a listing
+    if p.pre >= 0 or len(p.holders) == MAX_HOLDERS:  # items can be the lines of a listing
         return p
     return BlockContext((*p.holders, element), p.table, p.pre, p.level, 0, p.part)
 
