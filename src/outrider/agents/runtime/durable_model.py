@@ -19,6 +19,7 @@ from pydantic_ai.messages import (
     ThinkingPart,
     ThinkingPartDelta,
     ToolCallPart,
+    ToolReturnPart,
     UserPromptPart,
 )
 from pydantic_ai.models import Model, ModelRequestParameters
@@ -34,6 +35,7 @@ from outrider.agents.runtime.model_failure import ModelFailure, StreamInterrupte
 from outrider.agents.runtime.model_limits import compute_request_limit
 from outrider.agents.runtime.picture_messages import adapt_pictures
 from outrider.agents.runtime.usage import build_usage, record_metrics
+from outrider.core.errors import NotFound
 from outrider.core.tracing import get_error_type, start_span
 
 log = logging.getLogger(__name__)
@@ -74,6 +76,7 @@ class DurableModel(WrapperModel):
         if self._attempt.executor.handed_over:
             raise RunStopped("done", self._attempt.executor.handed_over)
         self._attempt.meter.descendant_usage = await self._attempt.sum_descendant_usage()
+        self._name_nearest_tools(messages)
         messages, model_settings = self._check_limits(messages, model_settings)
         await self._fit_context(messages, model_request_parameters)
         self.request_number += 1
@@ -99,6 +102,17 @@ class DurableModel(WrapperModel):
         usage = {"run": meter.own_usage.to_dict(), "tree": tree_usage.to_dict(), "step": number}
         self._attempt.event_writer.write("usage", usage)
         return response
+
+    def _name_nearest_tools(self, messages: list[ModelMessage]) -> None:
+        """Answer calls of unknown tools with the nearest ones; pydantic-ai lists all of them."""
+        for message in messages:
+            for part in message.parts:
+                if not isinstance(part, ToolReturnPart) or part.retry is None or part.retry.cause != "unknown_tool":
+                    continue
+                try:
+                    self._attempt.executor.toolbox.get_tool(part.tool_name)
+                except NotFound as error:
+                    part.content = f"{error.message}; {error.hint}"
 
     async def _fit_context(self, messages: list[ModelMessage], parameters: ModelRequestParameters) -> None:
         """Make the request fit: remove old results, then summarize the middle, then cut the remaining results."""

@@ -48,13 +48,13 @@ async def test_a_provider_that_fails_for_good_ends_the_run_and_says_why():
 
 
 async def test_invented_tools_and_broken_arguments_are_answered_with_what_is_wrong():
-    calls = [("fly", {"to": "Mars"}), ("look", '{"text": '), ("look", {"word": "a"})]
+    calls = [("lok", {"to": "Mars"}), ("look", '{"text": '), ("look", {"word": "a"})]
     async with open_scripted_app(play_turns(ModelTurn(calls=calls), ModelTurn(text="I see."))) as scripted:
         run = await scripted.run_to_end()
     assert (run.status, run.answer) == ("completed", "I see.")
     unknown, broken, wrong = scripted.model_server.requests[1].results
-    assert "fly" in unknown
-    assert "look" in unknown
+    assert "no tool 'lok'; did you mean look or unlock?" in unknown
+    assert len(unknown) < 120, "the other tools are not listed"
     assert "JSON" in broken or "json" in broken
     assert "word: no such parameter" in wrong
 
