@@ -52,6 +52,9 @@ SITE = loopback_app.build_page_site(
         "/teas3": build_list_page(7),
         "/table": "<table><tr><th>City</th><th>Population</th></tr><tr><td>Graz</td><td>303,270</td></tr>"
         "<tr><td>Linz</td><td>212,538</td></tr><tr><td>=1+1</td><td>5</td></tr></table>",
+        "/broken": "<link rel=alternate type=text/markdown href='http://['>"
+        "<link rel=alternate type=application/rss+xml href='//[::'><h1>Teas</h1><a href='http://['>next</a><dl><dt>Price"
+        f"<dd>{'9' * 400}<dt>Link<dd>http://[x<dt>Mail<dd>{'a.' * 2_400}<dt>Kind<dd>Green</dl>",
         "/data.csv": (200, {"content-type": "text/csv"}, b"City,Population\nGraz,303270\nLinz,212538\n"),
     }
 )
@@ -147,3 +150,21 @@ async def test_wrong_schemas_and_pages_are_told_with_a_remedy(home: Path):
         )
     assert [item["data"] for item in both.structured_content["items"]] == [{"brand": "Wend"}]
     assert "/gone" in both.structured_content["notes"][0]
+
+
+async def test_addresses_numbers_and_lines_that_mean_nothing_are_left_out(home: Path):
+    schema = {
+        "properties": {
+            "price": {"type": "number"},
+            "link": {"type": "string", "format": "uri"},
+            "mail": {"type": "string", "format": "email"},
+            "kind": {"type": "string"},
+        }
+    }
+    async with loopback_app.open_loopback_app(home, SITE) as loopback:
+        url = f"{loopback.site_url}/broken"
+        data = (await loopback.app.call("web_extract", None, url=url, schema=schema, max_pages=3)).data
+        mapped = (await loopback.app.call("web_map", None, url=url)).data
+    assert data["items"][0]["data"] == {"kind": "Green"}
+    assert data["missing"] == ["price", "link", "mail"]
+    assert mapped["pages"]

@@ -3,10 +3,11 @@
 import re
 from collections import Counter
 from dataclasses import replace
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from outrider.pages.document import Document
 from outrider.pages.fetched_page import MARKDOWN_TWIN_KEY, FetchedPage
+from outrider.pages.urls import resolve_url
 
 LINK_ELEMENT = re.compile(r"<link\b[^>]{0,2000}>", re.IGNORECASE)
 ATTRIBUTE = re.compile(r"([a-z-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>\"']+))", re.IGNORECASE)
@@ -21,8 +22,8 @@ def find_markdown_twin(page: FetchedPage) -> str:
         given = {match[1].lower(): match[2] or match[3] or match[4] or "" for match in ATTRIBUTE.finditer(element)}
         is_markdown = given.get("type", "").partition(";")[0].strip().lower() == "text/markdown"
         if is_markdown and "alternate" in given.get("rel", "").lower().split() and given.get("href"):
-            address = urljoin(page.url, given["href"].replace("&amp;", "&")).partition("#")[0]
-            if urlsplit(address)[:2] == urlsplit(page.url)[:2] and address != page.url:
+            address = resolve_url(given["href"].replace("&amp;", "&"), page.url).partition("#")[0]
+            if address and urlsplit(address)[:2] == urlsplit(page.url)[:2] and address != page.url:
                 return address
     return ""
 

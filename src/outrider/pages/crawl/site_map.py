@@ -15,6 +15,7 @@ from outrider.pages.document import DocumentLink, to_single_line
 from outrider.pages.fetched_page import FetchedPage
 from outrider.pages.options import ReadOptions
 from outrider.pages.pages import Pages
+from outrider.pages.urls import resolve_url
 
 MARKDOWN_LINK = re.compile(r"\[([^\[\]\n]{1,300})\]\(([^()\s]{1,2000})\)")
 FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/feed+json"})
@@ -140,7 +141,8 @@ class SiteMapper:
             return
         text = response.body.decode("utf-8", "replace")
         self._add_links(
-            [DocumentLink(match[1], urljoin(address, match[2])) for match in MARKDOWN_LINK.finditer(text)], "llms.txt"
+            [DocumentLink(match[1], resolve_url(match[2], address)) for match in MARKDOWN_LINK.finditer(text)],
+            "llms.txt",
         )
 
     async def _collect_sitemap(self) -> None:
@@ -187,6 +189,6 @@ def find_feeds(page: FetchedPage) -> list[str]:
         return []
     alternates = [link.attributes for link in LexborHTMLParser(page.html[:max_head_chars]).css("link[rel~=alternate]")]
     feeds = [each for each in alternates if (each.get("type") or "").lower() in FEED_TYPES]
-    addresses = [urljoin(page.url, each.get("href") or "") for each in feeds]
+    addresses = [resolve_url(each.get("href") or "", page.url) for each in feeds]
     host = urlsplit(page.url).hostname
     return list(dict.fromkeys(each for each in addresses if urlsplit(each).hostname == host))[:max_feeds]

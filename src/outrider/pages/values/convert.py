@@ -1,14 +1,16 @@
 """Convert a page's text into a value of a JSON schema, or into none."""
 
+import math
 import re
 from datetime import datetime
 from typing import Any
-from urllib.parse import urljoin, urlsplit
+
+from outrider.pages.urls import resolve_url
 
 RATING = re.compile(r"(\d+(?:[.,]\d+)?)\s*(?:/|out of|of|von|sur|de)\s*(?:5|10|100)\b.{0,20}", re.IGNORECASE)
 NUMBER = re.compile(r"(?<![A-Za-z\d.,])[-+\u2212]?\d[\d.,\u00a0\u202f' ]*\d|(?<![A-Za-z\d.,])[-+\u2212]?\d")
 ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?")
-EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)+")
 TRUE_WORDS = frozenset({"yes", "true", "in stock", "instock", "available", "ja", "oui", "si", "\u2713", "\u2714"})
 FALSE_WORDS = frozenset({"no", "false", "out of stock", "outofstock", "sold out", "unavailable", "nein", "\u2717"})
 GROUPED_NUMBER = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")  # 1,299 without decimals
@@ -44,8 +46,7 @@ def convert_value(text: str, schema: dict[str, Any], base_url: str = "") -> Any:
 
 def _convert_format(text: str, kind: str, base_url: str) -> str | None:
     if kind in ("uri", "url"):
-        address = urljoin(base_url, text)
-        return address if urlsplit(address).scheme in ("http", "https", "mailto") and " " not in address else None
+        return resolve_url(text, base_url) or None if " " not in text else None
     if kind == "email":
         match = EMAIL.search(text)
         return match[0] if match else None
@@ -71,6 +72,8 @@ def _convert_number(text: str, *, is_integer: bool) -> float | int | None:
     try:
         value = float(digits)
     except ValueError:
+        return None
+    if not math.isfinite(value):  # hundreds of digits
         return None
     if is_integer:
         return int(value) if value == int(value) else None

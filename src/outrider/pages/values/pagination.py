@@ -1,7 +1,9 @@
 """Find the next page of a list that goes on."""
 
 import re
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
+
+from outrider.pages.urls import resolve_url
 
 NEXT_WORDS = re.compile(
     r"(?:next(?: page)?|older(?: posts| entries)?|more results|weiter|n\u00e4chste(?: seite)?|suivante?|siguiente"
@@ -21,7 +23,7 @@ def find_next_page(html: str, url: str) -> str:
         says_next = NEXT_WORDS.fullmatch(label) or NEXT_WORDS.fullmatch(label.strip(DECORATION))
         if not says_next and "next" not in (node.attributes.get("rel") or ""):
             continue
-        address = urljoin(url, (node.attributes.get("href") or "").strip()).partition("#")[0]
-        if urlsplit(address).netloc == urlsplit(url).netloc and address != url:
+        address = resolve_url(node.attributes.get("href") or "", url).partition("#")[0]
+        if address and urlsplit(address).netloc == urlsplit(url).netloc and address != url:
             return address
     return ""
