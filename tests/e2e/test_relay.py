@@ -83,6 +83,22 @@ async def test_hosts_are_served_by_one_process_each_in_its_own_session_and_direc
     assert facts["hosts"] == 2
 
 
+async def test_a_lean_host_and_an_ordinary_one_share_the_process_and_each_gets_its_own_list(second_user: HostUser):
+    with anyio.fail_after(PATIENCE):
+        async with (
+            Client(second_user.build_host_parameters("--lean")) as lean,
+            Client(second_user.build_host_parameters()) as ordinary,
+        ):
+            few, many = [{tool.name for tool in (await host.list_tools()).tools} for host in (lean, ordinary)]
+            stand = await lean.call_tool("call_tool", {"name": "stand", "arguments": {}})
+            other = await stands(ordinary)
+            facts = second_user.query_shared_process(b"status")
+    assert few == {"find_tools", "call_tool"}
+    assert "stand" in many
+    assert not few & many
+    assert read_first_text(stand).split(" ")[0] == other[0] == str(facts["process"])
+
+
 async def test_a_host_that_comes_back_finds_its_session_and_one_that_names_another_gets_that(second_user: HostUser):
     with anyio.fail_after(PATIENCE):
         async with Client(second_user.build_host_parameters()) as client:
