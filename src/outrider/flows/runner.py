@@ -9,8 +9,9 @@ import anyio
 
 from outrider.core.errors import OutriderError
 from outrider.flows.conditions import PageView, find_unmet
+from outrider.flows.evidence import ElementCandidate
 from outrider.flows.flow import Flow, FlowCondition, FlowStep, Target
-from outrider.flows.matching import ElementCandidate, Match, match_target
+from outrider.flows.matching import Match, match_target
 from outrider.flows.run import FlowRun, StepReport, Stop, StopReason
 from outrider.flows.values import fill_part, fill_step
 
@@ -29,6 +30,7 @@ STOP_REASONS: Mapping[str, StopReason] = {
     "off_screen": "blocked",
     "zero_size": "blocked",
     "read_only": "blocked",
+    "no_focus": "blocked",
 }
 
 
@@ -188,7 +190,7 @@ class FlowRunner:
 
     def _require_safe_address(self, step: FlowStep, candidate: ElementCandidate) -> None:
         """Stop before a press that would lead to another site."""
-        sends = step.kind == "click" or step.submit
+        sends = step.kind in ("click", "press") or step.submit
         if sends and candidate.address and not is_named_origin(candidate.address, self._flow.origins):
             message = f"{candidate.title} leads to {read_origin(candidate.address)}, which the flow does not name"
             raise Stopped("origin_refused", message)

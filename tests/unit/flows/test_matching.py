@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from outrider.flows.evidence import ElementCandidate
 from outrider.flows.flow import Target
-from outrider.flows.matching import ElementCandidate, match_target
+from outrider.flows.matching import match_target
 
 DELETE = Target(
     role="button",
