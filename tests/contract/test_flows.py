@@ -140,6 +140,24 @@ async def test_a_password_that_is_typed_key_by_key_is_one_secret(at: BrowserAppC
     assert not {"press: q", "press: x", "press: z"} & {line.strip(" -") for line in text.splitlines()}
 
 
+async def test_keys_go_to_the_element_that_had_the_focus_and_stop_where_it_is_gone(at: BrowserAppClient, session: str):
+    await at.navigate_session(session, "/form")
+    await use(at, "clickElement", sessionId=session, selector="[name=name]")
+    mark = (await at.call_tool("saveFlow", name="mark", sessionId=session)).structured_content["lastAction"]
+    await use(at, "pressKey", sessionId=session, key="x")
+    await use(at, "saveFlow", name="focus", sessionId=session, since=mark)
+    text = find_file(at, "focus").read_text()
+    ran = await at.call_tool("runFlow", name="focus", keepOpen=True)
+    filled = await use(at, "snapshotPage", sessionId=ran.structured_content["sessionId"])
+    find_file(at, "focus").write_text(
+        text.replace("name: Name", "name: Nickname").replace("{name: name", "{name: nick")
+    )
+    stopped = await at.call_tool("runFlow", name="focus", waitSeconds=0.5)
+    assert "on:" in text
+    assert "x" in next(line for line in filled.splitlines() if "textbox" in line and "Name" in line), filled
+    assert "step 2: " in read_error(stopped)["message"]
+
+
 def write_flow(at: BrowserAppClient, name: str, steps: str, more: str = "") -> None:
     file = find_file(at, name)
     file.parent.mkdir(parents=True, exist_ok=True)

@@ -131,10 +131,11 @@ def _may_change_heading(target: Target, candidate: ElementCandidate) -> bool:
     if is_same_attribute and has_telling_row(target):
         return True
     is_steady = has_steady_attribute(target, candidate)
-    if is_steady and _is_only(target, candidate) and differs(target.inside, candidate.inside):
+    is_only = _is_only(target, candidate)
+    if is_steady and is_only and (differs(target.inside, candidate.inside) or not candidate.under):
         return True  # it is the same in another place
     is_placed = _is_same_order(target, candidate) or _is_same_form(target, candidate)
-    is_same = _is_same_text(target, candidate) or (is_steady and is_placed)
+    is_same = _is_same_text(target, candidate) or (is_placed and (is_steady or is_only))
     return is_same and _is_reworded_heading(target.under or "", candidate.under)
 
 

@@ -20,7 +20,7 @@ from outrider.flows.evidence import (
     list_same_attributes,
 )
 from outrider.flows.flow import Target
-from outrider.flows.name_words import NameLikeness, compare_names, list_actions, normalize_name, split_words
+from outrider.flows.name_words import NameLikeness, compare_names, list_meanings, normalize_name, split_words
 
 MatchReason = Literal["found", "not_found", "ambiguous", "changed"]
 FIELD_KINDS = ("fill", "select", "upload", "check", "uncheck")
@@ -97,19 +97,21 @@ def _is_proven_renamed(target: Target, candidate: ElementCandidate, *, is_field:
         return False
     kinds = list_agreeing_kinds(target, candidate)
     likeness = _compare_with(target, candidate, is_field=is_field)
-    if likeness == "akin":
-        return len(kinds) > 1
-    if likeness != "other" or not has_other_language(target, candidate):
+    needed = {"akin": 2, "similar": 3}.get(likeness)
+    if needed and len(kinds) >= needed:
+        return True
+    if likeness == "opposed" or "order" not in kinds or not has_other_language(target, candidate):
         return False
-    # Of an unknown word in another language only the rest can tell.
-    actions = [list_actions(split_words(name)) for name in (target.name, candidate.name)]
-    is_same_action = bool(actions[0]) and actions[0] == actions[1]
-    return "order" in kinds and (len(kinds) > 1 if is_same_action or is_field else len(kinds - {"heading"}) > 1)
+    # Where a translation has the same meaning, its place is enough; of an unknown word only the rest can tell.
+    meanings = [list_meanings(split_words(name)) for name in (target.name, candidate.name)]
+    is_same_meaning = bool(meanings[0]) and meanings[0] == meanings[1]
+    return is_same_meaning or len(kinds if is_field else kinds - {"heading"}) > 1
 
 
 def _compare_with(target: Target, candidate: ElementCandidate, *, is_field: bool = False) -> NameLikeness:
     context = (candidate.row, candidate.under, candidate.near)
-    return compare_names(target.name, candidate.name, context, is_field=is_field)
+    is_translated = has_other_language(target, candidate)
+    return compare_names(target.name, candidate.name, context, is_field=is_field, is_translated=is_translated)
 
 
 def _fits_role_and_name(target: Target, candidate: ElementCandidate) -> bool:
@@ -119,7 +121,9 @@ def _fits_role_and_name(target: Target, candidate: ElementCandidate) -> bool:
     if target.name and target.role in ("", candidate.role):
         return True
     # A link that became a button, or an element without a name, is only the same if the rest says so as well.
-    return is_same_attribute or len(list_agreeing_kinds(target, candidate) - {"heading"}) > 1
+    kinds = list_agreeing_kinds(target, candidate) - {"heading"}
+    is_alone = bool(target.name) and target.equals == candidate.equals == 1
+    return is_same_attribute or len(kinds) > 1 or (is_alone and "order" in kinds)
 
 
 def _accept(target: Target, candidate: ElementCandidate, *, is_only: bool) -> Match:
@@ -133,7 +137,7 @@ def _accept(target: Target, candidate: ElementCandidate, *, is_only: bool) -> Ma
     is_told_apart = (
         is_same_attribute or context or (is_only and target.equals < 2) or bool(target.under and not is_only)
     )
-    if not is_told_apart and len(kinds) < 2:
+    if not is_told_apart and not kinds - {"heading"}:
         return Match("ambiguous", message=f"several elements are {target}, and too little tells them apart")
     if is_same_attribute or context or place or is_handwritten or kinds:
         return Match("found", candidate, healed=_list_differences(target, candidate))

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Literal
 
-NameLikeness = Literal["same", "akin", "other", "opposed"]
+NameLikeness = Literal["same", "akin", "similar", "other", "opposed"]
 # Verbs of one meaning in English, German, French, Spanish, Italian, Portuguese and Dutch; `*` stands for any ending.
 ACTION_WORDS = {
     "save": "save saved saving apply speicher* sichern übernehmen enregistrer sauvegarder appliquer guarda* aplicar "
@@ -52,7 +52,26 @@ ACTION_WORDS = {
     "unsubscribe": "unsubscrib* abbestell* désabonn* desuscrib*",
     "finish": "finish* complet* done abschließ* fertig* terminer terminar finaliz* conclu* voltooi* afronden",
     "undo": "undo* revert* rückgängig* rétablir deshacer ripristina* desfazer",
-    "block": "block* spam ban sperr* bloqu* blocc* report melden",
+    "block": "block* suspend* spam ban sperr* bloqu* blocc* report melden",
+}
+# Common words of labels, which count as meanings as well.
+FIELD_WORDS = {
+    "name": "name nom nombre nome naam",
+    "email": "email mail correo courriel emailadresse",
+    "street": "street straße strasse rue calle rua straat",
+    "city": "city town stadt ort ville ciudad città cidade plaats",
+    "phone": "phone telephone telefon téléphone teléfono telefono telefone telefoon",
+    "password": "password passwort kennwort contraseña senha wachtwoord",
+    "title": "title titel titre título titolo",
+    "subject": "subject betreff objet asunto oggetto assunto onderwerp",
+    "message": "message nachricht mensaje messaggio mensagem bericht",
+    "guests": "guests gäste personnes huéspedes ospiti hóspedes gasten",
+    "quantity": "quantity menge anzahl quantité cantidad quantità quantidade aantal",
+    "price": "price preis prix precio prezzo preço prijs",
+    "date": "date datum fecha",
+    "help": "help hilfe aide ayuda aiuto ajuda hulp",
+    "basket": "basket cart warenkorb korb panier cesta carrito carrello carrinho winkelwagen",
+    "settings": "settings einstellungen paramètres ajustes configuración impostazioni definições instellingen",
 }
 # Where the name says one of these and did not before, the press would do more or something else.
 RISKY_ACTIONS = {"delete", "terminate", "buy", "publish", "unsubscribe", "reset", "sign_out", "block", "cancel"}
@@ -88,7 +107,14 @@ POLITE_WORDS = split_words(
 )
 
 
-def compare_names(recorded: str, present: str, context: Iterable[str] = (), *, is_field: bool = False) -> NameLikeness:
+def compare_names(
+    recorded: str,
+    present: str,
+    context: Iterable[str] = (),
+    *,
+    is_field: bool = False,
+    is_translated: bool = False,
+) -> NameLikeness:
     """Compare a recorded name with that of an element.
 
     Args:
@@ -96,49 +122,53 @@ def compare_names(recorded: str, present: str, context: Iterable[str] = (), *, i
         present: The name as it is.
         context: The texts around the element, whose words the name may have taken up.
         is_field: Whether it is a field, of which a label may say more than it did.
+        is_translated: Whether the page is in another language now.
 
     Returns:
-        `akin` where the words or the meaning agree and nothing is added that would change it; `opposed` where another
-        thing is meant.
+        `akin` where the words or the meaning agree and nothing is added, `similar` where something is added that does
+        not change what is done, `opposed` where another thing is meant.
     """
     if normalize_name(recorded) == normalize_name(present):
         return "same"
     before, after = split_words(normalize_name(recorded)), split_words(normalize_name(present))
-    actions, new_actions = list_actions(before), list_actions(after)
-    if (before ^ after) & ALTERING_WORDS or {each for each in before ^ after if each[0].isdigit()}:
+    meanings, new_meanings = list_meanings(before), list_meanings(after)
+    altered = after - before if is_translated else before ^ after
+    if altered & ALTERING_WORDS or any(each[0].isdigit() for each in before ^ after):
         return "opposed"
-    if (actions and new_actions and not actions & new_actions) or (new_actions - actions) & RISKY_ACTIONS:
+    if (meanings and new_meanings and not meanings & new_meanings) or (new_meanings - meanings) & RISKY_ACTIONS:
         return "opposed"
     around = set().union(*map(split_words, context))
-    verbs = {word for word in before | after if find_action(word)}
-    kept = (before & after - POLITE_WORDS) or (actions & new_actions)
-    added = after - before - verbs - POLITE_WORDS - around
-    if not kept or (not is_field and (added or actions != new_actions)):
+    usual = {word for word in before | after if find_meaning(word)}
+    kept = (before & after - POLITE_WORDS) or (meanings & new_meanings)
+    added = after - before - usual - POLITE_WORDS - around
+    if not kept or (not is_field and meanings != new_meanings):
         return "other"
-    return "akin"
+    return "similar" if added and not is_field else "akin"
 
 
 @cache
-def find_action(word: str) -> str:
-    """Return what a verb means; empty for other words."""
-    exact, beginnings = _index_actions()
+def find_meaning(word: str) -> str:
+    """Return the meaning of a usual word; empty for other words."""
+    exact, beginnings = _index_meanings()
     if word in exact:
         return exact[word]
     return next((action for start, action in beginnings if word.startswith(start)), "")
 
 
-def list_actions(words: Iterable[str]) -> set[str]:
-    """Return the actions that words name; "proceed to payment" is about the payment."""
-    actions = {action for word in words if (action := find_action(word))}
-    return actions - {"next"} or actions
+def list_meanings(words: Iterable[str]) -> set[str]:
+    """Return the meanings of words; "proceed to payment" is about the payment."""
+    meanings = {meaning for word in words if (meaning := find_meaning(word))}
+    return meanings - {"next"} or meanings
 
 
 @cache
-def _index_actions() -> tuple[dict[str, str], tuple[tuple[str, str], ...]]:
-    """Return the action of each whole word, and those of beginnings, longest first."""
-    pairs = [(word, action) for action, words in ACTION_WORDS.items() for word in words.split()]
-    exact = {word: action for word, action in pairs if not word.endswith("*")}
-    beginnings = sorted(((word[:-1], action) for word, action in pairs if word.endswith("*")), key=lambda e: -len(e[0]))
+def _index_meanings() -> tuple[dict[str, str], tuple[tuple[str, str], ...]]:
+    """Return the meaning of each whole word, and those of beginnings, longest first."""
+    meanings = ACTION_WORDS | FIELD_WORDS
+    pairs = [(word, meaning) for meaning, words in meanings.items() for word in words.split()]
+    exact = {word: meaning for word, meaning in pairs if not word.endswith("*")}
+    starts = [(word[:-1], meaning) for word, meaning in pairs if word.endswith("*")]
+    beginnings = sorted(starts, key=lambda pair: -len(pair[0]))
     return exact, tuple(beginnings)
 
 

@@ -140,7 +140,10 @@ class FlowRunner:
         await self._act(step, *refs)
         await self._require_origin(None)
         if step.expect and (unmet := await self._wait_for(step.expect)):
-            raise Stopped("check_failed", f"after it, {unmet}", is_done=True)
+            view = await self._page.read_view()
+            is_sign_in = view.needs_person and view.url != self._known_url
+            reason: StopReason = "needs_person" if is_sign_in else "check_failed"
+            raise Stopped(reason, f"after it, {unmet}", is_done=True)
         return StepReport(number, str(step), time.monotonic() - started, tuple(notes))
 
     async def _act(self, step: FlowStep, ref: str, to_ref: str) -> None:

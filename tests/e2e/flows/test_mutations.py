@@ -20,9 +20,9 @@ from support.mutations.site import ALL_MUTATIONS, ALL_TASKS, MutatingSite
 from support.results import read_error, read_first_text
 
 pytestmark = pytest.mark.anyio
-PATIENCE = 1_200
 PASSWORD = "hunter2"
 RUNS_ALL = bool(os.environ.get("OUTRIDER_EVERY_MUTATION"))  # tests have no environment of their own
+PATIENCE = 7_200 if RUNS_ALL else 600
 REASONS = {"not_found", "changed", "ambiguous", "blocked"}
 WIDE, NARROW = "1280x720", "390x844"
 
@@ -116,18 +116,17 @@ class MutatedRun:
         expected = self.meant if self.reason == "right" else self.meant[: len(self.log)]
         usual = ALL_MUTATIONS[self.mutation].reason
         reasons = {usual} if usual else REASONS
-        is_reasonable = self.reason in reasons | ({"right", "check_failed"} if self.person != "stops" else set())
+        is_reasonable = self.reason in reasons | {"right"} | ({"check_failed"} if self.person != "stops" else set())
         return self.log != expected or not is_reasonable
 
 
 def choose_cases() -> list[tuple[str, str]]:
-    """Each mutation on one of the tasks, another for each; at night on all of them."""
-    names = list(ALL_TASKS)
-    step = 1 if RUNS_ALL else len(names)
+    """Each mutation on one of six tasks, another for each; at night on all tasks."""
+    names = list(ALL_TASKS) if RUNS_ALL else list(ALL_TASKS)[::5]
     pairs = [
         (names[(index + offset) % len(names)], mutation)
         for index, mutation in enumerate(ALL_MUTATIONS)
-        for offset in range(0, len(names), step)
+        for offset in range(len(names) if RUNS_ALL else 1)
     ]
     return [(name, mutation) for name, mutation in pairs if is_applicable(name, mutation)]
 
@@ -155,11 +154,12 @@ async def run_all(folder: Path, cases: Sequence[tuple[str, str]]) -> list[Mutate
 
 
 def format_table(runs: Sequence[MutatedRun]) -> str:
-    """How the runs ended, by kind of mutation."""
-    lines = []
+    """How the runs ended, by kind of mutation, in Markdown."""
+    lines = ["| change | a person | runs ended |", "|---|---|---|"]
     for mutation in dict.fromkeys(each.mutation for each in runs):
         reasons = Counter(each.reason for each in runs if each.mutation == mutation)
-        lines.append(f"{mutation:36} " + ", ".join(f"{reason} {count}" for reason, count in reasons.most_common()))
+        told = ", ".join(f"{reason} {count}" for reason, count in reasons.most_common())
+        lines.append(f"| {mutation} | {ALL_MUTATIONS[mutation].person} | {told} |")
     wanted = [each for each in runs if each.person == "goes on"]
     right = sum(each.reason == "right" for each in wanted)
     return "\n".join([*lines, f"{right} of {len(wanted)} right where a person goes on; {len(runs)} runs"])
@@ -175,4 +175,4 @@ async def test_flows_on_changed_pages_end_right_or_stop_and_never_press_anything
     wanted = [each for each in runs if each.person == "goes on"]
     missed = [each for each in wanted if each.reason != "right"]
     assert not [each for each in runs if each.is_wrong]
-    assert len(missed) <= len(wanted) * 0.05, missed
+    assert len(missed) <= max(len(wanted) * 0.1, 2), missed

@@ -41,9 +41,14 @@ const translate = (words, language) => {
     }
   }
 };
+const setId = (element, id) => {
+  for (const label of element.id ? all(`label[for="${element.id}"]`) : []) label.htmlFor = id;
+  element.id = id;
+};
 const clone = (element, intent) => {
   const copy = element.cloneNode(true);
-  copy.dataset.intent = intent;
+  // A link of the same name to the same address is the same thing.
+  if (!element.getAttribute('href')?.startsWith('/')) copy.dataset.intent = intent;
   copy.removeAttribute('onclick');
   return copy;
 };
@@ -83,14 +88,16 @@ class Mutation:
 
 
 MUTATIONS = {
-    "ids": Mutation("all('[id]').forEach((each, n) => { each.id = 'x' + n + 'qz'; });"),
+    "ids": Mutation("all('[id]').forEach((each, n) => { setId(each, 'x' + n + 'qz'); });"),
     "ids renumbered": Mutation(
-        "const ids = all('[id]').map((each) => each.id).reverse();all('[id]').forEach((each, n) => { each.id "
-        "= ids[n]; });"
+        "const labels = all('label[for]').map((each) => [each, each.control]);"
+        "const ids = all('[id]').map((each) => each.id).reverse();"
+        "all('[id]').forEach((each, n) => { if (each.id !== 'root') each.id = ids[n]; });"
+        "for (const [label, control] of labels) if (control) label.htmlFor = control.id;"
     ),
     "classes": Mutation("all('[class]').forEach((each, n) => { each.className = 'css-' + n; });"),
     "attributes": Mutation(
-        "all('[id]').forEach((each) => each.removeAttribute('id'));all('[name]').forEach((each, n) => { "
+        "all('[id]').forEach((each, n) => { setId(each, 'a' + n + '00000'); });all('[name]').forEach((each, n) => { "
         "each.setAttribute('name', 'f' + n); });"
     ),
     "rows reversed": Mutation(
@@ -184,6 +191,7 @@ MUTATIONS = {
         "const sibling = target.previousElementSibling || target.nextElementSibling;"
         "if (sibling && sibling.matches('button,a') && target.matches('button,a')) { const [a, b] = [target, sibling];"
         "const [c, d] = [nameOf(a), nameOf(b)]; relabel(a, d); relabel(b, c); [a.type, b.type] = [b.type, a.type];"
+        "[a.href, b.href] = [b.href, a.href];"
         "[a.dataset.intent, b.dataset.intent] = [b.dataset.intent, a.dataset.intent];"
         "const [f, g] = [a.getAttribute('onclick'), b.getAttribute('onclick')];"
         "a.setAttribute('onclick', g || ''); b.setAttribute('onclick', f || ''); }"

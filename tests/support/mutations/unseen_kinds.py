@@ -12,7 +12,8 @@ UNSEEN_MUTATIONS = {
     "fields in another order": Mutation(
         "for (const form of all('form,section')) {"
         "const labels = all('label', form).filter((each) => each.parentElement === form);"
-        "if (labels.length > 1) form.prepend(...labels.reverse()); }"
+        "if (labels.length > 1) { const place = document.createElement('i'); labels[0].before(place);"
+        "place.replaceWith(...labels.reverse()); } }"
     ),
     "further fields": Mutation(
         "for (const label of all('label')) { const other = document.createElement('label');"
