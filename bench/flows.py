@@ -31,8 +31,8 @@ def run(*, quick: bool) -> Part:
         values = asyncio.run(measure(url, Path(folder), 3 if quick else TURNS))
     method = (
         "A form of thirty fields is opened, five of them are filled and a button is pressed: by the tools, whose "
-        "answers show what has changed, and by a flow that was saved from these actions, in one session and in turns. The flow "
-        "compares the evidence of each element before it acts; no model is asked in either."
+        "answers show what has changed, and by a flow that was saved from these actions, in one session and in turns. "
+        "The flow compares the evidence of each element before it acts; no model is asked in either."
     )
     return Part("Flows", method, [Measured("milliseconds a step", BARE, values, digits=1)])
 

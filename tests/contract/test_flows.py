@@ -212,6 +212,28 @@ async def test_mistakes_in_a_file_are_named(at: BrowserAppClient):
     assert "secrets.key.env" in format_result_text(await stop(at, "wrong"))
 
 
+async def test_a_new_consent_banner_stops_presses_and_keys_and_is_named(tmp_path: Path):
+    banner = "<div style='position:fixed;inset:0;background:#fff'><h2>Cookies</h2><button>Accept</button></div>"
+    form = "<title>Shop</title><label>Name <input name=name></label><button onclick='document.title=1'>Buy</button>"
+    site = loopback_app.build_page_site({"/shop": form + banner})
+    with anyio.fail_after(PATIENCE):
+        async with (
+            loopback_app.open_loopback_app(tmp_path, site, more={"toolsets": ["browser", "flows"]}) as service,
+            Client(service.app.build_server()) as client,
+        ):
+            folder = tmp_path / ".outrider" / "flows"
+            folder.mkdir(parents=True)
+            for step in ("click: Buy", "fill: Name\n    text: Ada", "press: Enter\n    on: Name"):
+                head = f"flow: 1\nname: buy\norigins: [{service.site_url}]\nsteps:\n  - open: {service.site_url}/shop\n"
+                (folder / "buy.yaml").write_text(f"{head}  - {step}\n")
+                stopped = await client.call_tool("runFlow", {"name": "buy", "keepOpen": True})
+                error = read_error(stopped)
+                assert (error["code"], error["details"]["step"]) == ("blocked", 2), step
+                assert "Cookies" in error["message"], error["message"]
+            titles = {await each.read_title() for each in service.app.browsers.list_sessions()}
+    assert titles == {"Shop"}
+
+
 async def test_steps_with_high_stakes_ask_a_person_each_time(tmp_path: Path):
     asked: list[str] = []
 

@@ -87,7 +87,8 @@ function restoreFocus(ref) {
   const { element, failure } = resolveTarget({ ref });
   if (failure) return { ok: false, ...failure };
   const hasFocus = () => focusedElement() !== null && (focusedElement() === element || containsNode(element, focusedElement()));
-  const problem = hasFocus() ? null : findObstacle(element, "press");
+  const covered = () => [findReachablePoint(element)].find((point) => point.reason === "covered");
+  const problem = hasFocus() ? null : findObstacle(element, "press") || covered();
   if (problem) return { ok: false, ...problem, ...collectEvidence(element) };
   if (!hasFocus()) element.focus({ preventScroll: true });
   if (hasFocus()) return { ok: true };
