@@ -41,6 +41,7 @@ class ElementCandidate:
         title: How messages name it.
         address: The address that a press on it leads to; empty if the markup names none.
         traits: See `Target.traits`.
+        disabled: Whether it cannot be used now; a page that is still loading may enable it.
     """
 
     ref: str
@@ -56,12 +57,13 @@ class ElementCandidate:
     title: str = ""
     address: str = ""
     traits: Mapping[str, str] = field(default_factory=dict)
+    disabled: bool = False
 
     @classmethod
     def from_evidence(cls, evidence: Mapping[str, Any]) -> "ElementCandidate":
         """Build it from the evidence that the page's script gives."""
         names = ("ref", "role", "name", "row", "near", "under", "inside", "path", "attributes", "equals", "title")
-        given = {name: evidence[name] for name in (*names, "traits") if name in evidence}
+        given = {name: evidence[name] for name in (*names, "traits", "disabled") if name in evidence}
         return cls(**given, address=str(evidence.get("target") or ""))
 
 

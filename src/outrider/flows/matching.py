@@ -102,10 +102,11 @@ def _is_proven_renamed(target: Target, candidate: ElementCandidate, *, is_field:
         return True
     if likeness == "opposed" or "order" not in kinds or not has_other_language(target, candidate):
         return False
-    # Where a translation has the same meaning, its place is enough; of an unknown word only the rest can tell.
+    # Where a translation has the same meaning and no namesake, its place is enough; else only the rest can tell.
     meanings = [list_meanings(split_words(name)) for name in (target.name, candidate.name)]
     is_same_meaning = bool(meanings[0]) and meanings[0] == meanings[1]
-    return is_same_meaning or len(kinds if is_field else kinds - {"heading"}) > 1
+    is_alone = target.equals < 2
+    return (is_same_meaning and is_alone) or len(kinds if is_field else kinds - {"heading"}) > 1
 
 
 def _compare_with(target: Target, candidate: ElementCandidate, *, is_field: bool = False) -> NameLikeness:

@@ -166,12 +166,15 @@ class FlowRunner:
         while True:
             match = match_target(target, await self._page.list_candidates(target), kind)
             now = time.monotonic()
-            if match.reason == "found":
-                self._known_url = (await self._page.read_view()).url
-                return match
             if match.message != last:
                 last, since = match.message, now
-            if now >= deadline or (match.reason != "not_found" and now - since >= min(settled_s, self._patience_s)):
+            is_settled = match.reason != "not_found" and now - since >= min(settled_s, self._patience_s)
+            is_over = now >= deadline or is_settled
+            # A page that is still loading may enable it.
+            if match.candidate is not None and (is_over or not match.candidate.disabled):
+                self._known_url = (await self._page.read_view()).url
+                return match
+            if is_over:
                 break
             await anyio.sleep(POLL_INTERVAL_S)
         view = await self._page.read_view()
