@@ -140,6 +140,24 @@ async def test_a_password_that_is_typed_key_by_key_is_one_secret(at: BrowserAppC
     assert not {"press: q", "press: x", "press: z"} & {line.strip(" -") for line in text.splitlines()}
 
 
+async def test_keys_go_to_the_element_that_had_the_focus_and_stop_where_it_is_gone(at: BrowserAppClient, session: str):
+    await at.navigate_session(session, "/form")
+    await use(at, "clickElement", sessionId=session, selector="[name=name]")
+    mark = (await at.call_tool("saveFlow", name="mark", sessionId=session)).structured_content["lastAction"]
+    await use(at, "pressKey", sessionId=session, key="x")
+    await use(at, "saveFlow", name="focus", sessionId=session, since=mark)
+    text = find_file(at, "focus").read_text()
+    ran = await at.call_tool("runFlow", name="focus", keepOpen=True)
+    filled = await use(at, "snapshotPage", sessionId=ran.structured_content["sessionId"])
+    find_file(at, "focus").write_text(
+        text.replace("name: Name", "name: Nickname").replace("{name: name", "{name: nick")
+    )
+    stopped = await at.call_tool("runFlow", name="focus", waitSeconds=0.5)
+    assert "on:" in text
+    assert "x" in next(line for line in filled.splitlines() if "textbox" in line and "Name" in line), filled
+    assert "step 2: " in read_error(stopped)["message"]
+
+
 def write_flow(at: BrowserAppClient, name: str, steps: str, more: str = "") -> None:
     file = find_file(at, name)
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -192,6 +210,28 @@ async def test_mistakes_in_a_file_are_named(at: BrowserAppClient):
         assert expected in format_result_text(await stop(at, "wrong")), steps
     write_flow(at, "wrong", "  - fill: Name\n    secret: key\n", "secrets: {key: {env: ANTHROPIC_API_KEY}}\n")
     assert "secrets.key.env" in format_result_text(await stop(at, "wrong"))
+
+
+async def test_a_new_consent_banner_stops_presses_and_keys_and_is_named(tmp_path: Path):
+    banner = "<div style='position:fixed;inset:0;background:#fff'><h2>Cookies</h2><button>Accept</button></div>"
+    form = "<title>Shop</title><label>Name <input name=name></label><button onclick='document.title=1'>Buy</button>"
+    site = loopback_app.build_page_site({"/shop": form + banner})
+    with anyio.fail_after(PATIENCE):
+        async with (
+            loopback_app.open_loopback_app(tmp_path, site, more={"toolsets": ["browser", "flows"]}) as service,
+            Client(service.app.build_server()) as client,
+        ):
+            folder = tmp_path / ".outrider" / "flows"
+            folder.mkdir(parents=True)
+            for step in ("click: Buy", "fill: Name\n    text: Ada", "press: Enter\n    on: Name"):
+                head = f"flow: 1\nname: buy\norigins: [{service.site_url}]\nsteps:\n  - open: {service.site_url}/shop\n"
+                (folder / "buy.yaml").write_text(f"{head}  - {step}\n")
+                stopped = await client.call_tool("runFlow", {"name": "buy", "keepOpen": True})
+                error = read_error(stopped)
+                assert (error["code"], error["details"]["step"]) == ("blocked", 2), step
+                assert "Cookies" in error["message"], error["message"]
+            titles = {await each.read_title() for each in service.app.browsers.list_sessions()}
+    assert titles == {"Shop"}
 
 
 async def test_steps_with_high_stakes_ask_a_person_each_time(tmp_path: Path):

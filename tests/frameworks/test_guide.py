@@ -14,30 +14,15 @@ import outrider
 from support.apps import loopback_app, shared_process
 from support.fakes import http_servers
 from support.fakes.model_apis import ModelServer, ModelTurn, ScriptedRequest
+from support.processes.newest_packages import install
 
 pytestmark = pytest.mark.anyio
 ROOT = Path(__file__).parents[2]
-UV = ROOT / ".tools" / "bin" / "uv"
-# Before the fixture that empties the environment, which may name an index and certificates.
-INSTALLING = dict(os.environ)
 GUIDE = (ROOT / "docs" / "guides" / "frameworks.md").read_text(encoding="utf-8")
 SECTION = re.compile(r"^## (.+?)\n.*?pip install (.+?)\n.*?```python\n(.+?)```", re.MULTILINE | re.DOTALL)
 SECTIONS = {name: (packages.replace('"', "").split(), program) for name, packages, program in SECTION.findall(GUIDE)}
 FACT = "High water at six in the morning"
 SITE = loopback_app.build_page_site({"/tides": loopback_app.build_article_html("Tides", f"{FACT}. " * 10)})
-
-
-def install(name: str, packages: list[str]) -> Path:
-    """The interpreter of an environment which holds the newest versions of the packages, and nothing of ours."""
-    folder = ROOT / ".cache" / "frameworks" / f"{name.lower().replace(' ', '-')}-{sys.version_info.minor}"
-    python = folder / "bin" / "python"
-    commands = [
-        [str(UV), "venv", "--quiet", "--allow-existing", "--python", sys.executable, str(folder)],
-        [str(UV), "pip", "install", "--quiet", "--upgrade", "--python", str(python), *packages],
-    ]
-    for command in commands:
-        subprocess.run(command, env=INSTALLING, check=True)
-    return python
 
 
 @pytest.mark.parametrize("name", SECTIONS)

@@ -45,6 +45,8 @@ class Target(FlowModel):
         path: The chain of meaningful tags down to it.
         attributes: id, name, test ids, placeholder and the like.
         equals: How many visible elements had its role and name.
+        traits: What stays when texts change: `order` among the controls of its group, `after` and `before` (the names
+            of those beside it), `form` (method and path), `sends` (names of its fields), `icon`, `language`.
     """
 
     role: str = ""
@@ -56,6 +58,7 @@ class Target(FlowModel):
     path: str = ""
     attributes: dict[str, str] = {}
     equals: int = 0
+    traits: dict[str, str] = {}
 
     @model_validator(mode="before")
     @classmethod
@@ -66,13 +69,13 @@ class Target(FlowModel):
     @model_validator(mode="after")
     def require_identity(self) -> Self:
         """Refuse a target that fits everything."""
-        if not (self.name or self.attributes):
+        if not (self.name or self.attributes or self.traits):
             raise ValueError("needs a name or attributes")
         return self
 
     def __str__(self) -> str:
         word = self.role or "element"
-        named = f'{word} "{self.name}"' if self.name else f"{word} {self.attributes}"
+        named = f'{word} "{self.name}"' if self.name else f"{word} {self.attributes or self.traits}"
         return f'{named} in the row "{self.row}"' if self.row else named
 
 
@@ -116,6 +119,7 @@ class FlowStep(FlowModel):
         options: The labels that `select` chooses.
         files: The workspace's files that `upload` gives.
         to: The element that `drag` goes to.
+        on: The element that must have the focus for `press`; whatever has it if not given.
         button: The mouse button of `click`.
         count: The number of clicks.
         modifiers: Keys that are held during the click.
@@ -151,6 +155,7 @@ class FlowStep(FlowModel):
     options: list[str] = []
     files: list[str] = []
     to: Target | None = None
+    on: Target | None = None
     button: Literal["left", "right", "middle"] = "left"
     count: int = Field(default=1, ge=1, le=3)
     modifiers: list[str] = []
@@ -173,6 +178,8 @@ class FlowStep(FlowModel):
                 raise ValueError(f"{kinds[0]} needs {name}")
         if kinds[0] == "fill" and (self.text is None) == (self.secret is None):
             raise ValueError("fill needs text or secret")
+        if self.on and kinds[0] != "press":
+            raise ValueError(f"on belongs to press, not to {kinds[0]}")
         return self
 
     @property
@@ -184,11 +191,12 @@ class FlowStep(FlowModel):
     def target(self) -> Target | None:
         """Its element; None for steps without one."""
         value = getattr(self, self.kind)
-        return value if isinstance(value, Target) else None
+        return value if isinstance(value, Target) else self.on
 
     def __str__(self) -> str:
         value = getattr(self, self.kind)
-        return self.kind if value is True else f"{self.kind} {value}"
+        words = self.kind if value is True else f"{self.kind} {value}"
+        return f"{words} on {self.on}" if self.on else words
 
 
 class Parameter(FlowModel):

@@ -90,9 +90,8 @@ def _to_commented(value: Any) -> Any:
 
 
 def _set_flow_style(document: Any) -> None:
-    """Write the attributes of an element in one line, so that a step is short."""
-    for step in document.get("steps", ()):
-        for part in step.values():
-            attributes = part.get("attributes") if isinstance(part, dict) else None
-            if attributes is not None and hasattr(attributes, "fa"):
-                attributes.fa.set_flow_style()
+    """Write attributes and traits of an element in one line each, so that a step is short."""
+    parts = [part for step in document.get("steps", ()) for part in step.values() if isinstance(part, dict)]
+    for mapping in (part.get(name) for part in parts for name in ("attributes", "traits")):
+        if mapping is not None and hasattr(mapping, "fa"):
+            mapping.fa.set_flow_style()

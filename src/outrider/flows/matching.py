@@ -1,51 +1,30 @@
 """Decide which element of a page is the one that a flow means, or that none is certain enough.
 
-Evidence is of four independent kinds: role and name; attributes; the row or text around it; heading and landmark. Role
-and name must fit. Beyond them one more kind must fit, and none may speak for another element. Everything else stops.
+Role and name must fit, one further kind of evidence must agree, and none may speak for another element. An element with
+another name is only recognised where its words or its meaning agree and two further kinds do. Everything else stops.
 """
 
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
 
+from outrider.flows.evidence import (
+    KIND_TITLES,
+    STRONG_ATTRIBUTES,
+    ElementCandidate,
+    differs,
+    find_contradiction,
+    has_other_language,
+    has_steady_attribute,
+    list_agreeing_kinds,
+    list_same_attributes,
+)
 from outrider.flows.flow import Target
+from outrider.flows.name_words import NameLikeness, compare_names, list_meanings, normalize_name, split_words
 
 MatchReason = Literal["found", "not_found", "ambiguous", "changed"]
-FIELD_KINDS = ("fill", "select", "upload")
-# Attributes that name one thing; the others only describe it.
-STRONG_ATTRIBUTES = ("id", "name", "data-testid", "data-test", "data-test-id", "data-cy", "data-qa", "href")
-
-
-@dataclass(frozen=True)
-class ElementCandidate:
-    """An element of the page that may be meant.
-
-    Attributes:
-        ref: Its reference.
-        title: How messages name it.
-        address: The address that a press on it leads to; empty if the markup names none.
-    """
-
-    ref: str
-    role: str = ""
-    name: str = ""
-    row: str = ""
-    near: str = ""
-    under: str = ""
-    inside: str = ""
-    path: str = ""
-    attributes: Mapping[str, str] = field(default_factory=dict)
-    equals: int = 1
-    title: str = ""
-    address: str = ""
-
-    @classmethod
-    def from_evidence(cls, evidence: Mapping[str, Any]) -> "ElementCandidate":
-        """Build it from the evidence that the page's script gives."""
-        names = ("ref", "role", "name", "row", "near", "under", "inside", "path", "attributes", "equals", "title")
-        given = {name: evidence[name] for name in names if name in evidence}
-        return cls(**given, address=str(evidence.get("target") or ""))
+FIELD_KINDS = ("fill", "select", "upload", "check", "uncheck")
+TEXT_ROLES = ("textbox", "searchbox", "combobox")
 
 
 @dataclass(frozen=True)
@@ -70,102 +49,106 @@ def match_target(target: Target, candidates: Sequence[ElementCandidate], kind: s
 
     Args:
         target: What the flow knows.
-        candidates: The page's elements of the same purpose and name, or with one of its attributes.
+        candidates: The page's elements of the same purpose and name, or with one of its attributes; where there is
+            none, all of the same purpose.
         kind: What is done to it; a field may be recognised by what its form sends instead of its label.
     """
     named = [each for each in candidates if _fits_role_and_name(target, each)]
-    fitting = [each for each in named if _find_contradiction(target, each) is None]
+    fitting = [each for each in named if find_contradiction(target, each) is None]
     if len(fitting) == 1:
         return _accept(target, fitting[0], is_only=len(named) == 1)
     if fitting:
         return _choose_among(target, fitting)
-    if target.row and not any(_plain(each.row) == _plain(target.row) for each in named):
-        named = []  # those in other rows are other elements
-    if named:
-        return Match("changed", message=f"{named[0].title}: {_find_contradiction(target, named[0])}")
-    return _match_renamed(target, candidates, kind)
+    # Those in other rows are other elements, and so are its namesakes that were there from the first.
+    is_elsewhere = target.row and all(differs(target.row, each.row) for each in named)
+    if not named or is_elsewhere or len(named) < target.equals:
+        renamed = _match_renamed(target, candidates, kind)
+        if renamed.reason != "not_found" or not named or is_elsewhere:
+            return renamed
+    return Match("changed", message=f"{named[0].title}: {find_contradiction(target, named[0])}")
 
 
 def _match_renamed(target: Target, candidates: Sequence[ElementCandidate], kind: str) -> Match:
     """Decide where nothing has the role, name and row."""
-    if kind in FIELD_KINDS and (field_match := _match_form_field(target, candidates)):
-        return field_match
-    same = [each for each in candidates if _has_steady_attribute(target, each)]
+    is_field = kind in FIELD_KINDS or (kind == "press" and target.role in TEXT_ROLES)
+    if is_field and (match := _match_form_field(target, candidates)):
+        return match
+    if match := _match_link(target, candidates):
+        return match
+    proven = [each for each in candidates if _is_proven_renamed(target, each, is_field=is_field)]
+    if len(proven) == 1:
+        kinds = " and ".join(KIND_TITLES[each] for each in sorted(list_agreeing_kinds(target, proven[0])))
+        note = f"its name was {target.name!r} and is {proven[0].name!r}; {kinds} agree"
+        return Match("found", proven[0], healed=(note, *_list_differences(target, proven[0])))
+    if proven:
+        titles = ", ".join(each.title for each in proven[:5])
+        return Match("ambiguous", message=f"{target} has another name now, and {len(proven)} fit: {titles}")
+    same = [each for each in candidates if has_steady_attribute(target, each)]
     if len(same) == 1:
         return Match("changed", message=f"{target} is now {same[0].role} {same[0].name!r} ({same[0].title})")
     return Match("not_found", message=f"{target} is not on the page")
 
 
+def _is_proven_renamed(target: Target, candidate: ElementCandidate, *, is_field: bool) -> bool:
+    """Return whether an element with another name is still the same beyond doubt."""
+    if candidate.role != target.role or not (target.name and candidate.name):
+        return False
+    if find_contradiction(target, candidate) is not None:
+        return False
+    kinds = list_agreeing_kinds(target, candidate)
+    likeness = _compare_with(target, candidate, is_field=is_field)
+    needed = {"akin": 2, "similar": 3}.get(likeness)
+    if needed and len(kinds) >= needed:
+        return True
+    if likeness == "opposed" or "order" not in kinds or not has_other_language(target, candidate):
+        return False
+    # Where a translation has the same meaning and no namesake, its place is enough; else only the rest can tell.
+    meanings = [list_meanings(split_words(name)) for name in (target.name, candidate.name)]
+    is_same_meaning = bool(meanings[0]) and meanings[0] == meanings[1]
+    is_alone = target.equals < 2
+    return (is_same_meaning and is_alone) or len(kinds if is_field else kinds - {"heading"}) > 1
+
+
+def _compare_with(target: Target, candidate: ElementCandidate, *, is_field: bool = False) -> NameLikeness:
+    context = (candidate.row, candidate.under, candidate.near)
+    is_translated = has_other_language(target, candidate)
+    return compare_names(target.name, candidate.name, context, is_field=is_field, is_translated=is_translated)
+
+
 def _fits_role_and_name(target: Target, candidate: ElementCandidate) -> bool:
-    if target.name and normalize_name(candidate.name) != normalize_name(target.name):
+    if normalize_name(candidate.name) != normalize_name(target.name):
         return False
-    if not target.name and (candidate.name or not _count_strong(target, candidate)):
-        return False
-    # A link that became a button is only the same if its attributes say so as well.
-    return not target.role or candidate.role == target.role or _count_strong(target, candidate) > 0
-
-
-def _find_contradiction(target: Target, candidate: ElementCandidate) -> str | None:
-    """Return what speaks against a candidate of the right role and name; None if nothing does."""
-    if target.row and _plain(candidate.row) != _plain(target.row):
-        return f"it is in the row {candidate.row!r}, not {target.row!r}" if candidate.row else "its row is gone"
-    is_same_attribute = _count_strong(target, candidate) > 0
-    if target.near and not _has_telling_row(target):
-        # Figures may change beside an element that its attributes tell apart: prices, counts, dates.
-        texts = [_plain(text) for text in (target.near, candidate.near)]
-        texts = [re.sub(r"\d+", "#", text) for text in texts] if is_same_attribute else texts
-        if texts[0] != texts[1]:
-            return f"beside it is {candidate.near!r}, not {target.near!r}"
-    is_row_same = is_same_attribute and _has_telling_row(target)
-    if _differs(target.under, candidate.under) and not (is_row_same or _has_moved(target, candidate)):
-        return f"it is under {candidate.under!r}, not {target.under!r}"
-    if _differs(target.inside, candidate.inside) and not is_same_attribute:
-        return f"it is in {candidate.inside or 'no landmark'}, not {target.inside or 'in none'}"
-    return None
-
-
-def _has_telling_row(target: Target) -> bool:
-    """Return whether its row has a name of its own, and not only a number, which belongs to the place."""
-    return len(re.findall(r"[^\W\d_]", target.row)) > 1
-
-
-def _differs(recorded: str | None, present: str) -> bool:
-    return recorded is not None and _plain(recorded) != _plain(present)
-
-
-def _has_moved(target: Target, candidate: ElementCandidate) -> bool:
-    """Return whether an element under another heading is the same in another place.
-
-    Its attributes must say so, it must be the only one of its name then and now, and it must be in another landmark:
-    in the same place another heading means that the place shows something else.
-    """
-    is_only = target.equals == candidate.equals == 1
-    return is_only and _has_steady_attribute(target, candidate) and _differs(target.inside, candidate.inside)
-
-
-def _has_steady_attribute(target: Target, candidate: ElementCandidate) -> bool:
-    """Return whether a telling attribute without a number agrees: numbers are often positions."""
-    return any(not re.search(r"\d", target.attributes[name]) for name in _list_same_strong(target, candidate))
+    is_same_attribute = bool(list_same_attributes(target, candidate))
+    if target.name and target.role in ("", candidate.role):
+        return True
+    # A link that became a button, or an element without a name, is only the same if the rest says so as well.
+    kinds = list_agreeing_kinds(target, candidate) - {"heading"}
+    is_alone = bool(target.name) and target.equals == candidate.equals == 1
+    return is_same_attribute or len(kinds) > 1 or (is_alone and "order" in kinds)
 
 
 def _accept(target: Target, candidate: ElementCandidate, *, is_only: bool) -> Match:
     """Accept the one candidate without a contradiction, if one more kind of evidence speaks for it."""
-    strong = _count_strong(target, candidate)
-    context = bool(target.row or target.near)
-    place = target.under is not None or target.inside is not None
-    is_handwritten = not (target.attributes or context or place or target.path)
-    is_told_apart = strong > 0 or context or (is_only and target.equals < 2) or bool(target.under and not is_only)
-    if not is_told_apart:
+    is_same_attribute = bool(list_same_attributes(target, candidate))
+    kinds = list_agreeing_kinds(target, candidate)
+    is_translated = has_other_language(target, candidate)
+    context = bool(target.row) or "text" in kinds
+    place = (target.under is not None or target.inside is not None) and not is_translated
+    is_handwritten = not (target.attributes or target.row or target.near or place or target.path or target.traits)
+    is_told_apart = (
+        is_same_attribute or context or (is_only and target.equals < 2) or bool(target.under and not is_only)
+    )
+    if not is_told_apart and not kinds - {"heading"}:
         return Match("ambiguous", message=f"several elements are {target}, and too little tells them apart")
-    if strong or context or place or is_handwritten:
+    if is_same_attribute or context or place or is_handwritten or kinds:
         return Match("found", candidate, healed=_list_differences(target, candidate))
     return Match("changed", message=f"{candidate.title} has the name of {target}, but nothing else agrees")
 
 
 def _choose_among(target: Target, fitting: Sequence[ElementCandidate]) -> Match:
-    """Choose among several candidates that nothing speaks against: only one that its attributes single out."""
-    same_text = [each for each in fitting if target.near and _plain(each.near) == _plain(target.near)]
-    singled = [each for each in fitting if _has_steady_attribute(target, each)]
+    """Choose among several candidates that nothing speaks against: only one that its evidence singles out."""
+    same_text = [each for each in fitting if target.near and not differs(target.near, each.near)]
+    singled = [each for each in fitting if has_steady_attribute(target, each)]
     # Links of one name to one address are one: at the top and the bottom of a list, say.
     if len({each.address for each in fitting}) == 1 and fitting[0].address and fitting[0].role == "link":
         return Match("found", fitting[0])
@@ -174,8 +157,19 @@ def _choose_among(target: Target, fitting: Sequence[ElementCandidate]) -> Match:
         return Match("found", same_text[0], healed=_list_differences(target, same_text[0]))
     if len(singled) == 1 and has_context and not same_text:
         return Match("found", singled[0], healed=_list_differences(target, singled[0]))
+    if best := _find_outstanding(target, fitting):
+        return Match("found", best, healed=_list_differences(target, best))
     titles = ", ".join(each.title for each in fitting[:5])
     return Match("ambiguous", message=f"{len(fitting)} elements are {target}: {titles}")
+
+
+def _find_outstanding(target: Target, fitting: Sequence[ElementCandidate]) -> ElementCandidate | None:
+    """Return the candidate for which three kinds of evidence speak, and two more than for any other."""
+    enough, ahead = 3, 2
+    counts = [len(list_agreeing_kinds(target, each)) for each in fitting]
+    best = max(counts)
+    rivals = [count for count in counts if count > best - ahead]
+    return fitting[counts.index(best)] if best >= enough and len(rivals) == 1 else None
 
 
 def _match_form_field(target: Target, candidates: Sequence[ElementCandidate]) -> Match | None:
@@ -189,8 +183,8 @@ def _match_form_field(target: Target, candidates: Sequence[ElementCandidate]) ->
         for each in candidates
         if each.role == target.role
         and {key: each.attributes[key] for key in keys if key in each.attributes} == wanted
-        and not _differs(target.inside, each.inside)
-        and (not target.row or _plain(each.row) == _plain(target.row))
+        and not differs(target.inside, each.inside)
+        and (not target.row or not differs(target.row, each.row))
     ]
     if len(same) != 1:
         return None
@@ -198,14 +192,19 @@ def _match_form_field(target: Target, candidates: Sequence[ElementCandidate]) ->
     return Match("found", same[0], healed=(note, *_list_differences(target, same[0])))
 
 
-def _list_same_strong(target: Target, candidate: ElementCandidate) -> list[str]:
-    """List the telling attributes that agree."""
-    wanted = target.attributes
-    return [name for name in STRONG_ATTRIBUTES if name in wanted and candidate.attributes.get(name) == wanted[name]]
-
-
-def _count_strong(target: Target, candidate: ElementCandidate) -> int:
-    return len(_list_same_strong(target, candidate))
+def _match_link(target: Target, candidates: Sequence[ElementCandidate]) -> Match | None:
+    """Recognise a link with another text by the address that it leads to, unless the text means something else."""
+    href = target.attributes.get("href", "")
+    if target.role != "link" or href.strip("/#") == "" or any(mark.isdigit() for mark in href):
+        return None
+    same = [each for each in candidates if each.role == "link" and each.attributes.get("href") == href and each.name]
+    fitting = [
+        each for each in same if _compare_with(target, each) != "opposed" and find_contradiction(target, each) is None
+    ]
+    if len(same) != 1 or not fitting or not list_agreeing_kinds(target, same[0]) - {"attributes"}:
+        return None
+    note = f"its name was {target.name!r} and is {same[0].name!r}; it leads to {href} as before"
+    return Match("found", same[0], healed=(note, *_list_differences(target, same[0])))
 
 
 def _list_differences(target: Target, candidate: ElementCandidate) -> tuple[str, ...]:
@@ -219,17 +218,8 @@ def _list_differences(target: Target, candidate: ElementCandidate) -> tuple[str,
         for name in STRONG_ATTRIBUTES
         if name in recorded and present.get(name) != recorded[name]
     ]
-    if _differs(target.under, candidate.under):
+    if differs(target.under, candidate.under):
         notes.append(f"it was under {target.under!r} and is under {candidate.under!r}")
-    if _differs(target.inside, candidate.inside):
+    if differs(target.inside, candidate.inside):
         notes.append(f"it was in {target.inside!r} and is in {candidate.inside!r}")
     return tuple(notes)
-
-
-def normalize_name(name: str) -> str:
-    """Return a name without case, spare white space, final punctuation, and a count in brackets at its end."""
-    return re.sub(r"\s*[(\[]\d+[)\]]$", "", _plain(name)).rstrip(" :*…")
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.casefold().split())

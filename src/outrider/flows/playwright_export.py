@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from outrider.flows.evidence import PIECE_MARK
 from outrider.flows.flow import Flow, FlowCondition, FlowStep, Target
 from outrider.flows.values import PLACEHOLDER_PATTERN
 
@@ -86,13 +87,13 @@ def write_typescript_text(text: str) -> str:
 def write_python_pattern(wanted: str) -> str:
     pieces = [_escape_piece(piece, lambda name: f'" + re.escape({name.upper()}) + r"') for piece in wanted.split("*")]
     pattern = ".*".join(pieces)
-    return f're.compile(r"{pattern}")'.replace(' + r""', "")
+    return f're.compile(r"{pattern}", re.IGNORECASE)'.replace(' + r""', "")
 
 
 def write_typescript_pattern(wanted: str) -> str:
     pieces = [_escape_piece(piece, lambda name: f"${{{name.upper()}}}") for piece in wanted.split("*")]
     pattern = ".*".join(pieces)
-    return f"new RegExp(String.raw`{pattern}`)"
+    return f'new RegExp(String.raw`{pattern}`, "i")'
 
 
 def _escape_piece(text: str, write_name: Callable[[str], str]) -> str:
@@ -156,6 +157,8 @@ def _write_step(step: FlowStep, dialect: Dialect) -> list[str]:
 def _write_element_step(step: FlowStep, target: Target, dialect: Dialect) -> list[str]:
     locator, text = _write_locator(target, dialect), dialect.template
     call = f"{dialect.await_word}{locator}."
+    if step.press is not None:
+        return [f"{call}press({text(step.press)})"]
     secret = f"${{{step.secret}}}" if step.secret else ""
     match step.kind:
         case "fill":
@@ -189,6 +192,13 @@ def _write_click_options(step: FlowStep, dialect: Dialect) -> str:
 def _write_locator(target: Target, dialect: Dialect) -> str:
     text = dialect.template
     scope = "page"
+    about = target.near.split(PIECE_MARK)[0] or target.under
+    attribute = next((each for each in ID_ATTRIBUTES if each in target.attributes), "")
+    if target.equals > 1 and not target.row and attribute:
+        value = json.dumps(target.attributes[attribute], ensure_ascii=False)
+        return f"page.locator({text(f'[{attribute}={value}]')})"
+    if target.equals > 1 and not target.row and about:
+        return _write_inner_locator(target.model_copy(update={"equals": 1}), about, dialect)
     if target.row:
         rows = 'page.locator("tr,li,article,[role=row],[role=listitem],[role=article]").filter('
         argument = "has_text" if dialect is PYTHON else "hasText"
@@ -204,6 +214,15 @@ def _write_locator(target: Target, dialect: Dialect) -> str:
     name = next((each for each in ID_ATTRIBUTES if each in target.attributes), "id")
     value = json.dumps(target.attributes.get(name, ""))
     return f"{scope}.locator({text(f'[{name}={value}]')})"
+
+
+def _write_inner_locator(target: Target, about: str, dialect: Dialect) -> str:
+    """Write the locator of one of several of a name, in the smallest box that has it and a text."""
+    inner = _write_locator(target, dialect)
+    argument = "has_text" if dialect is PYTHON else "hasText"
+    filters = [dialect.options(argument, dialect.template(about)), dialect.options("has", inner)]
+    box = 'page.locator("section,fieldset,form,div")' + "".join(f".filter({each})" for each in filters)
+    return f"{box}.{'last' if dialect is PYTHON else 'last()'}{inner.removeprefix('page')}"
 
 
 def _write_condition(condition: FlowCondition, dialect: Dialect) -> list[str]:

@@ -82,8 +82,8 @@ class FlowBuilder:
         if expected := self._build_expectation(action):
             fields["expect"] = expected
         values = action.values
-        if action.element is not None and action.kind != "press":
-            fields[action.kind] = self._build_target(action.element)
+        if name := _name_target_field(action):
+            fields[name] = self._build_target(action.element or {})
         match action.kind:
             case "fill":
                 fields |= self._build_text(action)
@@ -130,7 +130,7 @@ class FlowBuilder:
         names = ("role", "name", "row", "near", "path", "equals")
         fields = {name: element[name] for name in names if element.get(name)}
         fields |= {name: str(element.get(name, "")) for name in ("under", "inside")}
-        fields |= {"attributes": dict(element["attributes"])} if element.get("attributes") else {}
+        fields |= {name: dict(element[name]) for name in ("attributes", "traits") if element.get(name)}
         for name in ("name", "row", "near"):
             if name in fields:
                 fields[name] = self._insert_parameters(fields[name])
@@ -165,7 +165,8 @@ class FlowBuilder:
         if last is None or last.after is None:
             return []
         after = last.after
-        news = _list_new(last.before.messages, after.messages) or list(after.headings)
+        before = last.before
+        news = _list_new(before.messages, after.messages) or _list_new(before.headings, after.headings)
         fields = {"url": self._generalize(_read_path(after.url))}
         return [FlowCondition(**(fields | ({"text": self._generalize(news[0])} if news else {})))]
 
@@ -233,6 +234,18 @@ def _derive_identifier(element: Mapping[str, Any], default: str) -> str:
         if plain and plain[0].isalpha():
             return plain
     return default
+
+
+def _name_target_field(action: RecordedAction) -> str:
+    """Return the field of a step that names the element; empty where keys were meant for the page and not for one."""
+    element = action.element or {}
+    if action.kind != "press":
+        return action.kind if action.element is not None else ""
+    tags = ("input", "textarea", "select", "button", "a")
+    fields = ("textbox", "searchbox", "combobox", "spinbutton", "slider", "listbox")
+    controls = ("button", "link", "option", "menuitem", "tab", "switch", "checkbox", "radio", "treeitem")
+    is_control = element.get("tag") in tags or element.get("role") in (*fields, *controls)
+    return "on" if is_control and (element.get("name") or element.get("attributes")) else ""
 
 
 def _list_new(before: Sequence[str], after: Sequence[str]) -> list[str]:

@@ -9,8 +9,9 @@ import anyio
 
 from outrider.core.errors import OutriderError
 from outrider.flows.conditions import PageView, find_unmet
+from outrider.flows.evidence import ElementCandidate
 from outrider.flows.flow import Flow, FlowCondition, FlowStep, Target
-from outrider.flows.matching import ElementCandidate, Match, match_target
+from outrider.flows.matching import Match, match_target
 from outrider.flows.run import FlowRun, StepReport, Stop, StopReason
 from outrider.flows.values import fill_part, fill_step
 
@@ -29,6 +30,7 @@ STOP_REASONS: Mapping[str, StopReason] = {
     "off_screen": "blocked",
     "zero_size": "blocked",
     "read_only": "blocked",
+    "no_focus": "blocked",
 }
 
 
@@ -138,7 +140,10 @@ class FlowRunner:
         await self._act(step, *refs)
         await self._require_origin(None)
         if step.expect and (unmet := await self._wait_for(step.expect)):
-            raise Stopped("check_failed", f"after it, {unmet}", is_done=True)
+            view = await self._page.read_view()
+            is_sign_in = view.needs_person and view.url != self._known_url
+            reason: StopReason = "needs_person" if is_sign_in else "check_failed"
+            raise Stopped(reason, f"after it, {unmet}", is_done=True)
         return StepReport(number, str(step), time.monotonic() - started, tuple(notes))
 
     async def _act(self, step: FlowStep, ref: str, to_ref: str) -> None:
@@ -161,12 +166,15 @@ class FlowRunner:
         while True:
             match = match_target(target, await self._page.list_candidates(target), kind)
             now = time.monotonic()
-            if match.reason == "found":
-                self._known_url = (await self._page.read_view()).url
-                return match
             if match.message != last:
                 last, since = match.message, now
-            if now >= deadline or (match.reason != "not_found" and now - since >= min(settled_s, self._patience_s)):
+            is_settled = match.reason != "not_found" and now - since >= min(settled_s, self._patience_s)
+            is_over = now >= deadline or is_settled
+            # A page that is still loading may enable it.
+            if match.candidate is not None and (is_over or not match.candidate.disabled):
+                self._known_url = (await self._page.read_view()).url
+                return match
+            if is_over:
                 break
             await anyio.sleep(POLL_INTERVAL_S)
         view = await self._page.read_view()
@@ -188,7 +196,7 @@ class FlowRunner:
 
     def _require_safe_address(self, step: FlowStep, candidate: ElementCandidate) -> None:
         """Stop before a press that would lead to another site."""
-        sends = step.kind == "click" or step.submit
+        sends = step.kind in ("click", "press") or step.submit
         if sends and candidate.address and not is_named_origin(candidate.address, self._flow.origins):
             message = f"{candidate.title} leads to {read_origin(candidate.address)}, which the flow does not name"
             raise Stopped("origin_refused", message)

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from outrider.flows.evidence import ElementCandidate
 from outrider.flows.flow import Target
-from outrider.flows.matching import ElementCandidate, match_target
+from outrider.flows.matching import match_target
 
 DELETE = Target(
     role="button",
@@ -74,7 +75,7 @@ def test_an_element_is_recognised_or_left_alone(
 
 
 def test_a_field_is_recognised_by_what_its_form_sends_and_a_button_never_is():
-    reworded = replace(FILLED, name="Calle")
+    reworded = replace(FILLED, name="Way")
     match = match_target(FIELD, [reworded], "fill")
     assert match.candidate == reworded
     assert "its form sends it as 'street'" in match.healed[0]
@@ -90,3 +91,58 @@ def test_links_of_one_name_to_one_address_are_one():
     )
     assert match_target(link, [top, replace(top, ref="e2")]).candidate == top
     assert match_target(link, [top, replace(top, ref="e2", address="http://x/3")]).reason == "ambiguous"
+
+
+SEND = Target(
+    role="button",
+    name="Send order",
+    under="Order",
+    inside="form",
+    equals=1,
+    traits={"order": "3 of 3", "after": "Cancel", "form": "post /order", "sends": "name street", "language": "en"},
+)
+SENDING = ElementCandidate("e3", "button", "Send order", "", "", "Order", "form", traits=dict(SEND.traits))
+
+
+def test_a_button_with_another_name_is_recognised_only_where_meaning_and_the_rest_agree():
+    spanish = dict(SEND.traits) | {"language": "es", "after": "Cancelar"}
+    cases = [
+        ("a synonym", {"name": "Submit order"}, "e3"),
+        ("polite words", {"name": "Send your order now"}, "e3"),
+        ("a word of its heading", {"name": "Send this order", "under": "Order"}, "e3"),
+        ("the opposite", {"name": "Delete order"}, "not_found"),
+        ("more than was meant", {"name": "Send all orders"}, "not_found"),
+        ("sent and deleted", {"name": "Send and delete order"}, "not_found"),
+        ("an unknown word", {"name": "Frobnicate"}, "not_found"),
+        ("a synonym in another form", {"name": "Submit order", "traits": {"order": "1 of 9"}}, "not_found"),
+        ("a translation", {"name": "Enviar pedido", "under": "Pedido", "traits": spanish}, "e3"),
+        ("a translated opposite", {"name": "Eliminar pedido", "under": "Pedido", "traits": spanish}, "not_found"),
+        ("a translation of everything", {"name": "Tramitar", "under": "Pedido", "traits": spanish}, "e3"),
+        ("another place", {"name": "Tramitar", "traits": spanish | {"order": "1 of 3"}}, "not_found"),
+        ("a longer heading", {"under": "Your Order"}, "e3"),
+        ("the heading of somebody else", {"under": "Order Grace"}, "changed"),
+    ]
+    for case, changes, expected in cases:
+        match = match_target(SEND, [replace(SENDING, **changes)])
+        assert (match.candidate.ref if match.candidate else match.reason) == expected, case
+    healed = match_target(SEND, [replace(SENDING, name="Submit order")]).healed
+    assert "its name was 'Send order' and is 'Submit order'" in healed[0]
+    assert "its form" in healed[0]
+
+
+def test_a_link_is_recognised_by_its_address_and_an_icon_by_its_row():
+    basket = Target(
+        role="link", name="Basket", under="", inside="nav", attributes={"href": "/basket"}, traits={"order": "3 of 3"}
+    )
+    link = ElementCandidate(
+        "e1", "link", "Your things", inside="nav", attributes={"href": "/basket"}, traits={"order": "3 of 3"}
+    )
+    assert match_target(basket, [link]).candidate == link
+    assert match_target(basket, [replace(link, name="Sign out")]).reason == "changed"
+    assert match_target(basket, [replace(link, attributes={"href": "/out"})]).reason == "not_found"
+    star = Target(
+        role="button", name="", row="Ada", under="", inside="main", traits={"icon": "star", "order": "1 of 2"}
+    )
+    drawn = ElementCandidate("e2", "button", "", "Ada", inside="main", traits={"icon": "star", "order": "1 of 2"})
+    assert match_target(star, [drawn, replace(drawn, ref="e3", row="Grace")]).candidate == drawn
+    assert match_target(star, [replace(drawn, traits={"icon": "bin", "order": "2 of 2"})]).reason == "not_found"

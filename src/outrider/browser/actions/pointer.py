@@ -138,10 +138,25 @@ class Pointer:
             return outcome
 
     async def press_keys(
-        self, chord: str, kind: KeyAction = "press", *, settle: SettleMode | None = None
+        self, chord: str, kind: KeyAction = "press", *, ref: str = "", settle: SettleMode | None = None
     ) -> ActionOutcome:
-        """Press keys on the focused element: `Enter`, `Control+a`; or hold or release them. Raises InvalidInput."""
+        """Press keys, or hold or release them.
+
+        Args:
+            chord: `Enter`, `Control+a` …
+            kind: What is done with the keys.
+            ref: The element that must have the focus; it gets it back if it has lost it. Empty for any.
+            settle: See the class.
+
+        Raises:
+            OutriderError: The keys are unknown, or the element cannot have the focus.
+        """
         await self.ensure_baseline(settle)
+        if ref:
+            frame = self.snapshotter.scripts.find_frame(ref) or self.page.main
+            report = await self.snapshotter.scripts.invoke(frame, "restoreFocus", ref)
+            if not report["ok"]:
+                raise build_action_error("press", ref, report)
         with ActionMonitor(self.page) as monitor:
             await self.snapshotter.scripts.invoke(self.page.main, "startObserving")
             focus = await self.describe_focus() if get_action_log(self.page) else None

@@ -1,6 +1,6 @@
 // Describes an element by what tells it apart, so that a later run finds the same one, or sees that it is gone.
 
-const STABLE_ATTRIBUTES = ["id", "name", "type", "data-testid", "data-test", "data-test-id", "data-cy", "data-qa", "placeholder", "autocomplete"];
+const STABLE_ATTRIBUTES = ["id", "name", "type", "data-testid", "data-test", "data-test-id", "data-cy", "data-qa", "data-action", "placeholder", "autocomplete"];
 const GENERATED_VALUE = /\d{4,}|[0-9a-f]{8}|^:|^(ember|react|radix|mui|headlessui)[-_:]?\w*\d/i;
 const PLACE_SELECTOR = "main,nav,header,footer,aside,dialog,form,search,[role=main],[role=navigation],[role=banner],[role=contentinfo],[role=dialog],[role=alertdialog],[role=search],[role=form]";
 const SECTION_SELECTOR = `body,section,fieldset,${PLACE_SELECTOR}`;
@@ -16,7 +16,7 @@ function describeEvidence(element) {
   return {
     role, name, tag: tagOf(element), secret: isSecret(element), attributes: readStableAttributes(element),
     row: nameOfRow(element), near: readTextNearby(element), under: findHeadingAbove(element), inside: describePlace(element),
-    path: describePath(element), equals: listEquals(element, role, name).length, target: readTargetAddress(element),
+    path: describePath(element), equals: listEquals(element, role, name).length, target: readTargetAddress(element), traits: describeTraits(element),
   };
 }
 
@@ -78,7 +78,7 @@ function collectTextAround(box, element) {
     pieces.push(text);
     length += text.length + 1;
   }
-  return pieces.join(" ");
+  return pieces.join(" · ");
 }
 
 // The nearest heading before an element, or the legend of its group.
@@ -129,19 +129,85 @@ function toComparableName(name) {
   return toComparable(name).replace(/\s*[([]\d+[)\]]$/, "").replace(/[\s:*…]+$/, "");
 }
 
+const GROUP_SELECTOR = `body,section,fieldset,tr,li,article,${PLACE_SELECTOR}`;
+const CONTROL_ROLE_SELECTOR = `${CONTROL_SELECTOR},[role=link],[role=checkbox],[role=switch],[role=radio],[role=tab],[role=menuitem],[role=option],[role=textbox],[contenteditable=true]`;
+const ICON_CLASS = /^(?:icon|fa|bi|mdi|glyphicon)-[a-z-]+$/;
+const MAX_GROUP_CONTROLS = 80;
+const MAX_FORM_FIELDS = 12;
+
+// What stays when texts change: the order of the controls around it, what its form sends, its icon.
+function describeTraits(element) {
+  const language = (findClosest(element, (each) => each.lang) || document.documentElement).lang.split("-")[0].toLowerCase();
+  const traits = { ...describeOrder(element), ...describeForm(element), icon: describeIcon(element), language };
+  return Object.fromEntries(Object.entries(traits).filter(([, value]) => value));
+}
+
+// Its number among the controls of the nearest group with several, and the names of those beside it.
+function describeOrder(element) {
+  for (let group = parentElementOf(element); group; group = parentElementOf(group)) {
+    if (!group.matches(GROUP_SELECTOR)) continue;
+    const controls = listGroupControls(group, element);
+    const index = controls.indexOf(element);
+    if (controls.length < 2 || index < 0) continue;
+    const nameAt = (each) => (each ? shorten(nameToRecord(each, computeRole(each)), 40) : "");
+    return { order: `${index + 1} of ${controls.length}`, after: nameAt(controls[index - 1]), before: nameAt(controls[index + 1]) };
+  }
+  return {};
+}
+
+function listGroupControls(group, element) {
+  const controls = [];
+  for (const each of iterElements(group)) {
+    if (each !== element && !(each.matches?.(CONTROL_ROLE_SELECTOR) && isPresented(each))) continue;
+    controls.push(each);
+    if (controls.length > MAX_GROUP_CONTROLS) return [];
+  }
+  return controls;
+}
+
+// The address that a form sends to, and the names of its fields.
+function describeForm(element) {
+  const form = element.form || element.closest("form");
+  if (!form) return {};
+  const address = new URL(form.getAttribute("action") || "", document.baseURI);
+  const names = [...form.elements].map((each) => each.name).filter((name) => name && !GENERATED_VALUE.test(name));
+  return { form: shorten(`${form.method} ${address.pathname}`, 100), sends: [...new Set(names)].slice(0, MAX_FORM_FIELDS).join(" ") };
+}
+
+function describeIcon(element) {
+  const use = element.querySelector("use");
+  if (use) return shorten(use.getAttribute("href") || use.getAttribute("xlink:href") || "", 80);
+  const image = element.querySelector("img[src]");
+  if (image && !image.src.startsWith("data:")) return shorten(image.src.split(/[?#]/)[0].split("/").pop(), 80);
+  const path = element.querySelector("svg path[d]");
+  if (path) return `path ${[...path.getAttribute("d")].reduce((sum, mark) => (sum * 33 + mark.charCodeAt(0)) >>> 0, 5381).toString(36)}`;
+  const drawn = [element, ...element.querySelectorAll("i,span")].flatMap((each) => [...each.classList]);
+  return drawn.find((each) => ICON_CLASS.test(each)) || "";
+}
+
 const SAME_PURPOSE_ROLES = [new Set(["button", "link"]), new Set(["textbox", "searchbox", "combobox"]), new Set(["checkbox", "switch"])];
 
-// Lists what may be the element of an evidence: of its role and name, or with one of its attributes.
-function listEvidenceMatches({ role = "", name = "", attributes = {} }) {
+const MAX_CANDIDATES = 60;
+
+// Lists what may be the element of an evidence: of its role and name, or with one of its attributes. Where none has the
+// name in the same surroundings, those of its purpose are added, because it may have another name now.
+function listEvidenceMatches({ role = "", name = "", row = "", near = "", under = null, attributes = {} }) {
   const wanted = toComparableName(name);
   const roles = SAME_PURPOSE_ROLES.find((each) => each.has(role)) || new Set([role]);
+  const isInWantedRow = (element) => !row || toComparable(nameOfRow(element)) === toComparable(row);
+  const isInSameSurroundings = (element) => (row ? isInWantedRow(element) : !near || toComparable(readTextNearby(element)) === toComparable(near)) && (under === null || toComparable(findHeadingAbove(element)) === toComparable(under));
   const matches = [];
+  const others = [];
+  let isNamed = false;
   for (const element of iterElements(document.documentElement)) {
     const found = matchEvidence(element, { role, roles, wanted, name, attributes });
-    if (found && isPresented(element)) matches.push(element);
-    if (matches.length >= 60) break;
+    if (found && isPresented(element)) {
+      matches.push(element);
+      isNamed ||= found === "name" && isInSameSurroundings(element);
+    } else if (!found && !isNamed && role && roles.has(computeRole(element)) && isPresented(element) && isInWantedRow(element)) others.push(element);
+    if (matches.length >= MAX_CANDIDATES) break;
   }
-  return matches.map(presentCandidate);
+  return [...matches, ...(isNamed ? [] : others.slice(0, MAX_CANDIDATES))].map(presentCandidate);
 }
 
 const TELLING_ATTRIBUTES = new Set(["id", "name", "href", ...STABLE_ATTRIBUTES.filter((name) => name.startsWith("data-"))]);
@@ -153,8 +219,8 @@ function readAttribute(element, key) {
 function matchEvidence(element, { role, roles, wanted, name, attributes }) {
   const own = computeRole(element);
   const isRole = role ? roles.has(own) : ACTIVE_ROLES.has(own);
-  if (isRole && name && toComparableName(nameToRecord(element, own)) === wanted) return true;
-  return Object.entries(attributes).some(([key, value]) => TELLING_ATTRIBUTES.has(key) && readAttribute(element, key) === value);
+  if (isRole && name && toComparableName(nameToRecord(element, own)) === wanted) return "name";
+  return Object.entries(attributes).some(([key, value]) => TELLING_ATTRIBUTES.has(key) && readAttribute(element, key) === value) ? "attribute" : "";
 }
 
 // A check box or file field may be drawn by something else, which is then pressed.

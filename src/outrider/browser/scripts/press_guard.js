@@ -82,6 +82,19 @@ function focusedElement() {
   return active === bodyOf(document) ? null : active;
 }
 
+// Gives the focus back to an element that keys are meant for.
+function restoreFocus(ref) {
+  const { element, failure } = resolveTarget({ ref });
+  if (failure) return { ok: false, ...failure };
+  const hasFocus = () => focusedElement() !== null && (focusedElement() === element || containsNode(element, focusedElement()));
+  const covered = () => [findReachablePoint(element)].find((point) => point.reason === "covered");
+  const problem = hasFocus() ? null : findObstacle(element, "press") || covered();
+  if (problem) return { ok: false, ...problem, ...collectEvidence(element) };
+  if (!hasFocus()) element.focus({ preventScroll: true });
+  if (hasFocus()) return { ok: true };
+  return { ok: false, ...buildFailure("no_focus", "it does not take the focus", "click it first"), ...collectEvidence(element) };
+}
+
 // Waits until the page is quiet, then reports what the action has changed.
 async function reportEffects(ref, { wait = true, timeoutMs = MAX_WAIT_MS } = {}) {
   if (wait) await waitForQuiet(timeoutMs);

@@ -11,8 +11,8 @@ from outrider.browser.protocol.keys import parse_modifiers
 from outrider.browser.protocol.values import ScriptError
 from outrider.core.errors import InvalidInput, OutriderError, Refused
 from outrider.flows.conditions import PageView
+from outrider.flows.evidence import ElementCandidate
 from outrider.flows.flow import FlowStep, Target
-from outrider.flows.matching import ElementCandidate
 from outrider.toolsets.browser.results import escape_line, translate_errors
 
 if TYPE_CHECKING:
@@ -57,7 +57,8 @@ class SessionPage:
 
     async def list_candidates(self, target: Target) -> Sequence[ElementCandidate]:
         """Return the elements of all frames that may be the target."""
-        query = {"role": target.role, "name": target.name, "attributes": target.attributes}
+        names = ("role", "name", "row", "near", "under", "attributes")
+        query = {name: getattr(target, name) for name in names}
         found: list[ElementCandidate] = []
         async with self._use_tools() as tools:
             await tools.pointer.ensure_baseline(None)  # it opens closed shadow roots and finds listeners
@@ -133,7 +134,7 @@ PAGE_ACTIONS: dict[str, ActionFunction] = {
     "uncheck": lambda tools, _step, ref, _to, _secret: tools.forms.check(ref, checked=False),
     "hover": lambda tools, _step, ref, _to, _secret: tools.pointer.hover(ref),
     "drag": lambda tools, _step, ref, to, _secret: tools.pointer.drag(ref, to),
-    "press": lambda tools, step, _ref, _to, _secret: tools.pointer.press_keys(step.press or ""),
+    "press": lambda tools, step, ref, _to, _secret: tools.pointer.press_keys(step.press or "", ref=ref),
 }
 
 

@@ -1,0 +1,71 @@
+"""A saved flow beside the same actions called one by one."""
+
+import asyncio
+import tempfile
+import time
+from contextlib import chdir
+from pathlib import Path
+from typing import Any
+
+from mcp import Client
+
+from bench.figures import Measured, Part
+from bench.sites import served_by
+from outrider.app import open_app
+from outrider.settings import load
+
+TURNS = 15
+BARE, FLOW = "the tools, one by one", "runFlow"
+ACTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("inputText", {"selector": "#f0", "text": "Ada"}),
+    ("inputText", {"selector": "#f1", "text": "Lovelace"}),
+    ("inputText", {"selector": "#f6", "text": "ada@example.org"}),
+    ("selectOption", {"selector": "#land", "options": ["Riverland"]}),
+    ("selectOption", {"selector": "[name=window]", "checked": True}),
+    ("clickElement", {"selector": "#bump"}),
+)
+
+
+def run(*, quick: bool) -> Part:
+    with served_by("bench.browser_site") as url, tempfile.TemporaryDirectory() as folder, chdir(folder):
+        values = asyncio.run(measure(url, Path(folder), 3 if quick else TURNS))
+    method = (
+        "A form of thirty fields is opened, five of them are filled and a button is pressed: by the tools, whose "
+        "answers show what has changed, and by a flow that was saved from these actions, in one session and in turns. "
+        "The flow compares the evidence of each element before it acts; no model is asked in either."
+    )
+    return Part("Flows", method, [Measured("milliseconds a step", BARE, values, digits=1)])
+
+
+async def measure(url: str, home: Path, turns: int) -> dict[str, list[float]]:
+    """Milliseconds a step of both, in turns."""
+    settings = {"toolsets": ["browser", "flows"], "egress": {"allow": [url.removeprefix("http://")]}}
+    values: dict[str, list[float]] = {BARE: [], FLOW: []}
+    loaded = load(settings, environ={}, home=home, workspace=home)
+    async with open_app(loaded) as app, Client(app.build_server()) as client:
+        opened = await call(client, "createSession", url="about:blank")
+        session = opened["sessionId"]
+        steps = 1 + len(ACTIONS)
+        for turn in range(turns + 1):
+            started = time.perf_counter()
+            await call(client, "navigateToUrl", sessionId=session, url=f"{url}/form")
+            for tool, arguments in ACTIONS:
+                await call(client, tool, sessionId=session, **arguments)
+            bare = time.perf_counter() - started
+            if turn == 0:
+                await call(client, "saveFlow", name="form", sessionId=session)
+            started = time.perf_counter()
+            await call(client, "runFlow", name="form", sessionId=session)
+            flow = time.perf_counter() - started
+            if turn:
+                values[BARE].append(bare * 1_000 / steps)
+                values[FLOW].append(flow * 1_000 / steps)
+    return values
+
+
+async def call(client: Client, tool: str, **arguments: Any) -> Any:
+    """The data of a tool's answer, which must be right."""
+    result = await client.call_tool(tool, arguments)
+    if result.is_error:
+        raise RuntimeError(f"{tool}: {result.content}")
+    return result.structured_content

@@ -1,0 +1,202 @@
+"""Compare what a flow has recorded of an element with what a candidate shows, kind by kind."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from outrider.flows.flow import Target
+from outrider.flows.name_words import compare_names
+
+# Attributes that name one thing; the others only describe it.
+STRONG_ATTRIBUTES = (
+    "id",
+    "name",
+    "data-testid",
+    "data-test",
+    "data-test-id",
+    "data-cy",
+    "data-qa",
+    "data-action",
+    "href",
+)
+# Kinds of evidence that are independent of its name and of one another, as messages name them.
+KIND_TITLES = {
+    "attributes": "its attributes",
+    "form": "its form",
+    "order": "its place among the controls",
+    "text": "the text beside it",
+    "heading": "its heading",
+    "icon": "its icon",
+}
+PIECE_MARK = " · "  # between the texts of different elements
+
+
+@dataclass(frozen=True)
+class ElementCandidate:
+    """An element of the page that may be meant.
+
+    Attributes:
+        ref: Its reference.
+        title: How messages name it.
+        address: The address that a press on it leads to; empty if the markup names none.
+        traits: See `Target.traits`.
+        disabled: Whether it cannot be used now; a page that is still loading may enable it.
+    """
+
+    ref: str
+    role: str = ""
+    name: str = ""
+    row: str = ""
+    near: str = ""
+    under: str = ""
+    inside: str = ""
+    path: str = ""
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    equals: int = 1
+    title: str = ""
+    address: str = ""
+    traits: Mapping[str, str] = field(default_factory=dict)
+    disabled: bool = False
+
+    @classmethod
+    def from_evidence(cls, evidence: Mapping[str, Any]) -> "ElementCandidate":
+        """Build it from the evidence that the page's script gives."""
+        names = ("ref", "role", "name", "row", "near", "under", "inside", "path", "attributes", "equals", "title")
+        given = {name: evidence[name] for name in (*names, "traits", "disabled") if name in evidence}
+        return cls(**given, address=str(evidence.get("target") or ""))
+
+
+def list_agreeing_kinds(target: Target, candidate: ElementCandidate) -> set[str]:
+    """Return the kinds of evidence, apart from role and name, that speak for a candidate."""
+    kinds = {
+        "attributes": has_steady_attribute(target, candidate),
+        "form": _is_same_form(target, candidate),
+        "order": _is_same_order(target, candidate),
+        "text": _is_same_text(target, candidate),
+        "heading": bool(target.under) and not differs(target.under, candidate.under),
+        "icon": _is_same_trait("icon", target, candidate),
+    }
+    return {kind for kind, agrees in kinds.items() if agrees}
+
+
+def find_contradiction(target: Target, candidate: ElementCandidate) -> str | None:
+    """Return what speaks against a candidate; None if nothing does."""
+    if target.row and differs(target.row, candidate.row):
+        return f"it is in the row {candidate.row!r}, not {target.row!r}" if candidate.row else "its row is gone"
+    # In another language its heading and the texts beside it say nothing.
+    is_translated = has_other_language(target, candidate)
+    if not is_translated and target.near and not has_telling_row(target) and not _is_same_text(target, candidate):
+        return f"beside it is {candidate.near!r}, not {target.near!r}"
+    if not is_translated and differs(target.under, candidate.under) and not _may_change_heading(target, candidate):
+        return f"it is under {candidate.under!r}, not {target.under!r}"
+    is_same_use = _is_same_form(target, candidate) or _is_same_trait("icon", target, candidate)
+    may_move = bool(list_same_attributes(target, candidate)) or (is_same_use and _is_only(target, candidate))
+    if differs(target.inside, candidate.inside) and not may_move:
+        return f"it is in {candidate.inside or 'no landmark'}, not {target.inside or 'in none'}"
+    return None
+
+
+def has_other_language(target: Target, candidate: ElementCandidate) -> bool:
+    """Return whether the page says that it is in another language than it was."""
+    languages = target.traits.get("language", ""), candidate.traits.get("language", "")
+    return all(languages) and languages[0] != languages[1]
+
+
+def has_telling_row(target: Target) -> bool:
+    """Return whether its row has a name of its own, and not only a number, which belongs to the place."""
+    return len(re.findall(r"[^\W\d_]", target.row)) > 1
+
+
+def has_steady_attribute(target: Target, candidate: ElementCandidate) -> bool:
+    """Return whether a telling attribute without a number agrees: numbers are often positions."""
+    return any(not re.search(r"\d", target.attributes[name]) for name in list_same_attributes(target, candidate))
+
+
+def list_same_attributes(target: Target, candidate: ElementCandidate) -> list[str]:
+    """List the telling attributes that agree."""
+    wanted = target.attributes
+    return [name for name in STRONG_ATTRIBUTES if name in wanted and candidate.attributes.get(name) == wanted[name]]
+
+
+def differs(recorded: str | None, present: str) -> bool:
+    """Return whether a text was recorded and is another one now."""
+    return recorded is not None and _simplify(recorded) != _simplify(present)
+
+
+def _may_change_heading(target: Target, candidate: ElementCandidate) -> bool:
+    """Return whether another heading above an element does not make it another one.
+
+    In the same place another heading means that the place shows something else, unless the row says what it is about.
+    """
+    is_same_attribute = bool(list_same_attributes(target, candidate))
+    if is_same_attribute and has_telling_row(target):
+        return True
+    is_steady = has_steady_attribute(target, candidate)
+    is_only = _is_only(target, candidate)
+    if is_steady and is_only and (differs(target.inside, candidate.inside) or not candidate.under):
+        return True  # it is the same in another place
+    is_placed = _is_same_order(target, candidate) or _is_same_form(target, candidate)
+    is_same = _is_same_text(target, candidate) or (is_placed and (is_steady or is_only))
+    return is_same and _is_reworded_heading(target.under or "", candidate.under)
+
+
+def _is_reworded_heading(recorded: str, present: str) -> bool:
+    """Return whether a heading only says more: added words that look like a name speak of another thing."""
+    words, new_words = recorded.split(), present.split()
+    if not words or not {each.casefold() for each in words} <= {each.casefold() for each in new_words}:
+        return False
+    known = {each.casefold() for each in words}
+    usual = {"our", "your", "my", "the", "new", "edit", "manage", "general", "all"}
+    added = [(index, each) for index, each in enumerate(new_words) if each.casefold() not in known]
+    return all(each.casefold() in usual or (index > 0 and each.isalpha() and each.islower()) for index, each in added)
+
+
+def _is_only(target: Target, candidate: ElementCandidate) -> bool:
+    """Return whether it was the only one of its role and name, and is."""
+    return target.equals == candidate.equals == 1
+
+
+def _is_same_text(target: Target, candidate: ElementCandidate) -> bool:
+    """Compare the row or the text beside it; figures, as prices, may change beside what its attributes tell apart."""
+    if has_telling_row(target):
+        return not differs(target.row, candidate.row)
+    if not target.near:
+        return False
+    if not differs(target.near, candidate.near):
+        return True
+    is_same_attribute = bool(list_same_attributes(target, candidate))
+    near, present_near = (re.sub(r"\d+", "#", text) for text in (target.near, candidate.near))
+    if is_same_attribute and not differs(near, present_near):
+        return True
+    if not (is_same_attribute or _is_same_order(target, candidate)):
+        return False
+    pieces = [each for each in target.near.split(PIECE_MARK) if not re.search(r"\d", each)]
+    present = {_simplify(each) for each in candidate.near.split(PIECE_MARK)}
+    return any(re.search(r"[^\W\d_]{2}", each) for each in pieces) and {_simplify(each) for each in pieces} <= present
+
+
+def _is_same_form(target: Target, candidate: ElementCandidate) -> bool:
+    return all(_is_same_trait(name, target, candidate) for name in ("form", "sends"))
+
+
+def _is_same_order(target: Target, candidate: ElementCandidate) -> bool:
+    """Compare the place among the controls around it: the number, and the names of those beside it."""
+    if not target.traits.get("order"):
+        return False
+    beside = [
+        compare_names(target.traits[name], candidate.traits.get(name, ""), is_field=True) in ("same", "akin")
+        for name in ("after", "before")
+        if target.traits.get(name)
+    ]
+    if _is_same_trait("order", target, candidate):
+        return has_other_language(target, candidate) or any(beside) or not beside
+    return len(beside) == 2 and all(beside)
+
+
+def _is_same_trait(name: str, target: Target, candidate: ElementCandidate) -> bool:
+    return bool(target.traits.get(name)) and target.traits[name] == candidate.traits.get(name)
+
+
+def _simplify(text: str) -> str:
+    return " ".join(text.replace(PIECE_MARK, " ").casefold().split())

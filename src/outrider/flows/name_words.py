@@ -1,0 +1,177 @@
+"""Compare the names of two elements by their words, and by what they say is done.
+
+Synonyms and translations of the usual verbs are known, so that "Save" may become "Speichern" but never "Delete".
+"""
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from typing import Literal
+
+NameLikeness = Literal["same", "akin", "similar", "other", "opposed"]
+# Verbs of one meaning in English, German, French, Spanish, Italian, Portuguese and Dutch; `*` stands for any ending.
+ACTION_WORDS = {
+    "save": "save saved saving apply speicher* sichern übernehmen enregistrer sauvegarder appliquer guarda* aplicar "
+    "salva* applica* gravar opslaan toepassen",
+    "send": "send sending submit submitting abschicken absenden send* einreichen envoyer soumettre envia* mandar "
+    "invia* verzend* versturen indienen",
+    "delete": "delet* remov* discard* erase* wip* destroy* purg* trash* lösch* entfern* verwerf* supprim* efface* "
+    "elimin* borrar suprimir quitar cancella rimuov* exclu* apagar verwijder* wissen",
+    "cancel": "cancel* abort* abbrech* abbruch storn* annul* anula*",
+    "close": "close closing schließ* schliess* fermer cerrar chiud* fechar sluit*",
+    "terminate": "deactivat* terminat* disable disabling deaktiv* kündig* résilier désactiv* desactiv* disattiv* "
+    "deactiveer* opzeggen",
+    "next": "next continu* proceed* advance weiter* fortfahren suivant* siguiente avanti prosegu* próximo avançar "
+    "volgende verder",
+    "back": "back previous zurück* retour précédent* atrás anterior volver indietro voltar terug vorige",
+    "edit": "edit editing modify modif* chang* bearbeit* änder* modifica* editar wijzig* bewerk*",
+    "add": "add adding create creating insert hinzufüg* anleg* erstell* ajouter créer añadir agregar crear aggiung* "
+    "crea adicionar criar toevoegen aanmaken",
+    "search": "search find suche* suchen finden rechercher chercher busca* cerca* procurar zoek*",
+    "open": "open opening view show öffn* anzeig* ansehen ouvrir afficher voir abrir ver apri mostra* mostrar openen "
+    "bekijk* toon*",
+    "sign_in": "sign_in signin log_in login anmeld* einlogg* connexion connecter iniciar_sesión acceder accedi entrar "
+    "inloggen aanmelden",
+    "sign_out": "sign_out signout log_out logout abmeld* auslogg* déconne* cerrar_sesión esci sair uitloggen afmelden",
+    "register": "sign_up signup register registr* registrier* inscri* iscri* cadastr* inschrijv*",
+    "buy": "buy buying checkout check_out pay paying payment purchas* kauf* bezahl* zahl* kasse acheter payer paiement "
+    "compra* pagar pago acquista* paga* kopen betal* afrekenen",
+    "accept": "accept* agree* allow* approv* akzept* zustimm* erlaub* genehmig* accepter autoris* acept* permit* "
+    "accett* consent* aceit* accepteer* toestaan",
+    "decline": "declin* reject* deny refus* ablehn* verweiger* recha* rifiut* recus* weiger* afwijz*",
+    "archive": "archiv*",
+    "publish": "publish* veröffentlich* publi*",
+    "download": "download* herunterladen télécharg* descarg* scarica* baixar",
+    "upload": "upload* hochladen téléverser subir carica* carregar",
+    "reset": "reset* clear* zurücksetz* leeren réinitialis* restablec* limpiar reimpost* limpar",
+    "reply": "reply* respond* antwort* répond* rispond* antwoord*",
+    "forward": "forward* weiterleit* transfér* reenvi* inoltra* encaminh* doorsturen",
+    "move": "move moving verschieb* déplac* mover sposta* verplaats*",
+    "copy": "copy* duplicat* kopier* copie* copia*",
+    "subscribe": "subscribe subscribing abonn* suscrib* abbona*",
+    "unsubscribe": "unsubscrib* abbestell* désabonn* desuscrib*",
+    "finish": "finish* complet* done abschließ* fertig* terminer terminar finaliz* conclu* voltooi* afronden",
+    "undo": "undo* revert* rückgängig* rétablir deshacer ripristina* desfazer",
+    "block": "block* suspend* spam ban sperr* bloqu* blocc* report melden",
+}
+# Common words of labels, which count as meanings as well.
+FIELD_WORDS = {
+    "name": "name nom nombre nome naam",
+    "email": "email mail correo courriel emailadresse",
+    "street": "street straße strasse rue calle rua straat",
+    "city": "city town stadt ort ville ciudad città cidade plaats",
+    "phone": "phone telephone telefon téléphone teléfono telefono telefone telefoon",
+    "password": "password passwort kennwort contraseña senha wachtwoord",
+    "title": "title titel titre título titolo",
+    "subject": "subject betreff objet asunto oggetto assunto onderwerp",
+    "message": "message nachricht mensaje messaggio mensagem bericht",
+    "guests": "guests gäste personnes huéspedes ospiti hóspedes gasten",
+    "quantity": "quantity menge anzahl quantité cantidad quantità quantidade aantal",
+    "price": "price preis prix precio prezzo preço prijs",
+    "date": "date datum fecha",
+    "help": "help hilfe aide ayuda aiuto ajuda hulp",
+    "basket": "basket cart warenkorb korb panier cesta carrito carrello carrinho winkelwagen",
+    "settings": "settings einstellungen paramètres ajustes configuración impostazioni definições instellingen",
+}
+# Where the name says one of these and did not before, the press would do more or something else.
+RISKY_ACTIONS = {"delete", "terminate", "buy", "publish", "unsubscribe", "reset", "sign_out", "block", "cancel"}
+PHRASES = re.compile(
+    r"\b(sign|log) (in|out|up)\b|\b(check) (out)\b|\b(iniciar|cerrar) (sesión)\b|\b(do) (not)\b|\b(plus) (tard)\b"
+)
+
+
+def split_words(text: str) -> set[str]:
+    """Return the words of a text; verbs of two words are one."""
+    plain = re.sub(r"\be-(?=mail)", "e", _simplify(text).replace("’", "'"))
+    plain = PHRASES.sub(lambda match: "_".join(each for each in match.groups() if each), plain)
+    return set(re.findall(r"[\w']+|[>→»]", plain))
+
+
+def _simplify(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+# Words that make another thing of a name, and words that change nothing.
+ALTERING_WORDS = split_words(
+    "all every everything everyone each none not no never don't do_not without except only later again anyway "
+    "instead other another old new confirm repeat first last second alternative test draft copy template "
+    "permanently forever alle alles jede nicht ohne nur später erneut andere alt neu bestätigen wiederholen "
+    "erste letzte endgültig tout tous toutes toute sans sauf seulement plus_tard autre confirmer todo todos toda "
+    "todas sin solo otro otra confirmar tutto tutti tutte senza altro conferma niet zonder alleen"
+)
+POLITE_WORDS = split_words(
+    "a an the this that these those selected your my our its to of for in on at and now please here go ahead let's "
+    "us me it up der die das den dem ein eine dein deine deinen ihr ihre ihren mein meine unser unsere jetzt bitte "
+    "hier zu zum zur le la les l un une votre vos mon ma mes notre el los las su sus tu mi il lo gli i tuo suo o os "
+    "as de het een uw jouw mijn du des del della di da do et und y e en > → »"
+)
+
+
+def compare_names(
+    recorded: str,
+    present: str,
+    context: Iterable[str] = (),
+    *,
+    is_field: bool = False,
+    is_translated: bool = False,
+) -> NameLikeness:
+    """Compare a recorded name with that of an element.
+
+    Args:
+        recorded: The name as it was.
+        present: The name as it is.
+        context: The texts around the element, whose words the name may have taken up.
+        is_field: Whether it is a field, of which a label may say more than it did.
+        is_translated: Whether the page is in another language now.
+
+    Returns:
+        `akin` where the words or the meaning agree and nothing is added, `similar` where something is added that does
+        not change what is done, `opposed` where another thing is meant.
+    """
+    if normalize_name(recorded) == normalize_name(present):
+        return "same"
+    before, after = split_words(normalize_name(recorded)), split_words(normalize_name(present))
+    meanings, new_meanings = list_meanings(before), list_meanings(after)
+    altered = after - before if is_translated else before ^ after
+    if altered & ALTERING_WORDS or any(each[0].isdigit() for each in before ^ after):
+        return "opposed"
+    if (meanings and new_meanings and not meanings & new_meanings) or (new_meanings - meanings) & RISKY_ACTIONS:
+        return "opposed"
+    around = set().union(*map(split_words, context))
+    usual = {word for word in before | after if find_meaning(word)}
+    kept = (before & after - POLITE_WORDS) or (meanings & new_meanings)
+    added = after - before - usual - POLITE_WORDS - around
+    if not kept or (not is_field and meanings != new_meanings):
+        return "other"
+    return "similar" if added and not is_field else "akin"
+
+
+@cache
+def find_meaning(word: str) -> str:
+    """Return the meaning of a usual word; empty for other words."""
+    exact, beginnings = _index_meanings()
+    if word in exact:
+        return exact[word]
+    return next((action for start, action in beginnings if word.startswith(start)), "")
+
+
+def list_meanings(words: Iterable[str]) -> set[str]:
+    """Return the meanings of words; "proceed to payment" is about the payment."""
+    meanings = {meaning for word in words if (meaning := find_meaning(word))}
+    return meanings - {"next"} or meanings
+
+
+@cache
+def _index_meanings() -> tuple[dict[str, str], tuple[tuple[str, str], ...]]:
+    """Return the meaning of each whole word, and those of beginnings, longest first."""
+    meanings = ACTION_WORDS | FIELD_WORDS
+    pairs = [(word, meaning) for meaning, words in meanings.items() for word in words.split()]
+    exact = {word: meaning for word, meaning in pairs if not word.endswith("*")}
+    starts = [(word[:-1], meaning) for word, meaning in pairs if word.endswith("*")]
+    beginnings = sorted(starts, key=lambda pair: -len(pair[0]))
+    return exact, tuple(beginnings)
+
+
+def normalize_name(name: str) -> str:
+    """Return a name without case, spare white space, final punctuation, and a count in brackets at its end."""
+    return re.sub(r"\s*[(\[]\d+[)\]]$", "", _simplify(name)).rstrip(" :*…")
