@@ -198,7 +198,7 @@ async def test_a_flow_acts_only_on_the_origins_that_it_names(at: BrowserAppClien
 
 async def test_mistakes_in_a_file_are_named(at: BrowserAppClient):
     cases = {
-        "  - clik: Save\n": "steps.0",
+        "  - clik: Save\n": "line 5: step 1, clik",
         "  - click: Save\n    press: Enter\n": "exactly one of",
         "  - fill: Name\n": "fill needs text or secret",
         "  - fill: Name\n    secret: token\n": "secret 'token'",

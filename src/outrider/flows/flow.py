@@ -1,11 +1,14 @@
 """The schema of a flow: its parameters, secrets, steps and checks."""
 
 import re
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from outrider.core.errors import InvalidInput
+from outrider.flows.extraction import Extraction
+from outrider.flows.flow_model import FlowModel, Identifier
 
 SCHEMA_VERSION = 1
 NAME_PATTERN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
@@ -22,14 +25,15 @@ STEP_KINDS = (
     "reload",
     "dialog",
     "wait",
+    "extract",
+    "each",
+    "pages",
+    "flow",
 )
-Identifier = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
-
-
-class FlowModel(BaseModel):
-    """Base of all parts of a flow: unknown keys are mistakes."""
-
-    model_config = ConfigDict(extra="forbid", defer_build=True)
+# The kinds that hold steps of their own; a step with nothing but `when` and `steps` is of kind `steps`.
+BLOCK_KINDS = ("each", "pages", "steps")
+# What belongs to kinds of steps and to no others.
+KIND_FIELDS = {"on": ("press",), "parameters": ("flow",), "max_pages": ("pages",), "steps": BLOCK_KINDS}
 
 
 class Target(FlowModel):
@@ -108,6 +112,16 @@ class FlowCondition(FlowModel):
         return " and ".join(f"{name} {value!r}" for name, value in parts.items() if value)
 
 
+class Proof(FlowCondition):
+    """A page on which the effect of a step can be seen, and of no other step.
+
+    Attributes:
+        open: The page's address.
+    """
+
+    open: str
+
+
 class FlowStep(FlowModel):
     """One step: exactly one of the kinds, and what belongs to it.
 
@@ -125,8 +139,17 @@ class FlowStep(FlowModel):
         modifiers: Keys that are held during the click.
         hold_ms: How long the click holds the button.
         amount: Pixels to scroll.
+        extract: Rows to take from the page.
+        each: A parameter with columns, or an extraction; `steps` are done for each of its rows as `${row.COLUMN}`.
+        pages: The button or link to the next page; `steps` are done on each page, until it is gone or disabled.
+        max_pages: The number of pages at most.
+        flow: Another flow, which is run here.
+        parameters: The values of its parameters.
+        steps: The steps of a loop, or those that are done only `when` something holds.
         when: The step is left out unless this holds.
         expect: What must hold afterwards.
+        proof: Where an interrupted run sees whether the step was done.
+        repeat: The step may be done twice, as a sign-in may.
         ask: A person is asked before the step.
         note: For readers.
     """
@@ -148,6 +171,13 @@ class FlowStep(FlowModel):
     reload: Literal[True] | None = None
     dialog: Literal["accept", "dismiss"] | None = None
     wait: FlowCondition | None = None
+    extract: Extraction | None = None
+    each: Identifier | None = None
+    pages: Target | None = None
+    flow: str | None = Field(default=None, pattern=rf"^{NAME_PATTERN.pattern}$")
+    steps: list["FlowStep"] | None = Field(default=None, min_length=1, max_length=200)
+    parameters: dict[Identifier, str] = {}
+    max_pages: int = Field(default=20, ge=1, le=500)
     text: str | None = None
     secret: str | None = None
     append: bool = False
@@ -163,6 +193,8 @@ class FlowStep(FlowModel):
     amount: float = 500
     when: FlowCondition | None = None
     expect: FlowCondition | None = None
+    proof: Proof | None = None
+    repeat: bool = False
     ask: bool = False
     note: str = ""
 
@@ -170,22 +202,38 @@ class FlowStep(FlowModel):
     def require_one_kind(self) -> Self:
         """Refuse a step that does nothing or several things, or lacks what its kind needs."""
         kinds = [kind for kind in STEP_KINDS if getattr(self, kind) is not None]
-        if len(kinds) != 1:
+        if len(kinds) > 1 or not (kinds or self.steps):
             raise ValueError(f"needs exactly one of {', '.join(STEP_KINDS)}; it has {', '.join(kinds) or 'none'}")
-        needs = {"select": ("options",), "upload": ("files",), "drag": ("to",)}.get(kinds[0], ())
+        needs = {
+            "select": ("options",),
+            "upload": ("files",),
+            "drag": ("to",),
+            "each": ("steps",),
+            "pages": ("steps",),
+            "steps": ("when",),
+        }.get(self.kind, ())
         for name in needs:
             if not getattr(self, name):
-                raise ValueError(f"{kinds[0]} needs {name}")
-        if kinds[0] == "fill" and (self.text is None) == (self.secret is None):
+                raise ValueError(f"{self.kind} needs {name}")
+        if self.kind == "fill" and (self.text is None) == (self.secret is None):
             raise ValueError("fill needs text or secret")
-        if self.on and kinds[0] != "press":
-            raise ValueError(f"on belongs to press, not to {kinds[0]}")
+        return self
+
+    @model_validator(mode="after")
+    def require_own_fields(self) -> Self:
+        """Refuse what belongs to another kind, and what would hold for no single step."""
+        for name, kinds in KIND_FIELDS.items():
+            if name in self.model_fields_set and self.kind not in kinds:
+                raise ValueError(f"{name} belongs to {', '.join(kinds)}, not to {self.kind}")
+        for name in ("expect", "proof", "repeat", "ask") if self.kind in (*BLOCK_KINDS, "flow") else ():
+            if getattr(self, name):
+                raise ValueError(f"{name} belongs to a step inside, not to {self.kind}")
         return self
 
     @property
     def kind(self) -> str:
         """What it does."""
-        return next(kind for kind in STEP_KINDS if getattr(self, kind) is not None)
+        return next((kind for kind in STEP_KINDS if getattr(self, kind) is not None), "steps")
 
     @property
     def target(self) -> Target | None:
@@ -195,14 +243,23 @@ class FlowStep(FlowModel):
 
     def __str__(self) -> str:
         value = getattr(self, self.kind)
+        if self.kind == "steps":
+            return f"{len(value)} steps when the page has {self.when}"
         words = self.kind if value is True else f"{self.kind} {value}"
         return f"{words} on {self.on}" if self.on else words
 
 
 class Parameter(FlowModel):
-    """A value that each run may set; without a default it must."""
+    """A value that each run may set; without a default it must.
+
+    Attributes:
+        default: Its value where a run sets none.
+        columns: It is a list of rows with these columns, as JSON or CSV, for `each`.
+        description: For people and models.
+    """
 
     default: str | None = None
+    columns: list[Identifier] = Field(default=[], max_length=50)
     description: str = ""
 
 
@@ -245,10 +302,37 @@ class Flow(FlowModel):
     @model_validator(mode="after")
     def require_known_secrets(self) -> Self:
         """Refuse a step with a secret that the flow does not declare."""
-        for number, step in enumerate(self.steps, 1):
+        for place, step in iterate_steps(self.steps):
             if step.secret is not None and step.secret not in self.secrets:
-                raise ValueError(f"step {number} uses secret {step.secret!r}, which secrets does not name")
+                raise ValueError(f"step {place} uses secret {step.secret!r}, which secrets does not name")
         return self
+
+    @model_validator(mode="after")
+    def require_known_rows(self) -> Self:
+        """Refuse a loop over rows that are not there, and one in another."""
+        known = {name for name, each in self.parameters.items() if each.columns}
+        loops: list[str] = []
+        for place, step in iterate_steps(self.steps):
+            known |= {step.extract.into} if step.extract else set()
+            if step.each is None:
+                continue
+            if step.each not in known:
+                names = ", ".join(sorted(known)) or "none"
+                raise ValueError(
+                    f"step {place}: each: {step.each} is neither a parameter with columns nor an "
+                    f"extraction before it (there are {names})"
+                )
+            if any(place.startswith(f"{loop}.") for loop in loops):
+                raise ValueError(f"step {place}: a loop over rows cannot be in another; use a flow of its own")
+            loops.append(place)
+        return self
+
+
+def iterate_steps(steps: Sequence[FlowStep], before: str = "") -> Iterator[tuple[str, FlowStep]]:
+    """Yield each step with its place in the file, such as `3.1`, and then the steps in it."""
+    for number, step in enumerate(steps, 1):
+        yield f"{before}{number}", step
+        yield from iterate_steps(step.steps or (), f"{before}{number}.")
 
 
 def require_flow_name(name: str) -> str:

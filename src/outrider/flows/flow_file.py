@@ -1,6 +1,7 @@
 """Read and write flows as YAML, with the comments that people have added."""
 
 import io
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import ValidationError
@@ -24,11 +25,50 @@ def parse_flow(text: str, name: str) -> Flow:
         raise InvalidInput(f"flow {name} is not valid YAML: {line}", hint="correct the file") from None
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the file"
+        place = _describe_place(first["loc"]) or "the file"
         message = str(first["msg"]).removeprefix("Value error, ")
-        raise InvalidInput(f"flow {name}: {place}: {message}", hint="correct the file") from None
+        line = find_line(text, first["loc"])
+        raise InvalidInput(f"flow {name}, line {line}: {place}: {message}", hint="correct the file") from None
     except RecursionError:
         raise InvalidInput(f"flow {name} is nested too deeply", hint="correct the file") from None
+
+
+def _describe_place(location: Sequence[int | str]) -> str:
+    """Return a place as people count: `step 3.1, click` for steps.2.steps.0.click."""
+    numbers: list[str] = []
+    rest = list(location)
+    while len(rest) > 1 and rest[0] == "steps" and isinstance(rest[1], int):
+        numbers.append(str(rest[1] + 1))
+        del rest[:2]
+    key = ".".join(str(part) for part in rest)
+    return ", ".join([f"step {'.'.join(numbers)}", *([key] if key else [])]) if numbers else key
+
+
+def find_line(text: str, location: Sequence[int | str]) -> int:
+    """Return the line of a place in a flow's file, from 1; that of what holds it where it is missing."""
+    from ruamel.yaml import YAML
+
+    node: Any = YAML(pure=True).load(text)
+    line = 0
+    for part in location:
+        if isinstance(node, dict) and part in node:
+            line = node.lc.key(part)[0]
+        elif isinstance(node, list) and isinstance(part, int) and part < len(node):
+            line = node.lc.item(part)[0]
+        else:
+            break
+        node = node[part]
+    return line + 1
+
+
+def find_step_line(text: str, place: str) -> int:
+    """Return the line of a step in a flow's file, from 1.
+
+    Args:
+        text: The file.
+        place: The step's place, such as `3.1`.
+    """
+    return find_line(text, [part for number in place.split(".") for part in ("steps", int(number) - 1)])
 
 
 def format_flow(flow: Flow, before: str = "") -> str:
@@ -91,7 +131,9 @@ def _to_commented(value: Any) -> Any:
 
 def _set_flow_style(document: Any) -> None:
     """Write attributes and traits of an element in one line each, so that a step is short."""
-    parts = [part for step in document.get("steps", ()) for part in step.values() if isinstance(part, dict)]
-    for mapping in (part.get(name) for part in parts for name in ("attributes", "traits")):
-        if mapping is not None and hasattr(mapping, "fa"):
-            mapping.fa.set_flow_style()
+    for step in document.get("steps", ()):
+        _set_flow_style(step)
+        for part in step.values():
+            for name in ("attributes", "traits") if isinstance(part, dict) else ():
+                if hasattr(mapping := part.get(name), "fa"):
+                    mapping.fa.set_flow_style()

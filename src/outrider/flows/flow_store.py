@@ -9,6 +9,8 @@ from outrider.core.errors import InvalidInput, NotFound, OutriderError
 from outrider.core.jail import Jail, rename_error_field
 from outrider.flows.flow import NAME_PATTERN, Flow, require_flow_name
 from outrider.flows.flow_file import format_flow, parse_flow
+from outrider.flows.program import FlowProgram, load_program
+from outrider.flows.values import resolve_secrets
 
 MAX_FILE_BYTES = 1_000_000
 
@@ -44,6 +46,11 @@ class FlowStore:
         """The folder with the files of secrets."""
         return self.data_dir / "flow-secrets"
 
+    def resolve_secrets(self, program: FlowProgram) -> dict[str, dict[str, str]]:
+        """Return the values of the secrets of each flow, by its name. Raises NotConfigured."""
+        folder = self.secrets_folder
+        return {name: resolve_secrets(flow, self.environ, folder) for name, flow in program.flows.items()}
+
     def _find_folder(self, call: Call) -> tuple[Jail, str]:
         """Return the jail of a caller's flows, and their folder in it; it may be a stranger's project."""
         owner = call.owner_folder
@@ -52,6 +59,10 @@ class FlowStore:
     def load_flow(self, call: Call, name: str) -> Flow:
         """Load a flow. Raises NotFound, InvalidInput."""
         return parse_flow(self.read_text(call, name), name)
+
+    def load_program(self, call: Call, name: str) -> FlowProgram:
+        """Load a flow with those that it runs. Raises NotFound, InvalidInput, Refused."""
+        return load_program(require_flow_name(name), lambda each: self.read_text(call, each))
 
     def read_text(self, call: Call, name: str) -> str:
         """Return a flow's file. Raises NotFound, InvalidInput, Refused, Unavailable."""

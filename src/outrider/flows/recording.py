@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from outrider.core.errors import InvalidInput
 from outrider.flows.flow import Flow, FlowCondition, FlowStep, Parameter, Secret, Target
-from outrider.flows.runner import read_origin
+from outrider.flows.origins import read_origin
 
 MIN_PARAMETER_CHARS = 2  # shorter values are in too many texts by chance
 

@@ -3,7 +3,11 @@
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-# Why a flow stops. Each is told before anything is pressed, but for `check_failed`, `no_effect` and `failed`.
+from outrider.flows.extraction import Value
+from outrider.flows.positions import to_number
+
+# Why a flow stops. Each is told before anything is pressed, but for `check_failed`, `no_effect`, `failed`, and
+# `unknown_effect`, whose step was interrupted.
 StopReason = Literal[
     "not_found",
     "ambiguous",
@@ -14,6 +18,8 @@ StopReason = Literal[
     "needs_person",
     "dialog_open",
     "no_effect",
+    "data_mismatch",
+    "unknown_effect",
     "failed",
 ]
 
@@ -23,14 +29,14 @@ class StepReport:
     """A step that was done or left out.
 
     Attributes:
-        number: Its number in the flow, from 1.
+        position: Its position in the run, such as `3`, or `3.2.1` in a loop.
         summary: What it did.
         seconds: How long it took.
         notes: What had changed on the page and did not matter.
         is_skipped: Whether its condition did not hold.
     """
 
-    number: int
+    position: str
     summary: str
     seconds: float
     notes: tuple[str, ...] = ()
@@ -44,32 +50,49 @@ class Stop:
     Attributes:
         reason: A word for programs.
         message: A sentence for people and models.
-        step: The step at which it stopped; 0 for a check at the end.
-        next_step: The step to go on with, once what is in the way is settled.
+        step: The position at which it stopped; 0 for a check at the end.
+        next_step: The position to go on with, once what is in the way is settled.
+        after_step: The position after the step, for when a person has done it by hand.
         outline: What the page shows.
         url: The page's address.
+        flow: The flow in whose file the step is.
+        place: The step's place in that file, such as `3.1`; empty for a check at the end.
     """
 
     reason: StopReason
     message: str
-    step: int
-    next_step: int
+    step: str
+    next_step: str
+    after_step: str
     outline: str = ""
     url: str = ""
+    flow: str = ""
+    place: str = ""
 
 
 @dataclass
 class FlowRun:
-    """The outcome of a run; `stop` is None where it ended right."""
+    """The outcome of a run.
+
+    Attributes:
+        steps: The steps that were done or left out, in order.
+        stop: Why it stopped; None where it ended right.
+        results: The rows of each extraction, by its name.
+        files: The result that each file is for.
+        notes: What a person should know.
+    """
 
     steps: list[StepReport] = field(default_factory=list)
     stop: Stop | None = None
+    results: dict[str, list[dict[str, Value]]] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
     @property
-    def healed(self) -> list[tuple[int, str]]:
+    def healed(self) -> list[tuple[str, str]]:
         """The step and the difference of each element that was recognised although it had changed."""
-        return [(report.number, note) for report in self.steps for note in report.notes]
+        return [(report.position, note) for report in self.steps for note in report.notes]
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON."""
@@ -79,11 +102,11 @@ class FlowRun:
             "seconds": round(self.seconds, 2),
         }
         if self.healed:
-            data["healed"] = [{"step": step, "difference": note} for step, note in self.healed]
-        if skipped := [report.number for report in self.steps if report.is_skipped]:
+            data["healed"] = [{"step": to_number(step), "difference": note} for step, note in self.healed]
+        if skipped := [to_number(report.position) for report in self.steps if report.is_skipped]:
             data["skipped"] = skipped
         if self.stop:
             stop = self.stop
-            data |= {"reason": stop.reason, "message": stop.message, "step": stop.step, "fromStep": stop.next_step}
-            data |= {"url": stop.url}
+            data |= {"reason": stop.reason, "message": stop.message, "url": stop.url}
+            data |= {"step": to_number(stop.step), "fromStep": to_number(stop.next_step)}
         return data

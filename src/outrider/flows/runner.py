@@ -1,104 +1,98 @@
-"""Run a flow without a model: find each element by its evidence, act, check, and stop rather than guess."""
+"""Run a flow without a model: step by step, and stop rather than guess."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
-from urllib.parse import urlsplit
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
-import anyio
-
-from outrider.core.errors import OutriderError
-from outrider.flows.conditions import PageView, find_unmet
-from outrider.flows.evidence import ElementCandidate
-from outrider.flows.flow import Flow, FlowCondition, FlowStep, Target
-from outrider.flows.matching import Match, match_target
-from outrider.flows.run import FlowRun, StepReport, Stop, StopReason
-from outrider.flows.values import fill_part, fill_step
-
-POLL_INTERVAL_S = 0.1
-# How errors of the browser are told; others are `failed`.
-STOP_REASONS: Mapping[str, StopReason] = {
-    "not_found": "not_found",
-    "ambiguous": "ambiguous",
-    "changed": "changed",
-    "dialog_open": "dialog_open",
-    "no_effect": "no_effect",
-    "covered": "blocked",
-    "hidden": "blocked",
-    "disabled": "blocked",
-    "pointer_events_none": "blocked",
-    "off_screen": "blocked",
-    "zero_size": "blocked",
-    "read_only": "blocked",
-    "no_focus": "blocked",
-}
-
-
-class FlowPage(Protocol):
-    """The page on which a flow acts."""
-
-    async def read_view(self) -> PageView:
-        """Return address, title and text."""
-        ...
-
-    async def list_candidates(self, target: Target) -> Sequence[ElementCandidate]:
-        """Return the elements of all frames that may be the target."""
-        ...
-
-    async def perform_step(self, step: FlowStep, ref: str, to_ref: str, secret: str) -> None:
-        """Do a step, on the elements of these references. Raises OutriderError."""
-        ...
-
-    async def read_outline(self) -> str:
-        """Return what the page shows, as a model reads it."""
-        ...
+from outrider.flows.extraction import Value
+from outrider.flows.flow import Flow, FlowStep, Target
+from outrider.flows.journal import StepJournal, StepRecord
+from outrider.flows.positions import Position, format_position
+from outrider.flows.program import FlowProgram
+from outrider.flows.restoring import PassedStep, is_harmless, plan_restore
+from outrider.flows.run import FlowRun, StepReport, Stop
+from outrider.flows.step_runner import FlowPage, StepRunner, Stopped
+from outrider.flows.values import FlowValues, fill_part, fill_placeholders, fill_step, resolve_parameters
 
 
 class ConsentNeeded(Exception):
     """A person must allow a step first."""
 
-    def __init__(self, number: int, step: FlowStep, run: FlowRun) -> None:
+    def __init__(self, position: str, step: FlowStep) -> None:
         super().__init__(str(step))
-        self.number, self.step, self.run = number, step, run
+        self.position, self.step = position, step
 
 
-class Stopped(Exception):
-    """A step cannot be done."""
+@dataclass(frozen=True)
+class StepContext:
+    """Where a run is.
 
-    def __init__(self, reason: StopReason, message: str, *, is_done: bool = False) -> None:
-        super().__init__(message)
-        self.reason: StopReason = reason
-        self.message, self.is_done = message, is_done
+    Attributes:
+        flow: The flow whose step it is.
+        values: The values of its parameters, and of the row at which its loop is.
+        rows: The rows of its parameters.
+        position: The step's position in the run.
+        place: The step's place in the flow's file.
+        loop: The place of the loop over pages that it is in.
+    """
+
+    flow: Flow
+    values: Mapping[str, str]
+    rows: Mapping[str, list[dict[str, str]]]
+    position: Position = ()
+    place: str = ""
+    loop: str = ""
+
+    def enter(self, number: int) -> "StepContext":
+        """Return the context of a step inside."""
+        place = f"{self.place}.{number}" if self.place else str(number)
+        return replace(self, position=(*self.position, number), place=place)
+
+    def enter_round(self, number: int) -> "StepContext":
+        """Return the context of a round of a loop."""
+        return replace(self, position=(*self.position, number))
 
 
 class FlowRunner:
     """Runs one flow on one page.
 
     Args:
-        flow: The flow.
+        program: The flow, and those that it runs.
         page: The page.
         values: The values of its parameters.
-        secrets: The values of its secrets.
+        secrets: The values of the secrets of each flow, by the flow's name.
+        journal: What an earlier part of the run has done.
+        is_new_page: Whether the page must first be brought to where that part was.
         needs_consent: Returns whether a person must be asked before a step.
         patience_s: How long to wait for an element.
     """
 
     def __init__(
         self,
-        flow: Flow,
+        program: FlowProgram,
         page: FlowPage,
-        values: Mapping[str, str],
-        secrets: Mapping[str, str],
+        values: FlowValues,
+        secrets: Mapping[str, Mapping[str, str]],
         *,
+        journal: StepJournal | None = None,
+        is_new_page: bool = False,
         needs_consent: Callable[[FlowStep], bool] = lambda step: step.ask,
         patience_s: float = 10.0,
     ) -> None:
-        self._flow, self._page, self._values, self._secrets = flow, page, values, secrets
-        self._needs_consent, self._patience_s = needs_consent, patience_s
-        self._known_url = ""  # of the page on which an element was found last
+        self._program, self._values, self._secrets = program, values, secrets
+        self._steps = StepRunner(page, patience_s)
+        self._journal = journal or StepJournal()
+        self._needs_consent = needs_consent
+        self._must_restore = is_new_page
+        self._passed: list[PassedStep] = []
+        self._page_rows: dict[str, list[dict[str, Value]]] = {}  # of the page before, by place
+        self._from: Position = ()
+        self._approved = ""
+        self._run = FlowRun()
+        self._here = StepContext(program.flow, {}, {})
 
-    async def run_steps(self, from_step: int = 1, *, approved_step: int = 0) -> FlowRun:
-        """Do the steps from that one on, and check the end.
+    async def run_steps(self, from_step: Position = (), *, approved_step: str = "") -> FlowRun:
+        """Do the steps that are not done yet, and check the end.
 
         Args:
             from_step: The first step to do.
@@ -107,138 +101,236 @@ class FlowRunner:
         Raises:
             ConsentNeeded: A person must be asked before a step; those before it are done.
         """
-        run, started = FlowRun(), time.monotonic()
-        for number, step in enumerate(self._flow.steps, 1):
-            if number < from_step:
-                continue
-            filled = fill_step(step, self._values)
-            try:
-                run.steps.append(await self._run_step(number, filled, run, is_approved=number == approved_step))
-            except Stopped as stopped:
-                run.stop = await self._build_stop(stopped, number)
-                break
-        else:
-            run.stop = await self._check_end()
-        run.seconds = time.monotonic() - started
-        return run
-
-    async def _run_step(self, number: int, step: FlowStep, run: FlowRun, *, is_approved: bool) -> StepReport:
         started = time.monotonic()
-        if step.when and await self._wait_for(step.when, seconds=min(step.when.seconds, 1.0)):
-            return StepReport(number, str(step), 0.0, is_skipped=True)
-        await self._require_origin(step)
-        refs, notes = ["", ""], []
-        for index, target in enumerate((step.target, step.to)):
-            if target is not None:
-                match = await self._find(target, step.kind)
-                assert match.candidate is not None
-                refs[index] = match.candidate.ref
-                notes += match.healed
-                self._require_safe_address(step, match.candidate)
-        if self._needs_consent(step) and not is_approved:
-            raise ConsentNeeded(number, step, run)
-        await self._act(step, *refs)
-        await self._require_origin(None)
-        if step.expect and (unmet := await self._wait_for(step.expect)):
-            view = await self._page.read_view()
-            is_sign_in = view.needs_person and view.url != self._known_url
-            reason: StopReason = "needs_person" if is_sign_in else "check_failed"
-            raise Stopped(reason, f"after it, {unmet}", is_done=True)
-        return StepReport(number, str(step), time.monotonic() - started, tuple(notes))
-
-    async def _act(self, step: FlowStep, ref: str, to_ref: str) -> None:
-        """Do a step; conditions are waited for here, everything else is done by the page."""
-        if step.wait:
-            if unmet := await self._wait_for(step.wait):
-                raise Stopped("check_failed", unmet)
-            return
+        self._from, self._approved = from_step, approved_step
+        flow = self._program.flow
+        context = StepContext(flow, self._values.texts, self._values.rows)
         try:
-            await self._page.perform_step(step, ref, to_ref, self._secrets.get(step.secret or "", ""))
-        except OutriderError as error:
-            reason = STOP_REASONS.get(error.code, "failed")
-            raise Stopped(reason, error.message, is_done=reason in ("no_effect", "failed")) from None
+            await self._run_block(flow.steps, context)
+            self._here = replace(context, position=(len(flow.steps) + 1,))
+            await self._check_end(context)
+        except Stopped as stopped:
+            self._run.stop = await self._build_stop(stopped, self._here)
+        self._run.seconds = time.monotonic() - started
+        return self._run
 
-    async def _find(self, target: Target, kind: str) -> Match:
-        """Find the one element that is certain; wait for it as long as the page may still be loading."""
-        settled_s = 2.0  # after which an uncertain page is not waited for any more
-        deadline = time.monotonic() + self._patience_s
-        last, since = "", time.monotonic()
-        while True:
-            match = match_target(target, await self._page.list_candidates(target), kind)
-            now = time.monotonic()
-            if match.message != last:
-                last, since = match.message, now
-            is_settled = match.reason != "not_found" and now - since >= min(settled_s, self._patience_s)
-            is_over = now >= deadline or is_settled
-            # A page that is still loading may enable it.
-            if match.candidate is not None and (is_over or not match.candidate.disabled):
-                self._known_url = (await self._page.read_view()).url
-                return match
-            if is_over:
+    async def _run_block(self, steps: list[FlowStep], context: StepContext) -> None:
+        for number, step in enumerate(steps, 1):
+            inner = context.enter(number)
+            if step.kind not in ("each", "pages", "flow", "steps"):
+                await self._run_leaf(step, inner)
+            elif await self._is_entered(step, inner):
+                await self._run_nested(step, inner)
+
+    async def _run_nested(self, step: FlowStep, context: StepContext) -> None:
+        if step.each is not None:
+            rows = context.rows.get(step.each)
+            source = self._run.results.get(step.each, []) if rows is None else rows
+            for number, row in enumerate(list(source), 1):
+                texts = {f"row.{name}": "" if value is None else str(value) for name, value in row.items()}
+                round_context = replace(context.enter_round(number), values={**context.values, **texts})
+                await self._run_block(step.steps or [], round_context)
+        elif step.pages is not None:
+            await self._run_pages(step, context)
+        elif step.flow is not None:
+            await self._run_flow(step, context)
+        else:
+            await self._run_block(step.steps or [], context)
+
+    async def _is_entered(self, step: FlowStep, context: StepContext) -> bool:
+        """Decide on a step with steps of its own, once in a run."""
+        position = format_position(context.position)
+        if self._from[: len(context.position)] == context.position and len(self._from) > len(context.position):
+            return True
+        if record := self._journal.find_record(position):
+            return record.state == "done"
+        if context.position < self._from:
+            return False
+        self._here = context
+        await self._restore_page()
+        when = fill_part(step.when, context.values) if step.when else None
+        is_entered = not (when and await self._steps.wait_for(when, seconds=min(when.seconds, 1.0)))
+        state = "done" if is_entered else "skipped"
+        await self._journal.write_record(StepRecord(position, state, "block", str(step)))
+        if not is_entered:
+            self._run.steps.append(StepReport(position, str(step), 0.0, is_skipped=True))
+        return is_entered
+
+    async def _run_pages(self, step: FlowStep, context: StepContext) -> None:
+        assert step.pages is not None
+        steps = step.steps or []
+        for number in range(1, step.max_pages + 1):
+            inner = replace(context.enter_round(number), loop=context.place)
+            await self._run_block(steps, inner)
+            turn = inner.enter(len(steps) + 1)
+            turn = replace(turn, place=context.place)
+            if not await self._turn_page(fill_part(step.pages, context.values), turn, is_last=number == step.max_pages):
                 break
-            await anyio.sleep(POLL_INTERVAL_S)
-        view = await self._page.read_view()
-        # A sign-in in the place of a page is a matter for a person, a field for a password beside its fields is not.
-        if match.reason == "not_found" and view.needs_person and view.url != self._known_url:
-            raise Stopped("needs_person", f"{match.message}; the page asks for a sign-in or a proof of being human")
-        assert match.reason != "found"
-        raise Stopped(match.reason, match.message)
+        for place in [place for place in self._page_rows if place.startswith(f"{context.place}.")]:
+            del self._page_rows[place]
 
-    async def _require_origin(self, step: FlowStep | None) -> None:
-        """Stop on a site that the flow does not name: before a step, and after it."""
-        url = step.open if step and step.open else (await self._page.read_view()).url
-        is_leaving = step is not None and step.kind in ("open", "tab", "back", "forward")
-        is_start = url == "about:blank" and (step is None or is_leaving)
-        if is_start or is_named_origin(url, self._flow.origins) or (is_leaving and not (step and step.open)):
+    async def _turn_page(self, target: Target, context: StepContext, *, is_last: bool) -> bool:
+        """Go to the next page; return whether there is one."""
+        position, press = format_position(context.position), FlowStep(click=target)
+        record = self._journal.find_record(position)
+        if record and record.is_over:
+            self._passed.append(PassedStep(press, record, origins=tuple(context.flow.origins), turns_page=True))
+            return record.state == "done"
+        if context.position < self._from:
+            return True
+        self._here = context
+        await self._restore_page()
+        started = time.monotonic()
+        found = await self._steps.find_next_page(press, context.flow.origins)
+        if found and is_last:
+            self._run.notes.append(f"step {context.place}: there are more pages than max_pages")
+        if found and not is_last and self._needs_consent(press) and self._approved != position:
+            raise ConsentNeeded(position, press)
+        if not found or is_last or not await self._steps.turn_page(press, found[0]):
+            await self._journal.write_record(StepRecord(position, "skipped", "pages", str(press)))
+            return False
+        await self._steps.require_origin(None, context.flow.origins)
+        await self._finish(press, context, started, found[1])
+        self._passed[-1] = replace(self._passed[-1], turns_page=True)
+        return True
+
+    async def _run_flow(self, step: FlowStep, context: StepContext) -> None:
+        assert step.flow is not None
+        flow = self._program.flows[step.flow]
+        given = {name: fill_placeholders(value, context.values) for name, value in step.parameters.items()}
+        values = resolve_parameters(flow, given)
+        inner = StepContext(flow, values.texts, values.rows, context.position)
+        await self._run_block(flow.steps, inner)
+        self._here = context
+        await self._check_end(inner)
+
+    async def _run_leaf(self, step: FlowStep, context: StepContext) -> None:
+        """Do a step that has no steps of its own, unless it is done."""
+        position, filled = format_position(context.position), fill_step(step, context.values)
+        record = self._journal.find_record(position)
+        if record and record.is_over:
+            self._pass_over(filled, record, context)
             return
-        message = f"{read_origin(url) or url[:100]} is not among the flow's origins ({', '.join(self._flow.origins)})"
-        raise Stopped("origin_refused", message, is_done=step is None)
+        if context.position < self._from:
+            return
+        self._here = context
+        await self._restore_page()
+        if record and await self._settle_unknown(filled, record, context):
+            return
+        started = time.monotonic()
+        if filled.when and await self._steps.wait_for(filled.when, seconds=min(filled.when.seconds, 1.0)):
+            await self._journal.write_record(StepRecord(position, "skipped", step.kind, str(filled)))
+            self._run.steps.append(StepReport(position, str(filled), 0.0, is_skipped=True))
+            return
+        notes, rows = await self._do_step(filled, context)
+        await self._finish(filled, context, started, notes, rows)
 
-    def _require_safe_address(self, step: FlowStep, candidate: ElementCandidate) -> None:
-        """Stop before a press that would lead to another site."""
-        sends = step.kind in ("click", "press") or step.submit
-        if sends and candidate.address and not is_named_origin(candidate.address, self._flow.origins):
-            message = f"{candidate.title} leads to {read_origin(candidate.address)}, which the flow does not name"
-            raise Stopped("origin_refused", message)
+    async def _do_step(self, step: FlowStep, context: StepContext) -> tuple[list[str], list[dict[str, Value]]]:
+        """Do a step and check it; return what had changed about its elements, and the rows it extracted."""
+        origins = context.flow.origins
+        await self._steps.require_origin(step, origins)
+        if step.extract:
+            rows = await self._steps.extract_rows(step.extract, self._page_rows.get(context.place, ()))
+            return [], rows
+        refs, notes = await self._steps.find_elements(step, origins)
+        position = format_position(context.position)
+        if self._needs_consent(step) and self._approved != position:
+            raise ConsentNeeded(position, step)
+        if not is_harmless(step):
+            was_met = bool(step.expect) and not await self._steps.wait_for(step.expect, seconds=0)
+            begun = StepRecord(position, "begun", step.kind, str(step), was_met=was_met)
+            await self._journal.write_record(begun)
+        await self._steps.perform(step, refs, self._secrets[context.flow.name].get(step.secret or "", ""))
+        await self._steps.require_origin(None, origins)
+        await self._steps.require_effect(step)
+        return notes, []
 
-    async def _check_end(self) -> Stop | None:
-        for condition in self._flow.check:
-            if unmet := await self._wait_for(fill_part(condition, self._values)):
-                last = len(self._flow.steps)
-                stopped = Stopped("check_failed", f"at the end, {unmet}")
-                return await self._build_stop(stopped, 0, next_step=last + 1)
-        return None
+    async def _finish(
+        self,
+        step: FlowStep,
+        context: StepContext,
+        started: float,
+        notes: list[str],
+        rows: list[dict[str, Value]] | None = None,
+    ) -> None:
+        """Write down that a step is done, with its evidence."""
+        url = (await self._steps.page.read_view()).url
+        seconds = time.monotonic() - started
+        position = format_position(context.position)
+        record = StepRecord(
+            position, "done", step.kind, str(step), url, seconds=seconds, notes=tuple(notes), rows=tuple(rows or ())
+        )
+        await self._journal.write_record(record)
+        self._pass_over(step, record, context)
 
-    async def _wait_for(self, condition: FlowCondition, seconds: float | None = None) -> str:
-        """Wait for a condition; return what does not hold, or an empty text."""
-        deadline = time.monotonic() + (condition.seconds if seconds is None else seconds)
-        while unmet := find_unmet(condition, await self._page.read_view()):
-            if time.monotonic() >= deadline:
-                return unmet
-            await anyio.sleep(POLL_INTERVAL_S)
-        return ""
+    def _pass_over(self, step: FlowStep, record: StepRecord, context: StepContext) -> None:
+        """Take what a step that is done has brought."""
+        secret = self._secrets[context.flow.name].get(step.secret or "", "")
+        self._passed.append(PassedStep(step, record, secret, tuple(context.flow.origins)))
+        is_skipped = record.state == "skipped"
+        report = StepReport(record.position, record.summary, record.seconds, record.notes, is_skipped=is_skipped)
+        self._run.steps.append(report)
+        if step.extract and not is_skipped:
+            self._run.results.setdefault(step.extract.into, []).extend(record.rows)
+            if step.extract.file:
+                self._run.files[step.extract.file] = step.extract.into
+            if context.loop:
+                self._page_rows[context.place] = list(record.rows)
 
-    async def _build_stop(self, stopped: Stopped, number: int, next_step: int | None = None) -> Stop:
+    async def _settle_unknown(self, step: FlowStep, record: StepRecord, context: StepContext) -> bool:
+        """Find out whether an interrupted step was done; return False if it was not. Raises Stopped."""
+        if is_harmless(step):
+            return False
+        started = time.monotonic()
+        if step.proof:
+            await self._steps.require_origin(FlowStep(open=step.proof.open), context.flow.origins)
+            await self._steps.perform(FlowStep(open=step.proof.open), ("", ""))
+            if await self._steps.wait_for(step.proof):
+                self._must_restore = True
+                await self._restore_page()
+                return False
+        elif not step.expect or record.was_met or await self._steps.wait_for(step.expect):
+            raise Stopped("unknown_effect", "the run was interrupted in it, and nothing shows whether it was done")
+        await self._finish(step, context, started, ["it was done before an interruption"])
+        return True
+
+    async def _restore_page(self) -> None:
+        """Bring a new page to where the run was, once. Raises Stopped."""
+        if not self._must_restore:
+            return
+        self._must_restore = False
+        for passed in plan_restore(self._passed):
+            try:
+                await self._repeat_step(passed)
+            except Stopped as stopped:
+                message = f"the page of before cannot be restored: step {passed.record.position}: {stopped.message}"
+                raise Stopped(stopped.reason, message) from None
+
+    async def _repeat_step(self, passed: PassedStep) -> None:
+        """Do a step again that has no effect outside the page. Raises Stopped."""
+        step = passed.step
+        await self._steps.require_origin(step, passed.origins)
+        refs, _ = await self._steps.find_elements(step, passed.origins)
+        if passed.turns_page:
+            await self._steps.turn_page(step, refs)
+        else:
+            await self._steps.perform(step, refs, passed.secret)
+        await self._steps.require_origin(None, passed.origins)
+        if step.expect and step.repeat and (unmet := await self._steps.wait_for(step.expect)):
+            raise Stopped("check_failed", unmet)
+
+    async def _check_end(self, context: StepContext) -> None:
+        for condition in context.flow.check:
+            if unmet := await self._steps.wait_for(fill_part(condition, context.values)):
+                raise Stopped("check_failed", f"at the end, {unmet}")
+
+    async def _build_stop(self, stopped: Stopped, context: StepContext) -> Stop:
         """Describe the stop with what the page shows."""
-        try:
-            outline, url = await self._page.read_outline(), (await self._page.read_view()).url
-        except OutriderError as error:
-            outline, url = f"the page does not answer: {error.message}", ""
-        onward = next_step or (number + 1 if stopped.is_done else number)
-        message = stopped.message if number == 0 else f"step {number}: {stopped.message}"
-        return Stop(stopped.reason, message, number, onward, outline, url)
-
-
-def read_origin(url: str) -> str:
-    """Return scheme, host and port of an address; empty if it has none."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return ""
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}".lower() if parts.netloc else ""
-
-
-def is_named_origin(url: str, origins: Sequence[str]) -> bool:
-    """Return whether an address is on one of the sites."""
-    origin = read_origin(url)
-    return bool(origin) and origin in {read_origin(each) or each.rstrip("/").lower() for each in origins}
+        outline, url = await self._steps.describe_page()
+        position = format_position(context.position)
+        after = format_position((*context.position[:-1], context.position[-1] + 1))
+        if not context.place:  # at the end of the flow
+            return Stop(stopped.reason, stopped.message, "0", position, position, outline, url, context.flow.name)
+        onward = after if stopped.is_done else position
+        message = f"step {position}: {stopped.message}"
+        return Stop(stopped.reason, message, position, onward, after, outline, url, context.flow.name, context.place)

@@ -2,29 +2,57 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from pydantic import BaseModel
+
 from outrider.core.errors import InvalidInput, NotConfigured
-from outrider.flows.flow import Flow, FlowCondition, FlowStep, Secret, Target
+from outrider.flows.extraction import Column, Extraction
+from outrider.flows.flow import Flow, FlowCondition, FlowStep, Secret, Target, iterate_steps
+from outrider.flows.row_list import Row, parse_rows
 
 PartT = TypeVar("PartT", Target, FlowCondition)
-PLACEHOLDER_PATTERN = re.compile(r"\$\{([a-z][a-z0-9_]*)\}")
+# A parameter, or a column of the row at which a loop is.
+PLACEHOLDER_PATTERN = re.compile(r"\$\{((?:row\.)?[a-z][a-z0-9_]*)\}")
 
 
-def resolve_parameters(flow: Flow, given: Mapping[str, object]) -> dict[str, str]:
-    """Return the value of each parameter. Raises InvalidInput for one that is unknown or missing."""
+@dataclass(frozen=True)
+class FlowValues:
+    """The values of a flow's parameters.
+
+    Attributes:
+        texts: By name.
+        rows: Those that are lists of rows.
+    """
+
+    texts: Mapping[str, str]
+    rows: Mapping[str, list[Row]]
+
+
+def resolve_parameters(flow: Flow, given: Mapping[str, object]) -> FlowValues:
+    """Return the value of each parameter. Raises InvalidInput for one that is unknown, missing or malformed."""
+    values = _collect_values(flow, given)
+    columns = {name: each.columns for name, each in flow.parameters.items() if each.columns}
+    rows = {name: parse_rows(values[name], columns[name], name) for name in columns}
+    return FlowValues({name: str(value) for name, value in values.items() if name not in columns}, rows)
+
+
+def _collect_values(flow: Flow, given: Mapping[str, object]) -> dict[str, object]:
     known = ", ".join(flow.parameters) or "it has none"
     for name in given:
         if name not in flow.parameters:
             raise InvalidInput(f"parameters: {flow.name} has no parameter {name!r}", hint=f"its parameters: {known}")
-    defaults = {name: each.default for name, each in flow.parameters.items()}
-    values = defaults | {name: str(value) for name, value in given.items()}
+    values: dict[str, object] = {name: each.default for name, each in flow.parameters.items()} | dict(given)
     missing = [name for name, value in values.items() if value is None]
     if missing:
         raise InvalidInput(f"parameters: {missing[0]} is required", hint=f"send {', '.join(missing)}")
-    return {name: value for name, value in values.items() if value is not None}
+    for name, value in values.items():
+        if not (flow.parameters[name].columns or isinstance(value, str | int | float)):
+            raise InvalidInput(f"parameters.{name}: is not a text", hint="send a text or a number")
+    return values
 
 
 def resolve_secrets(flow: Flow, environ: Mapping[str, str], folder: Path) -> dict[str, str]:
@@ -60,16 +88,20 @@ def fill_placeholders(text: str, values: Mapping[str, str]) -> str:
 
 
 def fill_step(step: FlowStep, values: Mapping[str, str]) -> FlowStep:
-    """Return a step with the placeholders of all its texts replaced."""
+    """Return a step with the placeholders of all its own texts replaced; those of steps inside stay."""
     changes: dict[str, object] = {}
-    for name in step.model_fields_set:
+    for name in step.model_fields_set - {"secret", "note", "steps"}:
         value = getattr(step, name)
-        if isinstance(value, str) and name not in ("secret", "note"):
+        if isinstance(value, str):
             changes[name] = fill_placeholders(value, values)
         elif isinstance(value, list):
             changes[name] = [fill_placeholders(each, values) for each in value]
+        elif isinstance(value, dict):
+            changes[name] = {key: fill_placeholders(each, values) for key, each in value.items()}
         elif isinstance(value, Target | FlowCondition):
             changes[name] = fill_part(value, values)
+        elif isinstance(value, Extraction):
+            changes[name] = _fill_extraction(value, values)
     return step.model_copy(update=changes)
 
 
@@ -78,3 +110,46 @@ def fill_part(part: PartT, values: Mapping[str, str]) -> PartT:
     texts = {name: getattr(part, name) for name in part.model_fields_set}
     filled = {name: fill_placeholders(text, values) for name, text in texts.items() if isinstance(text, str)}
     return part.model_copy(update=filled)
+
+
+def _fill_extraction(extraction: Extraction, values: Mapping[str, str]) -> Extraction:
+    def fill(column: Column) -> Column:
+        return (
+            column
+            if column.value is None
+            else column.model_copy(update={"value": fill_placeholders(column.value, values)})
+        )
+
+    names = ("table", "list", "items", "file")
+    texts = {name: fill_placeholders(text, values) for name in names if (text := getattr(extraction, name))}
+    columns = {name: fill(column) for name, column in extraction.columns.items()}
+    return extraction.model_copy(update=texts | {"columns": columns})
+
+
+def require_known_placeholders(flow: Flow) -> None:
+    """Refuse a flow with a placeholder that will have no value. Raises InvalidInput."""
+    known = {name for name, each in flow.parameters.items() if not each.columns}
+    rows = {name: set(each.columns) for name, each in flow.parameters.items()}
+    loops: list[tuple[str, set[str]]] = []
+    for place, step in iterate_steps(flow.steps):
+        if step.extract:
+            rows.setdefault(step.extract.into, set()).update(step.extract.columns)
+        if step.each:
+            loops.append((f"{place}.", {f"row.{column}" for column in rows[step.each]}))
+        here = known.union(*(columns for loop, columns in loops if place.startswith(loop)))
+        for name in _list_placeholders(step):
+            if name not in here:
+                hint = f"declare it under parameters; here are {', '.join(sorted(here)) or 'none'}"
+                raise InvalidInput(f"flow {flow.name}, step {place}: ${{{name}}} has no value", hint=hint)
+
+
+def _list_placeholders(part: object) -> Iterator[str]:
+    """Yield the placeholders of a step's own texts."""
+    if isinstance(part, str):
+        yield from PLACEHOLDER_PATTERN.findall(part)
+    elif isinstance(part, BaseModel):
+        for name in part.model_fields_set - {"note", "steps"}:
+            yield from _list_placeholders(getattr(part, name))
+    elif isinstance(part, list | dict):
+        for each in part.values() if isinstance(part, dict) else part:
+            yield from _list_placeholders(each)

@@ -42,7 +42,7 @@ def test_a_flow_that_is_saved_again_keeps_its_comments():
 
 def test_parameters_are_filled_in_everywhere_and_secrets_come_from_the_operator(tmp_path: Path):
     flow = parse_flow(TEXT, "tea")
-    values = resolve_parameters(flow, {"kind": "Black"})
+    values = resolve_parameters(flow, {"kind": "Black"}).texts
     click = fill_step(flow.steps[2], values)
     assert fill_step(flow.steps[0], values).open == "http://shop.example/Black"
     assert (click.target.name, click.target.row) == ("Order Black", "Black tea")

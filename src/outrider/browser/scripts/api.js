@@ -41,7 +41,7 @@ function setRefPrefix(prefix) {
 const api = {
   takeSnapshot, readPosition, locate, mapThroughFrame, startObserving, reportEffects, waitUntilQuiet, prepareFill, pasteText, readSlider,
   checkFilled, selectOptions, findFileField, describeFileField, listFileNames, listInteractable, buildDomMap, readComposedHtml, readSelection, listBoxes, describePoint,
-  listEvidenceMatches, describeFocusEvidence, restoreFocus, readMilestones,
+  listEvidenceMatches, describeFocusEvidence, restoreFocus, readMilestones, readRecords,
 };
 
 function queryAll(selector) {

@@ -36,7 +36,7 @@ def save_flow(name: str, since: int | None, description: str | None, options: Ca
 @command.command("run")
 @NAME_ARGUMENT
 @click.argument("parameters", nargs=-1, metavar="[PARAMETER=VALUE…]")
-@click.option("--from", "from_step", type=click.IntRange(min=1), help="Go on with this step, in --in SESSION.")
+@click.option("--from", "from_step", metavar="STEP", help="Go on with this step, in --in SESSION.")
 @click.option("--in", "browser_session", metavar="ID", help="In this browser session [default: a new one].")
 @click.option("--state", metavar="NAME", help="With this saved sign-in.")
 @click.option("--keep-open", is_flag=True, help="Leave the browser session open at the end.")
@@ -45,13 +45,16 @@ def run_flow(
     name: str,
     parameters: tuple[str, ...],
     *,
-    from_step: int | None,
+    from_step: str | None,
     browser_session: str | None,
     state: str | None,
     keep_open: bool,
     options: CallOptions,
 ) -> None:
-    """Run flow NAME; exit with 5 where it stops before its end."""
+    """Run flow NAME; exit with 5 where it stops before its end.
+
+    A parameter with columns takes CSV or JSON; PARAMETER=@FILE reads it from a file.
+    """
     given = {
         "name": name,
         "parameters": _parse_parameters(parameters) or None,
@@ -116,12 +119,14 @@ def export_flow(name: str, language: str) -> None:
     """Print flow NAME, or that of a file, as a test for Playwright, which runs without Outrider."""
     from outrider.cli.output import report_error
     from outrider.core.errors import OutriderError
+    from outrider.flows.export_check import require_exportable
     from outrider.flows.flow_file import parse_flow
     from outrider.flows.playwright_export import format_python_test, format_typescript_test
 
     file = Path(name) if name.endswith((".yaml", ".yml")) else Path(".outrider", "flows", f"{name}.yaml")
     try:
         flow = parse_flow(file.read_text(encoding="utf-8", errors="replace"), file.stem)
+        require_exportable(flow)
     except OSError as error:
         click.echo(f"error: {file} cannot be read: {error.strerror}; `outrider flow list` names the flows", err=True)
         sys.exit(EXIT_WRONG_USE)
@@ -142,4 +147,12 @@ def _parse_parameters(words: tuple[str, ...]) -> dict[str, str]:
     if wrong := next((word for word, (name, mark, _) in zip(words, pairs, strict=True) if not (name and mark)), None):
         click.echo(f"error: {wrong!r} is not a parameter: write name=value", err=True)
         sys.exit(EXIT_WRONG_USE)
-    return {name: value for name, _, value in pairs}
+    return {name: _read_file(value[1:]) if value.startswith("@") else value for name, _, value in pairs}
+
+
+def _read_file(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        click.echo(f"error: {path} cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}", err=True)
+        sys.exit(EXIT_WRONG_USE)

@@ -9,6 +9,7 @@ from outrider.core.errors import AnswerNeeded, Refused
 from outrider.core.tool import Tool
 from outrider.core.tool_policy import ToolPolicy, filter_tools, resolve_stake
 from outrider.flows.flow import Flow, FlowStep
+from outrider.flows.program import FlowProgram
 from outrider.toolsets.browser.sessions import browser
 
 # The tool by which a model would do a step, whose permissions and stakes hold for the flow as well.
@@ -30,6 +31,8 @@ STEP_TOOLS = {
     "reload": "navigateToUrl",
     "tab": "manageTabs",
     "wait": "waitFor",
+    "extract": "extractPageContent",
+    "pages": "clickElement",
 }
 
 
@@ -39,11 +42,11 @@ class PausedRun:
 
     Attributes:
         session_id: Its browser session.
-        step: The step that was asked about; 0 for the question before the start.
+        step: The step that was asked about; empty for the question before the start.
     """
 
     session_id: str = ""
-    step: int = 0
+    step: str = ""
 
     def to_state(self) -> str:
         """Return it as the state of a paused call."""
@@ -56,28 +59,32 @@ def read_paused_run(call: Call) -> PausedRun | None:
         return None
     try:
         state = json.loads(call.state)
-        return PausedRun(str(state["session"]), int(state["step"]))
+        return PausedRun(str(state["session"]), str(state["step"]))
     except (ValueError, KeyError, TypeError):
         return None
 
 
-def require_tools(flow: Flow, policy: ToolPolicy, call: Call) -> None:
-    """Refuse a flow with a step whose tool is withheld from the caller. Raises Refused."""
+def require_tools(program: FlowProgram, policy: ToolPolicy, call: Call) -> None:
+    """Refuse a flow that has a step whose tool is withheld from the caller. Raises Refused."""
     offered = filter_tools(browser.tools.values(), policy, warn=False)
-    for number, step in enumerate(flow.steps, 1):
-        tool = offered.get(STEP_TOOLS[step.kind])
+    for place, step in program.iterate_steps():
+        name = STEP_TOOLS.get(step.kind)
+        tool = offered.get(name or "")
+        if name is None:
+            continue
         if tool is None or (call.grant is not None and not call.grant.can_use_tool(tool)):
-            message = f"step {number} of {flow.name} needs {STEP_TOOLS[step.kind]}, which you may not use"
+            message = f"step {place} of {program.flow.name} needs {name}, which you may not use"
             raise Refused(message, hint="the operator decides which tools are offered")
 
 
-def require_start_consent(flow: Flow, call: Call, state_id: str | None) -> None:
+def require_start_consent(program: FlowProgram, call: Call, state_id: str | None) -> None:
     """Ask a person before an agent uses secrets or a sign-in. Raises AnswerNeeded, Refused."""
     # A hostile page may have talked the agent into it, as with the sign-in of createSession.
     paused = read_paused_run(call)
-    if call.run is None or not (flow.secrets or state_id) or (paused and paused.step):
+    flow, secrets = program.flow, [name for each in program.flows.values() for name in each.secrets]
+    if call.run is None or not (secrets or state_id) or (paused and paused.step):
         return
-    uses = [*(f"the secret {name!r}" for name in flow.secrets), *([f"the sign-in {state_id!r}"] if state_id else [])]
+    uses = [*(f"the secret {name!r}" for name in secrets), *([f"the sign-in {state_id!r}"] if state_id else [])]
     if call.answer is False:
         raise Refused(f"the user did not allow the flow {flow.name}", hint="do not repeat the call")
     if call.answer is not True:

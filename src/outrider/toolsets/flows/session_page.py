@@ -12,6 +12,7 @@ from outrider.browser.protocol.values import ScriptError
 from outrider.core.errors import InvalidInput, OutriderError, Refused
 from outrider.flows.conditions import PageView
 from outrider.flows.evidence import ElementCandidate
+from outrider.flows.extraction import Extraction, ExtractionMismatch, StructureReport
 from outrider.flows.flow import FlowStep, Target
 from outrider.toolsets.browser.results import escape_line, translate_errors
 
@@ -68,6 +69,24 @@ class SessionPage:
                 except (ContextGone, PageGone, ProtocolError, ScriptError):
                     continue
                 found += [ElementCandidate.from_evidence(report) for report in reports]
+        return found
+
+    async def read_structures(self, extraction: Extraction) -> Sequence[StructureReport]:
+        """Return the structures of all frames that may be meant."""
+        if self._session.dialogs.unanswered:
+            return []
+        found: list[StructureReport] = []
+        async with self._use_tools() as tools:
+            for frame in list(tools.page.frames):
+                if extraction.page and frame.parent is not None:
+                    continue
+                try:
+                    reports = await tools.snapshotter.scripts.invoke(frame, "readRecords", extraction.to_query())
+                except (ContextGone, PageGone, ProtocolError):
+                    continue
+                except ScriptError as error:
+                    raise ExtractionMismatch(f"the page cannot be read: {str(error)[:200]}") from None
+                found += [StructureReport(each["name"], each["records"], each["missing"]) for each in reports]
         return found
 
     async def perform_step(self, step: FlowStep, ref: str, to_ref: str, secret: str) -> None:

@@ -1,6 +1,6 @@
 """Tools that save, list, show, run and delete flows."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import anyio
 from pydantic import Field
@@ -13,6 +13,7 @@ from outrider.core.tool import Toolset
 from outrider.core.tool_policy import ToolPolicy
 from outrider.flows.flow import require_flow_name
 from outrider.flows.flow_store import FlowStore
+from outrider.flows.positions import parse_position
 from outrider.flows.recording import FlowBuilder
 from outrider.toolsets.flows.running import RunRequest, run_flow
 from outrider.toolsets.options import ToolOptions
@@ -119,16 +120,19 @@ async def runFlow(
     call: Call,
     /,
     name: FlowName,
-    parameters: dict[str, str] | None = None,
+    parameters: Annotated[
+        dict[str, Any] | None, Field(description="Texts; for a parameter with columns rows, as a list, JSON or CSV")
+    ] = None,
     sessionId: Annotated[str | None, Field(description="Default: a new session")] = None,
-    fromStep: Annotated[int, Field(ge=1)] = 1,
+    fromStep: Annotated[int | str | None, Field(description="Such as 4, or 3.2.1 in a loop")] = None,
     stateId: Annotated[str | None, Field(description="Saved sign-in for a new session")] = None,
     keepOpen: Annotated[bool | None, Field(description="Default: where it stopped")] = None,
     waitSeconds: Annotated[float, Field(ge=0, le=120, description="For each element")] = 10,
 ) -> Result:
     """Run a flow without a model; where it stops, the result says why, what is there, and how to go on."""
-    flow = await anyio.to_thread.run_sync(store.load_flow, call, name)
-    request = RunRequest(flow, parameters or {}, sessionId, fromStep, stateId, keepOpen, waitSeconds)
+    program = await anyio.to_thread.run_sync(store.load_program, call, name)
+    start = parse_position(fromStep) if fromStep is not None else ()
+    request = RunRequest(program, parameters or {}, sessionId, start, stateId, keepOpen, waitSeconds)
     return await run_flow(browsers, workspaces, store, policy, tool_options, call, request)
 
 

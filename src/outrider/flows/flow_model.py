@@ -1,0 +1,13 @@
+"""The base of all parts of a flow."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Identifier = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
+
+
+class FlowModel(BaseModel):
+    """Base of all parts of a flow: unknown keys are mistakes."""
+
+    model_config = ConfigDict(extra="forbid", defer_build=True)

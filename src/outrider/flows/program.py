@@ -1,0 +1,75 @@
+"""A flow with the flows that it runs: all that a run needs to know beforehand."""
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from outrider.core.errors import InvalidInput, Refused
+from outrider.flows.flow import Flow, FlowStep, iterate_steps
+from outrider.flows.flow_file import parse_flow
+from outrider.flows.origins import is_named_origin
+from outrider.flows.values import require_known_placeholders
+
+
+@dataclass(frozen=True)
+class FlowProgram:
+    """A flow and the flows that its steps name.
+
+    Attributes:
+        flow: The flow that is run.
+        texts: The file of each flow, by name.
+        flows: The flows of these files.
+    """
+
+    flow: Flow
+    texts: Mapping[str, str]
+    flows: Mapping[str, Flow] = field(repr=False)
+
+    @property
+    def digest(self) -> str:
+        """The fingerprint of all files."""
+        whole = "\0".join(f"{name}\0{text}" for name, text in sorted(self.texts.items()))
+        return hashlib.sha256(whole.encode()).hexdigest()
+
+    def iterate_steps(self) -> Iterator[tuple[str, FlowStep]]:
+        """Yield the steps of all flows with a name for people."""
+        for name, flow in self.flows.items():
+            before = "" if name == self.flow.name else f"{name}, step "
+            for place, step in iterate_steps(flow.steps):
+                yield f"{before}{place}", step
+
+
+def load_program(name: str, read_text: Callable[[str], str]) -> FlowProgram:
+    """Load a flow and those that it names. Raises InvalidInput, NotFound, Refused."""
+    texts: dict[str, str] = {}
+    flows: dict[str, Flow] = {}
+
+    def load(each: str, callers: tuple[str, ...]) -> Flow:
+        if each in callers:
+            chain = " > ".join((*callers, each))
+            raise InvalidInput(f"flow {each} would run itself: {chain}", hint="remove one of these steps")
+        if each not in flows:
+            texts[each] = read_text(each)
+            flows[each] = parse_flow(texts[each], each)
+            require_known_placeholders(flows[each])
+        for place, step in iterate_steps(flows[each].steps):
+            if step.flow is not None:
+                _check_call(flows[each], place, step, load(step.flow, (*callers, each)))
+        return flows[each]
+
+    return FlowProgram(load(name, ()), texts, flows)
+
+
+def _check_call(caller: Flow, place: str, step: FlowStep, called: Flow) -> None:
+    """Refuse a step that runs a flow on sites, or with parameters, that do not belong there."""
+    start = f"flow {caller.name}, step {place}: flow {called.name}"
+    if strange := [origin for origin in called.origins if not is_named_origin(origin, caller.origins)]:
+        raise Refused(
+            f"{start} acts on {strange[0]}", hint=f"add it to the origins of {caller.name} if it belongs there"
+        )
+    if unknown := [name for name in step.parameters if name not in called.parameters]:
+        known = ", ".join(called.parameters) or "it has none"
+        raise InvalidInput(f"{start} has no parameter {unknown[0]!r}", hint=f"its parameters: {known}")
+    needed = [name for name, each in called.parameters.items() if each.default is None and name not in step.parameters]
+    if needed:
+        raise InvalidInput(f"{start} needs the parameter {needed[0]}", hint=f"add it to parameters of step {place}")

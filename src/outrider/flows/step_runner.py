@@ -1,0 +1,231 @@
+"""Do a single step on a page: find its elements by their evidence, act, check, and stop rather than guess."""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import anyio
+
+from outrider.core.errors import OutriderError
+from outrider.flows.conditions import PageView, find_unmet
+from outrider.flows.evidence import ElementCandidate
+from outrider.flows.extraction import Extraction, ExtractionMismatch, StructureReport, Value, read_rows
+from outrider.flows.flow import FlowCondition, FlowStep, Target
+from outrider.flows.matching import Match, match_target
+from outrider.flows.origins import is_named_origin, read_origin
+from outrider.flows.run import StopReason
+
+POLL_INTERVAL_S = 0.1
+# How errors of the browser are told; others are `failed`.
+STOP_REASONS: Mapping[str, StopReason] = {
+    "not_found": "not_found",
+    "ambiguous": "ambiguous",
+    "changed": "changed",
+    "dialog_open": "dialog_open",
+    "no_effect": "no_effect",
+    "covered": "blocked",
+    "hidden": "blocked",
+    "disabled": "blocked",
+    "pointer_events_none": "blocked",
+    "off_screen": "blocked",
+    "zero_size": "blocked",
+    "read_only": "blocked",
+    "no_focus": "blocked",
+}
+
+
+class FlowPage(Protocol):
+    """The page on which a flow acts."""
+
+    async def read_view(self) -> PageView:
+        """Return address, title and text."""
+        ...
+
+    async def list_candidates(self, target: Target) -> Sequence[ElementCandidate]:
+        """Return the elements of all frames that may be the target."""
+        ...
+
+    async def perform_step(self, step: FlowStep, ref: str, to_ref: str, secret: str) -> None:
+        """Do a step, on the elements of these references. Raises OutriderError."""
+        ...
+
+    async def read_structures(self, extraction: Extraction) -> Sequence[StructureReport]:
+        """Return the tables, lists or values of all frames that may be meant."""
+        ...
+
+    async def read_outline(self) -> str:
+        """Return what the page shows, as a model reads it."""
+        ...
+
+
+class Stopped(Exception):
+    """A step cannot be done; `is_done` where it was, and something is not as expected."""
+
+    def __init__(self, reason: StopReason, message: str, *, is_done: bool = False, code: str = "") -> None:
+        super().__init__(message)
+        self.reason: StopReason = reason
+        self.message, self.is_done, self.code = message, is_done, code
+
+
+class StepRunner:
+    """Does the steps of a flow on one page.
+
+    Args:
+        page: The page.
+        patience_s: How long to wait for an element.
+    """
+
+    def __init__(self, page: FlowPage, patience_s: float = 10.0) -> None:
+        self.page = page
+        self._patience_s = patience_s
+        self._known_url = ""  # of the page on which an element was found last
+
+    async def find_elements(self, step: FlowStep, origins: Sequence[str]) -> tuple[list[str], list[str]]:
+        """Return the references of a step's elements, and what had changed about them. Raises Stopped."""
+        refs, notes = ["", ""], []
+        for index, target in enumerate((step.target, step.to)):
+            if target is not None:
+                match = await self._find_element(target, step.kind)
+                assert match.candidate is not None
+                refs[index] = match.candidate.ref
+                notes += match.healed
+                _require_safe_address(step, match.candidate, origins)
+        return refs, notes
+
+    async def find_next_page(self, press: FlowStep, origins: Sequence[str]) -> tuple[list[str], list[str]] | None:
+        """Return what `find_elements` does for the press to the next page; None where it is gone. Raises Stopped."""
+        patience_s, self._patience_s = self._patience_s, 2.0  # the page is read, and its pager comes with it
+        try:
+            return await self.find_elements(press, origins)
+        except Stopped as stopped:
+            if stopped.reason == "not_found":
+                return None
+            raise
+        finally:
+            self._patience_s = patience_s
+
+    async def perform(self, step: FlowStep, refs: Sequence[str], secret: str = "") -> None:
+        """Do a step; conditions are waited for here, everything else is done by the page. Raises Stopped."""
+        if step.wait:
+            if unmet := await self.wait_for(step.wait):
+                raise Stopped("check_failed", unmet)
+            return
+        try:
+            await self.page.perform_step(step, refs[0], refs[1], secret)
+        except OutriderError as error:
+            reason = STOP_REASONS.get(error.code, "failed")
+            is_done = reason in ("no_effect", "failed")
+            raise Stopped(reason, error.message, is_done=is_done, code=error.code) from None
+
+    async def turn_page(self, press: FlowStep, refs: Sequence[str]) -> bool:
+        """Press the button to the next page; return False if it is disabled. Raises Stopped if the page stays."""
+        before = await self.page.read_view()
+        try:
+            await self.perform(press, refs)
+        except Stopped as stopped:
+            if stopped.code == "disabled":
+                return False
+            raise
+        deadline = time.monotonic() + self._patience_s
+        while await self.page.read_view() == before:
+            if time.monotonic() >= deadline:
+                raise Stopped("no_effect", f"the page is the same after {press}", is_done=True)
+            await anyio.sleep(POLL_INTERVAL_S)
+        return True
+
+    async def extract_rows(
+        self, extraction: Extraction, page_before: Sequence[Mapping[str, Value]] = ()
+    ) -> list[dict[str, Value]]:
+        """Return rows that stay the same for a moment; wait for them as long as the page may still be loading.
+
+        Args:
+            extraction: What is wanted.
+            page_before: The rows of the page before in a loop over pages, which are not those of this one.
+
+        Raises:
+            Stopped: They do not come, or have another structure.
+        """
+        deadline = time.monotonic() + self._patience_s
+        last: list[dict[str, Value]] | None = None
+        problem = ""
+        while True:
+            try:
+                rows = read_rows(extraction, await self.page.read_structures(extraction))
+                is_old = bool(rows) and rows == list(page_before)
+                problem = "the rows are still those of the page before" if is_old else "the rows change all the time"
+                if rows == last and not is_old:
+                    return rows
+                last = rows
+            except ExtractionMismatch as mismatch:
+                problem, last = str(mismatch), None
+            if time.monotonic() >= deadline:
+                raise Stopped("data_mismatch", problem)
+            await anyio.sleep(POLL_INTERVAL_S)
+
+    async def _find_element(self, target: Target, kind: str) -> Match:
+        """Find the one element that is certain; wait for it as long as the page may still be loading."""
+        settled_s = 2.0  # after which an uncertain page is not waited for any more
+        deadline = time.monotonic() + self._patience_s
+        last, since = "", time.monotonic()
+        while True:
+            match = match_target(target, await self.page.list_candidates(target), kind)
+            now = time.monotonic()
+            if match.message != last:
+                last, since = match.message, now
+            is_settled = match.reason != "not_found" and now - since >= min(settled_s, self._patience_s)
+            is_over = now >= deadline or is_settled
+            # A page that is still loading may enable it.
+            if match.candidate is not None and (is_over or not match.candidate.disabled):
+                self._known_url = (await self.page.read_view()).url
+                return match
+            if is_over:
+                break
+            await anyio.sleep(POLL_INTERVAL_S)
+        view = await self.page.read_view()
+        # A sign-in in the place of a page is a matter for a person, a field for a password beside its fields is not.
+        if match.reason == "not_found" and view.needs_person and view.url != self._known_url:
+            raise Stopped("needs_person", f"{match.message}; the page asks for a sign-in or a proof of being human")
+        assert match.reason != "found"
+        raise Stopped(match.reason, match.message)
+
+    async def require_origin(self, step: FlowStep | None, origins: Sequence[str]) -> None:
+        """Stop on a site that the flow does not name: before a step, and after it. Raises Stopped."""
+        url = step.open if step and step.open else (await self.page.read_view()).url
+        is_leaving = step is not None and step.kind in ("open", "tab", "back", "forward")
+        is_start = url == "about:blank" and (step is None or is_leaving)
+        if is_start or is_named_origin(url, origins) or (is_leaving and not (step and step.open)):
+            return
+        message = f"{read_origin(url) or url[:100]} is not among the flow's origins ({', '.join(origins)})"
+        raise Stopped("origin_refused", message, is_done=step is None)
+
+    async def require_effect(self, step: FlowStep) -> None:
+        """Wait for what a step must have brought. Raises Stopped."""
+        if step.expect is None or not (unmet := await self.wait_for(step.expect)):
+            return
+        view = await self.page.read_view()
+        is_sign_in = view.needs_person and view.url != self._known_url
+        raise Stopped("needs_person" if is_sign_in else "check_failed", f"after it, {unmet}", is_done=True)
+
+    async def wait_for(self, condition: FlowCondition, seconds: float | None = None) -> str:
+        """Wait for a condition; return what does not hold, or an empty text."""
+        deadline = time.monotonic() + (condition.seconds if seconds is None else seconds)
+        while unmet := find_unmet(condition, await self.page.read_view()):
+            if time.monotonic() >= deadline:
+                return unmet
+            await anyio.sleep(POLL_INTERVAL_S)
+        return ""
+
+    async def describe_page(self) -> tuple[str, str]:
+        """Return what the page shows, and its address."""
+        try:
+            return await self.page.read_outline(), (await self.page.read_view()).url
+        except OutriderError as error:
+            return f"the page does not answer: {error.message}", ""
+
+
+def _require_safe_address(step: FlowStep, candidate: ElementCandidate, origins: Sequence[str]) -> None:
+    """Stop before a press that would lead to another site."""
+    sends = step.kind in ("click", "press") or step.submit
+    if sends and candidate.address and not is_named_origin(candidate.address, origins):
+        message = f"{candidate.title} leads to {read_origin(candidate.address)}, which the flow does not name"
+        raise Stopped("origin_refused", message)

@@ -1,0 +1,131 @@
+"""Describe what came of a flow's run, without its secrets."""
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from outrider.core.context import Call
+from outrider.core.errors import OutriderError, Refused
+from outrider.core.jail import rename_error_field
+from outrider.core.result import Result, TextBlock
+from outrider.flows.flow_file import find_step_line
+from outrider.flows.positions import to_number
+from outrider.flows.program import FlowProgram
+from outrider.flows.row_list import format_csv
+from outrider.flows.run import FlowRun, Stop
+from outrider.toolsets.browser.results import escape_line, take_notes
+from outrider.toolsets.options import ToolOptions
+from outrider.workspace import SessionWorkspaces
+
+if TYPE_CHECKING:
+    from outrider.browser.session.session import Session
+
+MAX_SHOWN_ROWS = 100
+
+
+class SecretFilter:
+    """Replaces the values of secrets in texts.
+
+    Args:
+        secrets: The values of the secrets of each flow, by name.
+    """
+
+    def __init__(self, secrets: Mapping[str, Mapping[str, str]]) -> None:
+        self._names = {value: name for each in secrets.values() for name, value in each.items() if value}
+        self.values = set(self._names)
+
+    def hide(self, text: str) -> str:
+        """Return a text without them."""
+        for value in sorted(self.values, key=len, reverse=True):
+            text = text.replace(value, f"[secret {self._names[value]}]")
+        return text
+
+    def hide_in(self, value: Any) -> Any:
+        """Return JSON without them."""
+        if isinstance(value, dict):
+            return {key: self.hide_in(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.hide_in(item) for item in value]
+        return self.hide(value) if isinstance(value, str) else value
+
+    def hide_in_result(self, result: Result) -> Result:
+        """Return a result without them."""
+        return Result((TextBlock(self.hide(result.text)),), self.hide_in(result.data), is_error=result.is_error)
+
+
+async def save_result_files(workspaces: SessionWorkspaces, call: Call, run: FlowRun) -> None:
+    """Write the extracted rows to the files of the workspace that the flow names."""
+    if run.files and call.grant is not None:
+        call.grant.require_write_role("a file would be saved")
+    for path, name in run.files.items():
+        rows = run.results[name]
+        text = format_csv(rows) if path.lower().endswith(".csv") else json.dumps(rows, ensure_ascii=False, indent=2)
+        data = f"{text.rstrip()}\n".encode("utf-8", "replace")
+        with rename_error_field("file"):
+            workspace = await anyio.to_thread.run_sync(workspaces.ensure_workspace, call)
+            await anyio.to_thread.run_sync(workspace.files.write_bytes, path, data)
+
+
+def build_run_result(
+    tool_options: ToolOptions, program: FlowProgram, run: FlowRun, session: "Session", *, is_closed: bool
+) -> Result:
+    """Describe a run."""
+    flow = program.flow
+    lines = [f"step {position}: {escape_line(note)}" for position, note in run.healed]
+    lines = [f"Recognised although changed: {line}" for line in lines]
+    lines += [f"Note: {note}" for note in (*run.notes, *take_notes(session))]
+    data: dict[str, Any] = {"name": flow.name, "version": flow.version} | run.to_dict()
+    data |= {} if is_closed else {"sessionId": session.id}
+    if run.results:
+        data["data"] = {name: rows[:MAX_SHOWN_ROWS] for name, rows in run.results.items()}
+        lines += _describe_rows(tool_options, run, session.url)
+    if run.stop is None:
+        data |= {"files": list(run.files)} if run.files else {}
+        head = f"{flow.name} ended right: {len(run.steps)} steps in {run.seconds:.1f} s, without a model."
+        return Result((TextBlock("\n".join([head, *lines])),), data=data)
+    error = _build_stop_error(program, run.stop, "" if is_closed else session.id)
+    outline = tool_options.mark_untrusted(run.stop.outline, run.stop.url)
+    text = "\n".join([error.message, error.hint, *lines, outline])
+    return Result((TextBlock(text),), data=data | {"error": error.to_dict()}, is_error=True)
+
+
+def _describe_rows(tool_options: ToolOptions, run: FlowRun, origin: str) -> list[str]:
+    """Show the first rows of each result."""
+    max_lines = 20
+    lines: list[str] = []
+    for name, rows in run.results.items():
+        files = [path for path, result in run.files.items() if result == name and run.stop is None]
+        place = f", all in {', '.join(files)}" if files else ""
+        lines.append(f"{name}: {len(rows)} rows{place}")
+        if len(rows) > MAX_SHOWN_ROWS and not files:
+            lines.append(f"Note: the answer has the first {MAX_SHOWN_ROWS}; add `file` to the extraction for all")
+        shown = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows[:max_lines])
+        lines.append(tool_options.mark_untrusted(shown, origin))
+    return lines
+
+
+def _build_stop_error(program: FlowProgram, stop: Stop, session_id: str) -> OutriderError:
+    """Build the error of a run that stopped; its code is the reason."""
+    onward = f"runFlow with sessionId={session_id} and fromStep={stop.next_step}"
+    if not session_id:
+        hint = "run it without keepOpen=false to look at the page where it stopped"
+    elif stop.reason == "check_failed":
+        hint = f"look whether it worked: then {onward}; else correct the flow"
+    elif stop.reason == "needs_person":
+        hint = f"let a person sign in there, then {onward}"
+    elif stop.reason == "origin_refused":
+        hint = "add the site to the flow's origins if it belongs there"
+    elif stop.reason == "data_mismatch":
+        hint = f"compare `extract` with the page, correct the flow, then {onward}"
+    else:
+        by_hand = f"runFlow with sessionId={session_id} and fromStep={stop.after_step}"
+        hint = f"do step {stop.step} by hand in that session, then {by_hand}"
+    details: dict[str, Any] = {"reason": stop.reason, "step": to_number(stop.step)}
+    details |= {"fromStep": to_number(stop.next_step), "url": stop.url[:2_000]}
+    details |= {"sessionId": session_id} if session_id else {}
+    details |= {"flow": stop.flow, "line": find_step_line(program.texts[stop.flow], stop.place)} if stop.place else {}
+    place = f", line {details['line']} of {stop.flow}.yaml" if stop.place else ""
+    message = f"{program.flow.name} has stopped ({stop.reason}{place}): {escape_line(stop.message)}"
+    return Refused(message, code=stop.reason, hint=hint, details=details)
