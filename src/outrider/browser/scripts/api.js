@@ -45,6 +45,7 @@ const api = {
 };
 
 function queryAll(selector) {
+  startSearchClock();
   forgetBackgrounds();
   return queryDeep(selector);
 }
@@ -52,6 +53,7 @@ function queryAll(selector) {
 globalThis.outrider = {
   setRefPrefix, prefix: () => refPrefix, queryAll, isTextSelector, openRoot, markListening, findSuspects, elementOf, refOf,
   async call(name, args) {
+    startSearchClock();
     forgetBackgrounds();
     const value = await api[name](...args);
     return { value, prefix: refPrefix };
