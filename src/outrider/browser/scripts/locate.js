@@ -43,9 +43,21 @@ async function waitUntilUncovered(element, findTarget) {
 // A check box that is drawn by its label is pressed through the label, a hidden field through the box drawn around it.
 function choosePressTarget(element, action) {
   if (isHiddenField(element)) return findStandIn(element) || element;
+  const host = findPressedHost(element);
+  if (host) return host;
+  if (tagOf(element) === "button") return findTransparentAncestor(element) ? [...element.labels].find((each) => containsNode(each, element) && isVisible(each)) || element : element;
   if (action === "fill" || !element.labels || (element.type !== "checkbox" && element.type !== "radio" && element.type !== "file")) return element;
   if (isVisible(element) && getComputedStyle(element).pointerEvents !== "none" && isReachable(element)) return element;
-  return [...element.labels].find(isVisible) || element;
+  return [...element.labels].find(isVisible) || (isHidden(element) && element.type !== "file" && findStandIn(element)) || element;
+}
+
+// A component may leave presses to its host, and then its only control takes none.
+function findPressedHost(element) {
+  const root = element.getRootNode();
+  if (!(root instanceof ShadowRoot) || getComputedStyle(element).pointerEvents !== "none") return null;
+  const { host } = root;
+  const isOnly = [...root.querySelectorAll(ACTIONABLE_SELECTOR)].every((each) => each === element);
+  return isOnly && isVisible(host) && getComputedStyle(host).pointerEvents !== "none" ? host : null;
 }
 
 function checkOwnState(element, action) {
