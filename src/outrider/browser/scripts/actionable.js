@@ -31,13 +31,25 @@ const MAX_GRID_LEVELS = 6;
 // Calendars and spreadsheets listen on the grid, or on a box around it, for presses on its cells.
 function isInListeningGrid(cell) {
   const grid = cell.closest("[role=grid],[role=treegrid]");
-  if (grid === null || cell.getAttribute("aria-disabled") === "true") return false;
+  if (grid === null || cell.getAttribute("aria-disabled") === "true" || hasButtonCells(grid)) return false;
   let level = 0;
   for (let box = parentElementOf(cell); box !== null && level < MAX_GRID_LEVELS; box = parentElementOf(box)) {
     if (listeningElements.has(box)) return true;
     level += containsNode(box, grid) ? 1 : 0;
   }
   return false;
+}
+
+// Valid for one call only: whether the cells of a grid are buttons themselves, as the days of most date pickers.
+let knownButtonGrids = new WeakMap();
+
+function forgetButtonGrids() {
+  knownButtonGrids = new WeakMap();
+}
+
+function hasButtonCells(grid) {
+  if (!knownButtonGrids.has(grid)) knownButtonGrids.set(grid, grid.querySelector("[role=gridcell]>button,td>button") !== null);
+  return knownButtonGrids.get(grid);
 }
 
 function whyActionableByAttribute(element) {

@@ -47,6 +47,7 @@ const api = {
 function queryAll(selector) {
   startSearchClock();
   forgetBackgrounds();
+  forgetButtonGrids();
   return queryDeep(selector);
 }
 
@@ -55,6 +56,7 @@ globalThis.outrider = {
   async call(name, args) {
     startSearchClock();
     forgetBackgrounds();
+    forgetButtonGrids();
     const value = await api[name](...args);
     return { value, prefix: refPrefix };
   },

@@ -60,12 +60,15 @@ async def test_cells_of_a_grid_that_listens_as_a_whole_have_references(visit: Op
         """<div id=sheet><table role=grid><tr><th role=columnheader>Name</th></tr>
         <tr><td role=gridcell>Tagcat</td></tr></table></div><table><tr><td>Plain</td></tr></table>
         <table role=grid><tr><td role=gridcell>Deaf</td></tr></table>
-        <script>log = []; sheet.addEventListener('mousedown', (e) => log.push(e.target.textContent))</script>"""
+        <table id=days role=grid><tr><td role=gridcell><button>14</button></td><td role=gridcell></td></tr></table>
+        <script>log = []; days.onmousedown = () => 1; sheet.addEventListener('mousedown', (e) => log.push(e.target.textContent))</script>"""
     )
     for name in ("Tagcat", "Name"):
         await on.pointer.click(await find_ref(on, f"<{name} REF>"))
     assert await on.read_log() == ["Tagcat", "Name"]
-    assert not re.search(r"<(Plain|Deaf)", (await on.snapshotter.take_snapshot("full")).piece.text)
+    outline = (await on.snapshotter.take_snapshot("full")).piece.text
+    assert not re.search(r"<(Plain|Deaf)", outline)
+    assert re.search(r'^ button "14" e\d+ \|$', outline, re.MULTILINE)  # its cell needs no reference beside it
 
 
 async def test_a_transparent_button_is_pressed_by_its_label(visit: OpenFailurePage) -> None:
