@@ -61,7 +61,8 @@ async def test_cells_of_a_grid_that_listens_as_a_whole_have_references(visit: Op
         <tr><td role=gridcell>Tagcat</td></tr></table></div><table><tr><td>Plain</td></tr></table>
         <table role=grid><tr><td role=gridcell>Deaf</td></tr></table>
         <table id=days role=grid><tr><td role=gridcell><button>14</button></td><td role=gridcell></td></tr></table>
-        <script>log = []; days.onmousedown = () => 1; sheet.addEventListener('mousedown', (e) => log.push(e.target.textContent))</script>"""
+        <script>log = []; days.onmousedown = () => 1;
+        sheet.addEventListener('mousedown', (e) => log.push(e.target.textContent))</script>"""
     )
     for name in ("Tagcat", "Name"):
         await on.pointer.click(await find_ref(on, f"<{name} REF>"))
@@ -91,6 +92,27 @@ async def test_a_component_that_leaves_presses_to_its_host_is_pressed_there(visi
     )
     await on.pointer.click(await find_ref(on, 'tab "Other" REF'))
     assert await on.read_log() == ["other"]
+
+
+async def test_a_press_on_a_box_misses_the_controls_inside(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<div id=box style="width: 200px; border: 1px solid"><div style="text-align: center; line-height: 40px">Rome
+        <svg tabindex=0 width=160 height=14 aria-label=Remove onclick="log.push('removed'); event.stopPropagation()">
+        <path d="M0 0h160v14z"></path></svg></div></div>
+        <script>log = []; box.addEventListener('click', () => log.push('opened'))</script>"""
+    )
+    await on.pointer.click("#box")
+    assert await on.read_log() == ["opened"]
+
+
+async def test_a_drawn_toggle_is_pressed_through_the_check_box_above_it(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<div style="position: relative; width: 100px"><input type=checkbox onchange="log.push(checked)"
+        style="position: absolute; inset: 0; width: 100%; height: 100%; opacity: 0; z-index: 1; margin: 0">
+        <div style="cursor: pointer">Confirm</div></div><script>log = []</script>"""
+    )
+    await on.pointer.click("text=Confirm")
+    assert await on.read_log() == [True]
 
 
 async def test_lines_and_appended_text_arrive_in_order_in_editors(visit: OpenFailurePage) -> None:
