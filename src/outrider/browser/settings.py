@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field, SecretStr
 
+OWN_CHROME = "chrome"  # in `cdp_urls`: the user's own running Chrome
 DialogPolicy = Literal["dismiss", "accept", "ask"]
 
 
@@ -16,6 +17,11 @@ class BrowserSettings(BaseModel, extra="forbid", defer_build=True):
         description="Use these browsers instead of starting one: ws://…, http://host:port, or `chrome` alone for your "
         "own running Chrome. Of several, a new session goes to the one with the fewest; one that fails is left out "
         "until it answers again. The egress guard does not hold there",
+    )
+    cdp_profile: Literal["new", "own"] = Field(
+        "new",
+        description="In browsers of cdp_urls: `new` gives each session its own cookies; `own` opens tabs beside yours, "
+        "with your sign-ins, as `chrome` always does",
     )
     headless: bool = Field(True, description="Without windows, unless a session asks for one")
     sandbox: bool | None = Field(None, description="Chromium's own sandbox; empty means wherever it can run")
@@ -34,6 +40,12 @@ class BrowserSettings(BaseModel, extra="forbid", defer_build=True):
     )
     download_bytes: int = Field(200_000_000, ge=0, description="Largest download; 0 refuses downloads")
     state_key: SecretStr | None = Field(None, description="Passphrase that encrypts saved states")
+
+    @property
+    def uses_own_profile(self) -> bool:
+        """Whether sessions open in the user's own profile, beside their pages."""
+        urls = [url.get_secret_value() for url in self.cdp_urls]
+        return bool(urls) and (self.cdp_profile == "own" or urls == [OWN_CHROME])
 
     @property
     def viewport_size(self) -> tuple[int, int]:

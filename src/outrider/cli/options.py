@@ -37,6 +37,11 @@ def add_serving_options(function: F) -> F:
                 metavar="NAME",
                 help="Assistant of calls that name none; owns playbooks. Default: the client's own name.",
             ),
+            click.option(
+                "--browser-endpoint",
+                metavar="URL",
+                help="Use your running browser with its sign-ins: http://127.0.0.1:9222, ws://… or chrome.",
+            ),
             add_settings_option,
         )
     ):
@@ -70,6 +75,8 @@ def load_settings(
     }
     if (folder := flags.get("workspace")) is not None:
         values["workspace"] = values.get("workspace", {}) | {"directory": folder}
+    if (endpoint := flags.get("browser_endpoint")) is not None:
+        values["browser"] = values.get("browser", {}) | {"cdp_urls": [endpoint], "cdp_profile": "own"}
     if given := {name: _split_names(text) for name, text in tools.items() if text is not None}:
         values["tools"] = values.get("tools", {}) | given
     return load(values, environ=environ, workspace=workspace)

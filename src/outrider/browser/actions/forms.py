@@ -157,7 +157,8 @@ class Forms:
                 await (self.page.dispatch_key(key) if is_key else self.page.insert_text(character))
                 await anyio.sleep(delay)
             return
-        key = text[-1] if text[-1].isascii() and text[-1].isalnum() else ""
+        # Editors place the caret anew after a line end, and a key may arrive before they have.
+        key = text[-1] if text[-1].isascii() and text[-1].isalnum() and "\n" not in text else ""
         if inserted := text.removesuffix(key):
             await self.page.insert_text(inserted)
         if key:
@@ -168,6 +169,8 @@ class Forms:
     ) -> None:
         """Write into the focused field, or into an editor that draws its text."""
         if prepared["how"] == "type":
+            if prepared.get("seeksEnd"):  # an editor may hold more lines than it has drawn
+                await self.page.dispatch_key("Control+End")
             await self._write_text(text, delay, replaces=not (append or prepared["empty"]))
             return
         await self.page.dispatch_key("Control+End" if append else "Control+a")

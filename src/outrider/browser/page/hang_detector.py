@@ -1,5 +1,6 @@
 """Detect pages whose own scripts block them."""
 
+import time
 from collections.abc import Callable
 
 from outrider.browser.page.dialogs import Dialogs
@@ -43,7 +44,7 @@ class HangDetector:
         if page.lost or (self._dialogs.open_dialog and not is_storm):
             return False
         timeout_s = known_hang_timeout_s if page is self._hanging or is_storm else ANSWER_TIMEOUT_S
-        hangs = not await page.is_responsive(timeout_s)
+        hangs = not await _answers_while_working(page, timeout_s)
         if hangs and (target := page.loading.navigating):
             # The browser may hold everything back until the server of a navigation answers.
             page.stop_loading()
@@ -52,6 +53,26 @@ class HangDetector:
                 self._add_note(f"the page was loading {target}, which did not answer: loading was stopped")
         self._hanging = page if hangs else None
         return hangs
+
+
+async def _answers_while_working(page: BrowserPage, timeout_s: float) -> bool:
+    """Return whether the page answers before it has computed for so long.
+
+    The processor time of the renderers counts, because a loaded machine stretches all else. It is the sum of all
+    sessions, so that another busy page can only make the wait shorter.
+    """
+    longest_s = 30.0
+    probe_s = min(1.0, timeout_s)
+    if await page.is_responsive(probe_s):
+        return True
+    begun, begun_at = await page.read_renderer_seconds(), time.monotonic() - probe_s
+    while (waited := time.monotonic() - begun_at) < longest_s:
+        if await page.is_responsive(probe_s):
+            return True
+        worked = await page.read_renderer_seconds()
+        if (waited if worked is None or begun is None else worked - begun) >= timeout_s - probe_s:
+            return False
+    return False
 
 
 def build_browser_gone(reason: str, url: str) -> BrowserGone:

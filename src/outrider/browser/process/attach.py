@@ -3,6 +3,7 @@
 Its traffic does not pass the egress guard. Only contexts and pages opened here are used and closed.
 """
 
+import asyncio
 import os
 import sys
 import tempfile
@@ -14,11 +15,12 @@ from outrider.browser.process.context import BrowserContext, open_context
 from outrider.browser.protocol.cdp import CdpConnection
 from outrider.browser.protocol.page import BrowserPage
 from outrider.browser.protocol.websocket import open_websocket
+from outrider.browser.settings import OWN_CHROME
 from outrider.core.egress import EgressGuard
 from outrider.core.errors import NotConfigured, Unavailable
 from outrider.core.http import HttpClient
 
-OWN_CHROME = "chrome"
+CLOSE_TIMEOUT_S = 3.0
 USER_DATA_FOLDERS = {
     "linux": ("~/.config/google-chrome", "~/.config/chromium", "~/.config/microsoft-edge"),
     "darwin": (
@@ -42,11 +44,12 @@ class AttachedBrowser:
     clipboard = None
 
     def __init__(self, connection: CdpConnection, *, own: bool) -> None:
-        self.browser = Browser(connection)
+        self.browser = Browser(connection, is_guarded=False)
         self.version = ""
         self.user_agent = ""
         self.reserved_sessions = 0  # sessions that will open soon
         self._is_own = own
+        self._own_contexts: list[BrowserContext] = []
         self._folder = tempfile.TemporaryDirectory(prefix="outrider-downloads-", ignore_cleanup_errors=True)
 
     @property
@@ -75,23 +78,30 @@ class AttachedBrowser:
         if not self._is_own:
             return await open_context(self.browser, None)
         context = BrowserContext(self.browser, None, None)
+        self._own_contexts.append(context)
         return context, await context.new_page()
 
     async def aclose(self) -> None:
-        """Disconnect; the browser stays open."""
+        """Close the tabs that were opened here and disconnect; the browser stays open."""
+        if self.connection.lost is None:
+            # Contexts of its own end with the connection, tabs beside the user's do not.
+            closing = [asyncio.wait_for(context.aclose(), CLOSE_TIMEOUT_S) for context in self._own_contexts]
+            await asyncio.gather(*closing, return_exceptions=True)
         await self.connection.aclose()
         self._folder.cleanup()
 
 
-async def attach_to_url(address: str, guard: EgressGuard) -> AttachedBrowser:
+async def attach_to_url(address: str, guard: EgressGuard, *, own: bool = False) -> AttachedBrowser:
     """Connect to the browser at `ws://…` or `http://host:port`, or for `chrome` to the user's own.
+
+    With `own`, sessions open in its default context, with the user's sign-ins.
 
     Raises NotConfigured or Unavailable.
     """
     url = _find_own_browser_url() if address == OWN_CHROME else await _resolve_websocket_url(address, guard)
     connection = CdpConnection(await open_websocket(guard, url))
     connection.start()
-    attached = AttachedBrowser(connection, own=address == OWN_CHROME)
+    attached = AttachedBrowser(connection, own=own or address == OWN_CHROME)
     try:
         await attached.start()
     except BaseException:

@@ -27,6 +27,7 @@ class Browser:
 
     Args:
         connection: The CDP connection.
+        is_guarded: Whether all its traffic passes the egress guard.
 
     Attributes:
         owners: Context id to the owner of its pop-ups; pop-ups without an owner are closed.
@@ -34,8 +35,9 @@ class Browser:
         pages: CDP session id to page.
     """
 
-    def __init__(self, connection: CdpConnection) -> None:
+    def __init__(self, connection: CdpConnection, *, is_guarded: bool = True) -> None:
         self.connection = connection
+        self.is_guarded = is_guarded
         self.owners: dict[str, PageOwner] = {}
         self.default_context_owners: list[PageOwner] = []
         self.pages: dict[str, BrowserPage] = {}

@@ -60,11 +60,13 @@ class BrowserPool:
     Args:
         urls: Their addresses.
         guard: Checks connections to them.
+        own: Whether sessions open in their default contexts.
     """
 
-    def __init__(self, urls: Sequence[str], guard: EgressGuard) -> None:
+    def __init__(self, urls: Sequence[str], guard: EgressGuard, *, own: bool = False) -> None:
         self._members = [PooledBrowser(url) for url in urls]
         self._guard = guard
+        self._is_own = own
         self._maintenance_task: asyncio.Task[None] | None = None
         self._closing: list[AttachedBrowser] = []
 
@@ -110,7 +112,7 @@ class BrowserPool:
             self._drop_connection(member)
             try:
                 async with asyncio.timeout(PROBE_TIMEOUT_S):
-                    member.attached = await attach_to_url(member.url, self._guard)
+                    member.attached = await attach_to_url(member.url, self._guard, own=self._is_own)
                 member.failures = 0
             except (OutriderError, ProtocolError, TimeoutError, OSError) as error:
                 self._handle_failure(member, error)

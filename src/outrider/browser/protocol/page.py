@@ -131,6 +131,14 @@ class BrowserPage:
             return True
         return True
 
+    async def read_renderer_seconds(self) -> float | None:
+        """Return the processor time that the browser's renderers have used; None where it does not tell."""
+        try:
+            answer = await self.channel.connection.send("SystemInfo.getProcessInfo", timeout=INPUT_TIMEOUT_S)
+        except (OutriderError, ProtocolError):
+            return None
+        return sum(each["cpuTime"] for each in answer["processInfo"] if each["type"] == "renderer")
+
     async def evaluate_in(
         self,
         world: str,

@@ -4,7 +4,7 @@ const NATIVE_CONTROLS = new Set(["button", "select", "textarea", "summary"]);
 const HANDLER_ATTRIBUTES = ["onclick", "onmousedown", "onmouseup", "onpointerdown", "ondblclick", "ontouchstart"];
 const ACTIONABLE_SELECTOR =
   "a[href],button,input:not([type=hidden]),select,textarea,summary,[role=button],[role=link],[role=checkbox],[role=radio]," +
-  "[role=tab],[role=menuitem],[role=option],[role=switch],[role=textbox],[role=combobox],[role=treeitem],[role=slider],[tabindex],[contenteditable]";
+  "[role=tab],[role=menuitem],[role=option],[role=switch],[role=textbox],[role=combobox],[role=treeitem],[role=slider],[tabindex]:not([tabindex='-1']:empty),[contenteditable]";
 
 // Returns why an element can be acted on (native, role, focus, edit, handler or cursor), or "" if it cannot.
 function whyActionable(element, role, style, parentContext) {
@@ -19,9 +19,37 @@ function whyActionable(element, role, style, parentContext) {
   if (element.attributes.length && whyActionableByAttribute(element)) return whyActionableByAttribute(element);
   if (listeningElements.has(element)) return coversPage(element) ? "" : "handler";
   if (hoverOpeners.has(element)) return "hover";
+  if (hasListeningElements && GRID_CELL_ROLES.has(role) && isInListeningGrid(element)) return "handler";
   if (tag === "canvas") return isVisible(element) ? "drawing" : "";
   if (tag === "label" && hasListeningElements) return isFreeLabel(element) ? "handler" : "";
   return style.cursor === "pointer" && tag !== "label" && parentContext.cursor !== "pointer" ? "cursor" : "";
+}
+
+const GRID_CELL_ROLES = new Set(["gridcell", "columnheader", "rowheader"]);
+const MAX_GRID_LEVELS = 6;
+
+// Calendars and spreadsheets listen on the grid, or on a box around it, for presses on its cells.
+function isInListeningGrid(cell) {
+  const grid = cell.closest("[role=grid],[role=treegrid]");
+  if (grid === null || cell.getAttribute("aria-disabled") === "true" || hasButtonCells(grid)) return false;
+  let level = 0;
+  for (let box = parentElementOf(cell); box !== null && level < MAX_GRID_LEVELS; box = parentElementOf(box)) {
+    if (listeningElements.has(box)) return true;
+    level += containsNode(box, grid) ? 1 : 0;
+  }
+  return false;
+}
+
+// Valid for one call only: whether the cells of a grid are buttons themselves, as the days of most date pickers.
+let knownButtonGrids = new WeakMap();
+
+function forgetButtonGrids() {
+  knownButtonGrids = new WeakMap();
+}
+
+function hasButtonCells(grid) {
+  if (!knownButtonGrids.has(grid)) knownButtonGrids.set(grid, grid.querySelector("[role=gridcell]>button,td>button") !== null);
+  return knownButtonGrids.get(grid);
 }
 
 function whyActionableByAttribute(element) {

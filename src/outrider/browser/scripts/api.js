@@ -45,14 +45,18 @@ const api = {
 };
 
 function queryAll(selector) {
+  startSearchClock();
   forgetBackgrounds();
+  forgetButtonGrids();
   return queryDeep(selector);
 }
 
 globalThis.outrider = {
   setRefPrefix, prefix: () => refPrefix, queryAll, isTextSelector, openRoot, markListening, findSuspects, elementOf, refOf,
   async call(name, args) {
+    startSearchClock();
     forgetBackgrounds();
+    forgetButtonGrids();
     const value = await api[name](...args);
     return { value, prefix: refPrefix };
   },

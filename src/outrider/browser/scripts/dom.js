@@ -71,9 +71,20 @@ function elementAtPoint(x, y) {
   return hit;
 }
 
+// A search ends on its own: a page that is still busy with it would look as if it were hanging.
+const SEARCH_BUDGET_MS = 15_000;
+let searchDeadline = Infinity;
+
+function startSearchClock() {
+  searchDeadline = performance.now() + SEARCH_BUDGET_MS;
+}
+
 function* iterElements(root) {
   const stack = [root];
-  while (stack.length) {
+  for (let count = 0; stack.length; count++) {
+    if (count % 500 === 499 && performance.now() > searchDeadline) {
+      throw new Error(`the page is too large to be searched in ${SEARCH_BUDGET_MS / 1000} s; use a reference or a CSS selector`);
+    }
     const node = stack.pop();
     if (node.nodeType === Node.ELEMENT_NODE) yield node;
     const children = node.nodeType === Node.ELEMENT_NODE ? childrenOf(node) : node.childNodes;

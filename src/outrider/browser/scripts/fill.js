@@ -22,7 +22,7 @@ function prepareFill(ref, text, { append = false, selector = "" } = {}) {
   }
   if (isDrawnEditor(field)) return { ok: true, how: "edit" };
   selectContent(field, append);
-  return { ok: true, how: "type", empty: !readFieldText(field), multiline: isMultiline(field) };
+  return { ok: true, how: "type", empty: !readFieldText(field), multiline: isMultiline(field), seeksEnd: append && !("value" in field) };
 }
 
 // An editor that draws its text keeps only a part of it in the field that takes the keys. A terminal says that it has one line.

@@ -22,12 +22,17 @@ async function locateOnce(target, action, { strict = true, steady = false, arm =
   const problem = (pressed !== element && checkOwnState(element, action)) || findObstacle(pressed, action);
   if (problem) return { ok: false, ...problem, ...collectEvidence(pressed) };
   const still = !(steady || isMoving(pressed)) || (await waitUntilStill(pressed));
-  const findTarget = () => (at ? findRequestedPoint(pressed, at) : (pressed !== element && tagOf(pressed) !== "label" && findFreePoint(pressed, listOtherControls(pressed, element))) || (action === "drop" && findDropPoint(pressed, elementOf(carried))) || findReachablePoint(pressed));
+  const findTarget = () => (at ? findRequestedPoint(pressed, at) : (pressed !== element && tagOf(pressed) !== "label" && findFreePoint(pressed, listOtherControls(pressed, element))) || (action === "click" && listensAround(pressed) && findFreePoint(pressed, listOtherControls(pressed, element))) || (action === "drop" && findDropPoint(pressed, elementOf(carried))) || findReachablePoint(pressed));
   const point = still ? await waitUntilUncovered(pressed, findTarget) : explainMoving();
   if (target.selector && !element.isConnected) return { ok: false, ...explainNotFound(target.selector), replaced: true };
   if (point.reason) return { ok: false, ...point, ...collectEvidence(pressed) };
   if (arm) guard.arm(pressed, PRESS_ACTIONS.has(action));
   return { ok: true, x: point.x, y: point.y, ref: refOf(element), element: describeElement(element), before: readState(element), ...describeGeometry(element), ...describeStandIn(element, pressed), ...(evidence ? { evidence: describeEvidence(element), milestones: readMilestones() } : {}) };
+}
+
+// A box that listens may hold controls, such as the cross that removes a chip: a press on the box must miss them.
+function listensAround(element) {
+  return listeningElements.has(element) && element.firstElementChild !== null && !NATIVE_CONTROLS.has(tagOf(element));
 }
 
 async function waitUntilUncovered(element, findTarget) {
@@ -43,9 +48,21 @@ async function waitUntilUncovered(element, findTarget) {
 // A check box that is drawn by its label is pressed through the label, a hidden field through the box drawn around it.
 function choosePressTarget(element, action) {
   if (isHiddenField(element)) return findStandIn(element) || element;
+  const host = findPressedHost(element);
+  if (host) return host;
+  if (tagOf(element) === "button") return findTransparentAncestor(element) ? [...element.labels].find((each) => containsNode(each, element) && isVisible(each)) || element : element;
   if (action === "fill" || !element.labels || (element.type !== "checkbox" && element.type !== "radio" && element.type !== "file")) return element;
   if (isVisible(element) && getComputedStyle(element).pointerEvents !== "none" && isReachable(element)) return element;
-  return [...element.labels].find(isVisible) || element;
+  return [...element.labels].find(isVisible) || (isHidden(element) && element.type !== "file" && findStandIn(element)) || element;
+}
+
+// A component may leave presses to its host, and then its only control takes none.
+function findPressedHost(element) {
+  const root = element.getRootNode();
+  if (!(root instanceof ShadowRoot) || getComputedStyle(element).pointerEvents !== "none") return null;
+  const { host } = root;
+  const isOnly = [...root.querySelectorAll(ACTIONABLE_SELECTOR)].every((each) => each === element);
+  return isOnly && isVisible(host) && getComputedStyle(host).pointerEvents !== "none" ? host : null;
 }
 
 function checkOwnState(element, action) {
@@ -183,9 +200,16 @@ function toSides(x, y, halfWidth, halfHeight) {
 // A press on `hit` counts as a press on the element if it is inside, or if one is the other's label.
 function isSameTarget(element, hit) {
   if (containsNode(element, hit)) return true;
+  if (isTransparentToggleOver(element, hit)) return true;
   const label = findClosest(hit, (each) => tagOf(each) === "label");
   if (label && label.control === element) return true;
   return tagOf(element) === "label" && element.control === hit;
+}
+
+// A toggle may be a transparent check box laid over what draws it: people press it where they see the drawing.
+function isTransparentToggleOver(element, hit) {
+  if (tagOf(hit) !== "input" || !LABEL_REPLACED_TYPES.has(hit.type) || hit.nextElementSibling === null) return false;
+  return containsNode(hit.nextElementSibling, element) && getComputedStyle(hit).opacity === "0";
 }
 
 function explainUnreachable(element) {

@@ -6,8 +6,11 @@ const UNRENDERED_TAGS = new Set([
 ]);
 class OutlineWriter {
   // view: limits the walk to the viewport; whole: long values in full; shown: a model will read it.
-  constructor({ view = null, urls = false, whole = false, shown = true } = {}) {
+  // budgetMs: the walk ends after that time, so that a huge page stays usable.
+  constructor({ view = null, urls = false, whole = false, shown = true, budgetMs = Infinity } = {}) {
     this.view = view;
+    this.deadline = performance.now() + budgetMs;
+    this.stopped = false;
     this.urls = urls;
     this.shown = shown;
     this.valueLimit = whole ? 5000 : MAX_VALUE_CHARS;
@@ -29,6 +32,15 @@ class OutlineWriter {
     this.rowMark = "";
     this.pendingMark = "";
     this.containerMark = "";
+  }
+
+  // Counts an element; returns false where the walk has to end.
+  admit() {
+    if (this.stopped) return false;
+    const readsClock = this.elements % 200 === 199; // reading it for each element would cost more than the walk
+    this.stopped = this.elements >= MAX_ELEMENTS || (readsClock && performance.now() > this.deadline);
+    if (!this.stopped) this.elements += 1;
+    return !this.stopped;
   }
 
   // Returns the reference and the states that belong to the next container's line.
@@ -195,7 +207,7 @@ const TABLE_PART_TAGS = new Set(["td", "tr", "th", "tbody", "thead"]);
 
 function walkElement(element, out, parentContext) {
   const tag = tagOf(element);
-  if (UNRENDERED_TAGS.has(tag) || ++out.elements > MAX_ELEMENTS) return;
+  if (UNRENDERED_TAGS.has(tag) || !out.admit()) return;
   if (tag === "br") return out.flush();
   const style = getComputedStyle(element);
   const seen = element.checkVisibility(VISIBILITY_OPTIONS);
@@ -205,7 +217,7 @@ function walkElement(element, out, parentContext) {
   if (display === "none" || style.contentVisibility === "hidden") return;
   const inline = isInlineDisplay(display);
   if (isClosedBox(element, out, style, inline)) return;
-  if (isClippedAway(element, style, display) && !(isControl(element) && isScreenReaderText(element))) return;
+  if (isClippedAway(element, style, display) && !(isControl(element) && isScreenReaderText(element))) return emitClippedSliders(element, out);
   if (out.view && !inline && out.view.skips(element)) return;
   if (!seen) return walkPartlyVisible(element, out, style, parentContext, inline);
   emitInFlow(element, out, style, parentContext, inline, true);
@@ -217,6 +229,14 @@ function walkTablePart(element, out, style, parentContext) {
   out.flush();
   emitElement(element, out, style, parentContext, true);
   out.flush();
+}
+
+// Libraries draw a thumb around a range field that only keys and screen readers reach.
+function emitClippedSliders(box, out) {
+  if (out.muted || !box.firstElementChild) return;
+  for (const field of box.querySelectorAll("input[type=range]")) {
+    if (field.tabIndex >= 0 && field.checkVisibility()) emitField(field, out, getComputedStyle(field), computeRole(field));
+  }
 }
 
 // Links and fields that are shown once they have the focus, and boxes that their labels draw.
@@ -352,10 +372,15 @@ const VALUE_FIELD_ROLES = new Set(["textbox", "combobox", "listbox"]);
 
 const LABEL_REPLACED_TYPES = new Set(["checkbox", "radio", "file"]);
 
+// A card that is hidden from screen readers still shows a text.
+function readBriefText(element) {
+  return shorten(collapseSpace(readShownText(element)), 200);
+}
+
 function emitReplacingLabel(label, control, out, style) {
   const role = computeRole(control);
   const nested = holdsControls(label, control);
-  const name = nested ? nameFromAria(control) : nameFromContent(label, control) || computeName(control);
+  const name = nested ? nameFromAria(control) : nameFromContent(label, control) || computeName(control) || readBriefText(label);
   const shown = name ? ` ${quote(name)}` : nested ? "" : ` ${hintForNameless(label)}`;
   const ref = out.refer(label, computeRole(label), nameToRecord(label, computeRole(label)));
   out.item(`${role}${shown} ${ref}${formatStates(control, role)}`);

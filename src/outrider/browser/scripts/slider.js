@@ -23,7 +23,7 @@ function prepareSlider(element, text) {
 
 // Frameworks write the new value with the next frame.
 async function readSlider(ref) {
-  await waitForFrame();
+  await waitForFrame(250);
   const element = elementOf(ref);
   return element ? readSliderValue(element) : null;
 }

@@ -1,22 +1,22 @@
 // Takes a snapshot: the outline of a document or of one element in it, with the scroll position.
 
 // `withBaseline` adds the outline for later comparisons, if it differs from the one that is asked for.
-function takeSnapshot({ mode = "full", root = "", urls = false, shown = true, withBaseline = false } = {}) {
+function takeSnapshot({ mode = "full", root = "", urls = false, shown = true, withBaseline = false, budgetMs = Infinity } = {}) {
   const top = root ? elementOf(root) : bodyOf(document) || document.documentElement;
   const current = readPosition();
   if (!top) return { lines: "", gone: Boolean(root), ...current };
-  const report = buildOutline(top, { mode, root, urls, shown });
+  const report = buildOutline(top, { mode, root, urls, shown, budgetMs });
   const baselineMode = current.elements < LARGE_PAGE_ELEMENTS ? "full" : "viewport";
-  if (withBaseline && baselineMode !== mode) report.baseline = buildOutline(top, { mode: baselineMode, shown: false }).lines;
+  if (withBaseline && baselineMode !== mode) report.baseline = buildOutline(top, { mode: baselineMode, shown: false, budgetMs }).lines;
   return { ...report, ...current };
 }
 
 // Larger documents are compared by their viewport only: the same number as in snapshot.py.
 const LARGE_PAGE_ELEMENTS = 6000;
 
-function buildOutline(top, { mode, root = "", urls = false, shown }) {
+function buildOutline(top, { mode, root = "", urls = false, shown, budgetMs }) {
   const view = mode === "viewport" && !root ? new ViewportFilter() : null;
-  const out = new OutlineWriter({ view, urls, whole: Boolean(root), shown });
+  const out = new OutlineWriter({ view, urls, whole: Boolean(root), shown, budgetMs });
   forgetStyledElements();
   forgetCounters();
   searchStyledElements(document);
@@ -43,7 +43,7 @@ function walkOptions(select, out) {
 function buildReport(out, view) {
   const lines = out.lines.join("\n");
   const outside = view ? { above: view.above.describe(), below: view.below.describe() } : {};
-  return { lines, count: out.count, focus: describeFocus(), suspects: out.suspects, shadows: out.shadows, modal: findModalDialog() !== null, ...outside };
+  return { lines, count: out.count, stopped: out.stopped ? out.elements : 0, focus: describeFocus(), suspects: out.suspects, shadows: out.shadows, modal: findModalDialog() !== null, ...outside };
 }
 
 // The reference of the focused element, which lines do not tell, so that moving the focus changes none of them.

@@ -284,7 +284,8 @@ class Browsers:
             if self._pool is None:
                 from outrider.browser.process.pool import BrowserPool
 
-                self._pool = BrowserPool([url.get_secret_value() for url in self.settings.cdp_urls], self._guard)
+                urls = [url.get_secret_value() for url in self.settings.cdp_urls]
+                self._pool = BrowserPool(urls, self._guard, own=self.settings.uses_own_profile)
             return await self._pool.acquire_browser()
         task = self._ensure_engine_task(headless=headless)
         try:
@@ -310,7 +311,8 @@ class Browsers:
         if self.settings.cdp_urls:
             from outrider.browser.process.attach import attach_to_url
 
-            return await attach_to_url(self.settings.cdp_urls[0].get_secret_value(), self._guard)
+            url = self.settings.cdp_urls[0].get_secret_value()
+            return await attach_to_url(url, self._guard, own=self.settings.uses_own_profile)
         from outrider.browser.process.engine import start_engine
 
         return await start_engine(self.settings, self._guard, headless=headless, warm=self._warm)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from outrider.browser.process import flags
-from outrider.browser.process.attach import OWN_CHROME
 from outrider.browser.session.options import SessionOptions
 from outrider.browser.session.session import Session
 from outrider.browser.session.states import StateStore, parse_state_id
@@ -112,7 +111,7 @@ async def _open_login_window(
 
 def check_window(settings: BrowserSettings) -> None:
     """Check that a person can sign in in a window. Raises NotConfigured or Refused."""
-    if [url.get_secret_value() for url in settings.cdp_urls] == [OWN_CHROME]:
+    if settings.uses_own_profile:
         hint = "sign in there by hand; its sessions use that sign-in"
         raise Refused("the user's own Chrome is in use, which keeps its sign-ins itself", code="own_browser", hint=hint)
     if settings.cdp_urls or flags.has_display():

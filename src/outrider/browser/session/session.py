@@ -514,6 +514,11 @@ class Session:
     def _owns_frame(self, frame_id: str) -> bool:
         return any(frame_id == page.target_id or page.frames.get(frame_id) for page in self.tabs)
 
+    @property
+    def is_guarded(self) -> bool:
+        """Whether the egress guard covers its browser."""
+        return self._context is None or self._context.browser.is_guarded
+
     def _require_context(self) -> BrowserContext:
         if self._context is None:
             raise Unavailable("the session has no browser", code="browser_gone", hint=REOPEN_HINT)

@@ -6,7 +6,6 @@ shadow roots, and cuts the result to size. An element keeps its reference for as
 
 import asyncio
 import re
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -32,6 +31,9 @@ from outrider.core.untrusted import clean_untrusted
 SnapshotMode = Literal["viewport", "full", "interactive"]
 # The outline script marks the place of a frame with its reference between two control characters.
 FRAME_MARKER_PATTERN = re.compile("\x01(.*?)\x01")
+# Huge pages are read until this time is over: past it the page would look as if it were hanging.
+WALK_BUDGET_S = 8.0
+LONG_WALK_BUDGET_S = 20.0  # of a caller who reads on
 # What reading a frame that is going away can raise.
 TRANSIENT_ERRORS = (ProtocolError, PageGone, ScriptError, NotFound)
 
@@ -46,6 +48,9 @@ class OutlineCapture:
         outside: Summaries of what is `above` and `below` the viewport, in viewport mode.
         loader: The loader id of the document.
         mode: The part of the page that was captured.
+        stopped: Elements that were read when the time was over; 0 when all were.
+        frames: How many frames the page has inside.
+        unread_frames: How many of them did not answer in time.
     """
 
     lines: list[str]
@@ -53,6 +58,22 @@ class OutlineCapture:
     outside: dict[str, str] = field(default_factory=dict)
     loader: str = ""
     mode: SnapshotMode = "full"
+    stopped: int = 0
+    frames: int = 0
+    unread_frames: int = 0
+
+    def explain_gaps(self) -> str:
+        """Return what is missing and how to see it; empty when nothing is."""
+        gaps = []
+        if self.stopped:
+            read, total = f"{self.stopped:,}", f"{self.position['elements']:,}"
+            further = f"read on with offset={len(self.lines)}, or scroll" if self.mode == "full" else "scroll"
+            missing = f"… not the whole page: {read} of {total} elements were read in time"
+            gaps.append(f"{missing}; {further}, or name a root")
+        if self.unread_frames:
+            counts = f"{self.unread_frames} of {self.frames} frames"
+            gaps.append(f"… {counts} did not answer in time: take the snapshot again, or name one as root")
+        return "\n".join(gaps)
 
 
 @dataclass(frozen=True)
@@ -63,11 +84,13 @@ class Snapshot:
         piece: The lines that fit.
         position: See `OutlineCapture`.
         outside: See `OutlineCapture`.
+        gaps: What is missing and how to see it, of a page that is too large to be read in time.
     """
 
     piece: OutlineSlice
     position: dict[str, Any]
     outside: dict[str, str]
+    gaps: str = ""
 
     def __str__(self) -> str:
         return self.to_text()
@@ -79,6 +102,7 @@ class Snapshot:
         parts += [f"… above: {above}"] if above else []
         parts.append(str(self.piece))
         parts += [f"… below: {below}"] if below else []
+        parts += [self.gaps] if self.gaps else []
         return "\n".join(part for part in parts if part)
 
 
@@ -145,13 +169,23 @@ class Snapshotter:
             else:
                 capture = await self._capture_with_baseline(captured_mode)
             self._paged_capture = request, capture
+        elif self._paged_capture[1].stopped and offset >= len(self._paged_capture[1].lines):
+            longer = await self.capture_outline(captured_mode, root=root, urls=urls, budget_s=LONG_WALK_BUDGET_S)
+            self._paged_capture = request, longer
         capture = self._paged_capture[1]
         lines = filter_matching(capture.lines, find) if find else capture.lines
         lines = filter_interactive(lines) if mode == "interactive" else lines
-        return Snapshot(limit_lines(lines, limit, offset), capture.position, capture.outside)
+        piece = limit_lines(lines, limit, offset)
+        return Snapshot(piece, capture.position, capture.outside, capture.explain_gaps())
 
     async def capture_outline(
-        self, mode: SnapshotMode, *, root: str = "", urls: bool = False, shown: bool = True
+        self,
+        mode: SnapshotMode,
+        *,
+        root: str = "",
+        urls: bool = False,
+        shown: bool = True,
+        budget_s: float = WALK_BUDGET_S,
     ) -> OutlineCapture:
         """Return the whole outline.
 
@@ -159,7 +193,8 @@ class Snapshotter:
 
         Raises NotFound: `root` has left the page.
         """
-        return (await self._capture_outlines(mode, root=root, urls=urls, shown=shown))[0]
+        options = {"root": root, "urls": urls, "shown": shown, "budgetMs": budget_s * 1e3}
+        return (await self._capture_outlines(mode, options))[0]
 
     async def ensure_baseline(self) -> None:
         """Capture an outline for later differences, unless there is one of this document."""
@@ -196,32 +231,38 @@ class Snapshotter:
     async def _capture_with_baseline(self, mode: SnapshotMode) -> OutlineCapture:
         """Capture an outline, and one for later differences: of a small page in full, else of the viewport."""
         self._is_invalidated = False
-        capture, baseline = await self._capture_outlines(mode, with_baseline=True)
+        capture, baseline = await self._capture_outlines(mode, {"withBaseline": True})
         self._baseline = baseline or await self.capture_outline(_choose_baseline_mode(capture.position))
         return capture
 
     async def _capture_outlines(
-        self, mode: SnapshotMode, *, root: str = "", urls: bool = False, shown: bool = True, with_baseline: bool = False
+        self, mode: SnapshotMode, options: dict[str, Any]
     ) -> tuple[OutlineCapture, OutlineCapture | None]:
-        """Capture the outline and, if asked for and every frame reported it, the baseline in the same pass."""
+        """Capture the outline and, if asked for and every frame reported it, the baseline in the same pass.
+
+        `options` are those of `takeSnapshot` in scripts/snapshot.js.
+        """
+        root = options.get("root", "")
         frame = self.scripts.find_frame(root) if root else self.page.main
         gone = NotFound(f"{root} has left the page", hint="take a snapshot", code="not_found")
         if frame is None:
             raise gone
         loader = frame.loader
-        options = {"mode": mode, "root": root, "urls": urls, "shown": shown, "withBaseline": with_baseline}
+        options = {"budgetMs": WALK_BUDGET_S * 1e3} | options | {"mode": mode}
+        frames = self._list_descendants(frame)
         report, child_reports = await asyncio.gather(
-            self._read_frame(frame, options), self._read_child_frames(frame, options | {"root": ""})
+            self._read_frame(frame, options), self._read_child_frames(frames, options | {"root": ""})
         )
         if report.get("gone"):
             raise gone
         outside = {name: report[name] for name in ("above", "below") if report.get(name)}
         lines = await self._merge_frames(frame, report, child_reports, "lines")
-        capture = OutlineCapture(lines, report, outside, loader, mode)
+        unread = len(frames) - len(child_reports)
+        capture = OutlineCapture(lines, report, outside, loader, mode, report.get("stopped", 0), len(frames), unread)
         baseline_mode = _choose_baseline_mode(report)
         if baseline_mode == mode:
             return capture, capture
-        if not with_baseline or any("baseline" not in each for each in (report, *child_reports.values())):
+        if not options.get("withBaseline") or any("baseline" not in each for each in (report, *child_reports.values())):
             return capture, None
         baseline_lines = await self._merge_frames(frame, report, child_reports, "baseline")
         return capture, OutlineCapture(baseline_lines, report, {}, loader, baseline_mode)
@@ -270,14 +311,35 @@ class Snapshotter:
             await frame.evaluate(ISOLATED_WORLD, "(host, root) => outrider.openRoot(host, root)", host, opened)
         return len(closed)
 
-    async def _read_child_frames(self, frame: Frame, options: dict[str, Any]) -> dict[Frame, dict[str, Any]]:
-        """Return the reports on all frames inside another, without those that go away or hang."""
-        frames = self._list_descendants(frame)
-        answers = await asyncio.gather(*(self._read_frame(each, options) for each in frames), return_exceptions=True)
-        for answer in answers:
-            if isinstance(answer, BaseException) and not isinstance(answer, TRANSIENT_ERRORS):
-                raise answer
-        return {child: answer for child, answer in zip(frames, answers, strict=True) if isinstance(answer, dict)}
+    async def _read_child_frames(self, frames: list[Frame], options: dict[str, Any]) -> dict[Frame, dict[str, Any]]:
+        """Return the reports on these frames, without those that go away, hang, or are not reached in time."""
+        max_frames_at_once = 16  # with all at once, none of hundreds would be ready in time
+        deadline_s = 10.0
+        if not frames:
+            return {}
+        slots = asyncio.Semaphore(max_frames_at_once)
+
+        async def read(frame: Frame) -> dict[str, Any]:
+            async with slots:
+                return await self._read_frame(frame, options)
+
+        tasks = {frame: asyncio.create_task(read(frame)) for frame in frames}
+        try:
+            await asyncio.wait(tasks.values(), timeout=deadline_s)
+        finally:
+            for task in tasks.values():
+                task.cancel()
+            await asyncio.gather(*tasks.values(), return_exceptions=True)
+        reports = {}
+        for frame, task in tasks.items():
+            if task.cancelled():
+                continue
+            error = task.exception()
+            if error is None:
+                reports[frame] = task.result()
+            elif not isinstance(error, TRANSIENT_ERRORS):
+                raise error
+        return reports
 
     def _list_descendants(self, frame: Frame, level: int = 0) -> list[Frame]:
         max_depth = 5  # of frames inside frames
@@ -292,11 +354,12 @@ class Snapshotter:
         lines = text.split("\n") if text else []
         if "\x01" not in text:
             return lines
-        children: dict[str, Frame] = {}
-        for child in child_reports:
-            if child.parent is frame:
-                with suppress(*TRANSIENT_ERRORS):
-                    children[await self.scripts.find_owner_ref(child)] = child
+        inside = [child for child in child_reports if child.parent is frame]
+        owners = await asyncio.gather(*map(self.scripts.find_owner_ref, inside), return_exceptions=True)
+        for owner in owners:
+            if isinstance(owner, BaseException) and not isinstance(owner, TRANSIENT_ERRORS):
+                raise owner
+        children = {owner: child for owner, child in zip(owners, inside, strict=True) if isinstance(owner, str)}
         merged: list[str] = []
         for line in lines:
             merged.append(FRAME_MARKER_PATTERN.sub("", line))

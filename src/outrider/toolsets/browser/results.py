@@ -178,10 +178,11 @@ def _format_outcome(tool_options: ToolOptions, outcome: "ActionOutcome", notes: 
 
 
 def take_notes(session: "Session") -> list[str]:
-    """Return and clear the session's notes on unexpected events."""
+    """Return and clear the session's notes on unexpected events; each answer says where the guard is missing."""
     notes, session.notes = session.notes, []
     counts = Counter(notes)
-    return [note if count == 1 else f"{note} ({count} times)" for note, count in counts.items()]
+    told = [note if count == 1 else f"{note} ({count} times)" for note, count in counts.items()]
+    return told if session.is_guarded else [*told, "an attached browser: the egress guard does not cover it"]
 
 
 def clean_line(text: str, limit: int = 500) -> str:

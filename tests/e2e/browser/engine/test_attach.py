@@ -1,13 +1,16 @@
 """A browser that somebody else has started: used, and left as it was."""
 
+import json
 import os
 import subprocess
+import sys
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
 import pytest
+from mcp import Client, StdioServerParameters
 from pydantic import SecretStr
 
 from outrider.browser.process.find import find_browser
@@ -93,6 +96,44 @@ async def test_the_users_own_browser_is_used_with_its_sign_ins(stranger, site, t
             assert await page.evaluate_in("", "() => document.cookie") == "mine=1"
     finally:
         await browsers.aclose()
+
+
+async def test_an_endpoint_on_the_command_line_is_the_users_browser_and_stays(stranger, site, tmp_path):
+    environ = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
+    environ["OUTRIDER_EGRESS__ALLOW"] = json.dumps([site.here.removeprefix("http://")])
+    endpoint = ["--browser-endpoint", f"http://127.0.0.1:{stranger.port}"]
+    arguments = ["-m", "outrider", "mcp", "--no-daemon", "--toolsets", "browser", *endpoint]
+    command = StdioServerParameters(command=sys.executable, args=arguments, env=environ, cwd=tmp_path)
+    with anyio.fail_after(120):
+        async with Client(command) as client:
+            opened = await client.call_tool("createSession", {"url": f"{site.here}/form"})
+            shown = await client.call_tool("snapshotPage", {})
+            clicked = await client.call_tool("clickElement", {"selector": "[name=name]"})
+            for answer in (opened, shown, clicked):
+                assert not answer.is_error, answer
+                assert "the egress guard does not cover it" in str(answer.content), answer
+        watcher = Browsers(BrowserSettings(cdp_urls=[SecretStr(endpoint[1])]), site.guard, tmp_path / "watcher")
+        try:
+            session, _ = await watcher.open_session("test")
+            await watcher.close_session("test", session.id)
+            assert await only_the_strangers_page_is_left(watcher)
+        finally:
+            await watcher.aclose()
+
+
+async def test_an_endpoint_is_used_with_the_users_sign_ins_if_asked(stranger, site, tmp_path):
+    address = SecretStr(f"http://127.0.0.1:{stranger.port}")
+    for profile, cookie in (("own", ""), ("own", "mine=1"), ("new", "")):
+        browsers = Browsers(BrowserSettings(cdp_urls=[address], cdp_profile=profile), site.guard, tmp_path / profile)
+        try:
+            session, _ = await browsers.open_session("test", f"{site.here}/form")
+            async with session.acquire_page() as page:
+                assert await page.evaluate_in("", "() => document.cookie") == cookie, profile
+                await page.evaluate_in("", "() => { document.cookie = 'mine=1; max-age=100' }")
+            await browsers.close_session("test", session.id)
+            assert await only_the_strangers_page_is_left(browsers)
+        finally:
+            await browsers.aclose()
 
 
 async def test_no_running_browser_of_the_users_is_not_configured(site, tmp_path):

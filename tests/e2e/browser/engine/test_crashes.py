@@ -1,5 +1,6 @@
 """Crashed and hanging pages and browsers: noticed at once, named, and left behind."""
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -83,6 +84,26 @@ async def test_a_page_that_hangs_is_named_within_seconds_and_left_by_navigating(
         there = await session.goto(f"{site.here}/form")
     assert (there.title, session.status, len(session.tabs)) == ("Order form", "active", 1)
     assert "replaced by a new one" in session.notes[-1]
+
+
+async def test_a_page_that_gets_no_processor_time_is_waited_for(opened):
+    session = await opened("/article")
+    async with session.acquire_page() as page:
+        await page.evaluate_in(WORLD, "() => 1")
+        answer = await page.channel.connection.send("SystemInfo.getProcessInfo")
+    renderers = [each["id"] for each in answer["processInfo"] if each["type"] == "renderer"]
+    for renderer in renderers:
+        os.kill(renderer, signal.SIGSTOP)
+
+    def go_on() -> None:
+        for renderer in renderers:
+            os.kill(renderer, signal.SIGCONT)
+
+    longer_than_a_hang_s = 8.0
+    asyncio.get_running_loop().call_later(longer_than_a_hang_s, go_on)
+    with anyio.fail_after(40):
+        async with session.acquire_page() as page:
+            assert await page.evaluate_in(WORLD, "() => 2") == 2
 
 
 async def test_a_tab_that_hangs_is_closed_and_the_others_go_on(opened, site):

@@ -1,0 +1,128 @@
+"""Small replicas of what component libraries draw, each operated by what the outline shows."""
+
+import re
+
+from failures.failure_site import FailurePage, OpenFailurePage
+
+CLIPPED = "position: absolute; width: 1px; height: 1px; clip-path: inset(50%); overflow: hidden"
+
+
+async def find_ref(on: FailurePage, pattern: str) -> str:
+    outline = (await on.snapshotter.take_snapshot("full")).piece.text
+    found = re.search(pattern.replace("REF", r"(e\d+)"), outline)
+    assert found, f"{pattern} is not in\n{outline}"
+    return found[1]
+
+
+async def test_a_slider_whose_field_is_clipped_is_shown_and_set(visit: OpenFailurePage) -> None:
+    on = await visit(
+        f"""<div role=group aria-label=Opacity style="width: 200px; height: 20px; position: relative">
+        <div style="{CLIPPED}">
+        <input type=range aria-label=Thumb min=0 max=100 value=30 oninput="log.push(value)"></div></div>
+        <div style="{CLIPPED}"><input type=range tabindex=-1 aria-label=Copy></div><script>log = []</script>"""
+    )
+    await on.forms.type(await find_ref(on, 'slider "Thumb" REF = "30"'), "40")
+    assert await on.read_log() == ["40"]
+    assert "Copy" not in (await on.snapshotter.take_snapshot("full")).piece.text
+
+
+async def test_a_switch_without_size_is_pressed_where_it_is_drawn(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<div id=switch style="position: relative; width: 40px; height: 20px; background: grey"
+        onclick="box.checked = !box.checked; log.push(box.checked)"><input id=box type=checkbox role=switch
+        aria-label=Mode style="opacity: 0; width: 0; height: 0; position: absolute; margin: 0"
+        onclick="event.stopPropagation()"><span></span></div><script>log = []</script>"""
+    )
+    await on.forms.check(await find_ref(on, 'switch "Mode" REF'))
+    assert await on.read_log() == [True]
+
+
+async def test_a_radio_card_is_named_by_what_it_shows(visit: OpenFailurePage) -> None:
+    card = """<label><input type=radio name=x value={0} style="{1}" onchange="log.push(value)">
+        <div aria-hidden=true>{0} card</div></label>"""
+    cards = "".join(card.format(name, CLIPPED) for name in ("react", "vue"))
+    on = await visit(f"<div role=radiogroup>{cards}</div><script>log = []</script>")
+    await on.pointer.click(await find_ref(on, 'radio "vue card" REF'))
+    assert await on.read_log() == ["vue"]
+
+
+async def test_an_empty_focus_helper_leaves_names_as_they_are(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<div role=listbox><div role=option tabindex=0 onclick="log.push('b')"><div class=helper tabindex=-1></div>
+        <div><span>Facebook</span></div></div></div><script>log = []</script>"""
+    )
+    await on.pointer.click(await find_ref(on, 'option "Facebook" REF'))
+    assert await on.read_log() == ["b"]
+
+
+async def test_cells_of_a_grid_that_listens_as_a_whole_have_references(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<div id=sheet><table role=grid><tr><th role=columnheader>Name</th></tr>
+        <tr><td role=gridcell>Tagcat</td></tr></table></div><table><tr><td>Plain</td></tr></table>
+        <table role=grid><tr><td role=gridcell>Deaf</td></tr></table>
+        <table id=days role=grid><tr><td role=gridcell><button>14</button></td><td role=gridcell></td></tr></table>
+        <script>log = []; days.onmousedown = () => 1;
+        sheet.addEventListener('mousedown', (e) => log.push(e.target.textContent))</script>"""
+    )
+    for name in ("Tagcat", "Name"):
+        await on.pointer.click(await find_ref(on, f"<{name} REF>"))
+    assert await on.read_log() == ["Tagcat", "Name"]
+    outline = (await on.snapshotter.take_snapshot("full")).piece.text
+    assert not re.search(r"<(Plain|Deaf)", outline)
+    assert re.search(r'^ button "14" e\d+ \|$', outline, re.MULTILINE)  # its cell needs no reference beside it
+
+
+async def test_a_transparent_button_is_pressed_by_its_label(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<label style="display: block; width: 200px; height: 30px; position: relative">Fruit <b>Apple</b>
+        <button aria-label="Fruit, Apple" onclick="log.push('opened')"
+        style="position: absolute; inset: 0; opacity: 0; clip: rect(0 0 0 0)"></button></label>
+        <script>log = []</script>"""
+    )
+    await on.pointer.click(await find_ref(on, 'button "Fruit, Apple" REF'))
+    assert await on.read_log() == ["opened"]
+
+
+async def test_a_component_that_leaves_presses_to_its_host_is_pressed_there(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<my-tab onclick="log.push('other')" style="display: inline-block">Other</my-tab><script>log = [];
+        customElements.define('my-tab', class extends HTMLElement { connectedCallback() {
+          this.attachShadow({ mode: 'open' }).innerHTML =
+            '<button role=tab style="pointer-events: none"><slot></slot></button>' } })</script>"""
+    )
+    await on.pointer.click(await find_ref(on, 'tab "Other" REF'))
+    assert await on.read_log() == ["other"]
+
+
+async def test_a_press_on_a_box_misses_the_controls_inside(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<div id=box style="width: 200px; border: 1px solid"><div style="text-align: center; line-height: 40px">Rome
+        <svg tabindex=0 width=160 height=14 aria-label=Remove onclick="log.push('removed'); event.stopPropagation()">
+        <path d="M0 0h160v14z"></path></svg></div></div>
+        <script>log = []; box.addEventListener('click', () => log.push('opened'))</script>"""
+    )
+    await on.pointer.click("#box")
+    assert await on.read_log() == ["opened"]
+
+
+async def test_a_drawn_toggle_is_pressed_through_the_check_box_above_it(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<div style="position: relative; width: 100px"><input type=checkbox onchange="log.push(checked)"
+        style="position: absolute; inset: 0; width: 100%; height: 100%; opacity: 0; z-index: 1; margin: 0">
+        <div style="cursor: pointer">Confirm</div></div><script>log = []</script>"""
+    )
+    await on.pointer.click("text=Confirm")
+    assert await on.read_log() == [True]
+
+
+async def test_lines_and_appended_text_arrive_in_order_in_editors(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<div id=lazy contenteditable role=textbox aria-multiline=true aria-label=Lazy><p>first</p></div><script>
+        log = []; lazy.addEventListener('keydown', (e) => log.push(e.key)); </script>"""
+    )
+    field = await find_ref(on, 'textbox "Lazy" REF')
+    await on.forms.type(field, " end", append=True)
+    assert await on.evaluate_js("lazy.innerText") == "first end"
+    assert "End" in await on.read_log()
+    await on.forms.type(field, "one\ntwo")
+    assert (await on.evaluate_js("lazy.innerText")).split() == ["one", "two"]
