@@ -25,7 +25,7 @@ MAX_WAIT_S = 600
 
 watches = Toolset(
     "watches",
-    "web_watch looks again at pages, searches or values on a schedule and tells what has changed.",
+    "web_watch tells what changes on pages and in searches.",
     usual_names=USUAL_TOOL_NAMES["watches"],
 )
 WatchAction = Literal["list", "changes", "add", "look", "pause", "resume", "remove"]
