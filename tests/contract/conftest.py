@@ -87,6 +87,13 @@ BOTH: dict[str, frozenset[str] | None] = {
             "test_sessions_crawl_for_themselves",
         }
     ),
+    "test_web_watch": frozenset(
+        {
+            "test_a_page_is_looked_at_again_and_its_change_is_readable",
+            "test_watches_are_paused_resumed_removed_and_shared_by_sessions",
+            "test_a_change_on_schedule_is_told_once_by_a_signed_webhook",
+        }
+    ),
     "test_web_eval": frozenset(
         {
             "test_an_unknown_evaluation_is_an_error",

@@ -28,6 +28,7 @@ from outrider.settings import LoadedSettings
 from outrider.toolsets.run_agent.delegation import Delegation
 from outrider.toolsets.run_agent.results import CONVERSATION_URI_PREFIX
 from outrider.toolsets.web_eval.evaluator import Evaluator
+from outrider.watches.watcher import Watcher
 from outrider.workspace import SessionWorkspaces
 from outrider.workspace.processes import Processes
 from outrider.workspace.settings import HOST_ROOTS
@@ -65,6 +66,7 @@ class App:
     search: Search
     pages: Pages
     crawler: Crawler
+    watcher: Watcher
     content: ContentStores
     browsers: Browsers
     runs: RunService

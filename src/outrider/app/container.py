@@ -26,6 +26,7 @@ from outrider.app.project_folder import resolve_project_folder
 from outrider.app.server_tools import ServerToolLists
 from outrider.app.shared_components import SharedComponents
 from outrider.app.tool_options import build_delegation_options, build_tool_options, find_unlisted_tools, select_toolsets
+from outrider.app.watch_reading import build_target_reader
 from outrider.browser.session.browsers import Browsers
 from outrider.content.stores import ContentStores
 from outrider.core.artifacts import ArtifactStore
@@ -56,6 +57,7 @@ from outrider.toolsets.run_agent.delegation import Delegation
 from outrider.toolsets.web import crawl
 from outrider.toolsets.web_eval.evaluator import Evaluator
 from outrider.toolsets.web_eval.settings import WebEvalSettings
+from outrider.watches.watcher import Watcher
 from outrider.workspace import Exporter, SessionWorkspaces
 from outrider.workspace.processes import Processes
 from outrider.workspace.sandbox.sandbox import Sandbox
@@ -103,6 +105,7 @@ class Container:
             search=self.search,
             pages=self.pages,
             crawler=self.crawler,
+            watcher=self.watcher,
             content=self.content,
             browsers=self.browsers,
             runs=self.runs,
@@ -229,6 +232,12 @@ class Container:
     def crawler(self) -> Crawler:
         """Reads whole sites."""
         return Crawler(self.pages, self.database)
+
+    @cached_property
+    def watcher(self) -> Watcher:
+        """Looks at pages, searches and values again and again."""
+        read_target = build_target_reader(self.pages, lambda: self.search, self.settings.pages.crawl_robots)
+        return Watcher(self.database, self.settings.watches, read_target, self.http, self.loaded.environ)
 
     @cached_property
     def search(self) -> Search:
@@ -419,6 +428,7 @@ class Container:
             Search: self.search,
             Pages: self.pages,
             Crawler: self.crawler,
+            Watcher: self.watcher,
             Browsers: self.browsers,
             ArtifactStore: self.artifacts,
             CallRecorder: self.events,

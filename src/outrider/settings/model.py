@@ -18,6 +18,7 @@ from outrider.search.settings import SearchSettings
 from outrider.serve.telemetry.settings import TelemetrySettings
 from outrider.toolsets.run_agent.settings import RunAgentSettings
 from outrider.toolsets.web_eval.settings import WebEvalSettings
+from outrider.watches.settings import WatchesSettings
 from outrider.workspace.sandbox.settings import CodeSettings
 from outrider.workspace.settings import WorkspaceSettings
 
@@ -138,6 +139,7 @@ class Settings(BaseModel, extra="forbid", defer_build=True):
     content: ContentSettings = ContentSettings()
     workspace: WorkspaceSettings = WorkspaceSettings()
     code: CodeSettings = CodeSettings()
+    watches: WatchesSettings = WatchesSettings()
     serve: ServeSettings = ServeSettings()
     identity: IdentitySettings = IdentitySettings()
     dashboard: DashboardSettings = DashboardSettings()

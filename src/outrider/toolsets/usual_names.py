@@ -56,6 +56,9 @@ USUAL_TOOL_NAMES: dict[str, dict[str, str]] = {
         "web_extract": "extract extract_data scrape_data firecrawl_extract extract_structured_data",
         "web_map": "map map_site sitemap list_urls firecrawl_map",
     },
+    "watches": {
+        "web_watch": "watch watch_page monitor monitor_url track_changes page_monitor changedetection",
+    },
     "workspace": {
         "read_file": "Read cat view open_file get_file read_text_file file_read view_file",
         "write_file": "create_file append_file save_file file_write write new_file",

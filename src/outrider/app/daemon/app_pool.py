@@ -9,6 +9,7 @@ from outrider.app.app import App
 from outrider.app.dashboard import BackgroundDashboard, run_dashboard
 from outrider.app.lifecycle import open_app
 from outrider.app.shared_components import SharedComponents
+from outrider.core.background import run_background
 from outrider.settings import LoadedSettings
 
 log = logging.getLogger(__name__)
@@ -42,14 +43,19 @@ class PooledApp:
     @property
     def has_run_agents(self) -> bool:
         """Whether agents have run in this app; such an app stays open, because their engine does."""
-        future = self._opened_app
-        is_open = future.done() and not future.cancelled() and future.exception() is None
-        return is_open and future.result().runs.is_started
+        app = self._get_app()
+        return app is not None and app.runs.is_started
 
     @property
     def is_busy(self) -> bool:
         """Whether agents are running in this app."""
         return self.has_run_agents and self._opened_app.result().runs.is_busy
+
+    @property
+    def has_watches(self) -> bool:
+        """Whether this app looks at pages on a schedule."""
+        app = self._get_app()
+        return app is not None and app.watcher.is_watching
 
     @property
     def is_watched(self) -> bool:
@@ -61,6 +67,11 @@ class PooledApp:
         """The dashboard's address; empty while it is not running."""
         listening = self._dashboard.listening if self._dashboard else None
         return listening.base_url if listening else ""
+
+    def _get_app(self) -> App | None:
+        future = self._opened_app
+        is_open = future.done() and not future.cancelled() and future.exception() is None
+        return future.result() if is_open else None
 
     @property
     def is_closed(self) -> bool:
@@ -85,7 +96,7 @@ class PooledApp:
     async def _run_app(self, shared: SharedComponents) -> None:
         """Open and close the app in one task, as its task group requires."""
         try:
-            async with open_app(self.loaded, shared=shared) as app:
+            async with open_app(self.loaded, shared=shared) as app, run_background(app.watcher.run_forever):
                 if not self.has_dashboard:
                     self._opened_app.set_result(app)
                     await self._close_requested.wait()
@@ -113,8 +124,8 @@ class AppPool:
 
     @property
     def is_busy(self) -> bool:
-        """Whether agents run in any app, or a browser shows the dashboard."""
-        return any(each.is_busy or each.is_watched for each in self._list_open())
+        """Whether agents run in any app, pages are watched, or a browser shows the dashboard."""
+        return any(each.is_busy or each.has_watches or each.is_watched for each in self._list_open())
 
     @property
     def dashboard_url(self) -> str:

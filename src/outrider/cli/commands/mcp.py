@@ -16,6 +16,7 @@ from outrider.app import open_app
 from outrider.app.dashboard import run_dashboard
 from outrider.cli.options import add_serving_options, load_settings
 from outrider.cli.output import enable_gc
+from outrider.core.background import run_background
 from outrider.serve.stdio import StdioDescriptors, claim_stdio, serve_stdio
 from outrider.settings import LoadedSettings
 
@@ -43,7 +44,7 @@ def command(
         logging.getLogger("outrider").warning(warning)
 
     async def serve() -> None:
-        async with open_app(settings) as app, run_dashboard(app):
+        async with open_app(settings) as app, run_dashboard(app), run_background(app.watcher.run_forever):
             server = app.build_server(name=name, session=session or "default")
             enable_gc()
             await serve_stdio(server, StdioDescriptors(*wire) if wire else claim_stdio())

@@ -11,6 +11,7 @@ import click
 from outrider.app import open_app
 from outrider.cli.options import add_serving_options, load_settings
 from outrider.cli.output import async_command, print_notes
+from outrider.core.background import run_background
 from outrider.core.errors import NotConfigured
 from outrider.settings import LoadedSettings
 
@@ -59,6 +60,7 @@ async def _serve_http(settings: LoadedSettings) -> None:
     async with AsyncExitStack() as stack:
         metrics = await stack.enter_async_context(run_telemetry(settings.settings.telemetry))
         app = await stack.enter_async_context(open_app(settings))
+        await stack.enter_async_context(run_background(partial(app.watcher.run_forever, opens_database=True)))
         site = build_served_app(app, draining=leaving.is_set)
         streams = StreamTracker(site)
         config = uvicorn.Config(

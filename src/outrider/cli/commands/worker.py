@@ -1,4 +1,4 @@
-"""`outrider worker`: run agents and crawls without serving."""
+"""`outrider worker`: run agents, crawls and watches without serving."""
 
 import asyncio
 import signal
@@ -8,6 +8,7 @@ import click
 from outrider.app import open_app
 from outrider.cli.options import add_serving_options, load_settings
 from outrider.cli.output import async_command, print_notes
+from outrider.core.background import run_background
 from outrider.core.errors import NotConfigured, OutriderError
 from outrider.settings import LoadedSettings
 
@@ -16,7 +17,7 @@ from outrider.settings import LoadedSettings
 @add_serving_options
 @async_command
 async def command(sets: tuple[str, ...], **flags: str | None) -> None:
-    """Work on agent runs and unfinished crawls of the shared database until stopped. Serves nothing.
+    """Work on agent runs, unfinished crawls and watches of the shared database until stopped. Serves nothing.
 
     What is under way when it stops goes on in another worker, or at the next start.
     """
@@ -41,7 +42,11 @@ async def _run_worker(settings: LoadedSettings) -> None:
     leaving = asyncio.Event()
     for each in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(each, leaving.set)
-    async with run_telemetry(settings.settings.telemetry) as metrics, open_app(settings) as app:
+    async with (
+        run_telemetry(settings.settings.telemetry) as metrics,
+        open_app(settings) as app,
+        run_background(app.watcher.run_forever),
+    ):
         while True:
             try:
                 await app.runs.start_working()

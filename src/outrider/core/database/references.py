@@ -41,6 +41,8 @@ TABLE_REFERENCES = (
     TableReference("evaluation_keys", "evaluation_id", "evaluations"),
     TableReference("crawl_pages", "crawl", "crawls"),
     TableReference("playbook_runs", "playbook", "playbooks"),
+    TableReference("watch_changes", "watch", "watches"),
+    TableReference("watch_notices", "watch", "watches"),
     TableReference("identity_members", "workspace", "identity_workspaces", key="name", is_derived=False),
 )
 

@@ -137,7 +137,7 @@ class Crawler:
     async def _find_abandoned(self) -> list[dict[str, Any]]:
         from sqlalchemy import select
 
-        from outrider.pages.crawl.ledger import is_holder_dead
+        from outrider.core.process_holder import is_holder_dead
         from outrider.pages.crawl.tables import crawls
 
         now = self._clock()

@@ -1,10 +1,7 @@
 """Record a crawl in the database page by page, so that a killed process loses at most one."""
 
 import hashlib
-import os
-import platform
 import time
-import uuid
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -14,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from outrider.core.database.database import Database, to_storable_text
 from outrider.core.errors import Unavailable
+from outrider.core.process_holder import build_holder, is_holder_dead
 from outrider.pages.crawl.plan import CrawlPlan
 from outrider.pages.crawl.result import CrawlTally
 from outrider.pages.crawl.scope import build_page_key
@@ -91,7 +89,7 @@ class CrawlLedger:
         self.plan = plan
         self._owner = hashlib.sha256(owner.encode("utf-8", "replace")).hexdigest()
         self._clock = clock
-        self._holder = f"{uuid.uuid4().hex} {os.getpid()} {platform.node()}"[:200]
+        self._holder = build_holder()
 
     async def open(self, pages: int, errand: dict[str, Any] | None = None, until: float | None = None) -> None:
         """Take the lease of the crawl, and resume its round or start a new one.
@@ -306,18 +304,3 @@ class CrawlLedger:
             if state == "read" and change:
                 counts[change] = counts.get(change, 0) + count
         return CrawlTally(**counts)
-
-
-def is_holder_dead(holder: str) -> bool:
-    """Return whether a crawl's holder was a process of this machine that no longer exists."""
-    _, _, location = holder.partition(" ")
-    pid, _, node = location.partition(" ")
-    if os.name == "nt" or node != platform.node() or not pid.isdecimal():
-        return False
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return True
-    except OSError:  # another user's process
-        return False
-    return False

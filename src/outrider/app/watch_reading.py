@@ -1,0 +1,56 @@
+"""Read what watches look at, with the readers of pages, searches and values."""
+
+import json
+from collections.abc import Callable
+
+import anyio.to_thread
+
+from outrider.core.errors import Unavailable
+from outrider.pages.fetched_page import FetchedPage
+from outrider.pages.options import ReadOptions
+from outrider.pages.pages import Pages
+from outrider.pages.settings import RobotsMode
+from outrider.search.provider import Query
+from outrider.search.search import Search
+from outrider.watches.watch import Reading, ReadTarget, WatchTarget
+
+
+def build_target_reader(pages: Pages, get_search: Callable[[], Search], robots: RobotsMode) -> ReadTarget:
+    """Return the function that reads a watch's target anew; a server that answers 304 sends nothing again."""
+
+    async def read_target(target: WatchTarget) -> Reading:
+        if target.query:
+            return await _search(get_search(), target.query)
+        page = await pages.read(target.url, ReadOptions(max_age=0, robots=robots))
+        if page.stale:
+            raise Unavailable(f"{target.url} did not answer", code="server_error")
+        if page.is_login_page:
+            raise Unavailable(f"{page.url} asks for a login", code="login")
+        text = page.document.markdown if target.fields is None else await _read_values(page, target)
+        return Reading(text, page.title, page.url)
+
+    return read_target
+
+
+async def _search(search: Search, words: str) -> Reading:
+    from outrider.watches.results import format_result
+
+    result_count = 20
+    outcome = await search.find(Query(words, count=result_count))
+    return Reading("\n".join(format_result(hit.title or hit.url, hit.url) for hit in outcome.hits), words)
+
+
+async def _read_values(page: FetchedPage, target: WatchTarget) -> str:
+    """Return one line for each value, or for each row of a list."""
+    from outrider.pages.values.extract_values import extract_values
+    from outrider.pages.values.value_fields import build_plan
+
+    plan = build_plan(dict(target.fields or {}))
+    rows = await anyio.to_thread.run_sync(
+        lambda: extract_values(plan, page.html, page.document, page.url), abandon_on_cancel=True
+    )
+    data = [row.to_data(plan.fields) for row in rows]
+    if plan.rows_at is not None:
+        return "\n".join(f"- {json.dumps(each, ensure_ascii=False)}" for each in data if each)
+    values = {name: value.value for row in rows for name, value in row.values.items()}
+    return "\n".join(f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in values.items())

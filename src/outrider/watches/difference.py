@@ -1,0 +1,154 @@
+"""Compare two versions of a text by lines, and write their difference for people and models."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import islice
+
+from outrider.watches.noise import build_line_key
+
+MAX_LINES = 5_000
+MAX_DIFFERENCE_CHARS = 8_000
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What has changed.
+
+    Attributes:
+        summary: The numbers of lines that were changed, added and removed.
+        text: The lines, removed ones after `-`, added ones after `+`, below the heading where they are.
+    """
+
+    summary: str
+    text: str
+
+
+@dataclass(frozen=True)
+class _Line:
+    text: str
+    key: str
+    heading: str
+
+
+@dataclass(frozen=True)
+class _Edit:
+    heading: str
+    removed: tuple[str, ...]
+    added: tuple[str, ...]
+
+
+def compare_texts(old: str, new: str, *, strict: bool = False) -> Difference | None:
+    """Return the difference of two Markdown texts; None if they say the same.
+
+    Args:
+        old: What was seen before.
+        new: What is seen now.
+        strict: Whether dates, times, counters and the order of lines count.
+    """
+    # Lines that both have as they are need no key: the rest is little, and keys are slow.
+    same = frozenset(old.splitlines()) & frozenset(new.splitlines())
+    before, after = _read_lines(old, same, strict=strict), _read_lines(new, same, strict=strict)
+    edits = list(_find_edits(before, after, strict=strict))
+    if not edits:
+        return None
+    changed = sum(min(len(edit.removed), len(edit.added)) for edit in edits)
+    added = sum(len(edit.added) for edit in edits) - changed
+    removed = sum(len(edit.removed) for edit in edits) - changed
+    counts = [(changed, "changed"), (added, "added"), (removed, "removed")]
+    named = [(count, word) for count, word in counts if count]
+    unit = "line" if named[0][0] == 1 else "lines"
+    summary = ", ".join([f"{named[0][0]} {unit} {named[0][1]}", *(f"{count} {word}" for count, word in named[1:])])
+    return Difference(summary, _render_edits(edits))
+
+
+def _read_lines(text: str, same: frozenset[str], *, strict: bool) -> list[_Line]:
+    lines: list[_Line] = []
+    heading = ""
+    for line in islice(filter(None, text.splitlines()), MAX_LINES):
+        stripped = line.strip()
+        if stripped.startswith("#"):
+            heading = stripped
+        if key := (line if line in same else build_line_key(stripped, strict=strict)):
+            lines.append(_Line(stripped, key, "" if stripped == heading else heading))
+    return lines
+
+
+def _find_edits(before: list[_Line], after: list[_Line], *, strict: bool) -> Iterator[_Edit]:
+    """Yield what was removed and added at each place; lines that only moved do not count unless `strict`."""
+    # What only one of the versions has more often: all others have at most moved.
+    gone = Counter(line.key for line in before) - Counter(line.key for line in after)
+    come = Counter(line.key for line in after) - Counter(line.key for line in before)
+    matcher = SequenceMatcher(None, [line.key for line in before], [line.key for line in after])
+    for kind, old_start, old_end, new_start, new_end in matcher.get_opcodes():
+        if kind == "equal":
+            continue
+        removed, added = before[old_start:old_end], after[new_start:new_end]
+        if not strict:
+            removed, added = _take_counted(removed, gone), _take_counted(added, come)
+        if removed or added:
+            heading = (added or removed)[0].heading
+            yield _Edit(heading, tuple(line.text for line in removed), tuple(line.text for line in added))
+
+
+def _take_counted(lines: list[_Line], counted: Counter[str]) -> list[_Line]:
+    taken = []
+    for line in lines:
+        if counted[line.key] > 0:
+            counted[line.key] -= 1
+            taken.append(line)
+    return taken
+
+
+def _render_edits(edits: list[_Edit]) -> str:
+    lines: list[str] = []
+    heading = ""
+    for edit in edits:
+        if edit.heading != heading:
+            heading = edit.heading
+            lines += [heading] if heading else []
+        paired = len(edit.removed) == len(edit.added)
+        for old, new in zip(edit.removed, edit.added, strict=True) if paired else ():
+            lines += [f"{sign} {text}" for sign, text in zip("-+", _cut_shared_ends(old, new), strict=True)]
+        if not paired:
+            lines += [f"- {_shorten_line(text)}" for text in edit.removed] + [
+                f"+ {_shorten_line(text)}" for text in edit.added
+            ]
+    return _limit_length(lines)
+
+
+def _cut_shared_ends(old: str, new: str) -> tuple[str, str]:
+    """Return two versions of a line without long parts that they share at both ends."""
+    context = 80  # characters
+    start = 0
+    while start < min(len(old), len(new)) and old[start] == new[start]:
+        start += 1
+    end = 0
+    while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
+        end += 1
+    cut_head, cut_tail = max(start - context, 0), max(end - context, 0)
+
+    def cut_line(text: str) -> str:
+        head = "…" if cut_head else ""
+        tail = "…" if cut_tail else ""
+        return _shorten_line(f"{head}{text[cut_head : len(text) - cut_tail]}{tail}")
+
+    return cut_line(old), cut_line(new)
+
+
+def _shorten_line(text: str) -> str:
+    max_line_chars = 600
+    return text if len(text) <= max_line_chars else text[: max_line_chars - 1] + "…"
+
+
+def _limit_length(lines: list[str]) -> str:
+    kept: list[str] = []
+    size = 0
+    for number, line in enumerate(lines):
+        size += len(line) + 1
+        if size > MAX_DIFFERENCE_CHARS:
+            kept.append(f"(and {len(lines) - number} more lines)")
+            break
+        kept.append(line)
+    return "\n".join(kept)

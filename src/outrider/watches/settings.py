@@ -1,0 +1,48 @@
+"""Settings of watches."""
+
+from pydantic import BaseModel, Field, field_validator, model_validator
+
+
+class NoticeSettings(BaseModel, extra="forbid", defer_build=True):
+    """One way to tell somebody of a change: a webhook or a command."""
+
+    webhook: str = Field("", pattern="^(https?://.+)?$", description="Address that gets each change as JSON")
+    secret_env: str = Field("", description="Environment variable with the secret that signs the webhook's requests")
+    command: list[str] = Field(
+        default=[],
+        description="Program and arguments, which gets the change as text; {subject} and {url} are filled in",
+    )
+
+    @model_validator(mode="after")
+    def _check_kind(self) -> "NoticeSettings":
+        if bool(self.webhook) == bool(self.command):
+            raise ValueError("give either `webhook` or `command`")
+        return self
+
+
+class WatchesSettings(BaseModel, extra="forbid", defer_build=True):
+    """The `watches` part of the settings."""
+
+    notices: dict[str, NoticeSettings] = Field(
+        default={},
+        description="By name how to tell of a change: `webhook` with `secret_env`, or `command` (for mail)",
+    )
+    notify: list[str] = Field(default=[], description="Names of notices for watches that name none")
+    timezone: str = Field(default="", description="Time zone of cron schedules, for instance Europe/Vienna; empty: UTC")
+    min_interval_s: float = Field(default=300, gt=0, description="Shortest time between two looks of a watch")
+    max_watches: int = Field(default=5_000, ge=0, description="Watches of one person in one workspace")
+    keep_changes: int = Field(default=100, ge=1, description="Changes that are kept of each watch")
+    concurrency: int = Field(default=4, ge=1, le=64, description="Looks of one process at the same time")
+
+    @field_validator("timezone")
+    @classmethod
+    def _check_timezone(cls, value: str) -> str:
+        if not value:
+            return value
+        from zoneinfo import ZoneInfo
+
+        try:
+            ZoneInfo(value)
+        except (OSError, ValueError, KeyError):  # unknown names are KeyErrors
+            raise ValueError("must be the name of a time zone, for instance Europe/Vienna") from None
+        return value

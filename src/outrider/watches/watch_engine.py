@@ -1,0 +1,245 @@
+"""Look at watches when they are due, compare what is seen, and send the notices (loads SQLAlchemy)."""
+
+import logging
+import random
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from zoneinfo import ZoneInfo
+
+import anyio
+import anyio.to_thread
+
+from outrider.core.database.database import Database
+from outrider.core.errors import NotFound, OutriderError, Refused, Unavailable
+from outrider.core.http import HttpClient
+from outrider.watches.difference import compare_texts
+from outrider.watches.look_ledger import LookLedger, LookOutcome
+from outrider.watches.notice_queue import Notice, NoticeQueue
+from outrider.watches.notifier import Notifier
+from outrider.watches.results import compare_results, merge_results
+from outrider.watches.schedule import Schedule, parse_schedule
+from outrider.watches.settings import WatchesSettings
+from outrider.watches.watch import Change, ClaimedWatch, Reading, ReadTarget, Watch, WatchDraft, WatchTarget
+from outrider.watches.watch_store import WatchStore
+
+log = logging.getLogger(__name__)
+RETRY_DELAY_S = 300.0  # after the first failure; doubled for each further one
+
+
+class WatchEngine:
+    """Adds watches, looks at them and tells of changes.
+
+    Args:
+        database: Holds the watches.
+        settings: Limits and notices.
+        read_target: Reads a target anew. Raises OutriderError.
+        http: The guarded client, for webhooks.
+        environ: Environment variables with the secrets of webhooks.
+        clock: The time in seconds since the epoch.
+
+    Attributes:
+        store: The watches and their history.
+        next_due: When the next watch was due as it looked for one last; None if all are paused.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        settings: WatchesSettings,
+        read_target: ReadTarget,
+        http: HttpClient,
+        environ: Mapping[str, str],
+        *,
+        clock: Callable[[], float],
+    ) -> None:
+        self._settings = settings
+        self._read_target = read_target
+        self._clock = clock
+        self._notifier = Notifier(http, settings.notices, environ)
+        self._busy_hosts = set[str]()
+        self._wake_event = anyio.Event()
+        self._ledger = LookLedger(database, settings.keep_changes, clock)
+        self._queue = NoticeQueue(database, clock)
+        self.store = WatchStore(database, settings.max_watches, clock)
+        self.next_due: float | None = None
+
+    async def add_watch(self, owner: str, draft: WatchDraft) -> Watch:
+        """Look for the first time and store the watch; a server that fails for the moment does not prevent it.
+
+        Raises:
+            InvalidInput: the schedule, a notice or the address is wrong.
+            Refused: there are too many watches, or the page may not be read.
+            NotFound: the page does not exist.
+        """
+        schedule = self._parse_schedule(draft.schedule)
+        self._notifier.check_names(draft.notify)
+        reading: Reading | None = None
+        with suppress(Unavailable):
+            reading = await self._read_in_time(draft.target)
+        now = self._clock()
+        # Without a reading the first look is soon.
+        next_at = schedule.compute_next(now, random.random()) if reading else now + RETRY_DELAY_S
+        watch = await self.store.add_watch(owner, replace(draft, schedule=schedule.text), next_at, reading)
+        self._wake_event.set()
+        return watch
+
+    async def resume_watch(self, watch: Watch) -> None:
+        """Let a paused watch look again, now for the first time."""
+        await self.store.set_state(watch, "active", self._clock())
+        self._wake_event.set()
+
+    async def pause_watch(self, watch: Watch) -> None:
+        """Let a watch rest until it is resumed."""
+        await self.store.set_state(watch, "paused", watch.next_at)
+
+    async def look_now(self, watch: Watch) -> tuple[Change | None, str]:
+        """Look at a watch at once. Returns what has changed, if anything, and why it could not be read, or "".
+
+        Raises Unavailable, code `look_running`, while another process looks at it.
+        """
+        return await self._look_and_record(await self._ledger.claim_watch(watch.id))
+
+    async def look_at_due(self) -> list[tuple[Watch, Change | None, str]]:
+        """Look at all watches that are due and send their notices, then return what `look_now` does for each."""
+        seen: list[tuple[Watch, Change | None, str]] = []
+
+        async def look_at_watch(claimed: ClaimedWatch) -> None:
+            seen.append((claimed.watch, *await self._look_and_record(claimed)))
+
+        while claimed := await self._ledger.claim_due(self._settings.concurrency, ()):
+            async with anyio.create_task_group() as tasks:
+                for each in claimed:
+                    tasks.start_soon(look_at_watch, each)
+        while notices := await self._queue.claim_due(self._settings.concurrency):
+            for notice in notices:
+                await self._send_and_record(notice)
+        return seen
+
+    async def run_forever(self) -> None:
+        """Look at watches and send notices until cancelled."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._send_forever)
+            await self._look_forever(tasks)
+
+    async def _look_forever(self, tasks: anyio.abc.TaskGroup) -> None:
+        max_pause_s, pause_s = 5.0, 5.0  # other processes add watches, too
+        while True:
+            self._wake_event = anyio.Event()
+            try:
+                free = self._settings.concurrency - len(self._busy_hosts)
+                for claimed in await self._ledger.claim_due(free, self._busy_hosts) if free > 0 else ():
+                    self._busy_hosts.add(claimed.watch.target.host)
+                    tasks.start_soon(self._look_in_background, claimed)
+                self.next_due = await self._ledger.find_next_due()
+                wait_s = (self.next_due or 0.0) - self._clock()  # what is due already waits for its host
+                pause_s = min(wait_s, max_pause_s) if wait_s > 0 else max_pause_s
+            except OutriderError as error:
+                log.warning("watches that are due could not be listed: %s", error)
+            with anyio.move_on_after(pause_s):
+                await self._wake_event.wait()
+
+    async def _look_in_background(self, claimed: ClaimedWatch) -> None:
+        try:
+            await self._look_and_record(claimed)
+        except OutriderError as error:
+            log.warning("the look at %s could not be recorded: %s", claimed.watch.id, error)
+        finally:
+            self._busy_hosts.discard(claimed.watch.target.host)
+            self._wake_event.set()
+
+    async def _look_and_record(self, claimed: ClaimedWatch) -> tuple[Change | None, str]:
+        """Read, compare and record; a look that is cancelled is left to the next process at once."""
+        watch = claimed.watch
+        try:
+            outcome = await self._build_outcome(claimed)
+        except BaseException:
+            with anyio.CancelScope(shield=True), suppress(OutriderError):
+                await self._ledger.release_watch(watch)
+            raise
+        return await self._ledger.record_look(watch, outcome), outcome.problem
+
+    async def _build_outcome(self, claimed: ClaimedWatch) -> LookOutcome:
+        watch, old = claimed.watch, claimed.text
+        try:
+            reading = await self._read_in_time(watch.target)
+            if old and not reading.text.strip():
+                raise Unavailable("nothing could be read there, where there was text before", code="empty")
+        except OutriderError as error:
+            return self._build_failure(watch, error)
+        next_at = self._parse_schedule(watch.schedule).compute_next(self._clock(), random.random())
+        if old is None:
+            return LookOutcome(next_at, reading)
+        is_query = watch.target.kind == "query"
+        difference = await anyio.to_thread.run_sync(
+            lambda: (
+                compare_results(old, reading.text)
+                if is_query
+                else compare_texts(old, reading.text, strict=watch.strict or watch.target.kind == "fields")
+            ),
+            abandon_on_cancel=True,
+        )
+        if difference is None:
+            return LookOutcome(next_at)
+        seen = replace(reading, text=merge_results(old, reading.text)) if is_query else reading
+        change = {
+            "kind": "changed",
+            "url": reading.url,
+            "summary": difference.summary,
+            "difference": difference.text,
+        }
+        return LookOutcome(next_at, seen, change=change, notify=self._list_notices(watch))
+
+    def _build_failure(self, watch: Watch, error: OutriderError) -> LookOutcome:
+        """Return when to try again: later after each failure. The third in a row is told."""
+        max_delay_s, told_failure = 86_400.0, 3
+        first_delay_s = 3_600.0 if isinstance(error, NotFound | Refused) else RETRY_DELAY_S
+        delay_s = min(first_delay_s * 2 ** min(watch.failures, 20), max_delay_s)
+        delay_s = max(delay_s * random.uniform(0.9, 1.1), error.retry_after or 0.0)
+        change, notify = None, ()
+        if watch.failures + 1 == told_failure:
+            change = {"kind": "problem", "url": watch.target.url, "summary": error.message, "difference": ""}
+            notify = self._list_notices(watch)
+        return LookOutcome(self._clock() + delay_s, problem=error.message, change=change, notify=notify)
+
+    def _list_notices(self, watch: Watch) -> tuple[str, ...]:
+        names = watch.notify or tuple(self._settings.notify)
+        return tuple(name for name in names if name in self._settings.notices)
+
+    async def _read_in_time(self, target: WatchTarget) -> Reading:
+        max_look_s = 150.0  # below the lease
+        with anyio.move_on_after(max_look_s):
+            return await self._read_target(target)
+        raise Unavailable(f"it was not read within {max_look_s:g} seconds", code="timeout")
+
+    def _parse_schedule(self, text: str) -> Schedule:
+        return parse_schedule(text, ZoneInfo(self._settings.timezone or "UTC"), self._settings.min_interval_s)
+
+    async def _send_forever(self) -> None:
+        poll_interval_s = 5.0
+        while True:
+            try:
+                notices = await self._queue.claim_due(self._settings.concurrency)
+                async with anyio.create_task_group() as tasks:
+                    for notice in notices:
+                        tasks.start_soon(self._send_and_record, notice)
+            except OutriderError as error:
+                log.warning("notices could not be listed: %s", error)
+                notices = []
+            if not notices:
+                with anyio.move_on_after(poll_interval_s):
+                    await self._wake_event.wait()
+
+    async def _send_and_record(self, notice: Notice) -> None:
+        try:
+            try:
+                await self._notifier.send_notice(notice)
+            except OutriderError as error:
+                log.info("notice %s was not sent: %s", notice.id, error)
+                await self._queue.record_failure(notice, error.message, is_final=isinstance(error, Refused))
+            else:
+                # A notice that went out is not to go out again because this process is told to stop.
+                with anyio.CancelScope(shield=True):
+                    await self._queue.record_sent(notice)
+        except OutriderError as error:
+            log.warning("the notice %s could not be recorded: %s", notice.id, error)

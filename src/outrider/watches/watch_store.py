@@ -1,0 +1,109 @@
+"""Add, list, pause and remove watches, and list what has changed."""
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from sqlalchemy import func, select
+
+from outrider.core.database.database import Database, to_storable_text
+from outrider.core.errors import NotFound, Refused
+from outrider.watches.tables import watch_changes, watch_notices, watches
+from outrider.watches.watch import Change, Reading, Watch, WatchDraft, WatchState
+from outrider.watches.watch_rows import build_row, build_snapshot, parse_change, parse_watch
+
+
+class WatchStore:
+    """The watches of all people; each sees only their own.
+
+    Args:
+        database: Holds them.
+        max_watches: How many one person may have.
+        clock: The time in seconds since the epoch.
+    """
+
+    def __init__(self, database: Database, max_watches: int, clock: Callable[[], float]) -> None:
+        self._database = database
+        self._max_watches = max_watches
+        self.clock = clock
+
+    async def add_watch(self, owner: str, draft: WatchDraft, next_at: float, reading: Reading | None) -> Watch:
+        """Store a watch, with what a first look has read. Raises Refused, code `too_many_watches`."""
+        now = self.clock()
+        row = build_row(f"w{uuid.uuid4().hex[:10]}", owner, draft, now, next_at)
+        if reading is not None:
+            row |= build_snapshot(reading) | {"looked_at": now, "looks": 1}
+        async with self._database.write() as connection:
+            count = select(func.count()).select_from(watches).where(watches.c.owner == owner)
+            if (await connection.execute(count)).scalar_one() >= self._max_watches:
+                raise Refused(
+                    f"there are {self._max_watches:,} watches already, the setting watches.max_watches",
+                    hint="remove some first",
+                    code="too_many_watches",
+                )
+            await connection.execute(watches.insert().values(row))
+        return parse_watch(row)
+
+    async def list_watches(self, owner: str, *, offset: int = 0, limit: int = 100) -> tuple[list[Watch], int]:
+        """Return a part of a person's watches, the last changed first, and the number of all."""
+        mine = watches.c.owner == owner
+        order = (watches.c.changed_at.desc(), watches.c.created_at.desc(), watches.c.id)
+        query = select(*_list_columns()).where(mine).order_by(*order).offset(offset).limit(limit)
+        async with self._database.read() as connection:
+            rows = (await connection.execute(query)).mappings().all()
+            total = (await connection.execute(select(func.count()).select_from(watches).where(mine))).scalar_one()
+        return [parse_watch(row) for row in rows], total
+
+    async def find_watch(self, owner: str, name: str) -> Watch:
+        """Return a person's watch by its id, its name or its address. Raises NotFound."""
+        text = to_storable_text(name, 300)
+        named = (watches.c.id == text) | (watches.c.name == text)
+        query = select(*_list_columns()).where(watches.c.owner == owner, named).limit(2)
+        async with self._database.read() as connection:
+            rows = (await connection.execute(query)).mappings().all()
+        if len(rows) != 1:
+            problem = "several watches have the name" if rows else "no watch has the name"
+            raise NotFound(f"id: {problem} {name!r}", hint="use the id of a watch that action=list shows")
+        return parse_watch(rows[0])
+
+    async def set_state(self, watch: Watch, state: WatchState, next_at: float) -> None:
+        """Pause a watch, or resume it with a look at that time."""
+        changed = watches.update().where(watches.c.id == watch.id).values(state=state, next_at=next_at, failures=0)
+        async with self._database.write() as connection:
+            await connection.execute(changed)
+
+    async def remove_watch(self, watch: Watch) -> None:
+        """Delete a watch with its history."""
+        async with self._database.write() as connection:
+            for column in (watch_notices.c.watch, watch_changes.c.watch, watches.c.id):
+                await connection.execute(column.table.delete().where(column == watch.id))
+
+    async def list_changes(self, owner: str, watch: Watch | None, *, since: float, limit: int) -> list[Change]:
+        """Return the changes of one watch or of all of a person after a time, newest first."""
+        chosen = watches.c.id == watch.id if watch else watches.c.owner == owner
+        query = (
+            select(watch_changes)
+            .join(watches, watches.c.id == watch_changes.c.watch)
+            .where(chosen, watch_changes.c.at > since)
+            .order_by(watch_changes.c.at.desc(), watch_changes.c.watch, watch_changes.c.number.desc())
+            .limit(limit)
+        )
+        async with self._database.read() as connection:
+            return [parse_change(row) for row in (await connection.execute(query)).mappings()]
+
+    async def count_failed_notices(self, owner: str) -> list[str]:
+        """Return why notices of a person's watches could not be sent, one line for each name."""
+        query = (
+            select(watch_notices.c.name, func.count(), func.max(watch_notices.c.problem))
+            .join(watches, watches.c.id == watch_notices.c.watch)
+            .where(watches.c.owner == owner, watch_notices.c.problem != "")
+            .group_by(watch_notices.c.name)
+        )
+        async with self._database.read() as connection:
+            rows = (await connection.execute(query)).all()
+        return [f"{count} notices of {name!r} could not be sent: {problem}" for name, count, problem in rows]
+
+
+def _list_columns() -> list[Any]:
+    """Return the columns of a watch without its snapshot, which may be large."""
+    return [column for column in watches.c if column.name != "snapshot"]

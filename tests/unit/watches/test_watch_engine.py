@@ -1,0 +1,123 @@
+"""When the engine looks, how it bears failures, and how processes share the work."""
+
+import random
+from collections import Counter
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from outrider.core.database.database import Database
+from outrider.core.errors import NotFound, Unavailable
+from outrider.watches.settings import NoticeSettings, WatchesSettings
+from outrider.watches.watch import Reading, WatchDraft, WatchTarget
+from outrider.watches.watch_engine import WatchEngine
+from support.databases import sqlite
+from support.fakes import website
+
+pytestmark = pytest.mark.anyio
+HOUR_S = 3_600.0
+
+
+class Web:
+    """The pages that are read: their texts or errors by address, and how many are read at the same time."""
+
+    def __init__(self) -> None:
+        self.pages: dict[str, str | Exception] = {}
+        self.reads: list[str] = []
+        self.most_at_once = 0
+        self.most_of_a_host = 0
+        self._now: Counter[str] = Counter()
+
+    async def read(self, target: WatchTarget) -> Reading:
+        self.reads.append(target.url)
+        self._now[target.host] += 1
+        self.most_at_once = max(self.most_at_once, self._now.total())
+        self.most_of_a_host = max(self.most_of_a_host, *self._now.values())
+        for _ in range(random.randrange(3)):
+            await anyio.lowlevel.checkpoint()
+        self._now[target.host] -= 1
+        answer = self.pages.get(target.url, "a page")
+        if isinstance(answer, Exception):
+            raise answer
+        return Reading(answer, "Page", target.url)
+
+
+@asynccontextmanager
+async def open_engine(file: Path, web: Web, clock: website.FakeClock, **more: Any) -> AsyncGenerator[WatchEngine]:
+    database = Database.from_file(sqlite.create_migrated_file(file) if not file.exists() else file)
+    settings = WatchesSettings.model_validate({"min_interval_s": 1} | more)
+    try:
+        async with website.open_http_client() as http:
+            yield WatchEngine(database, settings, web.read, http, {}, clock=clock)
+    finally:
+        await database.close()
+
+
+async def test_failures_are_repeated_later_each_time_and_the_third_is_told(home: Path):
+    clock, web = website.FakeClock(), Web()
+    notices = {"mail": NoticeSettings(command=["true"])}
+    async with open_engine(home / "w.db", web, clock, notices=notices, notify=["mail"]) as engine:
+        await engine.add_watch("", WatchDraft(WatchTarget("http://a.example/"), "1h"))
+        delays: list[float] = []
+        for failure in (Unavailable("away"), Unavailable("away"), Unavailable("away"), NotFound("gone")):
+            web.pages["http://a.example/"] = failure
+            watch = (await engine.store.list_watches(""))[0][0]
+            clock.now = watch.next_at
+            assert [problem for _, _, problem in await engine.look_at_due()] == [str(failure)]
+            delays.append((await engine.store.list_watches(""))[0][0].next_at - clock.now)
+        assert delays == pytest.approx([300, 600, 1_200, 8 * HOUR_S], rel=0.11)
+        changes = await engine.store.list_changes("", None, since=0.0, limit=9)
+        assert [(change.kind, change.summary) for change in changes] == [("problem", "away")]
+        web.pages["http://a.example/"] = "a page that is new"
+        clock.now += 9 * HOUR_S
+        (watch, change, problem) = (await engine.look_at_due())[0]
+        assert (change.kind if change else "", problem) == ("changed", "")
+        assert (await engine.store.list_watches(""))[0][0].failures == 0
+
+
+async def test_a_page_that_has_become_empty_has_failed_and_keeps_what_was_seen(home: Path):
+    clock, web = website.FakeClock(), Web()
+    async with open_engine(home / "w.db", web, clock) as engine:
+        watch = await engine.add_watch("", WatchDraft(WatchTarget("http://a.example/"), "1h"))
+        web.pages["http://a.example/"] = " "
+        assert (await engine.look_now(watch))[1].startswith("nothing could be read")
+        web.pages["http://a.example/"] = "a page"
+        assert await engine.look_now(watch) == (None, "")
+
+
+async def test_many_watches_are_looked_at_a_few_at_a_time_and_spread(home: Path):
+    clock, web = website.FakeClock(), Web()
+    async with open_engine(home / "w.db", web, clock, concurrency=3) as engine:
+        for number in range(120):
+            target = WatchTarget(f"http://site-{number % 10}.example/{number}")
+            await engine.store.add_watch("", WatchDraft(target, "1h"), clock.now, None)
+        assert len(await engine.look_at_due()) == 120
+        assert (web.most_at_once, web.most_of_a_host) == (3, 1)
+        assert await engine.look_at_due() == []
+        due = [watch.next_at - clock.now for watch in (await engine.store.list_watches("", limit=200))[0]]
+    assert (min(due) >= 0.9 * HOUR_S, max(due) <= 1.1 * HOUR_S, len(set(due)) > 100) == (True, True, True)
+
+
+async def test_processes_on_one_database_look_once_and_tell_once(home: Path):
+    clock, web = website.FakeClock(), Web()
+    told = home / "told"
+    notices = {"mail": NoticeSettings(command=["sh", "-c", 'echo "$1" >> "$0"', str(told), "{subject}"])}
+    async with (
+        open_engine(home / "w.db", web, clock, notices=notices, notify=["mail"]) as one,
+        open_engine(home / "w.db", web, clock, notices=notices, notify=["mail"]) as other,
+    ):
+        for number in range(12):
+            await one.add_watch("", WatchDraft(WatchTarget(f"http://site-{number}.example/"), "1h"))
+        web.pages = dict.fromkeys(web.reads, "a page that is new")
+        web.reads.clear()
+        clock.now += 2 * HOUR_S
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(one.look_at_due)
+            tasks.start_soon(other.look_at_due)
+        await one.look_at_due()
+    assert sorted(Counter(web.reads).values()) == [1] * 12
+    assert len(set(told.read_text().splitlines())) == len(told.read_text().splitlines()) == 12
