@@ -29,7 +29,7 @@ endif
 # Without byte-code on the disk every process would compile all anew, and tests start a thousand.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: ahead demo test test-nightly test-scale test-kills check lint types layers licences unit e2e miniwob names
+.PHONY: ahead demo test test-nightly test-scale test-kills check lint types layers licences unit e2e miniwob names apps
 .PHONY: conformance frameworks bench sbom audit extras lock screenshots packages manifests publication docs clean
 
 # What the tests need holds what the demo needs; an environment that has it is left as it is.
@@ -44,7 +44,7 @@ test: ahead lint .venv/browser.ready
 # and schemes, and a long chaos of replicas.
 test-nightly: ahead lint types layers
 	HYPOTHESIS_PROFILE=nightly $(MAKE) --no-print-directory unit
-	OUTRIDER_EVERY_LOOK=1 OUTRIDER_EVERY_MUTATION=1 $(MAKE) --no-print-directory e2e miniwob names
+	OUTRIDER_EVERY_LOOK=1 OUTRIDER_EVERY_MUTATION=1 $(MAKE) --no-print-directory e2e miniwob names apps
 	$(RUN)/python -m tests.conformance --all
 	$(MAKE) --no-print-directory test-scale test-kills frameworks sbom audit
 
@@ -97,6 +97,11 @@ screenshots: .venv/browser.ready
 # 130 small tasks for the browser toolset; their pages are fetched once.
 miniwob: .venv/browser.ready
 	$(RUN)/python -m evals.miniwob
+
+# Tasks in real applications from the indexes of Debian and npm, installed into .tools/apps and served on loopback.
+# `make apps APPS="DokuWiki --task search"` plays some of them.
+apps: .venv/browser.ready
+	$(RUN)/python -m tests.apps $(APPS)
 
 # Compares names and roles with Chromium's on the cases of Web Platform Tests and axe, if WPT or AXE names a copy.
 # WPT is a checkout of web-platform-tests/wpt; AXE is tests/assets/axe-core of microsoft/playwright, which needs Node.

@@ -21,6 +21,7 @@ function whyActionable(element, role, style, parentContext) {
   if (hoverOpeners.has(element)) return "hover";
   if (hasListeningElements && GRID_CELL_ROLES.has(role) && isInListeningGrid(element)) return "handler";
   if (tag === "canvas") return isVisible(element) ? "drawing" : "";
+  if (tag === "li" && hasListeningElements && isRowOfOpenableList(element)) return "handler";
   if (tag === "label" && hasListeningElements) return isFreeLabel(element) ? "handler" : "";
   return style.cursor === "pointer" && tag !== "label" && parentContext.cursor !== "pointer" ? "cursor" : "";
 }
@@ -62,6 +63,15 @@ function whyActionableByAttribute(element) {
 // A label of no field below a listener is there to be pressed, as where a double click edits it.
 function isFreeLabel(label) {
   return label.control === null && !label.htmlFor && findClosest(label, (each) => listeningElements.has(each)) !== null;
+}
+
+// File lists hear clicks and double clicks on the list or a box around it: their items are selected and opened.
+function isRowOfOpenableList(item) {
+  let box = parentElementOf(item);
+  for (let level = 0; box !== null && level < 3; level++, box = parentElementOf(box)) {
+    if (doubleClickedElements.has(box)) return !coversPage(box);
+  }
+  return false;
 }
 
 // A listener on a container of most of the page is event delegation, not a button.

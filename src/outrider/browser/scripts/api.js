@@ -4,8 +4,13 @@ function openRoot(host, root) {
   closedRoots.set(host, root);
 }
 
-function markListening(...elements) {
-  for (const element of elements) if (element?.nodeType === Node.ELEMENT_NODE) listeningElements.add(element);
+// The first `doubleClicked` elements listen to double clicks.
+function markListening(doubleClicked, ...elements) {
+  elements.forEach((element, index) => {
+    if (element?.nodeType !== Node.ELEMENT_NODE) return;
+    listeningElements.add(element);
+    if (index < doubleClicked) doubleClickedElements.add(element);
+  });
   hasListeningElements = true;
 }
 

@@ -4,6 +4,7 @@ const refOfElement = new WeakMap();
 const elementOfRef = new Map();
 const shownNames = new Map();
 const listeningElements = new WeakSet();
+const doubleClickedElements = new WeakSet();
 let hasListeningElements = false;
 let refPrefix = "e";
 let lastRef = 0;

@@ -27,7 +27,14 @@ function describeShape(shape) {
   const { width, height } = shape.getBoundingClientRect();
   const size = `${Math.round(width)}×${Math.round(height)}`;
   const kind = tagOf(shape) === "text" ? quote(shape.textContent) : escapeRefs(tagOf(shape));
-  return [kind, readShapeColor(shape), size].filter(Boolean).join(" ");
+  return [readGroupText(shape), kind, readShapeColor(shape), size].filter(Boolean).join(" ");
+}
+
+// A shape in a group with one short text belongs to that text, as the box of a node in a diagram does.
+function readGroupText(shape) {
+  const group = tagOf(shape) === "text" ? null : shape.closest("g:has(text)");
+  const texts = group ? [...group.querySelectorAll("text")].map((each) => collapseSpace(each.textContent)).filter(Boolean) : [];
+  return texts.length === 1 && texts[0].length <= 60 ? quote(texts[0]) : "";
 }
 
 function readShapeColor(shape) {

@@ -18,9 +18,9 @@ POINTER_EVENTS = frozenset(
     {"click", "dblclick", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart", "touchend", "contextmenu"}
     | {"dragstart", "dragover", "drop", "mouseenter", "mouseover", "pointerenter", "pointerover"}
 )
-MARK_SCRIPT = """(...elements) => {
+MARK_SCRIPT = """(doubleClicked, ...elements) => {
   if (!globalThis.outrider) return false;
-  outrider.markListening(...elements);
+  outrider.markListening(doubleClicked, ...elements);
   return true;
 }"""
 
@@ -68,8 +68,9 @@ class Listeners:
         except ProtocolError:  # the document is being replaced
             return 0
         nodes = [found["backendNodeId"] for found in answer["listeners"] if found["type"] in POINTER_EVENTS]
+        double_clicked = {found["backendNodeId"] for found in answer["listeners"] if found["type"] == "dblclick"}
         new_nodes = [node for node in dict.fromkeys([*nodes, *delegated]) if node not in known][:max_new_elements]
-        if new_nodes and not await self._mark_nodes(frame, new_nodes):
+        if new_nodes and not await self._mark_nodes(frame, new_nodes, double_clicked):
             return None
         known.update(new_nodes)
         return len(new_nodes)
@@ -78,17 +79,23 @@ class Listeners:
         """Return a string that changes with the frame's document or one of its worlds."""
         return f"{frame.loader} {await frame.ensure_context(ISOLATED_WORLD)} {await frame.ensure_context(MAIN_WORLD)}"
 
-    async def _mark_nodes(self, frame: Frame, nodes: list[int]) -> bool:
+    async def _mark_nodes(self, frame: Frame, nodes: list[int], double_clicked: set[int]) -> bool:
+        nodes = sorted(nodes, key=lambda node: node not in double_clicked)  # the script is told how many they are
         context = await frame.ensure_context(ISOLATED_WORLD)
         requests = [
             frame.channel.send("DOM.resolveNode", {"backendNodeId": node, "executionContextId": context})
             for node in nodes
         ]
         answers = await asyncio.gather(*requests, return_exceptions=True)
-        elements = [{"objectId": answer["object"]["objectId"]} for answer in answers if isinstance(answer, dict)]
+        found = {
+            node: {"objectId": answer["object"]["objectId"]}
+            for node, answer in zip(nodes, answers, strict=True)
+            if isinstance(answer, dict)
+        }
+        count = sum(node in double_clicked for node in found)
         params = {
             "functionDeclaration": MARK_SCRIPT,
-            "arguments": elements,
+            "arguments": [{"value": count}, *found.values()],
             "executionContextId": context,
             "returnByValue": True,
         }

@@ -425,3 +425,37 @@ async def test_a_page_without_end_is_cut(visit: OpenFailurePage) -> None:
     on = await visit("<div id=d></div>")
     await on.evaluate_js("d.innerHTML = '<i>x </i>'.repeat(100000)")
     assert len(str(await on.snapshotter.take_snapshot("full"))) < 20_000
+
+
+async def test_items_of_a_list_that_hears_double_clicks_can_be_opened(revisit: OpenFailurePage) -> None:
+    on = await revisit(
+        """<script>log = []</script><div id=files><ul>
+        <li><span tabindex=0 role=button>notes.txt</span><small>now</small>
+        <li><span>sums.ipynb</span><small>1m ago</small></ul></div><ul><li>Only read</ul>
+        <script>files.ondblclick = event => log.push(event.target.closest('li').innerText)</script>"""
+    )
+
+    outline = (await on.snapshotter.take_snapshot("full")).to_text()
+    item = re.search(r"sums\.ipynb.*? (e\d+)|<(e\d+)> sums\.ipynb", outline)
+
+    assert item, outline
+    await on.pointer.click(item[1] or item[2], count=2)
+    assert "sums.ipynb" in (await on.read_log())[-1]
+    assert "- Only read" in outline
+
+
+async def test_the_box_of_a_diagrams_node_has_the_text_of_its_group(revisit: OpenFailurePage) -> None:
+    on = await revisit(
+        """<script>log = []</script><svg width=400 height=100><g><rect width=120 height=30
+        onmousedown="log.push('greeting')" /><g><text x=20 y=20 pointer-events=none>greeting</text></g></g>
+        <g><rect x=200 width=120 height=30 onmousedown="log.push('answer')" /><text x=220 y=20>answer</text></g>
+        </svg>"""
+    )
+
+    outline = (await on.snapshotter.take_snapshot("full")).to_text()
+    box = re.search(r'<"greeting" rect 120×30 (e\d+)>', outline)
+
+    assert box, outline
+    await on.pointer.click(box[1])
+    assert await on.read_log() == ["greeting"]
+    assert '<"answer" rect' in outline

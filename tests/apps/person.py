@@ -1,0 +1,166 @@
+"""Operate an application by a browser server's tools, knowing only what their answers say."""
+
+import re
+import time
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any
+
+import anyio
+from mcp import Client
+from mcp.types import TextContent
+from tests.apps.outline import Outline, Part
+
+from outrider.core.text import count_tokens
+
+LOOK_TIMEOUT_S = 25.0
+POLL_INTERVAL_S = 1.0
+Name = str | re.Pattern[str]
+
+
+class ToolError(Exception):
+    """A tool refused; the text is its answer."""
+
+
+class Person(ABC):
+    """One browser session, with the calls and tokens that it took.
+
+    Attributes:
+        calls: Number of calls.
+        tokens: o200k tokens of the texts of all answers.
+        refusals: Answers that were errors, also where a second look helped.
+        transcript: Calls and answers, to find the cause of a failure.
+    """
+
+    server = ""
+
+    def __init__(self, client: Client, folder: Path) -> None:
+        self._client = client
+        self.folder = folder
+        self._seen: list[Outline] = []
+        self.calls = self.tokens = 0
+        self.refusals: list[str] = []
+        self.transcript: list[str] = []
+
+    async def call(self, tool: str, **arguments: Any) -> str:
+        """Call a tool and return the text of its answer.
+
+        Raises:
+            ToolError: the answer is an error.
+        """
+        result = await self._client.call_tool(tool, arguments)
+        text = "\n".join(item.text for item in result.content if isinstance(item, TextContent))
+        self.calls += 1
+        self.tokens += count_tokens(text)
+        self.transcript.append(f">>> {tool} {arguments}\n{text}")
+        if result.is_error:
+            self.refusals.append(f"{tool} {arguments}: {text[:300]}")
+            raise ToolError(text)
+        return text
+
+    @abstractmethod
+    def parse(self, text: str) -> Outline: ...
+
+    @abstractmethod
+    def is_whole(self, text: str) -> bool:
+        """Whether an action's answer shows a whole page, so that older outlines no longer hold."""
+
+    @abstractmethod
+    async def look(self) -> Outline:
+        """Return an outline of the whole page."""
+
+    @abstractmethod
+    async def open(self, url: str) -> None: ...
+
+    @abstractmethod
+    async def act(self, action: str, part: Part, *values: Any) -> str:
+        """Do one of click, double-click, type, submit, choose, check, uncheck, hover, upload and drag."""
+
+    @abstractmethod
+    async def press(self, *chords: str) -> None:
+        """Press keys in the focused element."""
+
+    @abstractmethod
+    async def accept_next_dialog(self) -> None: ...
+
+    def write_file(self, name: str, text: str) -> None:
+        """Put a file where the server may take uploads from."""
+        (self.folder / name).write_text(text)
+
+    def hear(self, text: str) -> None:
+        """Remember what an answer shows of the page."""
+        outline = self.parse(text)
+        self._seen = [outline] if self.is_whole(text) else [outline, *self._seen]
+
+    async def find(self, name: Name, role: str = "", *, after: str = "", number: int = 1) -> Part:
+        """Find a part in what was shown since the page was last seen whole, else look again until it is there.
+
+        Raises:
+            LookupError: the page did not show it in time.
+        """
+        for outline in self._seen:
+            try:
+                return outline.find(name, role, after=after, number=number)
+            except LookupError:
+                continue
+        deadline = time.monotonic() + LOOK_TIMEOUT_S
+        while True:
+            outline = await self.look()
+            try:
+                return outline.find(name, role, after=after, number=number)
+            except LookupError:
+                if time.monotonic() > deadline:
+                    raise
+                await anyio.sleep(POLL_INTERVAL_S)
+
+    async def _act(self, action: str, name: Name, role: str, where: dict[str, Any], *values: Any) -> None:
+        """Act on a part; if it is refused, look again and try once more, as a model does."""
+        try:
+            self.hear(await self.act(action, await self.find(name, role, **where), *values))
+        except ToolError:
+            self._seen = []
+            self.hear(await self.act(action, await self.find(name, role, **where), *values))
+
+    async def click(self, name: Name, role: str = "", **where: Any) -> None:
+        await self._act("click", name, role, where)
+
+    async def double_click(self, name: Name, role: str = "", **where: Any) -> None:
+        await self._act("double-click", name, role, where)
+
+    async def hover(self, name: Name, role: str = "", **where: Any) -> None:
+        await self._act("hover", name, role, where)
+
+    async def type(self, name: Name, text: str, role: str = "field", **where: Any) -> None:
+        await self._act("type", name, role, where, text)
+
+    async def submit(self, name: Name, text: str, role: str = "field", **where: Any) -> None:
+        """Type and press Enter."""
+        await self._act("submit", name, role, where, text)
+
+    async def choose(self, name: Name, option: str, role: str = "", **where: Any) -> None:
+        await self._act("choose", name, role, where, option)
+
+    async def check(self, name: Name, role: str = "", **where: Any) -> None:
+        await self._act("check", name, role, where)
+
+    async def uncheck(self, name: Name, role: str = "", **where: Any) -> None:
+        await self._act("uncheck", name, role, where)
+
+    async def upload(self, name: Name, file: str, **where: Any) -> None:
+        await self._act("upload", name, "", where, str(self.folder / file))
+
+    async def drag(self, name: Name, target: Name) -> None:
+        await self._act("drag", name, "", {}, await self.find(target))
+
+    async def read(self, text: str) -> Outline:
+        """Return an outline that holds a text, as soon as there is one.
+
+        Raises:
+            LookupError: the page did not show it in time.
+        """
+        deadline = time.monotonic() + LOOK_TIMEOUT_S
+        while text not in (outline := await self.look()).text:
+            if time.monotonic() > deadline:
+                raise LookupError(f"the page does not show {text!r}")
+            await anyio.sleep(POLL_INTERVAL_S)
+        return outline

@@ -1,0 +1,75 @@
+"""Start the server of an application on loopback and end it with all that it has started."""
+
+import os
+import signal
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+
+def find_port() -> int:
+    """Return a free port of loopback."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@contextmanager
+def run_server(
+    command: Sequence[str | Path],
+    url: str,
+    *,
+    folder: Path,
+    environ: Mapping[str, str] | None = None,
+    start_timeout_s: float = 120,
+) -> Generator[str]:
+    """Run a server, its log in `folder`, and yield its URL as soon as it answers.
+
+    Raises:
+        RuntimeError: it ended, or did not answer in time; the message holds the end of its log.
+    """
+    log = folder / "server.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command, cwd=folder, env=environ, stdout=output, stderr=output, stdin=subprocess.DEVNULL, process_group=0
+        )
+    try:
+        _wait_for_answer(process, url, log, start_timeout_s)
+        yield url
+    finally:
+        _end(process)
+
+
+def _wait_for_answer(process: subprocess.Popen[bytes], url: str, log: Path, timeout_s: float) -> None:
+    deadline = time.monotonic() + timeout_s
+    while not _answers(url):
+        if process.poll() is not None or time.monotonic() > deadline:
+            raise RuntimeError(f"the server of {url} does not answer:\n{log.read_text(errors='replace')[-2_000:]}")
+        time.sleep(0.1)
+
+
+def _answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=30):
+            return True
+    except urllib.error.HTTPError:
+        return True
+    except OSError:
+        return False
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the process group, by force after ten seconds."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, number)
+            process.wait(10)
+        except ProcessLookupError:
+            return
+        except subprocess.TimeoutExpired:
+            continue
