@@ -1,15 +1,15 @@
 """Train the model of `outrider.pages.extraction`, and score it on unseen sites.
 
-    OUTRIDER_WCXB=…/wcxb_dev python -m evals.extraction.train [--score-only] [--more data/*] [--without fundus]
+    OUTRIDER_WCXB=…/wcxb_dev python -m evals.extraction.train [--score-only] [--more data/*] [--without fundus] [--by-page]
 
 Needs numpy, scipy, scikit-learn and rapidfuzz beside the package. The data is the development split of
 the Web Content Extraction Benchmark (Murrough Foley, CC BY 4.0), with `--more` also the corpora that
 `fixtures.py` and `manuals.py` write. Seeded: the same libraries on the same machine give the same
-file. About a quarter of an hour, and half an hour with all corpora.
+file. About half an hour of one core.
 
-Scores are of the benchmark's pages: of five folds of whole sites (registered domains), and of five
-folds of single pages, of which a quarter are of sites that training has seen. The lexicon, which is
-itself learned, is learned anew for each pair of folds, so that no page has a part in its own score.
+Scores are of the benchmark's pages: of five folds of whole sites (registered domains), with `--by-page`
+also of five folds of single pages, of which a quarter are of sites that training has seen. The lexicon,
+which is itself learned, is learned anew for each pair of folds, so that no page has a part in its own score.
 With `--without NAME…` the pages of these corpora are scored by a model that has seen none of their
 sites, and nothing is written.
 """
@@ -51,6 +51,7 @@ from outrider.pages.extraction.classify.network import append_lexicon_columns
 from outrider.pages.extraction.classify.page_kind import PAGE_KINDS, KindClassifier, average_features
 
 FOLDS = 5
+LEXICON_FOLDS = 3
 SITES = 4  # on which a name's word occurs at least
 COLUMN_SITES = 40  # on which a feature is not the same everywhere
 LEAST = 0.02  # weight from which a word is stored
@@ -93,10 +94,11 @@ class Lexicon:
         return found
 
     def learn(self, pages: list[Page], chosen: list[int]) -> NDArray[np.float64]:
-        """Weights of all words, learned on the chosen pages."""
+        """Weights of all words, learned on the chosen pages. Rewritten ones have the same names as their originals, or none."""
         from scipy.sparse import vstack
         from sklearn.linear_model import SGDClassifier
 
+        chosen = [at for at in chosen if find_corpus(pages[at].sample) != REWRITTEN]
         rows = vstack([self.matrix[at] for at in chosen])
         rows.data = np.minimum(rows.data, 3)
         truth = np.concatenate([pages[at].labels for at in chosen]) > 0.5
@@ -123,9 +125,9 @@ def compute_lexicon_columns(
     book: Lexicon, pages: list[Page], tested: frozenset[int], chosen: list[int]
 ) -> dict[int, NDArray[np.float32]]:
     """Compute the columns of the lexicon for each page, learned without the sites of its own fold."""
-    fold = folds([each.sample.site for each in pages], FOLDS)
+    fold = folds([each.sample.site for each in pages], LEXICON_FOLDS)
     found = {}
-    for left_out in range(FOLDS):
+    for left_out in range(LEXICON_FOLDS):
         weights = book.learned(pages, [at for at in chosen if fold[at] != left_out])
         found |= {at: book.columns(pages[at], weights) for at in chosen if fold[at] == left_out}
     weights = book.learned(pages, chosen) if tested else np.zeros(0)
@@ -144,10 +146,14 @@ def useful(pages: list[Page]) -> NDArray[np.int64]:
 
 def fit(pages: list[Page], extra: dict[int, NDArray], chosen: list[int], columns: NDArray) -> ContentModel:
     """A model of the chosen pages: both networks."""
-    rows = np.vstack([np.hstack([pages[at].rows[:, columns], extra[at]]) for at in chosen])
-    mean, scale = rows.mean(0), 1 / (rows.std(0) + np.float32(1e-3))
-    np.clip((rows - mean) * scale, -4, 4, out=rows)
     ends = np.cumsum([0, *(len(pages[at].sizes) for at in chosen)])
+    rows = np.empty((ends[-1], len(columns) + lexicon.LEXICON_COLUMNS), np.float32)  # gigabytes, so it is filled once
+    for start, end, at in zip(ends, ends[1:], chosen, strict=False):
+        rows[start:end, : len(columns)], rows[start:end, len(columns) :] = pages[at].rows[:, columns], extra[at]
+    mean, scale = rows.mean(0), 1 / (rows.std(0) + np.float32(1e-3))
+    rows -= mean
+    rows *= scale
+    np.clip(rows, -4, 4, out=rows)
     lines, line = named_lines([pages[at].page for at in chosen], BY_NAME.places)
     named = np.concatenate([named_columns(columns), np.arange(len(columns), rows.shape[1])])
     lessons = Lessons(
@@ -176,7 +182,8 @@ def fit_kinds(pages: list[Page], extra: dict[int, NDArray], chosen: list[int], c
     rows = np.array([page_features(pages[at], extra[at], columns) for at in chosen])
     mean, scale = rows.mean(0), 1 / (rows.std(0) + np.float32(1e-3))
     linear = LogisticRegression(C=KIND_STRENGTH, max_iter=500)
-    linear.fit((rows - mean) * scale, [PAGE_KINDS.index(pages[at].sample.type) for at in chosen])
+    kinds = [PAGE_KINDS.index(pages[at].sample.type) for at in chosen]
+    linear.fit((rows - mean) * scale, kinds, [weigh(pages[at].sample) for at in chosen])
     return KindClassifier(mean, scale, linear.coef_.T.astype(np.float32), linear.intercept_.astype(np.float32))
 
 
@@ -270,6 +277,7 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--score-only", action="store_true", help="train no model; the file gets the scores")
     arguments.add_argument("--more", type=Path, nargs="+", default=[], help="folders of more corpora")
+    arguments.add_argument("--by-page", action="store_true", help="score folds of single pages, too")
     arguments.add_argument("--without", nargs="+", default=[], help="score these corpora, and write nothing")
     chosen = arguments.parse_args()
     folder = large()
@@ -280,7 +288,7 @@ def main() -> None:
     with ProcessPoolExecutor(2) as pool:
         pages = [page for page in pool.map(prepare, everything + more, chunksize=16) if page is not None]
         if more:
-            pages += [page for page in pool.map(rewrite, pages, chunksize=16) if page is not None]
+            pages += [version for versions in pool.map(rewrite, pages, chunksize=16) for version in versions]
     columns, book = useful(pages), Lexicon(pages)
     print(f"{len(pages)} pages, {sum(len(each.sizes) for each in pages)} blocks, {len(columns)} features", flush=True)
     if chosen.without:
@@ -290,9 +298,9 @@ def main() -> None:
         write(pages, columns, book, {})
     measured = cross_validated(pages, everything, columns, book)
     print(measured, flush=True)
-    write(pages, columns, book, measured)
-    measured["by_page"] = cross_validated(pages, everything, columns, book, by_page=True)
-    print(measured["by_page"], flush=True)
+    if chosen.by_page:
+        measured["by_page"] = cross_validated(pages, everything, columns, book, by_page=True)
+        print(measured["by_page"], flush=True)
     write(pages, columns, book, measured)
 
 
