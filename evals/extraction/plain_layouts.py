@@ -56,7 +56,7 @@ def draw_layout(page_id: str) -> Layout:
 
 def _invent_word(word: str, salt: str) -> str:
     number = crc32(f"{salt}{word}".encode())
-    return "".join(SYLLABLES[(number >> 5 * at) % len(SYLLABLES)] for at in range(3 + number % 3))
+    return "".join(SYLLABLES[(number >> 5 * at) % len(SYLLABLES)] for at in range(2 + number % 3))
 
 
 def rewrite_layout(page: PageBlocks, signals: PageSignals, layout: Layout) -> tuple[PageBlocks, PageSignals]:

@@ -52,16 +52,20 @@ def test_a_plain_page_has_the_same_text_in_tables_without_names_and_structured_d
     assert (plain.title, plain.description, plain.schema_bits, plain.path_bits) == ("Ferries", "", 0, 0)
 
 
-def test_a_page_gets_the_same_invented_names_each_time_and_a_forum_is_never_plain():
+def test_a_page_gets_the_same_invented_names_each_time_and_only_some_pages_have_versions():
     names = [draw_layout(f"fundus/{number}").rename("story-body") for number in range(20)]
     assert names == [draw_layout(f"fundus/{number}").rename("story-body") for number in range(20)]
     assert "" in names
     assert not any("story" in name or "body" in name for name in names)
-    versions = {kind: set[str]() for kind in ("article", "forum")}
-    for kind, found in versions.items():
-        for number in range(60):
-            found.update(draw_versions(describe_page(str(number), "coast", kind)))
-    assert versions == {"article": {"plain", "ideographs", "plain ideographs"}, "forum": {"ideographs"}}
+    versions = [
+        set(draw_versions(describe_page(f"{folder}{number}", "coast")))
+        for folder in ("", "fundus/", "manuals/")
+        for number in range(60)
+    ]
+    assert set().union(*versions[:60]) == {"plain", "ideographs", "plain ideographs"}
+    assert set() in versions[:60]
+    assert all("plain" in found for found in versions[60:120])
+    assert not any(versions[120:])
 
 
 def test_no_page_of_a_tested_site_is_trained_on():
