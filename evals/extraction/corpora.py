@@ -1,9 +1,10 @@
 """Prepare the pages of several corpora for training, and say what a page of each counts.
 
-The benchmark has all kinds of pages; the others have one or two each, so a page of theirs counts less. Of some corpora
-every fifth page is there a second time in ideographs (see `ideographs.py`).
+The benchmark has all kinds of pages; the others have one or two each, so a page of theirs counts less. Some pages are
+there again with the markup of older sites (see `plain_layouts.py`), in ideographs (see `ideographs.py`), or both.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 from zlib import crc32
@@ -14,18 +15,19 @@ from numpy.typing import NDArray
 from evals.extraction.corpus import Sample, folds
 from evals.extraction.fixtures import IDEOGRAPH
 from evals.extraction.ideographs import rewrite_page
+from evals.extraction.plain_layouts import draw_layout, rewrite_layout
 from outrider.pages.extraction.blocks.style_sheets import collect_style_sheets
 from outrider.pages.extraction.blocks.tree_walker import cut_into_blocks
 from outrider.pages.extraction.classify import features
 from outrider.pages.extraction.classify.block_arrays import build_block_arrays
-from outrider.pages.extraction.classify.signals import read_signals
+from outrider.pages.extraction.classify.signals import PageSignals, read_signals
 from outrider.pages.extraction.main_content import parse_html
 
 BENCHMARK, REWRITTEN = "benchmark", "rewritten"
-PAGE_WEIGHTS = {BENCHMARK: 1.0, "manuals": 0.4, REWRITTEN: 0.3}
-OTHER_PAGE_WEIGHT = 0.6
-REWRITTEN_CORPORA = frozenset({BENCHMARK, "fundus", "readability", "postlight"})
-ID_SUFFIX = "~ideographs"  # of a page that was rewritten
+PAGE_WEIGHTS = {BENCHMARK: 1.0, "manuals": 0.4}
+OTHER_PAGE_WEIGHT, PLAIN_PAGE_WEIGHT, IDEOGRAPHS_PAGE_WEIGHT = 0.6, 0.4, 0.3
+REWRITTEN_CORPORA = frozenset({BENCHMARK, "fundus", "readability", "postlight", "newspaper", "newspaper3k"})
+VERSION_MARK = "~"  # after it the id of a rewritten page says how
 
 
 @dataclass
@@ -56,29 +58,53 @@ def prepare(sample: Sample) -> Page | None:
     return Page(sample, page, rows, view.words, labels(page.texts, sample.text))
 
 
-def rewrite(page: Page) -> Page | None:
-    """Return every fifth page in ideographs, unless it is long or has them already."""
-    rewritten_every, max_blocks, max_ideograph_share = 5, 1_500, 0.2
-    sample = page.sample
-    if find_corpus(sample) not in REWRITTEN_CORPORA or crc32(sample.id.encode()) % rewritten_every:
-        return None
-    if len(page.sizes) > max_blocks or len(IDEOGRAPH.findall(sample.text)) > max_ideograph_share * len(sample.text):
-        return None
-    blocks, signals = rewrite_page(page.page, read_signals(parse_html(sample.html()), sample.url))
+def rewrite(page: Page) -> list[Page]:
+    """Return the other versions of a page: none of long pages, and none in ideographs of pages that have them."""
+    max_blocks, max_ideograph_share = 1_500, 0.2
+    sample, versions = page.sample, list(draw_versions(page.sample))
+    if len(IDEOGRAPH.findall(sample.text)) > max_ideograph_share * len(sample.text):
+        versions = [each for each in versions if "ideographs" not in each]
+    if not versions or len(page.sizes) > max_blocks:
+        return []
+    signals = read_signals(parse_html(sample.html()), sample.url)
+    return [_write_version(page, signals, version) for version in versions]
+
+
+def draw_versions(sample: Sample) -> Iterator[str]:
+    """Draw a page's versions: all news and a third of the benchmark are plain, and a third of both in ideographs."""
+    corpus, number = find_corpus(sample), crc32(f"x{sample.id}".encode())
+    if corpus not in REWRITTEN_CORPORA:
+        return
+    if corpus != BENCHMARK or number % 3 == 0:
+        yield "plain"
+    if number % 6 == 1:
+        yield "plain ideographs"
+    if crc32(sample.id.encode()) % 5 == 0:
+        yield "ideographs"
+
+
+def _write_version(page: Page, signals: PageSignals, version: str) -> Page:
+    sample, blocks = page.sample, page.page
+    if "ideographs" in version:
+        blocks, signals = rewrite_page(blocks, signals)
+    if "plain" in version:
+        blocks, signals = rewrite_layout(blocks, signals, draw_layout(sample.id))
     view = build_block_arrays(blocks)
     rows = features.build_features(blocks, signals, view).to_rows()
-    return Page(replace(sample, id=sample.id + ID_SUFFIX), blocks, rows, view.words, page.labels)
+    return Page(replace(sample, id=sample.id + VERSION_MARK + version), blocks, rows, view.words, page.labels)
 
 
 def find_corpus(sample: Sample) -> str:
     """Return the name of the corpus that a page is of."""
-    if sample.id.endswith(ID_SUFFIX):
+    if VERSION_MARK in sample.id:
         return REWRITTEN
     return sample.id.split("/")[0] if "/" in sample.id else BENCHMARK
 
 
 def weigh(sample: Sample) -> float:
     """Return what a page counts beside others."""
+    if find_corpus(sample) == REWRITTEN:
+        return IDEOGRAPHS_PAGE_WEIGHT if "ideographs" in sample.id else PLAIN_PAGE_WEIGHT
     return PAGE_WEIGHTS.get(find_corpus(sample), OTHER_PAGE_WEIGHT)
 
 
@@ -95,5 +121,5 @@ def leave_out(samples: list[Sample], tested: frozenset[int], *, by_page: bool = 
     ids = {samples[at].id for at in tested}
     sites = set() if by_page else {samples[at].site for at in tested}
     return [
-        at for at, each in enumerate(samples) if each.site not in sites and each.id.removesuffix(ID_SUFFIX) not in ids
+        at for at, each in enumerate(samples) if each.site not in sites and each.id.split(VERSION_MARK)[0] not in ids
     ]

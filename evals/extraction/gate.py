@@ -18,24 +18,26 @@ from evals.extraction.evaluate import measure, ours
 from outrider.pages.extraction.classify.model import load_model
 
 OWN_DIGEST = "8b2892d1ce86b316c244cf135d909554dfcb2e520f23d46b37b0665605cc4817"
-OWN_FLOORS = {"all": 0.94}
+OWN_FLOORS = {"all": 0.97}
 LARGE_FLOOR = 0.86
-UNSEEN_FLOORS = {
-    "all": 0.872,
-    "article": 0.955,
-    "documentation": 0.94,
-    "service": 0.85,
-    "forum": 0.80,
-    "product": 0.64,
-    "collection": 0.68,
-    "listing": 0.73,
+UNSEEN_FLOORS = {  # of the first fold of sites, where a model of the benchmark alone has .867
+    "all": 0.869,
+    "article": 0.95,
+    "documentation": 0.945,
+    "service": 0.84,
+    "forum": 0.85,
+    "product": 0.7,
+    "collection": 0.695,
+    "listing": 0.74,
 }
+HELD_OUT_FLOORS = {"fundus": 0.945, "manuals": 0.977, "newspaper3k": 0.974}
 
 
 def failures() -> list[str]:
     """What is wrong with the package, one sentence each."""
     provenance = load_model().provenance
     found = small(OWN, OWN_DIGEST, OWN_FLOORS) + below("unseen sites", provenance["scores"], UNSEEN_FLOORS)
+    found += below("held-out corpora", provenance["held_out"], HELD_OUT_FLOORS)
     named = os.environ.get(VARIABLE)
     return found + (big(Path(named), provenance) if named else [])
 

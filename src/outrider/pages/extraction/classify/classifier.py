@@ -57,7 +57,8 @@ def choose_blocks(
     page: PageBlocks, probabilities: Floats, words: Floats, kind: str
 ) -> tuple[list[int], dict[str, Any]]:
     """Choose the blocks to keep by their probabilities and the page's kind. Return their numbers and facts."""
-    max_brief_words = 150  # a page of few words and blocks has nothing around its content
+    max_brief_words = 150  # a page of few words and blocks has little around its content
+    min_brief_probability = 0.35
     if kind == "listing" and is_single_article(page, probabilities, words):
         kind = CONTIGUOUS_KIND
     # Doubtful blocks of documentation with listings are mostly content, so it has no floor.
@@ -69,7 +70,7 @@ def choose_blocks(
         facts["fallback"] = "whole"
     if len(keep) < MIN_FLOOR_BLOCKS and float(words.sum()) < max_brief_words:
         # Its possible content, headings included, is kept with its listings and everything between.
-        keep |= probabilities >= MIN_RELATED_PROBABILITY
+        keep |= probabilities >= min_brief_probability
         keep |= [page.elements[row[0]][1] == LISTING_TAG for row in page.rows]
         kept = np.flatnonzero(keep)
         keep[kept[0] : kept[-1] + 1] = True
