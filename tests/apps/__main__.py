@@ -1,6 +1,7 @@
 """Play the tasks of all applications, or of those that are named, and print a table."""
 
 import argparse
+import signal
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -18,6 +19,7 @@ def main() -> int:
     options.add_argument("--task", default="", help="only tasks with this text in their title")
     options.add_argument("--transcripts", type=Path, help="write the calls and answers of each task into this folder")
     given = options.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # servers are ended then too, as by Ctrl+C
     chosen = [APPLICATIONS[name] for name in given.applications or APPLICATIONS]
     played = [each for application in chosen for each in _play_application(application, given)]
     print("\n".join(format_table(played)))
