@@ -41,6 +41,7 @@ TABLE_REFERENCES = (
     TableReference("evaluation_keys", "evaluation_id", "evaluations"),
     TableReference("crawl_pages", "crawl", "crawls"),
     TableReference("playbook_runs", "playbook", "playbooks"),
+    TableReference("flow_run_steps", "run_id", "flow_runs"),
     TableReference("identity_members", "workspace", "identity_workspaces", key="name", is_derived=False),
 )
 
