@@ -85,6 +85,7 @@ test-scale: .venv/browser.ready
 test-kills: .venv/dev.ready
 	OUTRIDER_KILLS=200 $(RUN)/pytest tests/e2e/test_work_survives.py tests/e2e/test_content_survives.py \
 		tests/unit/workspace/test_crash.py tests/unit/workspace/sandbox/test_orphans.py -q
+	OUTRIDER_KILLS=100 $(RUN)/pytest tests/e2e/flows/test_flows_survive.py -q
 
 # The programs of the guide to agent frameworks, each in an environment of its own with the newest versions.
 frameworks: .venv/browser.ready

@@ -40,6 +40,7 @@ from outrider.core.storage.factory import build_storage
 from outrider.core.tool import InstalledToolNames, Toolset
 from outrider.core.tool_policy import ToolPolicy
 from outrider.core.toolbox import Toolbox
+from outrider.flows.flow_runs import FlowRuns
 from outrider.flows.flow_store import FlowStore
 from outrider.pages.crawl import Crawler
 from outrider.pages.pages import Pages
@@ -439,6 +440,7 @@ class Container:
             Processes: self.processes,
             PlanStore: PlanStore(self.database),
             PlaybookStore: PlaybookStore(self.database),
+            FlowRuns: FlowRuns(self.database),
             FlowStore: FlowStore(self.loaded.workspace, self.settings.data_dir, self.loaded.environ),
         }
 

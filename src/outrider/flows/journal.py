@@ -1,12 +1,12 @@
 """Remember what a run has begun and done, so that it can go on after an interruption."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from outrider.flows.extraction import Value
 
-StepState = Literal["begun", "done", "skipped"]
+StepState = Literal["begun", "done", "skipped", "undone"]
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,8 @@ class StepRecord:
 
     Attributes:
         position: Its position in the run.
-        state: `begun` is written before a step that may have an effect, the others after it.
+        state: `begun` is written before a step that may have an effect, the others after it; `undone` where a person
+            has said that an interrupted step had none.
         kind: The kind of step.
         summary: What it does.
         url: The page's address afterwards.
@@ -35,10 +36,16 @@ class StepRecord:
     notes: tuple[str, ...] = ()
     rows: tuple[dict[str, Value], ...] = ()
 
+    @classmethod
+    def from_row(cls, row: Mapping[Any, Any]) -> "StepRecord":
+        """Read it from a row of the database."""
+        names = ("position", "state", "kind", "summary", "url", "was_met", "seconds")
+        return cls(**{name: row[name] for name in names}, notes=tuple(row["notes"]), rows=tuple(row["rows"]))
+
     @property
     def is_over(self) -> bool:
         """Whether it need not be done any more."""
-        return self.state != "begun"
+        return self.state in ("done", "skipped")
 
 
 class StepJournal:
@@ -54,6 +61,11 @@ class StepJournal:
     def find_record(self, position: str) -> StepRecord | None:
         """Return what is known of a step."""
         return self.records.get(position)
+
+    async def settle_begun(self, *, is_done: bool) -> None:
+        """Write down what a person has found out about the step in which the run was interrupted."""
+        for record in [each for each in self.records.values() if each.state == "begun"]:
+            await self.write_record(replace(record, state="done" if is_done else "undone"))
 
     async def write_record(self, record: StepRecord) -> None:
         """Remember a step."""

@@ -214,7 +214,8 @@ class FlowRunner:
         if context.position < self._from:
             return
         self._here = context
-        await self._restore_page()
+        if await self._restore_page() and filled.kind == "dialog" and not record:
+            raise Stopped("unknown_effect", "the run was interrupted, and with it the dialog that the step answers")
         if record and await self._settle_unknown(filled, record, context):
             return
         started = time.monotonic()
@@ -279,7 +280,7 @@ class FlowRunner:
 
     async def _settle_unknown(self, step: FlowStep, record: StepRecord, context: StepContext) -> bool:
         """Find out whether an interrupted step was done; return False if it was not. Raises Stopped."""
-        if is_harmless(step):
+        if is_harmless(step) or record.state == "undone":
             return False
         started = time.monotonic()
         if step.proof:
@@ -294,10 +295,10 @@ class FlowRunner:
         await self._finish(step, context, started, ["it was done before an interruption"])
         return True
 
-    async def _restore_page(self) -> None:
-        """Bring a new page to where the run was, once. Raises Stopped."""
+    async def _restore_page(self) -> bool:
+        """Bring a new page to where the run was; return whether it was a new one. Raises Stopped."""
         if not self._must_restore:
-            return
+            return False
         self._must_restore = False
         for passed in plan_restore(self._passed):
             try:
@@ -305,6 +306,7 @@ class FlowRunner:
             except Stopped as stopped:
                 message = f"the page of before cannot be restored: step {passed.record.position}: {stopped.message}"
                 raise Stopped(stopped.reason, message) from None
+        return True
 
     async def _repeat_step(self, passed: PassedStep) -> None:
         """Do a step again that has no effect outside the page. Raises Stopped."""

@@ -66,6 +66,25 @@ def run_flow(
     _call("runFlow", given, options)
 
 
+@command.command("runs")
+@click.argument("name", required=False)
+@add_call_options
+def list_runs(name: str | None, options: CallOptions) -> None:
+    """List the latest runs, of flow NAME or of all flows."""
+    _call("listFlowRuns", {"name": name}, options)
+
+
+@command.command("resume")
+@click.argument("run")
+@click.option("--from", "from_step", metavar="STEP", help="Go on with this step.")
+@click.option("--done", "unknown_step", flag_value="done", help="The interrupted step was done.")
+@click.option("--again", "unknown_step", flag_value="again", help="It was not done: do it.")
+@add_call_options
+def resume_flow(run: str, *, from_step: str | None, unknown_step: str | None, options: CallOptions) -> None:
+    """Go on with RUN, which stopped or whose process died, without doing a step twice."""
+    _call("resumeFlow", {"runId": run, "fromStep": from_step, "unknownStep": unknown_step}, options)
+
+
 @command.command("test")
 @click.argument("names", nargs=-1, metavar="[NAME…]")
 @add_call_options

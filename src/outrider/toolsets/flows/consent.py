@@ -43,14 +43,16 @@ class PausedRun:
     Attributes:
         session_id: Its browser session.
         step: The step that was asked about; empty for the question before the start.
+        run_id: Its record.
     """
 
     session_id: str = ""
     step: str = ""
+    run_id: str = ""
 
     def to_state(self) -> str:
         """Return it as the state of a paused call."""
-        return json.dumps({"session": self.session_id, "step": self.step})
+        return json.dumps({"session": self.session_id, "step": self.step, "run": self.run_id})
 
 
 def read_paused_run(call: Call) -> PausedRun | None:
@@ -59,7 +61,7 @@ def read_paused_run(call: Call) -> PausedRun | None:
         return None
     try:
         state = json.loads(call.state)
-        return PausedRun(str(state["session"]), str(state["step"]))
+        return PausedRun(str(state["session"]), str(state["step"]), str(state["run"]))
     except (ValueError, KeyError, TypeError):
         return None
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -11,6 +12,7 @@ from outrider.core.errors import OutriderError, Refused
 from outrider.core.jail import rename_error_field
 from outrider.core.result import Result, TextBlock
 from outrider.flows.flow_file import find_step_line
+from outrider.flows.flow_runs import StoredRun
 from outrider.flows.positions import to_number
 from outrider.flows.program import FlowProgram
 from outrider.flows.row_list import format_csv
@@ -69,23 +71,23 @@ async def save_result_files(workspaces: SessionWorkspaces, call: Call, run: Flow
 
 
 def build_run_result(
-    tool_options: ToolOptions, program: FlowProgram, run: FlowRun, session: "Session", *, is_closed: bool
+    tool_options: ToolOptions, program: FlowProgram, run: FlowRun, run_id: str, session: "Session | None"
 ) -> Result:
-    """Describe a run."""
+    """Describe a run; `session` is None where it was closed."""
     flow = program.flow
     lines = [f"step {position}: {escape_line(note)}" for position, note in run.healed]
     lines = [f"Recognised although changed: {line}" for line in lines]
-    lines += [f"Note: {note}" for note in (*run.notes, *take_notes(session))]
-    data: dict[str, Any] = {"name": flow.name, "version": flow.version} | run.to_dict()
-    data |= {} if is_closed else {"sessionId": session.id}
+    lines += [f"Note: {note}" for note in (*run.notes, *(take_notes(session) if session else ()))]
+    data: dict[str, Any] = {"name": flow.name, "version": flow.version, "runId": run_id} | run.to_dict()
+    data |= {"sessionId": session.id} if session else {}
     if run.results:
         data["data"] = {name: rows[:MAX_SHOWN_ROWS] for name, rows in run.results.items()}
-        lines += _describe_rows(tool_options, run, session.url)
+        lines += _describe_rows(tool_options, run, flow.origins[0])
     if run.stop is None:
         data |= {"files": list(run.files)} if run.files else {}
         head = f"{flow.name} ended right: {len(run.steps)} steps in {run.seconds:.1f} s, without a model."
         return Result((TextBlock("\n".join([head, *lines])),), data=data)
-    error = _build_stop_error(program, run.stop, "" if is_closed else session.id)
+    error = _build_stop_error(program, run.stop, run_id, session.id if session else "")
     outline = tool_options.mark_untrusted(run.stop.outline, run.stop.url)
     text = "\n".join([error.message, error.hint, *lines, outline])
     return Result((TextBlock(text),), data=data | {"error": error.to_dict()}, is_error=True)
@@ -106,26 +108,46 @@ def _describe_rows(tool_options: ToolOptions, run: FlowRun, origin: str) -> list
     return lines
 
 
-def _build_stop_error(program: FlowProgram, stop: Stop, session_id: str) -> OutriderError:
+def _build_stop_error(program: FlowProgram, stop: Stop, run_id: str, session_id: str) -> OutriderError:
     """Build the error of a run that stopped; its code is the reason."""
-    onward = f"runFlow with sessionId={session_id} and fromStep={stop.next_step}"
-    if not session_id:
+    onward = f"resumeFlow with runId={run_id} and fromStep={stop.next_step}"
+    if stop.reason == "unknown_effect":
+        hint = (
+            f"look whether step {stop.step} was done, then resumeFlow with runId={run_id} and unknownStep=done or again"
+        )
+    elif not session_id:
         hint = "run it without keepOpen=false to look at the page where it stopped"
     elif stop.reason == "check_failed":
         hint = f"look whether it worked: then {onward}; else correct the flow"
     elif stop.reason == "needs_person":
-        hint = f"let a person sign in there, then {onward}"
+        hint = f"let a person sign in in session {session_id}, then {onward}"
     elif stop.reason == "origin_refused":
         hint = "add the site to the flow's origins if it belongs there"
     elif stop.reason == "data_mismatch":
         hint = f"compare `extract` with the page, correct the flow, then {onward}"
     else:
-        by_hand = f"runFlow with sessionId={session_id} and fromStep={stop.after_step}"
-        hint = f"do step {stop.step} by hand in that session, then {by_hand}"
+        by_hand = f"resumeFlow with runId={run_id} and fromStep={stop.after_step}"
+        hint = f"do step {stop.step} by hand in session {session_id}, then {by_hand}"
     details: dict[str, Any] = {"reason": stop.reason, "step": to_number(stop.step)}
     details |= {"fromStep": to_number(stop.next_step), "url": stop.url[:2_000]}
-    details |= {"sessionId": session_id} if session_id else {}
+    details |= {"runId": run_id} | ({"sessionId": session_id} if session_id else {})
     details |= {"flow": stop.flow, "line": find_step_line(program.texts[stop.flow], stop.place)} if stop.place else {}
     place = f", line {details['line']} of {stop.flow}.yaml" if stop.place else ""
     message = f"{program.flow.name} has stopped ({stop.reason}{place}): {escape_line(stop.message)}"
     return Refused(message, code=stop.reason, hint=hint, details=details)
+
+
+def describe_run(run: StoredRun) -> dict[str, Any]:
+    """Describe a stored run for lists."""
+    state = "interrupted" if run.is_interrupted else run.state
+    started = datetime.fromtimestamp(run.started_at, UTC).isoformat(timespec="seconds")
+    row: dict[str, Any] = {
+        "runId": run.id,
+        "name": run.flow,
+        "version": run.version,
+        "state": state,
+        "startedAt": started,
+    }
+    row |= {"seconds": round(run.ended_at - run.started_at, 1)} if run.ended_at else {}
+    row |= {"step": run.step} if run.step and state != "done" else {}
+    return row | ({"message": escape_line(run.message)} if run.message else {})

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import anyio
 
@@ -12,11 +12,13 @@ from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded, InvalidInput, OutriderError
 from outrider.core.result import Result
 from outrider.core.tool_policy import ToolPolicy
+from outrider.flows.flow_runs import FlowRuns, StoredRun
 from outrider.flows.flow_store import FlowStore
-from outrider.flows.positions import Position, format_position, parse_position
+from outrider.flows.positions import Position, format_position
 from outrider.flows.program import FlowProgram
+from outrider.flows.run import FlowRun
 from outrider.flows.runner import ConsentNeeded, FlowRunner
-from outrider.flows.values import resolve_parameters
+from outrider.flows.values import FlowValues, resolve_parameters
 from outrider.toolsets.browser.sessions import createSession
 from outrider.toolsets.flows.consent import (
     PausedRun,
@@ -36,8 +38,25 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class RunServices:
+    """What a run works with."""
+
+    browsers: Browsers
+    workspaces: SessionWorkspaces
+    store: FlowStore
+    runs: FlowRuns
+    policy: ToolPolicy
+    tool_options: ToolOptions
+
+
+@dataclass(frozen=True)
 class RunRequest:
-    """What a caller of runFlow wants."""
+    """What a caller of runFlow or resumeFlow wants.
+
+    Attributes:
+        run: The run to go on with; None for a new one.
+        unknown_step: What a person found out about the step in which that run was interrupted.
+    """
 
     program: FlowProgram
     parameters: Mapping[str, Any]
@@ -46,66 +65,118 @@ class RunRequest:
     state_id: str | None = None
     keep_open: bool | None = None
     patience_s: float = 10.0
+    run: StoredRun | None = None
+    unknown_step: Literal["done", "again"] | None = None
 
 
-async def run_flow(
-    browsers: Browsers,
-    workspaces: SessionWorkspaces,
-    store: FlowStore,
-    policy: ToolPolicy,
-    tool_options: ToolOptions,
-    call: Call,
-    request: RunRequest,
-) -> Result:
+async def run_flow(services: RunServices, call: Call, request: RunRequest) -> Result:
     """Run a flow. Raises OutriderError before it starts, and AnswerNeeded where a person must be asked."""
     program, paused = request.program, read_paused_run(call)
     flow = program.flow
     if request.from_step and request.from_step[0] > len(flow.steps) + 1:
         raise InvalidInput(f"fromStep: {flow.name} has {len(flow.steps)} steps", hint="send a lower number")
-    require_tools(program, policy, call)
+    if request.from_step > (1,) and not (request.session_id or request.run):
+        hint = "send the session in which the flow has stopped, or use resumeFlow"
+        raise InvalidInput(f"fromStep: {format_position(request.from_step)} needs sessionId", hint=hint)
+    require_tools(program, services.policy, call)
     values = resolve_parameters(flow, request.parameters)
-    secrets = await anyio.to_thread.run_sync(store.resolve_secrets, program)
+    secrets = await anyio.to_thread.run_sync(services.store.resolve_secrets, program)
     require_start_consent(program, call, request.state_id)
     require_step_allowed(flow, call, paused)
-    session_id = (paused.session_id if paused else "") or request.session_id
-    session = await _open_session(browsers, workspaces, call, request, session_id)
-    step = parse_position(paused.step) if paused and paused.step else request.from_step
-    runner = FlowRunner(
-        program,
-        SessionPage(session),
-        values,
-        secrets,
-        needs_consent=build_consent_check(policy),
-        patience_s=request.patience_s,
-    )
-    hidden = SecretFilter(secrets)
-    session.actions.secrets |= hidden.values
+    run, lease = await _begin_run(services, call, request, paused)
     try:
-        run = await runner.run_steps(step, approved_step=paused.step if paused else "")
-    except ConsentNeeded as needed:
-        question = f"Let the flow {flow.name} do step {needed.position}, {needed.step}, on {session.url[:200]}?"
-        raise AnswerNeeded(hidden.hide(question), state=PausedRun(session.id, needed.position).to_state()) from None
+        return await _run_stored(services, call, request, run, lease, (values, secrets))
+    except AnswerNeeded:
+        await services.runs.end_run(run, lease, "waiting")
+        raise
+    except OutriderError as error:
+        await services.runs.end_run(run, lease, "stopped", message=error.message)
+        raise
+    except anyio.get_cancelled_exc_class():
+        await services.runs.end_run(run, lease, "stopped", message="the call was cancelled")
+        raise
+
+
+async def _begin_run(
+    services: RunServices, call: Call, request: RunRequest, paused: PausedRun | None
+) -> tuple[StoredRun, str]:
+    """Return the record of a new run, or that of the one to go on with, and its lease. Raises OutriderError."""
+    run = await services.runs.load_run(call, paused.run_id) if paused and paused.run_id else request.run
+    if run is not None:
+        return run, await services.runs.claim_run(run)
+    options = {"stateId": request.state_id, "waitSeconds": request.patience_s, "keepOpen": request.keep_open}
+    run = await services.runs.create_run(call, request.program, request.parameters, options)
+    return run, run.lease
+
+
+async def _run_stored(
+    services: RunServices,
+    call: Call,
+    request: RunRequest,
+    stored: StoredRun,
+    lease: str,
+    resolved: tuple[FlowValues, Mapping[str, Mapping[str, str]]],
+) -> Result:
+    program, paused = request.program, read_paused_run(call)
+    hidden = SecretFilter(resolved[1])
+    session, is_new = await _open_session(services, call, request, stored)
+    await services.runs.set_browser_session(stored, lease, session.id)
+    session.actions.secrets |= hidden.values
+    async with services.runs.open_journal(stored, lease, hidden.hide_in) as journal:
+        if request.unknown_step:
+            await journal.settle_begun(is_done=request.unknown_step == "done")
+        runner = FlowRunner(
+            program,
+            SessionPage(session),
+            *resolved,
+            journal=journal,
+            is_new_page=is_new and bool(journal.records),
+            needs_consent=build_consent_check(services.policy),
+            patience_s=request.patience_s,
+        )
+        try:
+            run = await runner.run_steps(request.from_step, approved_step=paused.step if paused else "")
+        except ConsentNeeded as needed:
+            question = f"Let the flow {stored.flow} do step {needed.position}, {needed.step}, on {session.url[:200]}?"
+            state = PausedRun(session.id, needed.position, stored.id).to_state()
+            raise AnswerNeeded(hidden.hide(question), state=state) from None
+    if run.stop is None:
+        await save_result_files(services.workspaces, call, run)
+    await _store_outcome(services.runs, stored, lease, run, hidden)
     keeps_open = run.stop is not None if request.keep_open is None else request.keep_open
-    is_closed = not (session_id or keeps_open)
+    is_closed = not (request.session_id or keeps_open)
     if is_closed:
         with suppress(OutriderError):
-            await browsers.close_session(call.session, session.id)
+            await services.browsers.close_session(call.session, session.id)
+    shown_session = None if is_closed else session
+    return hidden.hide_in_result(build_run_result(services.tool_options, program, run, stored.id, shown_session))
+
+
+async def _store_outcome(runs: FlowRuns, stored: StoredRun, lease: str, run: FlowRun, hidden: SecretFilter) -> None:
     if run.stop is None:
-        await save_result_files(workspaces, call, run)
-    return hidden.hide_in_result(build_run_result(tool_options, program, run, session, is_closed=is_closed))
+        await runs.end_run(stored, lease, "done")
+        return
+    message = hidden.hide(f"{run.stop.reason}: {run.stop.message}")
+    await runs.end_run(stored, lease, "stopped", step=run.stop.step, message=message)
 
 
 async def _open_session(
-    browsers: Browsers, workspaces: SessionWorkspaces, call: Call, request: RunRequest, session_id: str | None
-) -> "Session":
-    """Return the session to run in, which is new unless one is named. Raises OutriderError."""
-    if session_id:
-        return browsers.get_session(call.session, session_id)
-    if request.from_step > (1,):
-        step = format_position(request.from_step)
-        raise InvalidInput(f"fromStep: {step} needs sessionId", hint="send the session in which the flow has stopped")
+    services: RunServices, call: Call, request: RunRequest, stored: StoredRun
+) -> "tuple[Session, bool]":
+    """Return the session to run in, and whether it is a new one. Raises OutriderError."""
+    if request.session_id:
+        return services.browsers.get_session(call.session, request.session_id), False
+    open_sessions = {session.id: session for session in services.browsers.list_sessions(call.session)}
+    if stored.browser_session in open_sessions:
+        return open_sessions[stored.browser_session], False
     # Consent to the sign-in was asked for with the flow.
     own_call = replace(call, run=None)
-    title = f"flow {request.program.flow.name}"
-    opened = await createSession(browsers, workspaces, own_call, "about:blank", title=title, stateId=request.state_id)
-    return browsers.get_session(call.session, opened.data["sessionId"])
+    opened = await createSession(
+        services.browsers,
+        services.workspaces,
+        own_call,
+        "about:blank",
+        title=f"flow {stored.flow}",
+        stateId=request.state_id,
+    )
+    return services.browsers.get_session(call.session, opened.data["sessionId"]), True

@@ -1,21 +1,24 @@
 """Tools that save, list, show, run and delete flows."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import anyio
 from pydantic import Field
 
 from outrider.browser.session.browsers import Browsers
 from outrider.core.context import Call
-from outrider.core.errors import NotFound
+from outrider.core.errors import InvalidInput, NotFound
 from outrider.core.result import Result, TextBlock
 from outrider.core.tool import Toolset
 from outrider.core.tool_policy import ToolPolicy
 from outrider.flows.flow import require_flow_name
+from outrider.flows.flow_runs import FlowRuns
 from outrider.flows.flow_store import FlowStore
 from outrider.flows.positions import parse_position
+from outrider.flows.program import load_program
 from outrider.flows.recording import FlowBuilder
-from outrider.toolsets.flows.running import RunRequest, run_flow
+from outrider.toolsets.flows.run_result import describe_run
+from outrider.toolsets.flows.running import RunRequest, RunServices, run_flow
 from outrider.toolsets.options import ToolOptions
 from outrider.toolsets.parameters import NotNegative
 from outrider.toolsets.usual_names import USUAL_TOOL_NAMES
@@ -115,6 +118,7 @@ async def runFlow(
     browsers: Browsers,
     workspaces: SessionWorkspaces,
     store: FlowStore,
+    runs: FlowRuns,
     policy: ToolPolicy,
     tool_options: ToolOptions,
     call: Call,
@@ -133,7 +137,57 @@ async def runFlow(
     program = await anyio.to_thread.run_sync(store.load_program, call, name)
     start = parse_position(fromStep) if fromStep is not None else ()
     request = RunRequest(program, parameters or {}, sessionId, start, stateId, keepOpen, waitSeconds)
-    return await run_flow(browsers, workspaces, store, policy, tool_options, call, request)
+    return await run_flow(RunServices(browsers, workspaces, store, runs, policy, tool_options), call, request)
+
+
+@flows.tool(
+    effect="act",
+    stake="low",
+    title="Resume a run of a flow",
+    open_world=True,
+    untrusted=True,
+    timeout=MAX_RUN_S,
+)
+async def resumeFlow(
+    browsers: Browsers,
+    workspaces: SessionWorkspaces,
+    store: FlowStore,
+    runs: FlowRuns,
+    policy: ToolPolicy,
+    tool_options: ToolOptions,
+    call: Call,
+    /,
+    runId: Annotated[str, Field(min_length=1, max_length=40)],
+    fromStep: Annotated[int | str | None, Field(description="Default: the step that is not done")] = None,
+    unknownStep: Annotated[
+        Literal["done", "again"] | None, Field(description="Whether the interrupted step was done")
+    ] = None,
+) -> Result:
+    """Go on with a run that stopped or whose process died; no step is done twice."""
+    run = await runs.load_run(call, runId)
+    if run.state == "done":
+        raise InvalidInput(f"runId: {run.id} has ended right", hint="runFlow starts a new run")
+    options = run.options
+    request = RunRequest(
+        load_program(run.flow, lambda name: run.sources[name]),
+        run.parameters,
+        from_step=parse_position(fromStep) if fromStep is not None else (),
+        state_id=options.get("stateId"),
+        keep_open=options.get("keepOpen"),
+        patience_s=options.get("waitSeconds", 10.0),
+        run=run,
+        unknown_step=unknownStep,
+    )
+    return await run_flow(RunServices(browsers, workspaces, store, runs, policy, tool_options), call, request)
+
+
+@flows.tool(title="List runs of flows", viewers=True, untrusted=True)
+async def listFlowRuns(runs: FlowRuns, call: Call, /, name: str | None = None) -> Result:
+    """List the latest runs, newest first."""
+    found = await runs.list_runs(call, name or "")
+    rows = [describe_run(run) for run in found]
+    lines = [" ".join(str(value) for value in row.values()) for row in rows]
+    return Result((TextBlock("\n".join(lines) or "There are no runs: runFlow starts one."),), data={"runs": rows})
 
 
 def _find_session(browsers: Browsers, call: Call, session_id: str | None) -> "Session":

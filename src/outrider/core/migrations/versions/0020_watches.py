@@ -6,7 +6,7 @@ from alembic import op
 from outrider.core.tables import json_type
 
 revision = "0020"
-down_revision = "0018"
+down_revision = "0019"
 branch_labels = None
 depends_on = None
 

@@ -1,0 +1,232 @@
+"""Store runs of flows, so that another process can go on with one."""
+
+import hashlib
+import uuid
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import anyio
+
+from outrider.core.background import run_background
+from outrider.core.context import Call
+from outrider.core.database.database import Database, to_storable_text
+from outrider.core.errors import NotFound, OutriderError, Refused
+from outrider.flows.journal import StepJournal, StepRecord
+from outrider.flows.process_mark import is_process_gone, read_process_mark
+from outrider.flows.program import FlowProgram
+
+if TYPE_CHECKING:  # SQLAlchemy is loaded when a query is made
+    from sqlalchemy import Connection
+
+RunState = Literal["running", "waiting", "stopped", "done"]
+LEASE_S = 30.0  # without a sign of life for so long, a process of another machine counts as dead
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """A run in the database.
+
+    Attributes:
+        id: Its id.
+        flow: The flow's name.
+        version: The flow's version.
+        sources: The file of each flow that it runs, by name.
+        parameters: As the caller gave them; secrets are not among them.
+        options: Those of the call, for going on.
+        state: `running`, `waiting` for a person, `stopped` or `done`.
+        step: The position at which it is.
+        message: Why it stopped.
+        browser_session: The browser session in which it ran last.
+        is_interrupted: Whether its process ended in the middle.
+        lease: The key of the process that works on it.
+    """
+
+    id: str
+    flow: str
+    version: int
+    sources: Mapping[str, str]
+    parameters: Mapping[str, Any]
+    options: Mapping[str, Any]
+    state: RunState
+    step: str
+    message: str
+    browser_session: str
+    started_at: float
+    ended_at: float | None
+    is_interrupted: bool = False
+    lease: str = ""
+
+
+class FlowRuns:
+    """The runs of all flows.
+
+    Args:
+        database: The database.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def create_run(
+        self, call: Call, program: FlowProgram, parameters: Mapping[str, Any], options: Mapping[str, Any]
+    ) -> StoredRun:
+        """Store a new run, and forget those that ended long ago. Raises Unavailable."""
+        from outrider.flows.tables import flow_runs
+
+        kept_s = 30 * 86_400.0
+        now, run_id = self._database.now(), f"run_{uuid.uuid4().hex[:20]}"
+        row = {
+            "id": run_id,
+            "owner": build_owner_key(call),
+            "session": to_storable_text(call.session, 200),
+            "flow": program.flow.name,
+            "version": program.flow.version,
+            "sources": dict(program.texts),
+            "parameters": dict(parameters),
+            "options": dict(options),
+            "state": "running",
+            "step": "",
+            "message": "",
+            "browser_session": "",
+            "started_at": now,
+            **self._build_lease(),
+        }
+        forget = flow_runs.delete().where(flow_runs.c.ended_at < now - kept_s)
+
+        def write_rows(connection: "Connection") -> None:
+            connection.execute(forget)
+            connection.execute(flow_runs.insert(), [row])
+
+        await self._database.run_transaction(write_rows, write=True)
+        return _parse_run(row, now)
+
+    async def load_run(self, call: Call, run_id: str) -> StoredRun:
+        """Load one of the caller's runs. Raises NotFound, Unavailable."""
+        from outrider.flows.tables import flow_runs
+
+        query = flow_runs.select().where(flow_runs.c.id == run_id, flow_runs.c.owner == build_owner_key(call))
+        async with self._database.read() as connection:
+            row = (await connection.execute(query)).mappings().first()
+        if row is None:
+            raise NotFound(f"runId: no run {run_id[:60]!r}", hint="listFlowRuns names the runs", code="unknown_run")
+        return _parse_run(row, self._database.now())
+
+    async def list_runs(self, call: Call, flow: str = "", limit: int = 20) -> list[StoredRun]:
+        """List the caller's runs, newest first. Raises Unavailable."""
+        from outrider.flows.tables import flow_runs
+
+        query = flow_runs.select().where(flow_runs.c.owner == build_owner_key(call))
+        query = query.where(flow_runs.c.flow == flow) if flow else query
+        async with self._database.read() as connection:
+            ordered = query.order_by(flow_runs.c.started_at.desc(), flow_runs.c.id).limit(limit)
+            rows = (await connection.execute(ordered)).mappings().all()
+        return [_parse_run(row, self._database.now()) for row in rows]
+
+    async def claim_run(self, run: StoredRun) -> str:
+        """Take a run over from a process that has ended, and return the new lease. Raises Refused, Unavailable."""
+        values = self._build_lease()
+        is_live = run.state == "running" and not run.is_interrupted
+        changes = {**values, "state": "running", "message": "", "ended_at": None}
+        if is_live or not await self._update_own(run.id, run.lease, **changes):
+            hint = f"wait for it: listFlowRuns says when it has ended; a dead process is noticed after {LEASE_S:g} s"
+            raise Refused(f"runId: {run.id} is being run", hint=hint, code="run_active", retry_after=LEASE_S)
+        return str(values["lease"])
+
+    @asynccontextmanager
+    async def open_journal(
+        self, run: StoredRun, lease: str, hide: Callable[[Any], Any]
+    ) -> AsyncGenerator["DatabaseJournal"]:
+        """Yield the journal of a run that this process has, and show while it lives that it does."""
+        from outrider.flows.tables import flow_run_steps as steps
+
+        async with self._database.read() as connection:
+            rows = (await connection.execute(steps.select().where(steps.c.run_id == run.id))).mappings().all()
+        journal = DatabaseJournal(self._database, run.id, lease, hide, [StepRecord.from_row(row) for row in rows])
+        async with run_background(lambda: self._renew_lease(run.id, lease)):
+            yield journal
+
+    async def end_run(self, run: StoredRun, lease: str, state: RunState, *, step: str = "", message: str = "") -> None:
+        """Store how a run ended. Raises Unavailable."""
+        now = self._database.now()
+        ended = {"ended_at": None if state == "waiting" else now, "updated_at": now, "lease_until": 0.0}
+        place = {"step": step} if step else {}
+        text = to_storable_text(message, 2_000)
+        with anyio.CancelScope(shield=True):
+            await self._update_own(run.id, lease, state=state, message=text, **place, **ended)
+
+    async def set_browser_session(self, run: StoredRun, lease: str, session_id: str) -> None:
+        """Remember the browser session in which a run is. Raises Unavailable."""
+        await self._update_own(run.id, lease, browser_session=session_id)
+
+    async def _renew_lease(self, run_id: str, lease: str) -> None:
+        while True:
+            await anyio.sleep(LEASE_S / 3)
+            try:
+                await self._update_own(run_id, lease, lease_until=self._database.now() + LEASE_S)
+            except OutriderError:
+                continue  # the next step finds out whether the run is still ours
+
+    async def _update_own(self, run_id: str, lease: str, /, **values: object) -> bool:
+        """Change a run; return False if another process has taken it over."""
+        from outrider.flows.tables import flow_runs
+
+        own = flow_runs.update().where(flow_runs.c.id == run_id, flow_runs.c.lease == lease)
+        return await self._database.run_transaction(
+            lambda connection: connection.execute(own.values(**values)).rowcount == 1, write=True
+        )
+
+    def _build_lease(self) -> dict[str, Any]:
+        now = self._database.now()
+        lease = {"process": read_process_mark(), "lease": uuid.uuid4().hex, "lease_until": now + LEASE_S}
+        return lease | {"updated_at": now}
+
+
+class DatabaseJournal(StepJournal):
+    """The journal of a run, each record of which is stored before the run goes on."""
+
+    def __init__(
+        self, database: Database, run_id: str, lease: str, hide: Callable[[Any], Any], records: list[StepRecord]
+    ) -> None:
+        super().__init__(records)
+        self._database, self._run_id, self._lease, self._hide = database, run_id, lease, hide
+
+    async def write_record(self, record: StepRecord) -> None:
+        """Store a step. Raises Refused if another process has taken the run over, Unavailable."""
+        from outrider.flows.tables import flow_run_steps, flow_runs
+
+        now = self._database.now()
+        hidden = self._hide(asdict(record))
+        texts = {name: to_storable_text(hidden[name], 4_000) for name in ("summary", "url")}
+        row = {**hidden, **texts, "run_id": self._run_id, "at": now}
+        insert = self._database.build_insert(flow_run_steps).values(row)
+        changed = {name: insert.excluded[name] for name in row if name not in ("run_id", "position")}
+        upsert = insert.on_conflict_do_update(index_elements=["run_id", "position"], set_=changed)
+        own = flow_runs.update().where(flow_runs.c.id == self._run_id, flow_runs.c.lease == self._lease)
+        own = own.values(step=record.position, updated_at=now, lease_until=now + LEASE_S)
+
+        def write_rows(connection: "Connection") -> bool:
+            if connection.execute(own).rowcount != 1:
+                return False
+            connection.execute(upsert)
+            return True
+
+        if not await self._database.run_transaction(write_rows, write=True):
+            message = f"run {self._run_id} goes on in another process"
+            raise Refused(message, hint="listFlowRuns shows how it ends", code="run_taken")
+        await super().write_record(record)
+
+
+def build_owner_key(call: Call) -> str:
+    """Return the key of the person whose runs a call may see."""
+    names = (call.workspace or "", call.identity or "")
+    return hashlib.sha256("\x1f".join(names).encode("utf-8", "replace")).hexdigest()
+
+
+def _parse_run(row: Mapping[Any, Any], now: float) -> StoredRun:
+    is_dead = row["lease_until"] < now or is_process_gone(row["process"])
+    names = ("id", "flow", "version", "sources", "parameters", "options", "state", "step", "message")
+    values = {name: row[name] for name in (*names, "browser_session", "started_at", "lease")}
+    is_interrupted = row["state"] == "running" and is_dead
+    return StoredRun(**values, ended_at=row.get("ended_at"), is_interrupted=is_interrupted)

@@ -1,0 +1,44 @@
+"""Tables of flows. Import this only where a query is made (see `core.tables`)."""
+
+from sqlalchemy import Boolean, Column, Float, ForeignKey, Index, Integer, String, Table, Text
+
+from outrider.core.tables import json_type, metadata
+
+flow_runs = Table(
+    "flow_runs",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    Column("owner", String(64), nullable=False),
+    Column("session", String(200), nullable=False),
+    Column("flow", String(64), nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("sources", json_type, nullable=False),  # the file of each flow, by name
+    Column("parameters", json_type, nullable=False),
+    Column("options", json_type, nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("step", String(120), nullable=False),
+    Column("message", Text, nullable=False),
+    Column("browser_session", String(64), nullable=False),
+    Column("process", String(200), nullable=False),  # see process_mark.py
+    Column("lease", String(32), nullable=False),  # only the process that took it last writes
+    Column("lease_until", Float, nullable=False),
+    Column("started_at", Float, nullable=False),
+    Column("updated_at", Float, nullable=False),
+    Column("ended_at", Float),
+    Index("ix_flow_runs_owner", "owner", "started_at"),
+)
+flow_run_steps = Table(
+    "flow_run_steps",
+    metadata,
+    Column("run_id", String(40), ForeignKey("flow_runs.id", ondelete="CASCADE"), primary_key=True),
+    Column("position", String(120), primary_key=True),
+    Column("state", String(16), nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("summary", Text, nullable=False),
+    Column("url", Text, nullable=False),
+    Column("was_met", Boolean, nullable=False),
+    Column("seconds", Float, nullable=False),
+    Column("notes", json_type, nullable=False),
+    Column("rows", json_type, nullable=False),
+    Column("at", Float, nullable=False),
+)

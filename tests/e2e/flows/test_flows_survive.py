@@ -1,0 +1,146 @@
+"""Runs of flows whose process is killed: they go on, and nothing is done twice or left out."""
+
+import json
+import os
+import random
+from collections import Counter
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from support.apps.orders_site import OrdersSite
+from support.databases import postgres, sqlite
+from support.fakes import http_servers
+from support.processes.fork_server import ForkedProcess, ForkServer
+
+pytestmark = pytest.mark.anyio
+KILLS = int(os.environ.get("OUTRIDER_KILLS", "4"))
+PATIENCE = 120 * (KILLS + 4)
+NAMES = ("Ada", "Bob", "Cid", "Dan")
+STEPS = """  - each: people
+    steps:
+      - open: SITE/order
+      - fill: Name
+        text: ${row.name}
+      - click: {role: button, name: Send}
+        expect: {text: "Thanks, ${row.name}"}
+        proof: {open: SITE/sent, text: "Order for ${row.name}", seconds: 2}
+      - open: SITE/sent
+      - extract: {page: true, columns: {title: {selector: h1}, who: {value: "${row.name}"}}}
+"""
+
+
+@pytest.fixture(scope="module")
+def fork_server() -> Generator[ForkServer]:
+    parts = ("outrider.app.*", "outrider.flows.*", "outrider.browser.*", "outrider.toolsets.*")
+    server = ForkServer("support.processes.flow_worker", *parts, "aiosqlite", "sqlalchemy.ext.asyncio", "psycopg")
+    yield server
+    server.close()
+
+
+@dataclass
+class KillableRun:
+    """A flow that is run by one process after another.
+
+    Attributes:
+        home: The folder of its project and data.
+        database: The address of its database; empty for a file in the home.
+    """
+
+    fork_server: ForkServer
+    home: Path
+    site: OrdersSite
+    url: str
+    database: str
+    kills: int = 0
+    chance: random.Random = field(default_factory=lambda: random.Random(7))
+
+    def write_flow(self, name: str, steps: str) -> None:
+        file = self.home / ".outrider" / "flows" / f"{name}.yaml"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        head = f"flow: 1\nname: {name}\norigins: [{self.url}]\nparameters: {{people: {{columns: [name]}}}}\n"
+        file.write_text(f"{head}steps:\n{steps.replace('SITE', self.url)}")
+
+    async def run_once(self, name: str, *, is_killed: bool) -> dict[str, Any]:
+        """Lets a process run the flow until it ends, or is killed at some moment or when an order arrives."""
+        given = json.dumps({"people": [{"name": f"{each} {name}"} for each in NAMES]})
+        path = self.home / "output"
+        environ = os.environ | {"HOME": str(self.home)}
+        with path.open("w") as output:
+            process = self.fork_server.fork_process([self.url, self.database, name, given], environ, self.home, output)
+        try:
+            await self.wait_for_line(process, path, 1)
+            if not is_killed:
+                await self.wait_for_line(process, path, 2)
+            elif self.chance.random() < 0.5:
+                await self.wait_for_order(process)
+            else:
+                await anyio.to_thread.run_sync(process.is_alive_after, self.chance.random() * 8)
+        finally:
+            await anyio.to_thread.run_sync(process.kill)
+        self.kills += is_killed
+        return json.loads(path.read_text().splitlines()[-1])
+
+    async def wait_for_line(self, process: ForkedProcess, path: Path, count: int) -> None:
+        while len(path.read_text().splitlines()) < count:
+            if not await anyio.to_thread.run_sync(process.is_alive_after, 0.05):
+                break
+
+    async def wait_for_order(self, process: ForkedProcess) -> None:
+        before = self.site.ordered.total()
+        while self.site.ordered.total() == before:
+            if not await anyio.to_thread.run_sync(process.is_alive_after, 0.002):
+                break
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+async def test_runs_that_are_killed_go_on_and_order_everything_once(
+    kind: str, tmp_path: Path, fork_server: ForkServer, request: pytest.FixtureRequest
+):
+    database = ""
+    if kind == "postgres":
+        postgres.require_programs()
+        database = request.getfixturevalue("server").create_migrated_database()
+    else:
+        sqlite.create_migrated_file(tmp_path / ".outrider" / "outrider.db")
+    site, expected = OrdersSite(), Counter[str]()
+    with anyio.fail_after(PATIENCE):
+        async with http_servers.serve_app(site) as url:
+            run = KillableRun(fork_server, tmp_path, site, url, database)
+            while run.kills < KILLS:
+                name = f"order-{run.kills}"
+                run.write_flow(name, STEPS)
+                expected.update({f"{each} {name}": 1 for each in NAMES})
+                ended: dict[str, Any] = {}
+                for _ in range(4):
+                    ended = await run.run_once(name, is_killed=run.kills < KILLS)
+                    if ended["state"] != "open":
+                        break
+                if ended["state"] == "open":
+                    ended = await run.run_once(name, is_killed=False)
+                assert ended["state"] == "done", ended
+                assert site.ordered == expected
+
+
+async def test_a_press_of_which_nothing_shows_whether_it_was_done_is_left_to_a_person(
+    tmp_path: Path, fork_server: ForkServer
+):
+    sqlite.create_migrated_file(tmp_path / ".outrider" / "outrider.db")
+    steps = STEPS.partition("        proof")[0]
+    site = OrdersSite()
+    with anyio.fail_after(PATIENCE):
+        async with http_servers.serve_app(site) as url:
+            run = KillableRun(fork_server, tmp_path, site, url, "", chance=random.Random(1))
+            run.write_flow("blind", steps)
+            assert run.chance.random() < 0.5
+            run.chance.seed(1)
+            await run.run_once("blind", is_killed=True)
+            stopped = await run.run_once("blind", is_killed=False)
+    assert stopped["state"] == "stopped"
+    assert "unknown_effect" in stopped["text"]
+    assert "unknownStep=done or again" in stopped["text"]
+    assert site.ordered == {"Ada blind": 1}
