@@ -1,4 +1,4 @@
-"""Read and write rows as JSON or CSV."""
+"""Read rows from JSON or CSV."""
 
 import csv
 import io
@@ -27,9 +27,12 @@ def _parse_text(text: str, name: str) -> Any:
     if text.lstrip().startswith(("[", "{")):
         try:
             return json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InvalidInput(f"parameters.{name}: is not valid JSON: {error}", hint="correct it") from None
-    return list(csv.DictReader(io.StringIO(text.strip()), strict=False, skipinitialspace=True))
+    try:
+        return list(csv.DictReader(io.StringIO(text.strip()), strict=False, skipinitialspace=True))
+    except csv.Error as error:
+        raise InvalidInput(f"parameters.{name}: is not valid CSV: {error}", hint="correct it") from None
 
 
 def _read_row(record: object, columns: Sequence[str], place: str) -> Row:
@@ -41,12 +44,3 @@ def _read_row(record: object, columns: Sequence[str], place: str) -> Row:
     if missing:
         raise InvalidInput(f"{place}: has no {missing[0]}", hint=f"each row needs {', '.join(columns)}")
     return {column: str(record[column]) for column in columns}
-
-
-def format_csv(rows: Sequence[Mapping[str, object]]) -> str:
-    """Return rows as CSV (RFC 4180)."""
-    output = io.StringIO()
-    writer = csv.DictWriter(output, list(dict.fromkeys(name for row in rows for name in row)), restval="")
-    writer.writeheader()
-    writer.writerows(rows)
-    return output.getvalue()

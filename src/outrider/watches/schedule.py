@@ -109,6 +109,7 @@ class Schedule:
 
 def parse_schedule(text: str, zone: tzinfo, min_interval_s: float) -> Schedule:
     """Return the schedule of a text. Raises InvalidInput."""
+    max_interval_s = 366 * 86_400.0  # a watch of decades is a slip
     schedule = Schedule(" ".join(text.lower().split()), zone)
     if not schedule.is_cron and not INTERVAL.fullmatch(schedule.text):
         raise InvalidInput(f"every: {text!r} is neither an interval nor a cron line", hint=HINT)
@@ -117,6 +118,8 @@ def parse_schedule(text: str, zone: tzinfo, min_interval_s: float) -> Schedule:
             f"every: {text!r} is shorter than {min_interval_s:g} seconds, the setting watches.min_interval_s",
             hint="give a longer interval",
         )
+    if not schedule.is_cron and schedule.interval_s > max_interval_s:
+        raise InvalidInput(f"every: {text!r} is longer than a year", hint=HINT)
     return schedule
 
 

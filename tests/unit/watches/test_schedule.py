@@ -53,6 +53,7 @@ def test_what_is_no_schedule_or_too_often_is_refused():
         "5-1 * * * *",
         "1m",
         "* * * * *",
+        "999999w",
     ):
         with pytest.raises(InvalidInput, match=r"^every: "):
             parse_schedule(text, VIENNA, 300)

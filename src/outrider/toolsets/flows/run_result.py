@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from outrider.core.context import Call
+from outrider.core.csv_rows import format_csv
 from outrider.core.errors import OutriderError, Refused
 from outrider.core.jail import rename_error_field
 from outrider.core.result import Result, TextBlock
@@ -15,7 +16,6 @@ from outrider.flows.flow_file import find_step_line
 from outrider.flows.flow_runs import StoredRun
 from outrider.flows.positions import to_number
 from outrider.flows.program import FlowProgram
-from outrider.flows.row_list import format_csv
 from outrider.flows.run import FlowRun, Stop
 from outrider.toolsets.browser.results import escape_line, take_notes
 from outrider.toolsets.options import ToolOptions

@@ -1,7 +1,5 @@
 """The tool web_extract, which takes values for a JSON schema out of pages."""
 
-import csv
-import io
 import json
 from dataclasses import dataclass, field
 from typing import Annotated, Any
@@ -11,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from outrider.content.models import ContentDraft
 from outrider.core.context import Call
+from outrider.core.csv_rows import format_csv
 from outrider.core.errors import InvalidInput, OutriderError
 from outrider.core.jail import rename_error_field
 from outrider.pages.options import ReadOptions
@@ -162,14 +161,8 @@ async def _store_items(autosave: Autosave, call: Call, items: list[dict[str, Any
 
 
 def render_csv(rows: list[dict[str, Any]]) -> str:
-    """Return rows as CSV (RFC 4180), nested values under dotted names and lists with semicolons."""
-    flat = [dict(_flatten_row(row)) for row in rows]
-    names = list(dict.fromkeys(name for row in flat for name in row))
-    output = io.StringIO()
-    writer = csv.DictWriter(output, names, restval="")
-    writer.writeheader()
-    writer.writerows(flat)
-    return output.getvalue()
+    """Return rows as CSV, nested values under dotted names and lists with semicolons."""
+    return format_csv([dict(_flatten_row(row)) for row in rows])
 
 
 def _flatten_row(row: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
@@ -178,8 +171,5 @@ def _flatten_row(row: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]
         if isinstance(value, dict):
             cells += _flatten_row(value, f"{prefix}{name}.")
             continue
-        cell = "; ".join(map(str, value)) if isinstance(value, list) else value
-        # A spreadsheet would run what begins like this as a formula.
-        is_formula = isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t")
-        cells.append((f"{prefix}{name}", f"'{cell}" if is_formula else cell))
+        cells.append((f"{prefix}{name}", "; ".join(map(str, value)) if isinstance(value, list) else value))
     return cells

@@ -1,0 +1,21 @@
+"""Write rows as CSV that is safe to open in a spreadsheet."""
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would run what begins like this (OWASP)
+
+
+def format_csv(rows: Sequence[Mapping[str, object]]) -> str:
+    """Return rows as CSV (RFC 4180) with a head; texts that begin like a formula get an apostrophe."""
+    output = io.StringIO()
+    writer = csv.DictWriter(output, list(dict.fromkeys(name for row in rows for name in row)), restval="")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({name: _quote_formula(value) for name, value in row.items()})
+    return output.getvalue()
+
+
+def _quote_formula(value: object) -> object:
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_STARTS) else value
