@@ -71,13 +71,16 @@ def rewrite(page: Page) -> list[Page]:
 
 
 def draw_versions(sample: Sample) -> Iterator[str]:
-    """Draw a page's versions: all news and a third of the benchmark are plain, and a third of both in ideographs."""
+    """Draw the other versions of a page, always the same ones.
+
+    All news and a third of the benchmark are plain, forums excepted; of both a third is in ideographs.
+    """
     corpus, number = find_corpus(sample), crc32(f"x{sample.id}".encode())
     if corpus not in REWRITTEN_CORPORA:
         return
-    if corpus != BENCHMARK or number % 3 == 0:
+    if sample.type != "forum" and (corpus != BENCHMARK or number % 3 == 0):
         yield "plain"
-    if number % 6 == 1:
+    if sample.type != "forum" and number % 6 == 1:
         yield "plain ideographs"
     if crc32(sample.id.encode()) % 5 == 0:
         yield "ideographs"

@@ -97,10 +97,11 @@ class Lexicon:
         return found
 
     def learn(self, pages: list[Page], chosen: list[int]) -> NDArray[np.float64]:
-        """Weights of all words, learned on the chosen pages."""
+        """Weights of all words, learned on those of the chosen pages whose names are real."""
         from scipy.sparse import vstack
         from sklearn.linear_model import SGDClassifier
 
+        chosen = [at for at in chosen if at < len(self.matrix)]
         rows = vstack([self.matrix[at] for at in chosen])
         rows.data = np.minimum(rows.data, 3)
         truth = np.concatenate([pages[at].labels for at in chosen]) > 0.5
@@ -292,7 +293,8 @@ def main() -> None:
         pages = [page for page in pool.map(prepare, everything + more, chunksize=16) if page is not None]
         if more:
             pages += [version for versions in pool.map(rewrite, pages, chunksize=16) for version in versions]
-    columns, book = useful(pages), Lexicon(pages)
+    # Other versions of pages, which have no names or invented ones, come last and teach no words.
+    columns, book = useful(pages), Lexicon([each for each in pages if find_corpus(each.sample) != REWRITTEN])
     print(f"{len(pages)} pages, {sum(len(each.sizes) for each in pages)} blocks, {len(columns)} features", flush=True)
     if chosen.held_out:
         write_held_out(set(chosen.held_out), pages, columns, book)

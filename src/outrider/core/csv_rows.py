@@ -13,9 +13,6 @@ def format_csv(rows: Sequence[Mapping[str, object]]) -> str:
     writer = csv.DictWriter(output, list(dict.fromkeys(name for row in rows for name in row)), restval="")
     writer.writeheader()
     for row in rows:
-        writer.writerow({name: _quote_formula(value) for name, value in row.items()})
+        formulas = {name for name, value in row.items() if isinstance(value, str) and value.startswith(FORMULA_STARTS)}
+        writer.writerow({name: f"'{value}" if name in formulas else value for name, value in row.items()})
     return output.getvalue()
-
-
-def _quote_formula(value: object) -> object:
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_STARTS) else value
