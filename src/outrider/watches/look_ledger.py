@@ -59,7 +59,7 @@ class LookLedger:
         batch_size = 50
         now = self._clock()
         due = (
-            select(watches.c.id, watches.c.host, watches.c.holder, watches.c.held_until)
+            select(watches.c.id, watches.c.host, watches.c.holder, watches.c.held_until, watches.c.looks)
             .where(watches.c.state == "active", watches.c.next_at <= now, watches.c.host.not_in(busy_hosts))
             .order_by(watches.c.next_at)
             .limit(batch_size)
@@ -68,15 +68,16 @@ class LookLedger:
             rows = (await connection.execute(due)).all()
         free = [row for row in rows if row.held_until <= now or is_holder_dead(row.holder)]
         by_host = {row.host: row for row in reversed(free)}  # the one that is due longest
-        return [each for row in list(by_host.values())[:count] if (each := await self._take_lease(row.id, row.holder))]
+        return [each for row in list(by_host.values())[:count] if (each := await self._take_lease(row))]
 
     async def claim_watch(self, watch_id: str) -> ClaimedWatch:
         """Claim a watch, due or not. Raises Unavailable, code `look_running`, while a process looks at it."""
-        query = select(watches.c.holder, watches.c.held_until).where(watches.c.id == watch_id)
+        seen = (watches.c.id, watches.c.holder, watches.c.held_until, watches.c.looks)
+        query = select(*seen).where(watches.c.id == watch_id)
         async with self._database.read() as connection:
             row = (await connection.execute(query)).first()
         is_free = row is not None and (row.held_until <= self._clock() or is_holder_dead(row.holder))
-        claimed = await self._take_lease(watch_id, row.holder) if row is not None and is_free else None
+        claimed = await self._take_lease(row) if row is not None and is_free else None
         if claimed is None:
             raise Unavailable(
                 f"{watch_id} is being looked at right now",
@@ -86,11 +87,11 @@ class LookLedger:
             )
         return claimed
 
-    async def _take_lease(self, watch_id: str, holder: str) -> ClaimedWatch | None:
-        """Take the lease from the holder that was seen; None if another process was faster."""
+    async def _take_lease(self, seen: Any) -> ClaimedWatch | None:
+        """Take the lease from the holder that was seen; None if another process was faster, or has looked since."""
         mine = (
             watches.update()
-            .where(watches.c.id == watch_id, watches.c.holder == holder)
+            .where(watches.c.id == seen.id, watches.c.holder == seen.holder, watches.c.looks == seen.looks)
             .values(holder=self._holder, held_until=self._clock() + LOOK_LEASE_S)
             .returning(*watches.c)
         )

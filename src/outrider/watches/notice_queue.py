@@ -64,6 +64,7 @@ class NoticeQueue:
     async def _take_lease(self, row: Any) -> Notice | None:
 
         own = self._build_update(row["watch"], row["number"], row["name"], row["holder"])
+        own = own.where(watch_notices.c.attempts == row["attempts"])  # another process may have tried since
         changes = select(watch_changes).where(
             watch_changes.c.watch == row["watch"], watch_changes.c.number == row["number"]
         )
