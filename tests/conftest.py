@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 from collections.abc import Generator
 from pathlib import Path
 
@@ -16,6 +17,10 @@ for profile, example_count in {"quick": 10, "nightly": 200}.items():
         profile, max_examples=example_count, deadline=None, suppress_health_check=[HealthCheck.too_slow]
     )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+# A shell ignores Ctrl-C for what it starts in the background, and commands that tests interrupt would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 MAX_RERUNS = 3  # of end-to-end tests in one run: more is a defect of the product or of the tests, not of the machine
 FAILURE_LINES = 25  # of a native traceback, whose beginning is pytest's own

@@ -33,6 +33,7 @@ class Watcher:
         environ: Mapping[str, str],
     ) -> None:
         self._database = database
+        self._is_allowed = settings.max_watches > 0
         self._parts = (database, settings, read_target, http, environ)
         self.is_started = False
 
@@ -50,11 +51,13 @@ class Watcher:
         return self.is_started and self.engine.next_due is not None
 
     async def run_forever(self, *, opens_database: bool = False) -> None:
-        """Look at watches and send notices until cancelled.
+        """Look at watches and send notices until cancelled; not at all where `watches.max_watches` is 0.
 
         Args:
             opens_database: Whether to open the database at once, instead of when something else has opened it.
         """
+        if not self._is_allowed:
+            return
         if not opens_database:
             await self._database.opened_event.wait()
         await self.engine.run_forever()

@@ -59,9 +59,11 @@ async def _answers_while_working(page: BrowserPage, timeout_s: float) -> bool:
     """Return whether the page answers before it has computed for so long.
 
     The processor time of the renderers counts, because a loaded machine stretches all else. It is the sum of all
-    sessions, so that another busy page can only make the wait shorter.
+    sessions, so that another busy page can only make the wait shorter. A page that waits for a server computes nothing.
     """
-    longest_s = 30.0
+    longest_s = 15.0
+    if page.loading.navigating:
+        return await page.is_responsive(timeout_s)
     probe_s = min(1.0, timeout_s)
     if await page.is_responsive(probe_s):
         return True

@@ -66,10 +66,11 @@ function isFreeLabel(label) {
 }
 
 // File lists hear clicks and double clicks on the list or a box around it: their items are selected and opened.
+// Where an item has a label of its own, that is what is pressed.
 function isRowOfOpenableList(item) {
   let box = parentElementOf(item);
   for (let level = 0; box !== null && level < 3; level++, box = parentElementOf(box)) {
-    if (doubleClickedElements.has(box)) return !coversPage(box);
+    if (doubleClickedElements.has(box)) return !coversPage(box) && !item.querySelector("label");
   }
   return false;
 }

@@ -14,6 +14,7 @@ import pytest
 from outrider.browser.process.profile import remove_stale_profiles
 from outrider.browser.protocol.cdp import BrowserGone, CommandTimeout, PageGone
 from outrider.browser.session.browsers import Browsers
+from outrider.browser.session.options import SessionOptions
 from outrider.browser.settings import BrowserSettings
 from outrider.core.errors import NotConfigured, Refused, Unavailable
 
@@ -86,8 +87,10 @@ async def test_a_page_that_hangs_is_named_within_seconds_and_left_by_navigating(
     assert "replaced by a new one" in session.notes[-1]
 
 
-async def test_a_page_that_gets_no_processor_time_is_waited_for(opened):
-    session = await opened("/article")
+async def test_a_page_that_gets_no_processor_time_is_waited_for(site, temporary):
+    # In a browser of its own: the work of another test's page would count.
+    browsers = Browsers(BrowserSettings(), site.guard, temporary)
+    session, _ = await browsers.open_session("test", f"{site.here}/article", SessionOptions(workspace=temporary))
     async with session.acquire_page() as page:
         await page.evaluate_in(WORLD, "() => 1")
         answer = await page.channel.connection.send("SystemInfo.getProcessInfo")
@@ -104,6 +107,7 @@ async def test_a_page_that_gets_no_processor_time_is_waited_for(opened):
     with anyio.fail_after(40):
         async with session.acquire_page() as page:
             assert await page.evaluate_in(WORLD, "() => 2") == 2
+    await browsers.aclose()
 
 
 async def test_a_tab_that_hangs_is_closed_and_the_others_go_on(opened, site):
