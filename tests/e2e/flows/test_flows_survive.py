@@ -18,7 +18,7 @@ from support.fakes import http_servers
 from support.processes.fork_server import ForkedProcess, ForkServer
 
 pytestmark = pytest.mark.anyio
-KILLS = int(os.environ.get("OUTRIDER_KILLS", "4"))
+KILLS = int(os.environ.get("OUTRIDER_KILLS", "2"))
 PATIENCE = 120 * (KILLS + 4)
 NAMES = ("Ada", "Bob", "Cid", "Dan")
 STEPS = """  - each: people
