@@ -122,7 +122,8 @@ async def test_a_file_that_any_tool_names_is_there_for_all_others(place: Path, d
             stored = await at.call("addContent", file_url=name)
             assert name in [entry["path"] for entry in found.structured_content["entries"]]
             assert ran.structured_content["stdout"].strip() == str(size)
-            assert f"{Path(name).name} {size}" in read_text(uploaded)
+            # An outline marks text that looks like a reference, which a random name may hold.
+            assert f"{Path(name).name} {size}" in read_text(uploaded).replace("\\", "")
             assert f"{size:,} bytes" in read_text(exported)
             assert stored.structured_content
             if not name.endswith(".pdf"):

@@ -3,23 +3,56 @@
 import os
 import platform
 import uuid
+from pathlib import Path
 
 
 def build_holder() -> str:
     """Return a name for this process that no other holder has, of at most 200 characters."""
-    return f"{uuid.uuid4().hex} {os.getpid()} {platform.node()}"[:200]
+    return f"{uuid.uuid4().hex} {build_process_mark()}"[:200]
 
 
 def is_holder_dead(holder: str) -> bool:
-    """Return whether a lease's holder was a process of this machine that no longer exists."""
-    _, _, location = holder.partition(" ")
-    pid, _, node = location.partition(" ")
-    if os.name == "nt" or node != platform.node() or not pid.isdecimal():
+    """Return whether a lease's holder was a process of this machine that has certainly ended."""
+    return is_process_gone(holder.partition(" ")[2])
+
+
+def build_process_mark() -> str:
+    """Return a name of this process that no process has later, even one of the same number."""
+    return _read_linux_mark(os.getpid()) or f"{platform.node()} {os.getpid()}"
+
+
+def is_process_gone(mark: str) -> bool:
+    """Return whether the process with a mark has certainly ended; False for one of another machine."""
+    place, _, number = mark.rpartition(" ")
+    if place == platform.node() and number.isdecimal():
+        return not _is_number_in_use(int(number))
+    parts, own = mark.split(" "), _read_linux_mark(os.getpid()).split(" ")
+    if len(parts) != 4 or parts[:2] != own[:2]:
         return False
+    return _read_linux_mark(int(parts[2])) != mark
+
+
+def _read_linux_mark(pid: int) -> str:
+    """Return boot, namespace, number and start time of a process; empty if it ended or the system does not tell."""
+    proc = Path("/proc")
     try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
+        boot = (proc / "sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        namespace = str((proc / "self/ns/pid").readlink())
+        # The name in brackets may have spaces; the 20th field after it is the start time (proc(5)).
+        fields = (proc / str(pid) / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return ""
+    is_ended = fields[0] in ("Z", "X")
+    return "" if is_ended else f"{boot} {namespace} {pid} {fields[19]}"
+
+
+def _is_number_in_use(pid: int) -> bool:
+    if os.name == "nt":  # where signal 0 would end the process
         return True
-    except OSError:  # another user's process
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
         return False
-    return False
+    except OSError:  # another user's process
+        return True
+    return True

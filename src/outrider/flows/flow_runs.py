@@ -13,8 +13,8 @@ from outrider.core.background import run_background
 from outrider.core.context import Call
 from outrider.core.database.database import Database, to_storable_text
 from outrider.core.errors import NotFound, OutriderError, Refused
+from outrider.core.process_holder import build_process_mark, is_process_gone
 from outrider.flows.journal import StepJournal, StepRecord
-from outrider.flows.process_mark import is_process_gone, read_process_mark
 from outrider.flows.program import FlowProgram
 
 if TYPE_CHECKING:  # SQLAlchemy is loaded when a query is made
@@ -179,7 +179,7 @@ class FlowRuns:
 
     def _build_lease(self) -> dict[str, Any]:
         now = self._database.now()
-        lease = {"process": read_process_mark(), "lease": uuid.uuid4().hex, "lease_until": now + LEASE_S}
+        lease = {"process": build_process_mark(), "lease": uuid.uuid4().hex, "lease_until": now + LEASE_S}
         return lease | {"updated_at": now}
 
 

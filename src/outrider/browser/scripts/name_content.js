@@ -6,10 +6,11 @@ const MAX_NAME_DEPTH = 300;
 // What a walk over content must know of the way to it.
 class NameWalk {
   // owner: whose name is computed; except: left out; used: elements that were read by reference, and count once.
-  constructor(owner, { except = owner, maxChars = MAX_NAME_CHARS, used = new Set() } = {}) {
+  constructor(owner, { except = owner, maxChars = MAX_NAME_CHARS, maxElements = Infinity, used = new Set() } = {}) {
     this.owner = owner;
     this.except = except;
     this.maxChars = maxChars;
+    this.remainingElements = maxElements;
     this.used = used;
     this.follows = true;
     this.showsHidden = false;
@@ -27,8 +28,13 @@ class NameWalk {
 }
 
 // The text of an element's content; `except` is left out with all in it.
-function nameFromContent(element, except = null, maxChars = MAX_NAME_CHARS) {
-  return readContent(element, new NameWalk(element, { except, maxChars }));
+function nameFromContent(element, except = null) {
+  return readContent(element, new NameWalk(element, { except }));
+}
+
+// The beginning of it. Containers in containers each have one, so that whole texts would be read as often as they are deep.
+function briefContentName(element) {
+  return shorten(readContent(element, new NameWalk(element, { except: null, maxChars: 400, maxElements: 60 })), 200);
 }
 
 function readContent(element, walk) {
@@ -60,7 +66,7 @@ function gatherContent(element, walk, parts, depth, isTextHidden) {
   if (depth > MAX_NAME_DEPTH) return void parts.push(element.innerText ?? "");
   const at = parts.length;
   for (const child of tagOf(element) === "details" && !element.open ? [...element.children].slice(0, 1) : childrenOf(element)) {
-    if (parts.remainingChars < 0) return;
+    if (parts.remainingChars < 0 || walk.remainingElements < 0) return;
     if (child.nodeType === Node.TEXT_NODE) {
       if (isTextHidden) continue;
       parts.push(child.data);
@@ -84,6 +90,7 @@ function gatherOwned(element, walk, parts, depth) {
 function gatherChild(child, walk, parts, depth) {
   if (child === walk.except) return void parts.push(" ");
   if (UNRENDERED_TAGS.has(tagOf(child)) || walk.used.has(child)) return;
+  walk.remainingElements -= 1;
   const style = getComputedStyle(child);
   if (!walk.showsHidden && isLeftOut(child, style)) return;
   const gap = style.display === "inline" || style.display === "contents" ? "" : " ";

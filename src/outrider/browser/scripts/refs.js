@@ -62,9 +62,3 @@ function nameToRecord(element, role) {
   if (isEditingHost(element) && !FIELD_ROLES.has(role)) return nameFromAria(element);
   return computeName(element, role) || (ACTIVE_ROLES.has(role) || FIELD_ROLES.has(role) ? "" : briefContentName(element));
 }
-
-function briefContentName(element) {
-  return shorten(nameFromContent(element, null, 400), 200);
-}
-
-
