@@ -74,6 +74,25 @@ def test_what_a_page_hides_is_left_out(hidden):
     assert "secret" not in extract_main_content(PAGE.replace("<article>", f"<article>{hidden}")).text
 
 
+@pytest.mark.parametrize(
+    "rule",
+    ["opacity:0", "color:red;opacity:.0;", "max-height:0;overflow:hidden", "-webkit-text-fill-color:transparent"],
+)
+def test_a_rule_that_makes_invisible_hides_unless_anything_shows_it_again(rule):
+    text = "<p class=gone>The secret is that the river was never gone.</p>"
+    assert "secret" not in whole(f"<style>.gone{{{rule}}}</style>{text}")
+    for more in (f".gone{{{rule};transition:all 1s}}", f".gone{{{rule}}} .shown .gone{{margin:0}}"):
+        assert "secret" in whole(f"<style>{more}</style>{text}"), more
+
+
+def test_a_font_in_the_colour_of_the_page_hides():
+    page = PAGE.replace("<article>", "<article><p><font color=#ffffff>secret</font><font color=navy>blue</font></p>")
+    found = extract_main_content(page).text
+    assert "secret" not in found
+    assert "blue" in found
+    assert "secret" in extract_main_content(page.replace("<article>", "<article bgcolor=black>")).text
+
+
 def test_what_was_hidden_is_counted():
     assert extract_main_content(f"<div hidden>{'x' * 70}</div>{PAGE}").metadata["hidden"] == 70
 

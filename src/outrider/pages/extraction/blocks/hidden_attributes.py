@@ -31,7 +31,9 @@ OVERFLOW_HIDDEN_PATTERN = re.compile(r"overflow\s*:\s*(?:hidden|clip)")
 COLOR_PATTERN = re.compile(
     r"(?:^|[;\s])(background(?:-color)?|color)\s*:\s*(#\w{3,8}|rgba?\([\d.,\s]{5,30}\)|[a-z]+\b(?!\())"
 )
-HIDING_ATTRIBUTES = frozenset({"hidden", "aria-hidden", "style", "popover"})  # without these no element hides itself
+HIDING_ATTRIBUTES = frozenset(
+    {"hidden", "aria-hidden", "style", "popover", "color"}
+)  # without these no element hides itself
 
 
 def is_hidden_by_attributes(attributes: dict[str, str | None]) -> bool:

@@ -73,7 +73,7 @@ class HiddenElements(BlockBuilder):
         return True
 
     def _is_white_on_white(self, node: Any, attributes: Attributes) -> bool:
-        if not is_white_text(attributes.get("style") or ""):
+        if not is_white_text(attributes.get("style") or f"color:{attributes.get('color')}"):
             return False
         if self.background is None:
             self.background = PageBackground(self.body)

@@ -1,7 +1,8 @@
 """Find the classes and ids that a page's own style sheets hide.
 
-Rules in @media and similar blocks, and opacity, are ignored, because pages use them for content that scripts bring into
-view. For the same reason a name that any other rule shows again hides nothing: it is a tab, a menu or a dialog.
+Rules in @media and similar blocks are ignored, because pages use them for content that scripts bring into view. For the
+same reason a name that any other rule shows again hides nothing: it is a tab, a menu or a dialog. What only makes
+transparent or folds hides when no other rule and no transition is about it.
 """
 
 import re
@@ -18,7 +19,8 @@ CSS_COMMENT_PATTERN = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 # Declarations that may hide, in lower case. Each begins with letters, because that makes the search fast.
 HIDING_PROPERTY_PATTERNS = (
     ("none", re.compile(r"display\s*:\s*none")), ("visibility", re.compile(r"visibility\s*:\s*(?:hidden|collapse)")),
-    ("font", re.compile(r"font(?:-size)?\s*:\s*0")),
+    ("font", re.compile(r"font(?:-size)?\s*:\s*0")), ("opacity", re.compile(r"opacity\s*:\s*\.?0")),
+    ("max-height", re.compile(r"max-height\s*:\s*0")), ("-fill-color", re.compile(r"fill-color\s*:\s*t")),
 )  # fmt: skip
 # Values that are rarer than their properties, and the text before them.
 HIDING_VALUE_PATTERNS = (
@@ -26,6 +28,11 @@ HIDING_VALUE_PATTERNS = (
     ("transparent", re.compile(r"color\s*:\s*\Z")), ("rgba(", re.compile(r"(?<![-\w])color\s*:\s*\Z")),
     ("polygon(", re.compile(r"clip-path\s*:\s*\Z")), ("translate", re.compile(r"transform\s*:[^;{}]*\Z")),
 )  # fmt: skip
+FADING_DECLARATION_PATTERN = re.compile(
+    r"(?:^|[;\s])opacity\s*:\s*(?:0(?:\.0*)?|\.0+)%?\s*(?:[;!]|$)|-text-fill-color\s*:\s*transparent"
+    r"|(?:^|[;\s])max-height\s*:\s*0(?:px)?\s*[;!][^}]*overflow|overflow[^}]*[;\s]max-height\s*:\s*0(?:px)?\s*(?:[;!]|$)"
+)
+APPEARING_DECLARATION_PATTERN = re.compile(r"transition|animation|background-clip")
 FAR_OFFSET_PATTERN, OFFSET_PROPERTY_PATTERN = (
     re.compile(r":\s*-\d{3}"),
     re.compile(r"(?:text-indent|left|top|right)\s*\Z"),
@@ -110,12 +117,16 @@ def _find_hiding_selectors(source: str) -> set[str]:
         if start < 0:
             continue
         depth, at = depth + lower.count("{", at, start) - lower.count("}", at, start), start
-        if not depth and (
-            is_certain or HIDING_RULE_PATTERN.search(lower[start + 1 : start + max_rule_chars].partition("}")[0])
-        ):
-            rule_start = max(source.rfind(mark, 0, start) for mark in "{};") + 1
-            names = map(str.strip, source[rule_start:start].split(","))
-            selectors.update(name for name in names if SIMPLE_SELECTOR_PATTERN.fullmatch(name))
+        if depth:
+            continue
+        rule = lower[start + 1 : start + max_rule_chars].partition("}")[0]
+        is_hiding = is_certain or HIDING_RULE_PATTERN.search(rule) is not None
+        is_fading = FADING_DECLARATION_PATTERN.search(rule) and not APPEARING_DECLARATION_PATTERN.search(rule)
+        if not is_hiding and not is_fading:
+            continue
+        rule_start = max(source.rfind(mark, 0, start) for mark in "{};") + 1
+        names = filter(SIMPLE_SELECTOR_PATTERN.fullmatch, map(str.strip, source[rule_start:start].split(",")))
+        selectors.update(name for name in names if is_hiding or source.count(name) == 1)
     return selectors
 
 
