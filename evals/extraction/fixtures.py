@@ -247,7 +247,8 @@ def fetch_project(project: Project, clone: str, folder: Path) -> None:
             _run_git("-C", clone, "fetch", "--depth=1", f"https://github.com/{project.repository}", project.commit)
         packed = _run_git("-C", clone, "archive", project.commit, *project.folders)
         with tarfile.open(fileobj=BytesIO(packed)) as archive:
-            archive.extractall(folder, filter="data")
+            checks = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}  # Python 3.11.4 brought it
+            archive.extractall(folder, **checks)
 
 
 def _run_git(*arguments: str) -> bytes:

@@ -150,9 +150,12 @@ class ProgressFeed:
                     marks = {"delta": True} | ({"reset": True} if stream.needs_reset else {})
                 unsent = text[stream.sent_chars :] if marks and not stream.needs_reset else text
                 stream.sent_chars, stream.sent_at, stream.needs_reset = len(text), now, False
-                await self.send_payload(
-                    stream.label, {"type": stream.kind, **self._run_ids, stream.name: unsent, **marks}
-                )
+                payload = {"type": stream.kind, **self._run_ids, stream.name: unsent, **marks}
+                try:
+                    await self.send_payload(stream.label, payload)
+                except BaseException:  # cancelled at the end of the run: nobody knows whether it was sent
+                    stream.needs_reset = True
+                    raise
 
 
 def build_store_payload(*resources: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,6 +25,8 @@ from outrider.workspace.sandbox.rlimits import COUNTS_PER_NAMESPACE, apply_rlimi
 EndReason = Literal["", "timeout", "memory", "stopped", "disk"]
 START_TIMEOUT_S = 30.0
 POLL_INTERVAL_S = 0.1
+# asyncio raises the system's own error where a write waited for room when its reader ended.
+CLOSED_PIPE_ERRORS = (anyio.BrokenResourceError, anyio.ClosedResourceError, ConnectionError)
 DRAIN_TIMEOUT_S = 2.0  # for output in transit when everything has ended
 
 
@@ -107,7 +109,7 @@ class SandboxProcess:
                 if self.plan.has_pid_namespace:
                     await self.process.stdout.receive(1)
                 await self.process.stdin.send(b"go\n")
-        except (TimeoutError, anyio.EndOfStream, anyio.BrokenResourceError):
+        except (TimeoutError, anyio.EndOfStream, *CLOSED_PIPE_ERRORS):
             raise SandboxStartError(await _read_stderr_tail(self.process)) from None
 
     async def communicate(self, seconds: float, min_interval_s: float = POLL_INTERVAL_S) -> None:
@@ -150,14 +152,14 @@ class SandboxProcess:
         assert self.process.stdin
         try:
             await self.process.stdin.send(data)
-        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+        except CLOSED_PIPE_ERRORS:
             return False
         return True
 
     async def close_stdin(self) -> None:
         """Close its standard input."""
         assert self.process.stdin
-        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+        with suppress(*CLOSED_PIPE_ERRORS):
             await self.process.stdin.aclose()
 
     async def watch_limits(self, seconds: float, min_interval_s: float = POLL_INTERVAL_S) -> None:

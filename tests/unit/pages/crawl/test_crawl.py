@@ -293,6 +293,15 @@ async def test_what_lies_behind_a_page_that_fails_is_not_called_gone():
     assert (well["/boats/tern"], well["/boats/tern/log"]) == ("same", "same")
 
 
+async def test_a_page_that_was_being_read_when_the_time_was_over_is_left_to_the_next_call():
+    long = SiteAnswer("<title>Long</title><a href=/boats>Boats</a>" + "<p>Tides come and go, so do boats.</p>" * 60_000)
+    async with place({"/": long, "/boats": page("Boats")}) as here:
+        first = await here.crawl(seconds=0.4)
+        second = await here.crawl()
+    assert (first.ending, first.tally.failed) == ("time", 0)
+    assert (second.ending, second.tally.read) == ("finished", 2)
+
+
 async def test_time_ends_a_call_and_the_next_one_goes_on():
     async with place(HARBOUR) as here:
 
