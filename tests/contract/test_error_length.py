@@ -18,7 +18,7 @@ LONG_WORDS = "several words that say nothing at all " * 500
 SCRIPT = "漢字かな交じり文" * 2_000  # a token or more each
 UNKNOWN_FIELDS = {f"unknown_{number}": number for number in range(500)}
 CONTROLS = "\0\x1b" * 400
-VALUES: list[Any] = [SCRIPT, LONG_WORDS, CONTROLS, [LONG_WORDS] * 50, {"a": UNKNOWN_FIELDS}, [[[]]], -1]
+VALUES: list[Any] = [SCRIPT, LONG_WORDS, CONTROLS, [LONG_WORDS] * 8, {"a": UNKNOWN_FIELDS}, [[[]]], -1]
 
 
 def list_wrong_calls(tool: Tool) -> list[dict[str, Any]]:

@@ -2,14 +2,21 @@
 
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import anyio
 import httpx2
 import pytest
 import uvicorn
 from mcp import Client
+from pydantic import Field
 
+from outrider.core.artifacts import ArtifactStore
+from outrider.core.call_records import CallRecorder
+from outrider.core.database.database import Database
+from outrider.core.tool import Toolset
+from outrider.core.tool_policy import ToolPolicy
+from outrider.core.toolbox import Toolbox
 from outrider.serve.connection_limits import LimitedHttpProtocol
 from outrider.serve.http import build_http_app
 from outrider.serve.mcp import build_mcp_server
@@ -65,6 +72,35 @@ async def test_what_is_no_message_is_answered_under_its_id_as_over_stdio(tmp_pat
     assert (reply.status_code, told["error"]["code"], told["id"]) == (400, body[1], body[2])
     assert "JSON-RPC 2.0" in told["error"]["message"] or '"jsonrpc": "2.0"' in told["error"]["message"]
     assert len(told["error"]["message"]) < 200
+
+
+async def test_a_header_that_contradicts_the_argument_it_mirrors_is_refused_in_either_naming_style(tmp_path: Path):
+    mirrors = Toolset("mirrors", "Says where.", default=True)
+
+    @mirrors.tool()
+    async def locate(region: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Region"})]) -> str:
+        """Say where."""
+        return region
+
+    database = Database.from_file(tmp_path / "mirrors.db")
+    toolbox = Toolbox([mirrors], {}, CallRecorder(database), ToolPolicy())
+    server = build_mcp_server(toolbox, ArtifactStore(tmp_path / "artifacts", database, keep_seconds=60))
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "0"},
+    }
+    statuses: dict[tuple[str, str], int] = {}
+    async with http_servers.serve_app(build_http_app({"": server})) as url, httpx2.AsyncClient() as http:
+        for name in ("locate", "builtin_mirrors__locate"):
+            for region in ("north", "south"):
+                headers = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2026-07-28"}
+                headers |= {"Mcp-Method": "tools/call", "Mcp-Name": name, "Mcp-Param-Region": region}
+                params = {"name": name, "arguments": {"region": "north"}, "_meta": meta}
+                body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+                statuses[name, region] = (await http.post(f"{url}/mcp", json=body, headers=headers)).status_code
+    assert statuses == {(name, region): 200 if region == "north" else 400 for name, region in statuses}
+    await database.close()
 
 
 async def test_every_toolset_is_also_served_alone_under_its_names(tmp_path: Path):

@@ -6,13 +6,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+from support.processes import outrider_command
+
 OUTRIDER = [sys.executable, "-m", "outrider"]
 
 
-def run(home: Path, *arguments: str, stdout: int | None = subprocess.PIPE) -> tuple[int, str, str]:
+def run(home: Path, command: list[str], *, stdout: int = subprocess.PIPE) -> tuple[int, str, str]:
     environ = {"HOME": str(home), "PATH": os.environ["PATH"]}
     ended = subprocess.run(
-        [*OUTRIDER, *arguments], env=environ, stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=120, check=False
+        command, env=environ, stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=120, check=False
     )
     return ended.returncode, ended.stdout or "", ended.stderr
 
@@ -28,20 +30,20 @@ def test_a_mistyped_command_option_or_number_is_refused_with_what_was_meant(home
         ("search", "--page", "0", "fox"): "x>=1",
     }
     for words, meant in cases.items():
-        code, _, said = run(home, *words)
+        code, _, said = run(home, outrider_command.build_command(*words))
         assert (code, meant in said) == (2, True), (words, said)
 
 
 def test_summaries_of_commands_are_not_cut(home: Path):
     for words in ((), ("browser",), ("agents",), ("content",), ("db",), ("token",), ("workspace",)):
-        _, shown, _ = run(home, *words, "--help")
+        _, shown, _ = run(home, outrider_command.build_command(*words, "--help"))
         assert "..." not in shown.partition("Commands:")[2]
 
 
 def test_a_full_disk_is_told_in_one_line(home: Path):
     for words in (("config", "schema"), ("--help",), ("skill", "show")):
         with Path("/dev/full").open("w") as full:
-            code, _, said = run(home, *words, stdout=full.fileno())
+            code, _, said = run(home, [*OUTRIDER, *words], stdout=full.fileno())
         assert code == 4
         assert said.splitlines()[0] == "error: the output cannot be written: No space left on device"
         assert "Traceback" not in said

@@ -6,6 +6,7 @@ import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -18,6 +19,7 @@ IRREGULAR_PARTICIPLES = frozenset(
 ) - {"cut", "put"}  # base forms as well
 NOT_PARTICIPLES = frozenset({"embed", "exceed", "feed", "need", "proceed", "seed", "speed"})
 QUESTION_WORD = re.compile(r"(What|Who|Which|How|That|Where|When)\b")
+INDENTED_IMPORT = re.compile(r"^ +(import|from) ", re.MULTILINE)
 IS_NO = re.compile(r"\bis no [a-z]")
 
 
@@ -29,14 +31,20 @@ class Module:
     text: str
     tree: ast.Module
 
-    def functions(self) -> Iterator[Function]:
-        """Yield all functions and methods."""
-        return (node for node in ast.walk(self.tree) if isinstance(node, Function))
+    @cached_property
+    def nodes(self) -> list[ast.AST]:
+        """All nodes of the tree, since every measure looks at them."""
+        return list(ast.walk(self.tree))
+
+    @cached_property
+    def functions(self) -> list[Function]:
+        """All functions and methods."""
+        return [node for node in self.nodes if isinstance(node, Function)]
 
     def count_names(self) -> Counter[str]:
         """Count where each name or attribute is used."""
-        nodes = ast.walk(self.tree)
-        return Counter(getattr(node, "id", getattr(node, "attr", "")) for node in nodes)
+        names = Counter(node.id for node in self.nodes if isinstance(node, ast.Name))
+        return names + Counter(node.attr for node in self.nodes if isinstance(node, ast.Attribute))
 
     def list_constants(self) -> list[str]:
         """List the upper-case names that the module assigns."""
@@ -50,11 +58,12 @@ def measure_readability(package: Path) -> dict[str, float]:
     """Return each measure by name, rounded to one decimal; percentages where the name ends in `%`."""
     paths = sorted(package.rglob("*.py"))
     modules = [_parse_module(path, package) for path in paths]
-    functions = [function for module in modules for function in module.functions()]
+    functions = [function for module in modules for function in module.functions]
     code = sum(_count_code_lines(module.text) for module in modules)
     figures = _measure_names(functions) | _measure_cut(modules, functions)
     figures |= _measure_constants(modules, code) | _measure_prose(modules)
-    local_imports = sum(_count_imports(function) for function in functions)
+    importing = [module for module in modules if INDENTED_IMPORT.search(module.text)]
+    local_imports = sum(_count_imports(function) for module in importing for function in module.functions)
     figures["imports inside functions per 1,000 lines"] = 1000 * local_imports / code
     return {name: round(figure, 1) for name, figure in figures.items()}
 
@@ -100,7 +109,7 @@ def _measure_prose(modules: list[Module]) -> dict[str, float]:
     classes: defaultdict[str, set[str]] = defaultdict(set)
     messages = 0
     for module in modules:
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, ast.ClassDef):
                 classes[node.name].add(module.name)
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -117,7 +126,7 @@ def _measure_prose(modules: list[Module]) -> dict[str, float]:
 
 def _find_single_use_helpers(module: Module) -> Iterator[Function]:
     uses = module.count_names()
-    for function in module.functions():
+    for function in module.functions:
         private = function.name.startswith("_") and not _is_dunder(function.name)
         if private and not function.decorator_list and uses[function.name] == 1:
             yield function

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 from outrider.core.argument_errors import Place, describe_conflict, explain_problems
 from outrider.core.argument_repair import repair_value
 from outrider.core.errors import InvalidInput
-from outrider.core.parameter_names import find_nested_model, find_parameter, has_lenient_object, list_declared_names
+from outrider.core.parameter_names import find_parameter, has_lenient_object, list_declared_names, map_nested_models
 
 RAW_ARGUMENT = "raw"  # the one argument in which hosts wrap text that they could not parse
 WRAPPER_NAMES = (RAW_ARGUMENT, "arguments", "args", "input", "params", "parameters")
@@ -168,7 +168,7 @@ class _ArgumentReader:
 
     def _rename_nested(self, model: type[BaseModel], parameter: str, value: Any, place: Place) -> Any:
         """Return an object, or a list of objects, with the fields' own names; anything else as it is."""
-        nested = find_nested_model(model.model_fields[parameter].annotation)
+        nested = map_nested_models(model).get(parameter)
         if nested is None:
             return value
         if isinstance(value, str) and value.lstrip().startswith(("{", "[")):
@@ -191,9 +191,8 @@ class _ArgumentReader:
     ) -> None:
         """Put a field into the only object that has it; else leave it, so that validation refuses it."""
         places: list[tuple[str, str]] = []
-        for parameter, field in model.model_fields.items():
-            nested = find_nested_model(field.annotation)
-            inner = find_parameter(nested, spelling) if nested and isinstance(spelling, str) else None
+        for parameter, nested in map_nested_models(model).items():
+            inner = find_parameter(nested, spelling) if isinstance(spelling, str) else None
             if inner is not None and isinstance(arguments.get(parameter, {}), dict):
                 places.append((parameter, inner))
         if len(places) != 1 or places[0][1] in arguments.get(places[0][0], {}):

@@ -158,10 +158,17 @@ def find_nested_model(annotation: Any) -> type[BaseModel] | None:
 
 
 @lru_cache(maxsize=512)
+def map_nested_models(model: type[BaseModel]) -> dict[str, type[BaseModel]]:
+    """Map each parameter that is an object, or a list of objects, to its model."""
+    nested = {name: find_nested_model(field.annotation) for name, field in model.model_fields.items()}
+    return {name: each for name, each in nested.items() if each is not None}
+
+
+@lru_cache(maxsize=512)
 def has_lenient_object(model: type[BaseModel]) -> bool:
     """Return whether a parameter is an object that would drop fields in another spelling without an error."""
-    nested = [find_nested_model(field.annotation) for field in model.model_fields.values()]
-    return any(each.model_config.get("extra") != "forbid" or has_lenient_object(each) for each in nested if each)
+    nested = map_nested_models(model).values()
+    return any(each.model_config.get("extra") != "forbid" or has_lenient_object(each) for each in nested)
 
 
 @lru_cache(maxsize=512)

@@ -104,6 +104,15 @@ class McpHandlers:
             ]
         )
 
+    def find_input_schema(self, name: str) -> dict[str, Any] | None:
+        """Return the schema by which the SDK checks a call's `Mcp-Param-*` headers.
+
+        Without this the SDK lists all tools before each call over HTTP.
+        """
+        bare = name.partition("__")[2] if name.startswith(tool_names.BUILTIN_PREFIX) else name
+        tool = None if self._is_lean else self._toolbox.tools.get(bare)
+        return tool.input_schema if tool else None
+
     async def call_tool(
         self, context: ServerRequestContext[Any, Any], params: CallToolRequestParams
     ) -> CallToolResult | InputRequiredResult:
@@ -355,6 +364,7 @@ def _build_server(
         cache_hints={"tools/list": CacheHint(ttl_ms=tools_ttl_ms, scope="private")},
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,
+        get_tool_input_schema=handlers.find_input_schema,
         on_list_resources=handlers.list_resources,
         on_read_resource=handlers.read_resource,
         on_list_prompts=handlers.list_prompts,

@@ -138,7 +138,10 @@ async def _stream_events(turn: ModelTurn, events: list[str]) -> AsyncGenerator[s
         raise ConnectionResetError("scripted")
 
 
-def _split_text(text: str, size: int = 6) -> list[str]:
+def _split_text(text: str) -> list[str]:
+    """Pieces of a few letters, as a model streams them; of a long text larger ones, for a client parses each."""
+    max_pieces = 200
+    size = max(6, -(-len(text) // max_pieces))
     return [text[at : at + size] for at in range(0, len(text), size)]
 
 

@@ -50,6 +50,16 @@ def test_what_plugins_offer_comes_last(package: ModuleType):
     assert [each.name for each in discover_instances(package, Toolset, group=GROUP)] == ["blue", "red", "black"]
 
 
+def test_a_plugin_that_is_installed_meanwhile_is_found(package: ModuleType, tmp_path: Path):
+    discover_instances(package, Toolset, group=GROUP)
+    described = tmp_path / "site" / "later-1.0.dist-info"
+    described.mkdir()
+    (described / "METADATA").write_text("Metadata-Version: 2.1\nName: later\nVersion: 1.0\n")
+    (described / "entry_points.txt").write_text(f"[{GROUP}]\nlater = found_here:not_in_a_module\n")
+    found = discover_instances(package, Toolset, group=GROUP)
+    assert sorted(each.name for each in found) == ["black", "blue", "package", "red"]
+
+
 def test_a_plugin_that_cannot_be_used_is_named_in_a_warning_and_left_out(
     package: ModuleType, caplog: pytest.LogCaptureFixture
 ):
