@@ -10,7 +10,8 @@ from outrider.flows.conditions import PageView, find_unmet
 from outrider.flows.flow import Flow, FlowCondition, FlowStep, Target
 from outrider.flows.flow_file import format_flow, parse_flow
 from outrider.flows.flow_store import FlowStore
-from outrider.flows.values import fill_step, resolve_parameters, resolve_secrets
+from outrider.flows.secret_store import SecretStore
+from outrider.flows.values import fill_step, resolve_parameters
 
 TEXT = """# Of the whole team
 flow: 1
@@ -47,9 +48,9 @@ def test_parameters_are_filled_in_everywhere_and_secrets_come_from_the_operator(
     assert fill_step(flow.steps[0], values).open == "http://shop.example/Black"
     assert (click.target.name, click.target.row) == ("Order Black", "Black tea")
     with pytest.raises(NotConfigured, match="secret pin has no value"):
-        resolve_secrets(flow, {}, tmp_path)
+        SecretStore(tmp_path).resolve_secrets(flow)
     (tmp_path / "pin").write_text("1234\n")
-    assert resolve_secrets(flow, {}, tmp_path) == {"pin": "1234"}
+    assert SecretStore(tmp_path).resolve_secrets(flow) == {"pin": "1234"}
     with pytest.raises(InvalidInput, match="does not declare"):
         fill_step(FlowStep(open="http://shop.example/${size}"), values)
 
