@@ -250,7 +250,7 @@ class FlowRunner:
             await self._steps.require_origin(None, origins)
             await self._steps.require_effect(step)
         except Stopped as stopped:
-            if not stopped.is_done:
+            if not (stopped.is_done or is_harmless(step)):
                 await self._journal.write_record(StepRecord(position, "undone", step.kind, str(step)))
             raise
         return notes, []

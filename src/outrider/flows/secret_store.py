@@ -36,7 +36,7 @@ class SecretStore:
         for file in files:
             if file.suffix != ".sites" and (value := self._read_file(file.name)):
                 values.setdefault(file.name, value)
-        return values
+        return {name: value for name, value in values.items() if not name.endswith("_SITES")}
 
     def require_site(self, entry: str, origins: list[str]) -> None:
         """Refuse a secret on sites for which the operator has not given it. Raises Refused."""

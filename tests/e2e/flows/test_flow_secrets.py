@@ -114,6 +114,28 @@ async def test_secret_parameters_are_nowhere_and_a_run_that_goes_on_asks_for_the
     assert PASSWORD not in caplog.text
 
 
+async def test_values_of_the_secret_store_are_saved_as_secrets_wherever_they_were_typed(vault: Vault):
+    store_secret(vault, "OUTRIDER_FLOW_SHOP", PASSWORD)
+    store_secret(vault, "bank", "12-sesame-34")
+    opened = await vault.call("createSession", url=f"{vault.url}/?{PASSWORD}")
+    session = opened.structured_content["sessionId"]
+    for name, text in (("nick", PASSWORD), ("word", "12-sesame-34")):
+        await vault.call("inputText", sessionId=session, selector=f"[name={name}]", text=text)
+    await vault.call("clickElement", sessionId=session, selector="button=Enter")
+    vault.answers.clear()  # the caller knows what it typed; what is saved must not
+    saved = await vault.call("saveFlow", name="typed", sessionId=session)
+    text = (vault.folder / ".outrider/flows/typed.yaml").read_text()
+    ran = await vault.call("runFlow", name="typed")
+    assert saved.structured_content["parameters"] == []
+    assert "env: OUTRIDER_FLOW_SHOP" in text
+    assert "file: bank" in text
+    assert "/?[removed]" in text
+    assert ran.structured_content["ok"], ran.content
+    flows = list((vault.folder / ".outrider" / "flows").iterdir())
+    assert not [file for file in flows if PASSWORD in file.read_text() or "12-sesame-34" in file.read_text()]
+    assert not [answer for answer in vault.answers if PASSWORD in answer or "12-sesame-34" in answer]
+
+
 async def test_a_secret_of_the_store_is_typed_only_on_the_sites_that_it_is_for(vault: Vault):
     other_site = loopback_app.build_page_site({"/": "<label>Key <input name=key></label>"})
     async with http_servers.serve_app(other_site) as frame_url:

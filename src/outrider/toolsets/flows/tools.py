@@ -53,7 +53,9 @@ async def saveFlow(
 ) -> Result:
     """Save the session's successful actions as a flow; what was typed becomes parameters, passwords secrets."""
     session = _find_session(browsers, call, sessionId)
-    flow = FlowBuilder(require_flow_name(name)).build_flow(session.actions.list_since(since), description or "")
+    known = await anyio.to_thread.run_sync(store.secrets.read_all)
+    actions = session.actions.list_since(since)
+    flow = FlowBuilder(require_flow_name(name), known).build_flow(actions, description or "")
     path = await anyio.to_thread.run_sync(lambda: store.save_flow(call, flow, replace=replace))
     text = await anyio.to_thread.run_sync(store.read_text, call, flow.name)
     notes = [f"the operator must set {secret.env} for secret {each}" for each, secret in flow.secrets.items()]
