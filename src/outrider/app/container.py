@@ -40,6 +40,7 @@ from outrider.core.storage.factory import build_storage
 from outrider.core.tool import InstalledToolNames, Toolset
 from outrider.core.tool_policy import ToolPolicy
 from outrider.core.toolbox import Toolbox
+from outrider.flows.approvals import FlowApprovals
 from outrider.flows.flow_runs import FlowRuns
 from outrider.flows.flow_store import FlowStore
 from outrider.pages.crawl import Crawler
@@ -441,6 +442,7 @@ class Container:
             PlanStore: PlanStore(self.database),
             PlaybookStore: PlaybookStore(self.database),
             FlowRuns: FlowRuns(self.database),
+            FlowApprovals: FlowApprovals(self.database),
             FlowStore: FlowStore(self.loaded.workspace, self.settings.data_dir, self.loaded.environ),
         }
 

@@ -42,6 +42,7 @@ class ElementCandidate:
         address: The address that a press on it leads to; empty if the markup names none.
         traits: See `Target.traits`.
         disabled: Whether it cannot be used now; a page that is still loading may enable it.
+        frame_url: The address of the document that it is in; empty where it is that of the page.
     """
 
     ref: str
@@ -58,6 +59,7 @@ class ElementCandidate:
     address: str = ""
     traits: Mapping[str, str] = field(default_factory=dict)
     disabled: bool = False
+    frame_url: str = ""
 
     @classmethod
     def from_evidence(cls, evidence: Mapping[str, Any]) -> "ElementCandidate":

@@ -255,19 +255,36 @@ class Parameter(FlowModel):
     Attributes:
         default: Its value where a run sets none.
         columns: It is a list of rows with these columns, as JSON or CSV, for `each`.
+        secret: Its value is in no record or answer; a run that goes on asks for it again.
         description: For people and models.
     """
 
     default: str | None = None
     columns: list[Identifier] = Field(default=[], max_length=50)
+    secret: bool = False
     description: str = ""
+
+    @model_validator(mode="after")
+    def require_hidden_value(self) -> Self:
+        """Refuse a secret that stands in the file, and one of rows, whose short values could not be hidden."""
+        if self.secret and (self.default is not None or self.columns):
+            raise ValueError("a secret parameter has no default and no columns")
+        return self
 
 
 class Secret(FlowModel):
-    """A value that is in no flow: the operator gives it in the environment or in a file."""
+    """A value that is in no flow: the operator gives it in the environment or in a file.
+
+    Attributes:
+        env: The variable, or the file of this name.
+        file: The file in the folder of secrets.
+        origins: The sites where it may be typed; all of the flow where none is named.
+        description: For readers.
+    """
 
     env: str = Field(default="", pattern=r"^(OUTRIDER_FLOW_[A-Z0-9_]{1,60})?$")
     file: str = Field(default="", pattern=r"^([a-z0-9][a-z0-9_.-]{0,63})?$")
+    origins: list[str] = Field(default=[], max_length=50)
     description: str = ""
 
     @model_validator(mode="after")
@@ -305,6 +322,9 @@ class Flow(FlowModel):
         for place, step in iterate_steps(self.steps):
             if step.secret is not None and step.secret not in self.secrets:
                 raise ValueError(f"step {place} uses secret {step.secret!r}, which secrets does not name")
+        for name, secret in self.secrets.items():
+            if strange := [origin for origin in secret.origins if origin not in self.origins]:
+                raise ValueError(f"secret {name} names {strange[0]}, which is not among the flow's origins")
         return self
 
     @model_validator(mode="after")

@@ -18,6 +18,7 @@ def parse_flow(text: str, name: str) -> Flow:
     from ruamel.yaml.error import YAMLError
 
     try:
+        _require_modest_file(text, name)
         data = YAML(typ="safe", pure=True).load(text)
         return Flow.model_validate(data)
     except YAMLError as error:
@@ -31,6 +32,26 @@ def parse_flow(text: str, name: str) -> Flow:
         raise InvalidInput(f"flow {name}, line {line}: {place}: {message}", hint="correct the file") from None
     except RecursionError:
         raise InvalidInput(f"flow {name} is nested too deeply", hint="correct the file") from None
+    except ValueError as error:  # a date that does not exist, a number of thousands of digits
+        message = f"flow {name} has a value that cannot be read: {str(error)[:200]}"
+        raise InvalidInput(message, hint="put the value in quotes") from None
+
+
+def _require_modest_file(text: str, name: str) -> None:
+    """Refuse a file that would take long to read; it may be a stranger's. Raises InvalidInput, YAMLError."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent
+
+    max_parts, max_depth, depth = 60_000, 60, 0  # 500 steps have about 30,000 parts
+    for count, event in enumerate(YAML(typ="safe", pure=True).parse(text)):
+        depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
+        if isinstance(event, AliasEvent):  # a few lines of aliases can stand for millions of steps
+            hint = "write out what it stands for, or make it a flow of its own"
+            raise InvalidInput(f"flow {name}, line {event.start_mark.line + 1}: *{event.anchor} is an alias", hint=hint)
+        if depth > max_depth:
+            raise InvalidInput(f"flow {name} is nested too deeply", hint="correct the file")
+        if count > max_parts:
+            raise InvalidInput(f"flow {name} is too long", hint="divide it into several flows")
 
 
 def _describe_place(location: Sequence[int | str]) -> str:

@@ -1,6 +1,7 @@
 """Flows as files of a project, or of a person where callers sign in."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
@@ -10,7 +11,7 @@ from outrider.core.jail import Jail, rename_error_field
 from outrider.flows.flow import NAME_PATTERN, Flow, require_flow_name
 from outrider.flows.flow_file import format_flow, parse_flow
 from outrider.flows.program import FlowProgram, load_program
-from outrider.flows.values import resolve_secrets
+from outrider.flows.secret_store import SecretStore
 
 MAX_FILE_BYTES = 1_000_000
 
@@ -42,14 +43,13 @@ class FlowStore:
     environ: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def secrets_folder(self) -> Path:
-        """The folder with the files of secrets."""
-        return self.data_dir / "flow-secrets"
+    def secrets(self) -> SecretStore:
+        """The secrets that flows type."""
+        return SecretStore(self.data_dir / "flow-secrets", self.environ)
 
     def resolve_secrets(self, program: FlowProgram) -> dict[str, dict[str, str]]:
-        """Return the values of the secrets of each flow, by its name. Raises NotConfigured."""
-        folder = self.secrets_folder
-        return {name: resolve_secrets(flow, self.environ, folder) for name, flow in program.flows.items()}
+        """Return the values of the secrets of each flow, by its name. Raises NotConfigured, Refused."""
+        return {name: self.secrets.resolve_secrets(flow) for name, flow in program.flows.items()}
 
     def _find_folder(self, call: Call) -> tuple[Jail, str]:
         """Return the jail of a caller's flows, and their folder in it; it may be a stranger's project."""
@@ -69,11 +69,16 @@ class FlowStore:
         jail, path = self._locate_file(call, name)
         try:
             with rename_error_field("name"), jail.open_file(path) as file:
-                return file.read(MAX_FILE_BYTES).decode()
+                data = file.read(MAX_FILE_BYTES + 1)
         except NotFound:
             known = ", ".join(self.list_names(call)[:20])
             hint = f"choose one of {known}" if known else "save one with saveFlow first"
             raise NotFound(f"name: no flow {name!r}", hint=hint, code="unknown_flow") from None
+        if len(data) > MAX_FILE_BYTES:
+            message = f"flow {name} is larger than {MAX_FILE_BYTES:,} bytes"
+            raise InvalidInput(message, hint="divide it into several flows")
+        try:
+            return data.decode()
         except UnicodeDecodeError:
             raise InvalidInput(f"flow {name} is not UTF-8 text", hint="correct the file") from None
 
@@ -98,7 +103,8 @@ class FlowStore:
 
     def delete_flow(self, call: Call, name: str) -> None:
         """Delete a flow. Raises NotFound, InvalidInput."""
-        self.read_text(call, name)
+        with suppress(InvalidInput):  # what cannot be read can be deleted
+            self.read_text(call, name)
         jail, path = self._locate_file(call, name)
         jail.remove(path)
 

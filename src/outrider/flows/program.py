@@ -50,11 +50,11 @@ def load_program(name: str, read_text: Callable[[str], str]) -> FlowProgram:
             raise InvalidInput(f"flow {each} would run itself: {chain}", hint="remove one of these steps")
         if each not in flows:
             texts[each] = read_text(each)
-            flows[each] = parse_flow(texts[each], each)
-            require_known_placeholders(flows[each])
-        for place, step in iterate_steps(flows[each].steps):
-            if step.flow is not None:
-                _check_call(flows[each], place, step, load(step.flow, (*callers, each)))
+            flows[each] = flow = parse_flow(texts[each], each)
+            require_known_placeholders(flow)
+            for place, step in iterate_steps(flow.steps):
+                if step.flow is not None:
+                    _check_call(flow, place, step, load(step.flow, (*callers, each)))
         return flows[each]
 
     return FlowProgram(load(name, ()), texts, flows)

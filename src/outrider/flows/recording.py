@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
+from pydantic import ValidationError
+
 from outrider.core.errors import InvalidInput
 from outrider.flows.flow import Flow, FlowCondition, FlowStep, Parameter, Secret, Target
 from outrider.flows.origins import read_origin
@@ -49,10 +51,14 @@ class FlowBuilder:
 
     Args:
         name: The flow's name.
+        known_secrets: The values of the secret store by name, which become secrets wherever they were typed.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, known_secrets: Mapping[str, str] | None = None) -> None:
         self._name = name
+        self._sources = {
+            value: source for name, value in (known_secrets or {}).items() if (source := _build_source(name))
+        }
         self._parameters: dict[str, Parameter] = {}
         self._secrets: dict[str, Secret] = {}
         self._origins: list[str] = []
@@ -99,17 +105,24 @@ class FlowBuilder:
                 fields |= {"hold_ms": round(values["hold_s"] * 1_000)} if values.get("hold_s") else {}
             case _:
                 fields |= _build_plain_step(action.kind, values)
+                fields |= {"open": self._remove_secrets(fields["open"])} if "open" in fields else {}
         return FlowStep(**fields)
 
     def _build_text(self, action: RecordedAction) -> dict[str, Any]:
         values = action.values
         fields = {name: True for name in ("append", "submit") if values.get(name)}
-        if not values.get("secret"):
-            return fields | {"text": self._add_parameter(action, str(values.get("text", "")))}
+        text = str(values.get("text", ""))
+        source = self._sources.get(text)
+        if not (values.get("secret") or source):
+            return fields | {"text": self._add_parameter(action, text)}
         # A second field of the same name gets the same secret.
         name = _derive_identifier(action.element or {}, "secret")
         name = f"{name}_secret" if name in self._parameters else name
-        self._secrets.setdefault(name, Secret(env=f"OUTRIDER_FLOW_{name.upper()}"))
+        source = source or Secret(env=f"OUTRIDER_FLOW_{name.upper()}")
+        number = 2
+        while self._secrets.get(name, source) != source and text in self._sources:
+            name, number = f"{name.rstrip('_0123456789')}_{number}", number + 1
+        self._secrets.setdefault(name, source)
         return fields | {"secret": name}
 
     def _add_parameter(self, action: RecordedAction, value: str) -> str:
@@ -138,9 +151,16 @@ class FlowBuilder:
 
     def _insert_parameters(self, text: str) -> str:
         """Replace the values of parameters in a text that names something, where a whole word is one."""
+        text = self._remove_secrets(text)
         for name, parameter in self._parameters.items():
             if parameter.default and len(parameter.default) >= MIN_PARAMETER_CHARS:
                 text = re.sub(rf"(?<!\w){re.escape(parameter.default)}(?!\w)", f"${{{name}}}", text)
+        return text
+
+    def _remove_secrets(self, text: str) -> str:
+        min_chars = 4  # shorter ones are in many texts by chance
+        for value in self._sources:
+            text = text.replace(value, "[removed]") if len(value) >= min_chars else text
         return text
 
     def _generalize(self, text: str) -> str:
@@ -255,3 +275,13 @@ def _list_new(before: Sequence[str], after: Sequence[str]) -> list[str]:
 def _read_path(url: str) -> str:
     parts = urlsplit(url)
     return (parts.path or "/") + (f"#{parts.fragment}" if parts.fragment.startswith(("/", "!")) else "")
+
+
+def _build_source(entry: str) -> Secret | None:
+    """Return the source of an entry of the secret store; None where no flow can name it."""
+    for field in ("env", "file"):
+        try:
+            return Secret(**{field: entry})
+        except ValidationError:
+            continue
+    return None

@@ -17,6 +17,7 @@ StopReason = Literal[
     "origin_refused",
     "needs_person",
     "dialog_open",
+    "unexpected_dialog",
     "no_effect",
     "data_mismatch",
     "unknown_effect",

@@ -80,7 +80,7 @@ class FlowRunner:
         patience_s: float = 10.0,
     ) -> None:
         self._program, self._values, self._secrets = program, values, secrets
-        self._steps = StepRunner(page, patience_s)
+        self._steps = StepRunner(page, patience_s, values.hidden)
         self._journal = journal or StepJournal()
         self._needs_consent = needs_consent
         self._must_restore = is_new_page
@@ -230,10 +230,14 @@ class FlowRunner:
         """Do a step and check it; return what had changed about its elements, and the rows it extracted."""
         origins = context.flow.origins
         await self._steps.require_origin(step, origins)
+        self._steps.require_no_dialog()
         if step.extract:
             rows = await self._steps.extract_rows(step.extract, self._page_rows.get(context.place, ()))
             return [], rows
-        refs, notes = await self._steps.find_elements(step, origins)
+        secret = context.flow.secrets.get(step.secret or "")
+        if secret and secret.origins:
+            await self._steps.require_origin(step, secret.origins)
+        refs, notes = await self._steps.find_elements(step, secret.origins if secret and secret.origins else origins)
         position = format_position(context.position)
         if self._needs_consent(step) and self._approved != position:
             raise ConsentNeeded(position, step)
@@ -241,9 +245,14 @@ class FlowRunner:
             was_met = bool(step.expect) and not await self._steps.wait_for(step.expect, seconds=0)
             begun = StepRecord(position, "begun", step.kind, str(step), was_met=was_met)
             await self._journal.write_record(begun)
-        await self._steps.perform(step, refs, self._secrets[context.flow.name].get(step.secret or "", ""))
-        await self._steps.require_origin(None, origins)
-        await self._steps.require_effect(step)
+        try:
+            await self._steps.perform(step, refs, self._secrets[context.flow.name].get(step.secret or "", ""))
+            await self._steps.require_origin(None, origins)
+            await self._steps.require_effect(step)
+        except Stopped as stopped:
+            if not (stopped.is_done or is_harmless(step)):
+                await self._journal.write_record(StepRecord(position, "undone", step.kind, str(step)))
+            raise
         return notes, []
 
     async def _finish(
@@ -324,6 +333,7 @@ class FlowRunner:
     async def _check_end(self, context: StepContext) -> None:
         for condition in context.flow.check:
             if unmet := await self._steps.wait_for(fill_part(condition, context.values)):
+                self._steps.require_no_dialog(is_open=True)
                 raise Stopped("check_failed", f"at the end, {unmet}")
 
     async def _build_stop(self, stopped: Stopped, context: StepContext) -> Stop:

@@ -1,7 +1,7 @@
 """Do a single step on a page: find its elements by their evidence, act, check, and stop rather than guess."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 import anyio
@@ -46,11 +46,18 @@ class FlowPage(Protocol):
         ...
 
     async def perform_step(self, step: FlowStep, ref: str, to_ref: str, secret: str) -> None:
-        """Do a step, on the elements of these references. Raises OutriderError."""
+        """Do a step, on the elements of these references. Raises OutriderError.
+
+        With `secret`, `fill` writes that instead of the step's text, and nothing may show it afterwards.
+        """
         ...
 
     async def read_structures(self, extraction: Extraction) -> Sequence[StructureReport]:
         """Return the tables, lists or values of all frames that may be meant."""
+        ...
+
+    def take_unexpected_dialog(self, *, is_open: bool = False) -> str:
+        """Return the question of a dialog that was dismissed unasked, once; with `is_open` also of one that is open."""
         ...
 
     async def read_outline(self) -> str:
@@ -73,11 +80,13 @@ class StepRunner:
     Args:
         page: The page.
         patience_s: How long to wait for an element.
+        secrets: The texts that nothing may show.
     """
 
-    def __init__(self, page: FlowPage, patience_s: float = 10.0) -> None:
+    def __init__(self, page: FlowPage, patience_s: float = 10.0, secrets: Collection[str] = ()) -> None:
         self.page = page
         self._patience_s = patience_s
+        self._secrets = secrets
         self._known_url = ""  # of the page on which an element was found last
 
     async def find_elements(self, step: FlowStep, origins: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -90,7 +99,15 @@ class StepRunner:
                 refs[index] = match.candidate.ref
                 notes += match.healed
                 _require_safe_address(step, match.candidate, origins)
+                frame_url = match.candidate.frame_url
+                if frame_url and self.is_secret(step) and not is_named_origin(frame_url, origins):
+                    place = f"{match.candidate.title} is in a frame of {read_origin(frame_url) or frame_url[:100]}"
+                    raise Stopped("origin_refused", f"{place}, which the secret is not for")
         return refs, notes
+
+    def is_secret(self, step: FlowStep) -> bool:
+        """Return whether a step types what nothing may show."""
+        return step.secret is not None or any(secret in (step.text or "") for secret in self._secrets)
 
     async def find_next_page(self, press: FlowStep, origins: Sequence[str]) -> tuple[list[str], list[str]] | None:
         """Return what `find_elements` does for the press to the next page; None where it is gone. Raises Stopped."""
@@ -110,12 +127,21 @@ class StepRunner:
             if unmet := await self.wait_for(step.wait):
                 raise Stopped("check_failed", unmet)
             return
+        text = secret or (step.text or "" if self.is_secret(step) else "")
         try:
-            await self.page.perform_step(step, refs[0], refs[1], secret)
+            await self.page.perform_step(step, refs[0], refs[1], text)
         except OutriderError as error:
             reason = STOP_REASONS.get(error.code, "failed")
             is_done = reason in ("no_effect", "failed")
+            self.require_no_dialog()
             raise Stopped(reason, error.message, is_done=is_done, code=error.code) from None
+        self.require_no_dialog()
+
+    def require_no_dialog(self, *, is_open: bool = False) -> None:
+        """Stop where the page has asked something that the flow does not answer. Raises Stopped."""
+        if question := self.page.take_unexpected_dialog(is_open=is_open):
+            message = f"{question}, and the flow does not answer it: add `dialog: accept` or `dismiss` before the step"
+            raise Stopped("unexpected_dialog", message)
 
     async def turn_page(self, press: FlowStep, refs: Sequence[str]) -> bool:
         """Press the button to the next page; return False if it is disabled. Raises Stopped if the page stays."""
@@ -202,6 +228,7 @@ class StepRunner:
         """Wait for what a step must have brought. Raises Stopped."""
         if step.expect is None or not (unmet := await self.wait_for(step.expect)):
             return
+        self.require_no_dialog(is_open=True)
         view = await self.page.read_view()
         is_sign_in = view.needs_person and view.url != self._known_url
         raise Stopped("needs_person" if is_sign_in else "check_failed", f"after it, {unmet}", is_done=True)

@@ -42,3 +42,13 @@ flow_run_steps = Table(
     Column("rows", json_type, nullable=False),
     Column("at", Float, nullable=False),
 )
+flow_approvals = Table(
+    "flow_approvals",
+    metadata,
+    Column("owner", String(64), primary_key=True),  # `Call.owner_folder`; empty for the machine's one user
+    Column("digest", String(64), primary_key=True),  # of the files of the flow and of those that it runs
+    Column("flow", String(64), nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("origins", json_type, nullable=False),
+    Column("approved_at", Float, nullable=False),
+)

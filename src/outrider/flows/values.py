@@ -1,17 +1,15 @@
 """Fill parameters and secrets into a flow."""
 
-import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TypeVar
 
 from pydantic import BaseModel
 
-from outrider.core.errors import InvalidInput, NotConfigured
+from outrider.core.errors import InvalidInput
 from outrider.flows.extraction import Column, Extraction
-from outrider.flows.flow import Flow, FlowCondition, FlowStep, Secret, Target, iterate_steps
+from outrider.flows.flow import Flow, FlowCondition, FlowStep, Target, iterate_steps
 from outrider.flows.row_list import Row, parse_rows
 
 PartT = TypeVar("PartT", Target, FlowCondition)
@@ -26,10 +24,12 @@ class FlowValues:
     Attributes:
         texts: By name.
         rows: Those that are lists of rows.
+        hidden: Those, and secrets, that nothing may show.
     """
 
     texts: Mapping[str, str]
     rows: Mapping[str, list[Row]]
+    hidden: frozenset[str] = frozenset()
 
 
 def resolve_parameters(flow: Flow, given: Mapping[str, object]) -> FlowValues:
@@ -53,26 +53,6 @@ def _collect_values(flow: Flow, given: Mapping[str, object]) -> dict[str, object
         if not (flow.parameters[name].columns or isinstance(value, str | int | float)):
             raise InvalidInput(f"parameters.{name}: is not a text", hint="send a text or a number")
     return values
-
-
-def resolve_secrets(flow: Flow, environ: Mapping[str, str], folder: Path) -> dict[str, str]:
-    """Return the value of each secret, from the environment or a file in the folder. Raises NotConfigured.
-
-    A variable that is not set may be a file of its name, because a process that runs already gets no new variables.
-    """
-    return {name: _read_secret(name, secret, environ, folder) for name, secret in flow.secrets.items()}
-
-
-def _read_secret(name: str, secret: Secret, environ: Mapping[str, str], folder: Path) -> str:
-    if secret.env and (value := environ.get(secret.env) or os.environ.get(secret.env)):
-        return value
-    file = secret.file or secret.env
-    try:
-        return (folder / file).read_text(encoding="utf-8").rstrip("\n")
-    except OSError:
-        variable = f"set {secret.env} where Outrider starts, or " if secret.env else ""
-        hint = f"the operator must {variable}write it to the file {file} in flow-secrets of data_dir"
-        raise NotConfigured(f"secret {name} has no value", hint=hint, code="no_secret") from None
 
 
 def fill_placeholders(text: str, values: Mapping[str, str]) -> str:
@@ -137,19 +117,19 @@ def require_known_placeholders(flow: Flow) -> None:
         if step.each:
             loops.append((f"{place}.", {f"row.{column}" for column in rows[step.each]}))
         here = known.union(*(columns for loop, columns in loops if place.startswith(loop)))
-        for name in _list_placeholders(step):
+        for name in list_placeholders(step):
             if name not in here:
                 hint = f"declare it under parameters; here are {', '.join(sorted(here)) or 'none'}"
                 raise InvalidInput(f"flow {flow.name}, step {place}: ${{{name}}} has no value", hint=hint)
 
 
-def _list_placeholders(part: object) -> Iterator[str]:
-    """Yield the placeholders of a step's own texts."""
+def list_placeholders(part: object) -> Iterator[str]:
+    """Yield the placeholders of a text, or of a step's own texts."""
     if isinstance(part, str):
         yield from PLACEHOLDER_PATTERN.findall(part)
     elif isinstance(part, BaseModel):
         for name in part.model_fields_set - {"note", "steps"}:
-            yield from _list_placeholders(getattr(part, name))
+            yield from list_placeholders(getattr(part, name))
     elif isinstance(part, list | dict):
         for each in part.values() if isinstance(part, dict) else part:
-            yield from _list_placeholders(each)
+            yield from list_placeholders(each)

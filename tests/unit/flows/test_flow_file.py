@@ -10,7 +10,9 @@ from outrider.flows.conditions import PageView, find_unmet
 from outrider.flows.flow import Flow, FlowCondition, FlowStep, Target
 from outrider.flows.flow_file import format_flow, parse_flow
 from outrider.flows.flow_store import FlowStore
-from outrider.flows.values import fill_step, resolve_parameters, resolve_secrets
+from outrider.flows.program import load_program
+from outrider.flows.secret_store import SecretStore
+from outrider.flows.values import fill_step, resolve_parameters
 
 TEXT = """# Of the whole team
 flow: 1
@@ -47,9 +49,9 @@ def test_parameters_are_filled_in_everywhere_and_secrets_come_from_the_operator(
     assert fill_step(flow.steps[0], values).open == "http://shop.example/Black"
     assert (click.target.name, click.target.row) == ("Order Black", "Black tea")
     with pytest.raises(NotConfigured, match="secret pin has no value"):
-        resolve_secrets(flow, {}, tmp_path)
+        SecretStore(tmp_path).resolve_secrets(flow)
     (tmp_path / "pin").write_text("1234\n")
-    assert resolve_secrets(flow, {}, tmp_path) == {"pin": "1234"}
+    assert SecretStore(tmp_path).resolve_secrets(flow) == {"pin": "1234"}
     with pytest.raises(InvalidInput, match="does not declare"):
         fill_step(FlowStep(open="http://shop.example/${size}"), values)
 
@@ -94,3 +96,39 @@ def test_names_cannot_leave_the_folder_and_links_are_not_followed(tmp_path: Path
         with pytest.raises(Refused, match="leads out"):
             use(Call(), "tea")
     assert path.is_file()
+
+
+def test_files_of_strangers_are_refused_before_they_cost_anything(tmp_path: Path):
+    head = "flow: 1\nname: tea\norigins: [http://x]\n"
+    nine = "  - {when: {text: a}, steps: *s0}\n" * 9
+    cases = {
+        "steps: " + "[" * 5_000: "nested too deeply",
+        "".join("  " * depth + "- steps:\n" for depth in range(1, 200)): "not valid YAML",
+        "steps:\n" + "".join("  " * depth + "- steps:\n" for depth in range(1, 200)): "nested too deeply",
+        f"x: &s0\n  - back: true\nsteps:\n{nine}": "line 7: \\*s0 is an alias",
+        "steps: [{tab: " + "9" * 5_000 + "}]": "cannot be read",
+        "steps: [{tab: 2026-02-31}]": "cannot be read",
+        "steps: [{open: !!python/object:os.system x}]": "not valid YAML|steps",
+        "steps:\n" + "- back: true\n" * 25_000: "too long",
+    }
+    for text, problem in cases.items():
+        with pytest.raises(InvalidInput, match=problem):
+            parse_flow(head + text, "tea")
+    store, file = FlowStore(tmp_path, tmp_path / "data"), tmp_path / ".outrider" / "flows" / "tea.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text(head + "steps: [{back: true}]\n#" + "x" * 1_000_000 + "\n")
+    assert "larger than 1,000,000 bytes" in store.list_flows(Call())[0].problem
+    store.delete_flow(Call(), "tea")
+    assert store.list_names(Call()) == []
+
+
+def test_flows_that_run_one_another_many_times_are_each_read_once():
+    texts = {
+        f"f{number}": f"flow: 1\nname: f{number}\norigins: [http://x]\nsteps:\n" + f"  - flow: f{number + 1}\n" * 9
+        for number in range(12)
+    }
+    texts["f12"] = "flow: 1\nname: f12\norigins: [http://x]\nsteps: [{back: true}]\n"
+    assert len(load_program("f0", texts.__getitem__).flows) == 13
+    texts["f12"] = texts["f12"].replace("back: true", "flow: f3")
+    with pytest.raises(InvalidInput, match="f12 > f3"):
+        load_program("f0", texts.__getitem__)

@@ -63,6 +63,11 @@ class Forms:
             await self.pointer.remember(outcome, "fill", {"text": text, "append": append, "submit": submit}, settle)
             return _add_value(outcome, written, text)
 
+    async def hide_value(self, ref: str) -> None:
+        """Show dots in a field and its value in no snapshot, because a secret is typed into it."""
+        if frame := self._scripts.find_frame(ref):
+            await self._scripts.invoke(frame, "hideFieldValue", ref)
+
     async def check(self, selector: str, *, checked: bool = True, settle: SettleMode | None = None) -> ActionOutcome:
         """Check or uncheck a check box, radio button or switch. Raises OutriderError as `type`."""
         action, wanted = ("check" if checked else "uncheck"), str(checked).lower()

@@ -28,6 +28,7 @@ class Dialog:
         default: The text that a prompt suggests.
         typed: The text that a prompt was answered with.
         is_answering: An answer has been sent.
+        is_unexpected: It was dismissed because nothing had said how to answer it.
     """
 
     at: float
@@ -38,6 +39,7 @@ class Dialog:
     answer: str = ""
     typed: str = ""
     is_answering: bool = False
+    is_unexpected: bool = False
 
 
 class Dialogs:
@@ -45,18 +47,20 @@ class Dialogs:
 
     Args:
         policy: The answer to confirm() and prompt(): `dismiss`, `accept`, or `ask` (leave them open).
+        on_unexpected: Is called when a dialog is dismissed because nothing had said how to answer it.
 
     Attributes:
         open_dialog: The dialog that waits for an answer, if there is one.
         is_person_acting: Whether a person controls the session; then no policy answers.
     """
 
-    def __init__(self, policy: DialogPolicy = "dismiss") -> None:
+    def __init__(self, policy: DialogPolicy = "dismiss", on_unexpected: Callable[[], None] = lambda: None) -> None:
         self.policy: DialogPolicy = policy
         self.history: deque[Dialog] = deque(maxlen=50)
         self.total = 0
         self.open_dialog: Dialog | None = None
         self.is_person_acting: Callable[[], bool] = lambda: False
+        self._on_unexpected = on_unexpected
         self._channel: TargetChannel | None = None
         self._preset_answer: tuple[bool, str | None] | None = None
         self._watchers: list[Callable[[Dialog], None]] = []
@@ -159,4 +163,7 @@ class Dialogs:
         if self.policy == "ask":
             return None
         accept = self.policy == "accept"
+        dialog.is_unexpected = not accept
+        if dialog.is_unexpected:
+            self._on_unexpected()
         return accept, (dialog.default if accept and dialog.kind == "prompt" else None)

@@ -44,7 +44,7 @@ function setRefPrefix(prefix) {
 }
 
 const api = {
-  takeSnapshot, readPosition, locate, mapThroughFrame, startObserving, reportEffects, waitUntilQuiet, prepareFill, pasteText, readSlider,
+  takeSnapshot, readPosition, locate, mapThroughFrame, startObserving, reportEffects, waitUntilQuiet, prepareFill, hideFieldValue, pasteText, readSlider,
   checkFilled, selectOptions, findFileField, describeFileField, listFileNames, listInteractable, buildDomMap, readComposedHtml, readSelection, listBoxes, describePoint,
   listEvidenceMatches, describeFocusEvidence, restoreFocus, readMilestones, readRecords,
 };

@@ -151,6 +151,16 @@ function isMultiline(field) {
   return tagOf(field) !== "input";
 }
 
+// Shows dots in the field from now on, and its value in no report: a secret is about to be typed into it.
+function hideFieldValue(ref) {
+  const element = elementOf(ref);
+  const field = element && (findEditable(element) ?? element);
+  if (!field) return false;
+  hiddenFields.add(field);
+  field.style.setProperty("-webkit-text-security", "disc", "important");
+  return true;
+}
+
 // Compares the field's value with the intended one; a secret is compared here and not reported.
 function checkFilled(ref, text, { append = false, selector = "" } = {}) {
   const element = findAgain(ref, selector);

@@ -94,7 +94,10 @@ function computeDescription(element, role = computeRole(element)) {
   return tooltip && tooltip !== computeName(element, role) ? tooltip : "";
 }
 
+const hiddenFields = new WeakSet(); // a secret was typed into them
+
 function isSecret(element) {
+  if (hiddenFields.has(element)) return true;
   if (tagOf(element) !== "input") return false;
   return element.type === "password" || /(^|[ -])(current-password|new-password|one-time-code|cc-csc)$/.test(element.autocomplete || "");
 }

@@ -83,7 +83,10 @@ class Session:
         self.network = NetworkLog(lambda url: self._context.explain_failure(url) if self._context else None)
         self.routes = Routes()
         self.trace: Trace | None = None
-        self.dialogs = Dialogs(options.dialogs or settings.dialogs)
+        # A flow must answer such a dialog, too; the press that opened it is remembered after it.
+        self.dialogs = Dialogs(
+            options.dialogs or settings.dialogs, lambda: self.actions.add("dialog", {"accept": False, "next": True})
+        )
         self.notes: list[str] = []
         self.lost: OutriderError | None = None
         self.closed = False

@@ -7,6 +7,8 @@ from pathlib import Path
 import click
 
 from outrider.cli.command_group import HelpfulGroup
+from outrider.cli.options import add_settings_option, load_settings
+from outrider.cli.output import EXIT_PARTIAL, async_command
 from outrider.cli.shared_process import EXIT_WRONG_USE, add_call_options, call_tool, open_client
 from outrider.cli.tool_results import CallOptions
 
@@ -53,7 +55,8 @@ def run_flow(
 ) -> None:
     """Run flow NAME; exit with 5 where it stops before its end.
 
-    A parameter with columns takes CSV or JSON; PARAMETER=@FILE reads it from a file.
+    A parameter with columns takes CSV or JSON; PARAMETER=@FILE reads it from a file, and PARAMETER=? asks for it
+    without showing it.
     """
     given = {
         "name": name,
@@ -76,13 +79,20 @@ def list_runs(name: str | None, options: CallOptions) -> None:
 
 @command.command("resume")
 @click.argument("run")
+@click.argument("parameters", nargs=-1, metavar="[SECRET=VALUE…]")
 @click.option("--from", "from_step", metavar="STEP", help="Go on with this step.")
 @click.option("--done", "unknown_step", flag_value="done", help="The interrupted step was done.")
 @click.option("--again", "unknown_step", flag_value="again", help="It was not done: do it.")
 @add_call_options
-def resume_flow(run: str, *, from_step: str | None, unknown_step: str | None, options: CallOptions) -> None:
-    """Go on with RUN, which stopped or whose process died, without doing a step twice."""
-    _call("resumeFlow", {"runId": run, "fromStep": from_step, "unknownStep": unknown_step}, options)
+def resume_flow(
+    run: str, parameters: tuple[str, ...], *, from_step: str | None, unknown_step: str | None, options: CallOptions
+) -> None:
+    """Go on with RUN, which stopped or whose process died, without doing a step twice.
+
+    Parameters that are secrets are not kept with a run: SECRET=? asks for one without showing it.
+    """
+    given = {"runId": run, "fromStep": from_step, "unknownStep": unknown_step}
+    _call("resumeFlow", given | {"parameters": _parse_parameters(parameters) or None}, options)
 
 
 @command.command("test")
@@ -122,6 +132,39 @@ def show_flow(name: str, options: CallOptions) -> None:
 def delete_flow(name: str, options: CallOptions) -> None:
     """Delete flow NAME."""
     _call("deleteFlow", {"name": name}, options)
+
+
+@command.command("approve")
+@NAME_ARGUMENT
+@add_settings_option
+@async_command
+async def approve_flow(name: str, sets: tuple[str, ...]) -> None:
+    """Show what flow NAME does, and let its steps with high stakes ask no more.
+
+    The approval holds for the files of the flow as they are now, with any parameters. Only a person at a terminal can
+    give it.
+    """
+    from outrider.cli.flow_approval import ask_approval
+
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        click.echo("error: a person approves a flow, at a terminal; until then its steps ask in each run", err=True)
+        sys.exit(EXIT_WRONG_USE)
+    if not await ask_approval(load_settings(sets), name):
+        click.echo("Nothing was approved.", err=True)
+        sys.exit(EXIT_PARTIAL)
+    click.echo(f"Approved {name}; any change of its file ends that, and so does `outrider flow unapprove {name}`.")
+
+
+@command.command("unapprove")
+@NAME_ARGUMENT
+@add_settings_option
+@async_command
+async def unapprove_flow(name: str, sets: tuple[str, ...]) -> None:
+    """Let the steps of flow NAME ask again."""
+    from outrider.cli.flow_approval import withdraw_approval
+
+    was_approved = await withdraw_approval(load_settings(sets), name)
+    click.echo(f"{name} asks again." if was_approved else f"{name} was not approved.")
 
 
 @command.command("export")
@@ -166,7 +209,9 @@ def _parse_parameters(words: tuple[str, ...]) -> dict[str, str]:
     if wrong := next((word for word, (name, mark, _) in zip(words, pairs, strict=True) if not (name and mark)), None):
         click.echo(f"error: {wrong!r} is not a parameter: write name=value", err=True)
         sys.exit(EXIT_WRONG_USE)
-    return {name: _read_file(value[1:]) if value.startswith("@") else value for name, _, value in pairs}
+    values = {name: _read_file(value[1:]) if value.startswith("@") else value for name, _, value in pairs}
+    asked = (name for name, value in values.items() if value == "?")
+    return values | {name: str(click.prompt(name, hide_input=True, err=True)) for name in asked}
 
 
 def _read_file(path: str) -> str:

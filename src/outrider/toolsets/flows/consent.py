@@ -79,11 +79,14 @@ def require_tools(program: FlowProgram, policy: ToolPolicy, call: Call) -> None:
             raise Refused(message, hint="the operator decides which tools are offered")
 
 
-def require_start_consent(program: FlowProgram, call: Call, state_id: str | None) -> None:
+def require_start_consent(
+    program: FlowProgram, call: Call, state_id: str | None, parameters: tuple[str, ...] = ()
+) -> None:
     """Ask a person before an agent uses secrets or a sign-in. Raises AnswerNeeded, Refused."""
     # A hostile page may have talked the agent into it, as with the sign-in of createSession.
     paused = read_paused_run(call)
-    flow, secrets = program.flow, [name for each in program.flows.values() for name in each.secrets]
+    flow = program.flow
+    secrets = [*(name for each in program.flows.values() for name in each.secrets), *parameters]
     if call.run is None or not (secrets or state_id) or (paused and paused.step):
         return
     uses = [*(f"the secret {name!r}" for name in secrets), *([f"the sign-in {state_id!r}"] if state_id else [])]
@@ -94,12 +97,12 @@ def require_start_consent(program: FlowProgram, call: Call, state_id: str | None
         raise AnswerNeeded(f"{question}{', '.join(flow.origins)}?", state=PausedRun().to_state())
 
 
-def build_consent_check(policy: ToolPolicy) -> Callable[[FlowStep], bool]:
-    """Return the function that says which steps a person is asked about."""
+def build_consent_check(policy: ToolPolicy, *, is_approved: bool) -> Callable[[FlowStep], bool]:
+    """Return the function that says which steps a person is asked about: none of a flow that one has approved."""
 
     def needs_consent(step: FlowStep) -> bool:
         tool: Tool = browser.tools[STEP_TOOLS[step.kind]]
-        return step.ask or resolve_stake(tool, policy.stakes) == "high"
+        return not is_approved and (step.ask or resolve_stake(tool, policy.stakes) == "high")
 
     return needs_consent
 

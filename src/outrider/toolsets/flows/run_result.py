@@ -1,7 +1,6 @@
 """Describe what came of a flow's run, without its secrets."""
 
 import json
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -25,36 +24,6 @@ if TYPE_CHECKING:
     from outrider.browser.session.session import Session
 
 MAX_SHOWN_ROWS = 100
-
-
-class SecretFilter:
-    """Replaces the values of secrets in texts.
-
-    Args:
-        secrets: The values of the secrets of each flow, by name.
-    """
-
-    def __init__(self, secrets: Mapping[str, Mapping[str, str]]) -> None:
-        self._names = {value: name for each in secrets.values() for name, value in each.items() if value}
-        self.values = set(self._names)
-
-    def hide(self, text: str) -> str:
-        """Return a text without them."""
-        for value in sorted(self.values, key=len, reverse=True):
-            text = text.replace(value, f"[secret {self._names[value]}]")
-        return text
-
-    def hide_in(self, value: Any) -> Any:
-        """Return JSON without them."""
-        if isinstance(value, dict):
-            return {key: self.hide_in(item) for key, item in value.items()}
-        if isinstance(value, list | tuple):
-            return [self.hide_in(item) for item in value]
-        return self.hide(value) if isinstance(value, str) else value
-
-    def hide_in_result(self, result: Result) -> Result:
-        """Return a result without them."""
-        return Result((TextBlock(self.hide(result.text)),), self.hide_in(result.data), is_error=result.is_error)
 
 
 async def save_result_files(workspaces: SessionWorkspaces, call: Call, run: FlowRun) -> None:

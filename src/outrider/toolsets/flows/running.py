@@ -12,6 +12,7 @@ from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded, InvalidInput, OutriderError
 from outrider.core.result import Result
 from outrider.core.tool_policy import ToolPolicy
+from outrider.flows.approvals import FlowApprovals
 from outrider.flows.flow_runs import FlowRuns, StoredRun
 from outrider.flows.flow_store import FlowStore
 from outrider.flows.positions import Position, format_position
@@ -28,7 +29,15 @@ from outrider.toolsets.flows.consent import (
     require_step_allowed,
     require_tools,
 )
-from outrider.toolsets.flows.run_result import SecretFilter, build_run_result, save_result_files
+from outrider.toolsets.flows.run_result import build_run_result, save_result_files
+from outrider.toolsets.flows.secret_filter import SecretFilter
+from outrider.toolsets.flows.secret_parameters import (
+    RunParameters,
+    name_secret_values,
+    restore_parameters,
+    split_parameters,
+    take_from_store,
+)
 from outrider.toolsets.flows.session_page import SessionPage
 from outrider.toolsets.options import ToolOptions
 from outrider.workspace import SessionWorkspaces
@@ -45,6 +54,7 @@ class RunServices:
     workspaces: SessionWorkspaces
     store: FlowStore
     runs: FlowRuns
+    approvals: FlowApprovals
     policy: ToolPolicy
     tool_options: ToolOptions
 
@@ -69,6 +79,16 @@ class RunRequest:
     unknown_step: Literal["done", "again"] | None = None
 
 
+@dataclass(frozen=True)
+class RunInputs:
+    """What a run fills in, and the filter that keeps its secrets out of what it says and stores."""
+
+    parameters: RunParameters
+    values: FlowValues
+    secrets: Mapping[str, Mapping[str, str]]
+    hidden: SecretFilter
+
+
 async def run_flow(services: RunServices, call: Call, request: RunRequest) -> Result:
     """Run a flow. Raises OutriderError before it starts, and AnswerNeeded where a person must be asked."""
     program, paused = request.program, read_paused_run(call)
@@ -79,17 +99,18 @@ async def run_flow(services: RunServices, call: Call, request: RunRequest) -> Re
         hint = "send the session in which the flow has stopped, or use resumeFlow"
         raise InvalidInput(f"fromStep: {format_position(request.from_step)} needs sessionId", hint=hint)
     require_tools(program, services.policy, call)
-    values = resolve_parameters(flow, request.parameters)
-    secrets = await anyio.to_thread.run_sync(services.store.resolve_secrets, program)
-    require_start_consent(program, call, request.state_id)
+    inputs = await anyio.to_thread.run_sync(_resolve_inputs, services.store, request)
+    require_start_consent(program, call, request.state_id, tuple(inputs.parameters.withheld))
     require_step_allowed(flow, call, paused)
-    run, lease = await _begin_run(services, call, request, paused)
+    run, lease = await _begin_run(services, call, request, inputs, paused)
     try:
-        return await _run_stored(services, call, request, run, lease, (values, secrets))
+        return await _run_stored(services, call, request, run, lease, inputs)
     except AnswerNeeded:
         await services.runs.end_run(run, lease, "waiting")
         raise
     except OutriderError as error:
+        error.message, error.hint = inputs.hidden.hide(error.message), inputs.hidden.hide(error.hint)
+        error.details = inputs.hidden.hide_in(error.details)
         await services.runs.end_run(run, lease, "stopped", message=error.message)
         raise
     except anyio.get_cancelled_exc_class():
@@ -97,15 +118,33 @@ async def run_flow(services: RunServices, call: Call, request: RunRequest) -> Re
         raise
 
 
+def _resolve_inputs(store: FlowStore, request: RunRequest) -> RunInputs:
+    """Return the values with which a flow runs. Raises InvalidInput, NotConfigured, Refused."""
+    flow, known = request.program.flow, store.secrets.read_all()
+    if request.run is None:
+        given = take_from_store(flow, request.parameters, known)
+        parameters = split_parameters(flow, given, known)
+    else:
+        parameters = RunParameters(request.run.parameters, request.run.options.get("withheld", {}))
+        given = restore_parameters(parameters, request.parameters, known, request.run.id)
+    for entry in filter(None, parameters.withheld.values()):
+        store.secrets.require_site(entry, flow.origins)
+    values = resolve_parameters(flow, given)
+    secrets = store.resolve_secrets(request.program)
+    hidden = SecretFilter(name_secret_values(secrets, parameters.withheld, values))
+    return RunInputs(parameters, replace(values, hidden=hidden.values), secrets, hidden)
+
+
 async def _begin_run(
-    services: RunServices, call: Call, request: RunRequest, paused: PausedRun | None
+    services: RunServices, call: Call, request: RunRequest, inputs: RunInputs, paused: PausedRun | None
 ) -> tuple[StoredRun, str]:
     """Return the record of a new run, or that of the one to go on with, and its lease. Raises OutriderError."""
     run = await services.runs.load_run(call, paused.run_id) if paused and paused.run_id else request.run
     if run is not None:
         return run, await services.runs.claim_run(run)
     options = {"stateId": request.state_id, "waitSeconds": request.patience_s, "keepOpen": request.keep_open}
-    run = await services.runs.create_run(call, request.program, request.parameters, options)
+    options["withheld"] = dict(inputs.parameters.withheld)
+    run = await services.runs.create_run(call, request.program, inputs.parameters.kept, options)
     return run, run.lease
 
 
@@ -115,23 +154,24 @@ async def _run_stored(
     request: RunRequest,
     stored: StoredRun,
     lease: str,
-    resolved: tuple[FlowValues, Mapping[str, Mapping[str, str]]],
+    inputs: RunInputs,
 ) -> Result:
-    program, paused = request.program, read_paused_run(call)
-    hidden = SecretFilter(resolved[1])
+    program, paused, hidden = request.program, read_paused_run(call), inputs.hidden
     session, is_new = await _open_session(services, call, request, stored)
     await services.runs.set_browser_session(stored, lease, session.id)
     session.actions.secrets |= hidden.values
+    is_approved = await services.approvals.is_approved(call, program)
     async with services.runs.open_journal(stored, lease, hidden.hide_in) as journal:
         if request.unknown_step:
             await journal.settle_begun(is_done=request.unknown_step == "done")
         runner = FlowRunner(
             program,
             SessionPage(session),
-            *resolved,
+            inputs.values,
+            inputs.secrets,
             journal=journal,
             is_new_page=is_new and bool(journal.records),
-            needs_consent=build_consent_check(services.policy),
+            needs_consent=build_consent_check(services.policy, is_approved=is_approved),
             patience_s=request.patience_s,
         )
         try:
@@ -140,6 +180,7 @@ async def _run_stored(
             question = f"Let the flow {stored.flow} do step {needed.position}, {needed.step}, on {session.url[:200]}?"
             state = PausedRun(session.id, needed.position, stored.id).to_state()
             raise AnswerNeeded(hidden.hide(question), state=state) from None
+    run.results = hidden.hide_in(run.results)  # before they are written to files
     if run.stop is None:
         await save_result_files(services.workspaces, call, run)
     await _store_outcome(services.runs, stored, lease, run, hidden)

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -18,6 +19,7 @@ from outrider.toolsets.browser.results import escape_line, translate_errors
 
 if TYPE_CHECKING:
     from outrider.browser.actions.page_tools import PageTools
+    from outrider.browser.protocol.frames import Frame
     from outrider.browser.session.session import Session
 
 TEXT_SCRIPT = """(limit) => ({
@@ -37,6 +39,7 @@ class SessionPage:
 
     def __init__(self, session: "Session") -> None:
         self._session = session
+        self._known_dialogs = session.dialogs.total
 
     async def read_view(self) -> PageView:
         """Return address, title and text; of a page that a dialog holds up, only the address."""
@@ -68,7 +71,8 @@ class SessionPage:
                     reports = await tools.snapshotter.scripts.invoke(frame, "listEvidenceMatches", query)
                 except (ContextGone, PageGone, ProtocolError, ScriptError):
                     continue
-                found += [ElementCandidate.from_evidence(report) for report in reports]
+                url = read_document_url(frame) if frame.parent else ""
+                found += [replace(ElementCandidate.from_evidence(report), frame_url=url) for report in reports]
         return found
 
     async def read_structures(self, extraction: Extraction) -> Sequence[StructureReport]:
@@ -106,6 +110,13 @@ class SessionPage:
                 else:
                     await PAGE_ACTIONS[step.kind](tools, step, ref, to_ref, secret)
 
+    def take_unexpected_dialog(self, *, is_open: bool = False) -> str:
+        """Return the question of a dialog that was dismissed unasked, once; with `is_open` also of one that is open."""
+        dialogs = self._session.dialogs
+        news, self._known_dialogs = dialogs.list_since(self._known_dialogs), dialogs.total
+        asked = next((each for each in news if each.is_unexpected), dialogs.unanswered if is_open else None)
+        return f"a {asked.kind} dialog asks {escape_line(asked.message)!r}" if asked else ""
+
     async def read_outline(self) -> str:
         """Return an outline of what is in view."""
         max_chars = 3_000
@@ -132,9 +143,17 @@ async def click_element(tools: "PageTools", step: FlowStep, ref: str, _to: str, 
     )
 
 
+def read_document_url(frame: "Frame") -> str:
+    """Return the address of a frame's document; of one without an own, that of the document around it."""
+    while frame.parent is not None and frame.url.partition(":")[0] in ("", "about"):
+        frame = frame.parent
+    return frame.url
+
+
 async def fill_field(tools: "PageTools", step: FlowStep, ref: str, _to: str, secret: str) -> None:
-    text = secret if step.secret is not None else step.text or ""
-    await tools.forms.type(ref, text, append=step.append, submit=step.submit)
+    if secret:
+        await tools.forms.hide_value(ref)
+    await tools.forms.type(ref, secret or step.text or "", append=step.append, submit=step.submit)
 
 
 async def scroll_view(tools: "PageTools", step: FlowStep, _ref: str, _to: str, _secret: str) -> None:

@@ -11,6 +11,7 @@ from outrider.core.errors import InvalidInput, NotFound
 from outrider.core.result import Result, TextBlock
 from outrider.core.tool import Toolset
 from outrider.core.tool_policy import ToolPolicy
+from outrider.flows.approvals import FlowApprovals
 from outrider.flows.flow import require_flow_name
 from outrider.flows.flow_runs import FlowRuns
 from outrider.flows.flow_store import FlowStore
@@ -52,7 +53,9 @@ async def saveFlow(
 ) -> Result:
     """Save the session's successful actions as a flow; what was typed becomes parameters, passwords secrets."""
     session = _find_session(browsers, call, sessionId)
-    flow = FlowBuilder(require_flow_name(name)).build_flow(session.actions.list_since(since), description or "")
+    known = await anyio.to_thread.run_sync(store.secrets.read_all)
+    actions = session.actions.list_since(since)
+    flow = FlowBuilder(require_flow_name(name), known).build_flow(actions, description or "")
     path = await anyio.to_thread.run_sync(lambda: store.save_flow(call, flow, replace=replace))
     text = await anyio.to_thread.run_sync(store.read_text, call, flow.name)
     notes = [f"the operator must set {secret.env} for secret {each}" for each, secret in flow.secrets.items()]
@@ -119,6 +122,7 @@ async def runFlow(
     workspaces: SessionWorkspaces,
     store: FlowStore,
     runs: FlowRuns,
+    approvals: FlowApprovals,
     policy: ToolPolicy,
     tool_options: ToolOptions,
     call: Call,
@@ -137,7 +141,9 @@ async def runFlow(
     program = await anyio.to_thread.run_sync(store.load_program, call, name)
     start = parse_position(fromStep) if fromStep is not None else ()
     request = RunRequest(program, parameters or {}, sessionId, start, stateId, keepOpen, waitSeconds)
-    return await run_flow(RunServices(browsers, workspaces, store, runs, policy, tool_options), call, request)
+    return await run_flow(
+        RunServices(browsers, workspaces, store, runs, approvals, policy, tool_options), call, request
+    )
 
 
 @flows.tool(
@@ -147,12 +153,14 @@ async def runFlow(
     open_world=True,
     untrusted=True,
     timeout=MAX_RUN_S,
+    private=frozenset({"parameters"}),
 )
 async def resumeFlow(
     browsers: Browsers,
     workspaces: SessionWorkspaces,
     store: FlowStore,
     runs: FlowRuns,
+    approvals: FlowApprovals,
     policy: ToolPolicy,
     tool_options: ToolOptions,
     call: Call,
@@ -162,6 +170,7 @@ async def resumeFlow(
     unknownStep: Annotated[
         Literal["done", "again"] | None, Field(description="Whether the interrupted step was done")
     ] = None,
+    parameters: Annotated[dict[str, Any] | None, Field(description="Only its secrets, which are not kept")] = None,
 ) -> Result:
     """Go on with a run that stopped or whose process died; no step is done twice."""
     run = await runs.load_run(call, runId)
@@ -170,7 +179,7 @@ async def resumeFlow(
     options = run.options
     request = RunRequest(
         load_program(run.flow, lambda name: run.sources[name]),
-        run.parameters,
+        parameters or {},
         from_step=parse_position(fromStep) if fromStep is not None else (),
         state_id=options.get("stateId"),
         keep_open=options.get("keepOpen"),
@@ -178,7 +187,9 @@ async def resumeFlow(
         run=run,
         unknown_step=unknownStep,
     )
-    return await run_flow(RunServices(browsers, workspaces, store, runs, policy, tool_options), call, request)
+    return await run_flow(
+        RunServices(browsers, workspaces, store, runs, approvals, policy, tool_options), call, request
+    )
 
 
 @flows.tool(title="List runs of flows", viewers=True, untrusted=True)

@@ -1,0 +1,31 @@
+"""Approve a flow at a terminal, after its steps were shown."""
+
+import click
+
+from outrider.app import open_app
+from outrider.cli.tool_results import remove_control_characters
+from outrider.core.context import Call
+from outrider.flows.approvals import FlowApprovals
+from outrider.flows.flow import require_flow_name
+from outrider.flows.flow_store import FlowStore
+from outrider.flows.program_summary import format_program
+from outrider.settings import LoadedSettings
+
+
+async def ask_approval(loaded: LoadedSettings, name: str) -> bool:
+    """Show a flow and ask for its name; store the approval of what was shown. Raises OutriderError."""
+    program = FlowStore(loaded.workspace, loaded.settings.data_dir, loaded.environ).load_program(Call(), name)
+    click.echo(remove_control_characters(format_program(program)))
+    flow = program.flow
+    question = f"Let version {flow.version} of it do all this without asking? Type {flow.name} to approve"
+    if click.prompt(question, default="", show_default=False).strip() != flow.name:
+        return False
+    async with open_app(loaded) as app:
+        await FlowApprovals(app.database).approve(Call(), program)
+    return True
+
+
+async def withdraw_approval(loaded: LoadedSettings, name: str) -> bool:
+    """Withdraw the approval of a flow; return whether there was one. Raises OutriderError."""
+    async with open_app(loaded) as app:
+        return await FlowApprovals(app.database).withdraw(Call(), require_flow_name(name))

@@ -1,0 +1,37 @@
+"""Show a person what a flow does, before it is approved."""
+
+from collections.abc import Sequence
+
+from outrider.flows.flow import Flow, FlowStep, iterate_steps
+from outrider.flows.program import FlowProgram
+
+
+def format_program(program: FlowProgram) -> str:
+    """Return the sites, secrets and steps of a flow and of those that it runs, as lines."""
+    flow = program.flow
+    lines = [f"{flow.name}, version {flow.version}: {flow.description}".rstrip(" :")]
+    lines += [f"Fingerprint: {program.digest[:16]}"]
+    lines += [line for each in program.flows.values() for line in _format_flow(each)]
+    asking = [f"step {place}: {step}" for place, step in program.iterate_steps() if step.ask]
+    lines += ["", "Asks until it is approved:", *(asking or ["no step; those that settings give high stakes do"])]
+    return "\n".join(lines)
+
+
+def _format_flow(flow: Flow) -> list[str]:
+    lines = ["", f"{flow.name} acts on {', '.join(flow.origins)}"]
+    if flow.parameters:
+        lines.append(f"with any value of {', '.join(flow.parameters)}")
+    if flow.secrets:
+        lines.append(f"and types the secrets {', '.join(flow.secrets)}")
+    return [*lines, *_format_steps(flow.steps)]
+
+
+def _format_steps(steps: Sequence[FlowStep]) -> list[str]:
+    lines = []
+    for place, step in iterate_steps(steps):
+        details = [f"text {step.text!r}"] if step.text is not None else []
+        details += [f"secret {step.secret}"] if step.secret else []
+        details += [f"{name} {', '.join(getattr(step, name))}" for name in ("options", "files") if getattr(step, name)]
+        details += ["ask"] if step.ask else []
+        lines.append(f"  {place}  {step}" + (f" ({'; '.join(details)})" if details else ""))
+    return lines

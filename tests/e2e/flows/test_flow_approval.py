@@ -1,0 +1,158 @@
+"""Steps with high stakes ask in each run, unless a person has approved these very files at a terminal."""
+
+import os
+import pty
+import subprocess
+from collections.abc import AsyncGenerator
+from contextlib import chdir
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+from mcp.types import CallToolResult, ElicitResult
+
+from support.apps import loopback_app
+from support.processes import outrider_command
+from support.results import read_error
+
+pytestmark = pytest.mark.anyio
+PATIENCE = 240
+SHOP = """<title>Shop</title><h1>Shop</h1><button onclick="document.title += 1">Buy</button>
+<button onclick="if (confirm('Delete all?')) document.querySelector('p').textContent = 'Deleted'">Delete</button><p></p>
+<button onclick="setTimeout(() => prompt('Why?'), 300)">Later</button>"""
+
+
+class Shopper:
+    """A client who is asked before steps, and the terminal of the same person."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.url = ""
+        self.asked: list[str] = []
+        self.client: Client
+
+    async def answer(self, context: Any, params: Any) -> ElicitResult:
+        self.asked.append(params.message)
+        return ElicitResult(action="accept", content={"allow": True})
+
+    def write(self, steps: str, name: str = "buy") -> None:
+        file = self.folder / ".outrider" / "flows" / f"{name}.yaml"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"flow: 1\nname: {name}\norigins: [{self.url}]\nsteps:\n{steps.replace('SITE', self.url)}")
+
+    async def run(self, name: str = "buy", **more: Any) -> CallToolResult:
+        with anyio.fail_after(PATIENCE):
+            return await self.client.call_tool("runFlow", {"name": name, "keepOpen": False, **more})
+
+    async def type_command(self, *words: str, answer: str = "") -> str:
+        """Run a command at a terminal and answer its question; what it shows."""
+        command, environ = outrider_command.build_command(*words), os.environ | {"HOME": str(self.folder)}
+        ours, theirs = pty.openpty()
+        with anyio.fail_after(PATIENCE):
+            process = subprocess.Popen(
+                command, stdin=theirs, stdout=theirs, stderr=theirs, env=environ, cwd=self.folder
+            )
+            os.close(theirs)
+            os.write(ours, f"{answer}\n".encode())
+            shown = await anyio.to_thread.run_sync(read_to_end, ours)
+            await anyio.to_thread.run_sync(process.wait)
+        os.close(ours)
+        return shown
+
+
+def read_to_end(terminal: int) -> str:
+    pieces = []
+    while True:
+        try:
+            pieces.append(os.read(terminal, 65_536))
+        except OSError:  # the other side is closed
+            return b"".join(pieces).decode()
+        if not pieces[-1]:
+            return b"".join(pieces).decode()
+
+
+@pytest.fixture
+async def shopper(tmp_path: Path) -> AsyncGenerator[Shopper]:
+    site, person = loopback_app.build_page_site({"/": SHOP}), Shopper(tmp_path)
+    with chdir(tmp_path):
+        async with (
+            loopback_app.open_loopback_app(tmp_path, site, more={"toolsets": ["browser", "flows"]}) as service,
+            Client(service.app.build_server(), elicitation_callback=person.answer) as client,
+        ):
+            person.client, person.url = client, service.site_url
+            yield person
+
+
+async def test_an_approved_flow_asks_no_more_until_its_file_or_one_that_it_runs_changes(shopper: Shopper):
+    steps = "  - open: SITE/\n  - click: Buy\n    ask: true\n"
+    shopper.write(steps, "inner")
+    shopper.write("  - flow: inner\n")
+    counts: list[int] = []
+
+    async def count_questions() -> None:
+        before = len(shopper.asked)
+        result = await shopper.run()
+        assert not result.is_error, result.content
+        counts.append(len(shopper.asked) - before)
+
+    await count_questions()
+    declined = await shopper.type_command("flow", "approve", "buy", answer="yes")
+    await count_questions()
+    approved = await shopper.type_command("flow", "approve", "buy", answer="buy")
+    await count_questions()
+    shopper.write(f"{steps}    note: changed\n", "inner")
+    await count_questions()
+    shopper.write(steps, "inner")
+    await count_questions()
+    await shopper.type_command("flow", "unapprove", "buy")
+    await count_questions()
+    piped = await anyio.run_process(
+        outrider_command.build_command("flow", "approve", "buy"),
+        input=b"buy\n",
+        check=False,
+        env=os.environ | {"HOME": str(shopper.folder)},
+        cwd=shopper.folder,
+    )
+    tools = {tool.name for tool in (await shopper.client.list_tools()).tools}
+
+    assert counts == [1, 1, 0, 1, 0, 1]
+    assert "Nothing was approved" in declined
+    assert "Approved buy" in approved
+    assert "(ask)" in approved
+    assert shopper.url in approved
+    assert (piped.returncode, b"at a terminal" in piped.stderr) == (2, True)
+    assert not {name for name in tools if "pprove" in name}
+
+
+async def test_a_question_of_the_page_that_the_flow_does_not_answer_stops_it_with_its_own_reason(shopper: Shopper):
+    start, press = "  - open: SITE/\n", "  - click: Delete\n"
+    expect = "    expect: {text: Deleted, seconds: 2}\n"
+    cases = {
+        start + press + expect: "unexpected_dialog",
+        start + press: "unexpected_dialog",
+        f"{start}  - click: Later\n    expect: {{text: Deleted, seconds: 1}}\n": "unexpected_dialog",
+        f"{start}  - dialog: accept\n{press}{expect}": "",
+        f"{start}  - dialog: dismiss\n{press}": "",
+    }
+    for steps, reason in cases.items():
+        shopper.write(steps)
+        result = await shopper.run()
+        assert (read_error(result)["code"] if result.is_error else "") == reason, (steps, result.content)
+    shopper.write(start + press + expect)
+    error = read_error(await shopper.run(keepOpen=True))
+    assert "a confirm dialog asks 'Delete all?'" in error["message"]
+    assert error["details"]["fromStep"] == 2
+    again = await shopper.client.call_tool("resumeFlow", {"runId": error["details"]["runId"]})
+    assert read_error(again)["code"] == "unexpected_dialog", "the dismissed press is tried again"
+
+
+async def test_a_dialog_that_was_dismissed_while_recording_is_dismissed_again(shopper: Shopper):
+    opened = await shopper.client.call_tool("createSession", {"url": f"{shopper.url}/"})
+    session = opened.structured_content["sessionId"]
+    await shopper.client.call_tool("clickElement", {"sessionId": session, "selector": "button=Delete"})
+    await shopper.client.call_tool("saveFlow", {"name": "recorded", "sessionId": session})
+    ran = await shopper.run("recorded")
+    assert "dialog: dismiss" in (shopper.folder / ".outrider/flows/recorded.yaml").read_text()
+    assert not ran.is_error, ran.content
