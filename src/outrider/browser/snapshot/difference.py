@@ -1,9 +1,9 @@
 """Compare two outlines of a page in the fewest lines."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from os.path import commonprefix
 
 from outrider.browser.protocol.refs import REF_PATTERN
 from outrider.browser.snapshot.outline import cut_line, find_refs
@@ -47,7 +47,7 @@ def diff_outlines(before: list[str], after: list[str]) -> OutlineDiff:
     return OutlineDiff(tuple(lines), whole=total > 400 and size > max_diff_share * total)
 
 
-def _count_common(one: list[str], other: list[str]) -> int:
+def _count_common(one: Sequence[str], other: Sequence[str]) -> int:
     length = min(len(one), len(other))
     return next((index for index in range(length) if one[index] != other[index]), length)
 
@@ -91,8 +91,8 @@ def _shorten_change(earlier: str, line: str) -> str:
     min_chars, max_share, max_row_chars = 100, 0.7, 60
     if len(line) < min_chars:
         return line
-    same_start = len(commonprefix([earlier, line]))
-    same_end = len(commonprefix([earlier[same_start:][::-1], line[same_start:][::-1]]))
+    same_start = _count_common(earlier, line)
+    same_end = _count_common(earlier[same_start:][::-1], line[same_start:][::-1])
     starts = [0, *(match.start() for match in ITEM_PATTERN.finditer(line)), len(line)]
     # The part before is shown too, because a state that it has lost changes only what follows it.
     begin = max((start for start in starts if start < same_start), default=0)
