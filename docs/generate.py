@@ -28,7 +28,7 @@ SCHEMAS = Path(toolsets.__file__).with_name("schemas.json")
 async def house() -> AsyncGenerator[App]:
     """A house with every toolset, in a home of its own."""
     with tempfile.TemporaryDirectory() as empty:
-        flags = {"toolsets": ["all", "mcp_servers"], "data_dir": empty}
+        flags = {"toolsets": ["all", "mcp_servers", "browser_webmcp"], "data_dir": empty}
         async with open_app(load(flags, environ={}, home=Path(empty), workspace=Path(empty))) as app:
             yield app
 

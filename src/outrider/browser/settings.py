@@ -26,6 +26,10 @@ class BrowserSettings(BaseModel, extra="forbid", defer_build=True):
     headless: bool = Field(True, description="Without windows, unless a session asks for one")
     sandbox: bool | None = Field(None, description="Chromium's own sandbox; empty means wherever it can run")
     flags: list[str] = Field([], description="Further command-line flags of the browser")
+    web_mcp: bool = Field(
+        False,
+        description="Let agents use tools that pages register (WebMCP), which Chromium has as an experimental feature",
+    )
     user_agent: str = Field("", description="How the browser introduces itself; empty means as it does with windows")
     viewport: str = Field("1200x800", pattern=r"^\d{2,5}x\d{2,5}$", description="Size of a page in CSS pixels")
     dialogs: DialogPolicy = Field(

@@ -42,6 +42,7 @@ USUAL_TOOL_NAMES: dict[str, dict[str, str]] = {
         "recordTrace": "browser_start_tracing browser_stop_tracing start_recording",
         "exportHar": "save_har har_export",
     },
+    "browser_webmcp": {"callPageTool": "execute_webmcp_tool call_webmcp_tool invoke_page_tool"},
     "flows": {
         "saveFlow": "record_flow save_workflow save_recording browser_generate_playwright_test save_macro",
         "listFlows": "list_workflows list_recordings list_macros",

@@ -15,7 +15,7 @@ from outrider.browser.session.session import Session
 from outrider.core.context import Call
 from support.apps import loopback_app
 
-SERVED_TOOLSETS = ["web", "browser", "browser_script", "browser_devtools", "flows"]
+SERVED_TOOLSETS = ["web", "browser", "browser_script", "browser_devtools", "browser_webmcp", "flows"]
 
 
 @dataclass(frozen=True)

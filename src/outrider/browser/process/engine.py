@@ -116,8 +116,9 @@ class BrowserEngine:
 
 async def start_engine(settings: BrowserSettings, guard: EgressGuard, *, headless: bool, warm: int) -> BrowserEngine:
     """Launch a browser according to the settings. Raises NotConfigured or Unavailable."""
+    web_mcp = ("--enable-blink-features=WebMCP",) if settings.web_mcp else ()
     running = await launch_browser(
-        settings.executable, headless=headless, sandbox=settings.sandbox, extra=tuple(settings.flags)
+        settings.executable, headless=headless, sandbox=settings.sandbox, extra=(*web_mcp, *settings.flags)
     )
     engine = BrowserEngine(running, guard, warm=warm if headless else 0)
     engine.clipboard = Clipboard(engine.browser) if headless else None

@@ -42,7 +42,10 @@ def is_proxy_answer(response: dict[str, Any]) -> bool:
 
 
 class LoadTracker:
-    """Loads and requests of one page, over all its channels."""
+    """Loads of the main frame and requests of one page, over all its channels.
+
+    Documents of inner frames are left out: of hundreds, they would push the main frame's out.
+    """
 
     def __init__(self) -> None:
         self._loads: OrderedDict[str, DocumentLoad] = OrderedDict()
@@ -54,9 +57,9 @@ class LoadTracker:
 
     def follow_channel(self, channel: TargetChannel, is_main_frame: Callable[[str], bool]) -> None:
         """Subscribe to a channel's events; `is_main_frame` tells the main frame's id."""
-        channel.on("Page.lifecycleEvent", self._handle_lifecycle)
-        channel.on("Network.requestWillBeSent", self._handle_request)
-        channel.on("Network.responseReceived", self._handle_response)
+        channel.on("Page.lifecycleEvent", lambda event: self._handle_lifecycle(event, is_main_frame))
+        channel.on("Network.requestWillBeSent", lambda event: self._handle_request(event, is_main_frame))
+        channel.on("Network.responseReceived", lambda event: self._handle_response(event, is_main_frame))
         channel.on("Network.loadingFinished", self._handle_request_end)
         channel.on("Network.loadingFailed", self._handle_request_failure)
         channel.on("Page.frameRequestedNavigation", lambda event: self._handle_navigation_start(event, is_main_frame))
@@ -88,23 +91,26 @@ class LoadTracker:
         """Wait until the condition holds; return False when the time is up first."""
         return await self._changed.wait_until(condition, seconds)
 
-    def _handle_lifecycle(self, event: dict[str, Any]) -> None:
+    def _handle_lifecycle(self, event: dict[str, Any], is_main_frame: Callable[[str], bool]) -> None:
+        if not is_main_frame(event["frameId"]):
+            return
         self.get_load(event["loaderId"]).milestones.add(event["name"])
         self.notify_change()
 
-    def _handle_request(self, event: dict[str, Any]) -> None:
+    def _handle_request(self, event: dict[str, Any], is_main_frame: Callable[[str], bool]) -> None:
         # Requests that may stay open for as long as the page lives.
         long_lived_types = frozenset(
             {"EventSource", "WebSocket", "Media", "Ping", "Manifest", "CSPViolationReport", "Preflight"}
         )
-        if event["requestId"] == event.get("loaderId"):
+        if event["requestId"] == event.get("loaderId") and is_main_frame(event.get("frameId", "")):
             self.get_load(event["loaderId"]).url = event["request"]["url"]
         if event.get("type") not in long_lived_types and not event["request"]["url"].startswith(("data:", "blob:")):
             self._open_requests[event["requestId"]] = time.monotonic()
             self.requests += 1
 
-    def _handle_response(self, event: dict[str, Any]) -> None:
-        if event["requestId"] != event.get("loaderId") or event.get("type") != "Document":
+    def _handle_response(self, event: dict[str, Any], is_main_frame: Callable[[str], bool]) -> None:
+        is_document = event["requestId"] == event.get("loaderId") and event.get("type") == "Document"
+        if not is_document or not is_main_frame(event.get("frameId", "")):
             return
         response, load = event["response"], self.get_load(event["loaderId"])
         load.status, load.url = response.get("status"), response.get("url", "")
@@ -129,8 +135,8 @@ class LoadTracker:
             self.notify_change()
 
     def _handle_commit(self, frame: dict[str, Any], is_main_frame: Callable[[str], bool]) -> None:
-        self.get_load(frame.get("loaderId", "")).milestones.add(COMMITTED_MILESTONE)
         if is_main_frame(frame["id"]):
+            self.get_load(frame.get("loaderId", "")).milestones.add(COMMITTED_MILESTONE)
             self.commits += 1
             self.navigating = None
             self._open_requests.clear()

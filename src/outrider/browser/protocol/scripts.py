@@ -5,7 +5,9 @@ They run in an isolated world, so the page neither sees nor changes them. They h
 in each document, so that they stay short, and no reference is ever given twice.
 """
 
+import asyncio
 import json
+from collections import Counter
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -14,13 +16,12 @@ from outrider.browser.protocol.frames import Frame
 from outrider.browser.protocol.page import BrowserPage
 from outrider.browser.protocol.refs import DOCUMENT_LETTERS, ESCAPE_SOURCE
 from outrider.browser.protocol.values import Handle
+from outrider.core.errors import NotFound
 from outrider.core.untrusted import BLANK_LETTERS, REPEATED_JOINERS, STRAY_JOINER, STRAY_SELECTOR
 
 ISOLATED_WORLD = "outrider"
-INSTALL_SCRIPT = """(prefix) => {
-  if (!globalThis.outrider) { (%s)(); outrider.setRefPrefix(prefix); }
-  return outrider.prefix();
-}"""
+ADOPT_PREFIX_SCRIPT = "(prefix) => globalThis.outrider ? outrider.adoptPrefix(prefix) : ''"
+INSTALL_SCRIPT = "(prefix) => { if (!globalThis.outrider) (%s)(); return outrider.adoptPrefix(prefix); }"
 
 
 @cache
@@ -64,7 +65,7 @@ class PageScripts:
         Raises:
             ScriptError, ContextGone, PageGone, BrowserGone, CommandTimeout: See `Frame.evaluate`.
         """
-        call_script = "(name, args) => globalThis.outrider ? outrider.call(name, args) : null"
+        call_script = "(name, args) => globalThis.outrider?.prefix() ? outrider.call(name, args) : null"
         answer = await frame.evaluate(ISOLATED_WORLD, call_script, name, args)
         if answer is None:
             await self.ensure_installed(frame)
@@ -77,23 +78,56 @@ class PageScripts:
         kind = "e" if frame.parent is None else "f"
         proposed = kind + to_letters(self._next_prefix[kind])
         self._next_prefix[kind] += 1
-        self._prefixes[frame.id] = await frame.evaluate(ISOLATED_WORLD, INSTALL_SCRIPT % load_source(), proposed)
+        prefix = await frame.evaluate(ISOLATED_WORLD, ADOPT_PREFIX_SCRIPT, proposed)
+        prefix = prefix or await frame.evaluate(ISOLATED_WORLD, INSTALL_SCRIPT % load_source(), proposed)
+        self._prefixes[frame.id] = prefix
+
+    async def install_in_many(self, frames: list[Frame]) -> None:
+        """Install the scripts in all documents of channels with several frames that lack them.
+
+        The browser gets the source once for all of them: for hundreds of frames, sending it to each takes longer
+        than reading them.
+        """
+        min_frames = 8
+        lacking = Counter(frame.channel for frame in frames if ISOLATED_WORLD not in frame.worlds)
+        source = f"if (!globalThis.outrider) ({load_source()})();"
+        params = {"source": source, "worldName": ISOLATED_WORLD, "runImmediately": True}
+        for channel, count in lacking.items():
+            if count < min_frames:
+                continue
+            script = (await channel.send("Page.addScriptToEvaluateOnNewDocument", params))["identifier"]
+            await channel.send("Page.removeScriptToEvaluateOnNewDocument", {"identifier": script})
 
     async def resolve_element(self, frame: Frame, ref: str) -> Handle:
         """Return a handle to the element of a reference."""
         return await frame.evaluate_handle(ISOLATED_WORLD, "(ref) => outrider.elementOf(ref)", ref)
 
     async def find_owner_ref(self, frame: Frame) -> str:
-        """Return the reference of the element that embeds a frame, in the frame around it."""
-        assert frame.parent is not None, "the main frame has no owner element"
-        key = (frame.id, frame.parent.loader)
-        if key not in self._owner_refs:
-            await self.invoke(frame.parent, "readPosition")
-            owner = await self.page.find_frame_owner(frame, ISOLATED_WORLD)
-            self._owner_refs[key] = await frame.parent.evaluate(
-                ISOLATED_WORLD, "(owner) => outrider.refOf(owner)", owner
-            )
-        return self._owner_refs[key]
+        """Return the reference of the element that embeds a frame, in the frame around it.
+
+        Raises NotFound: No element embeds it any more.
+        """
+        owner_ref = (await self.find_owner_refs([frame])).get(frame)
+        if owner_ref is None:
+            raise NotFound("the frame is gone", code="frame_gone", hint="take a snapshot")
+        return owner_ref
+
+    async def find_owner_refs(self, frames: list[Frame]) -> dict[Frame, str]:
+        """Return the references of the elements that embed frames of one parent, without frames that are gone."""
+        parent = frames[0].parent if frames else None
+        if parent is None:
+            return {}
+        unknown = [frame for frame in frames if (frame.id, parent.loader) not in self._owner_refs]
+        if unknown:
+            await self.ensure_installed(parent)
+            find = (self.page.find_frame_owner(frame, ISOLATED_WORLD) for frame in unknown)
+            found = await asyncio.gather(*find, return_exceptions=True)
+            owners = {frame: owner for frame, owner in zip(unknown, found, strict=True) if isinstance(owner, Handle)}
+            script = "(...owners) => owners.map((owner) => outrider.refOf(owner))"
+            refs = await parent.evaluate(ISOLATED_WORLD, script, *owners.values())
+            self._owner_refs |= {(frame.id, parent.loader): ref for frame, ref in zip(owners, refs, strict=True)}
+        known = {frame: self._owner_refs.get((frame.id, parent.loader)) for frame in frames}
+        return {frame: ref for frame, ref in known.items() if ref is not None}
 
 
 def to_letters(number: int) -> str:

@@ -39,8 +39,10 @@ function looksLikeClosedHost(element) {
   return POSSIBLE_HOST_TAGS.has(tagOf(element)) && !element.firstChild && element.offsetHeight > 8 && element.offsetWidth > 8;
 }
 
-function setRefPrefix(prefix) {
-  refPrefix = prefix;
+// A document keeps its first prefix.
+function adoptPrefix(prefix) {
+  refPrefix ||= prefix;
+  return refPrefix;
 }
 
 const api = {
@@ -57,7 +59,7 @@ function queryAll(selector) {
 }
 
 globalThis.outrider = {
-  setRefPrefix, prefix: () => refPrefix, queryAll, isTextSelector, openRoot, markListening, findSuspects, elementOf, refOf,
+  adoptPrefix, prefix: () => refPrefix, queryAll, isTextSelector, openRoot, markListening, findSuspects, elementOf, refOf,
   async call(name, args) {
     startSearchClock();
     forgetBackgrounds();

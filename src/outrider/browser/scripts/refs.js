@@ -6,7 +6,7 @@ const shownNames = new Map();
 const listeningElements = new WeakSet();
 const doubleClickedElements = new WeakSet();
 let hasListeningElements = false;
-let refPrefix = "e";
+let refPrefix = "";
 let lastRef = 0;
 
 function refOf(element) {

@@ -15,7 +15,7 @@ function takeSnapshot({ mode = "full", root = "", urls = false, shown = true, wi
 const LARGE_PAGE_ELEMENTS = 6000;
 
 function buildOutline(top, { mode, root = "", urls = false, shown, budgetMs }) {
-  const view = mode === "viewport" && !root ? new ViewportFilter() : null;
+  const view = mode === "viewport" && !root && !isFrameInFull() ? new ViewportFilter() : null;
   const out = new OutlineWriter({ view, urls, whole: Boolean(root), shown, budgetMs });
   forgetStyledElements();
   forgetCounters();
@@ -24,6 +24,12 @@ function buildOutline(top, { mode, root = "", urls = false, shown, budgetMs }) {
   else walkElement(top, out, new ParentContext(getComputedStyle(document.documentElement), document.documentElement));
   out.flush();
   return buildReport(out, view);
+}
+
+// Hit-testing in a frame takes a layout of all frames, and tells nothing about one that shows its whole document.
+function isFrameInFull() {
+  const page = document.scrollingElement || document.documentElement;
+  return window.parent !== window && page.scrollHeight <= innerHeight && page.scrollWidth <= innerWidth;
 }
 
 function walkRoot(top, out) {

@@ -18,6 +18,7 @@ from outrider.browser.actions.page_tools import forget_snapshot, get_page_tools
 from outrider.browser.devtools.conditions import PERMISSIONS, Conditions
 from outrider.browser.devtools.routes import Routes
 from outrider.browser.devtools.trace import Trace
+from outrider.browser.devtools.web_mcp import OfferedTools
 from outrider.browser.live.control import SessionControl
 from outrider.browser.live.pause_gate import CallLock, PauseGate
 from outrider.browser.live.screencast import Screencast
@@ -57,6 +58,7 @@ class Session:
         console: Console messages of its pages.
         network: Requests of its pages.
         routes: Requests of its pages that are blocked, mocked or delayed.
+        offered_tools: Tools that its pages register for agents; None where the operator has not turned them on.
         dialogs: Dialogs of its pages.
         downloads: Downloads of its pages.
         trace: The recording of its calls; None while there is none.
@@ -81,7 +83,7 @@ class Session:
         self.tabs.on_crash = self._handle_page_crash
         self.console, self.actions = ConsoleLog(), ActionLog()
         self.network = NetworkLog(lambda url: self._context.explain_failure(url) if self._context else None)
-        self.routes = Routes()
+        self.routes, self.offered_tools = Routes(), OfferedTools() if settings.web_mcp else None
         self.trace: Trace | None = None
         # A flow must answer such a dialog, too; the press that opened it is remembered after it.
         self.dialogs = Dialogs(
@@ -384,6 +386,8 @@ class Session:
         page.frames.on_navigation(self._storage.record_visit)
         for part in (self.console, self.network, self.dialogs, self.routes):
             await page.add_channel_setup(part.set_up_channel)
+        if self.offered_tools is not None:
+            await page.add_channel_setup(partial(self.offered_tools.set_up_channel, page))
         await page.add_channel_setup(
             lambda channel: [
                 *self.emulation.set_up_channel(channel, is_page=channel is page.channel),

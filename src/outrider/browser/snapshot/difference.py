@@ -1,9 +1,16 @@
 """Compare two outlines of a page in the fewest lines."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from outrider.browser.protocol.refs import REF_PATTERN
 from outrider.browser.snapshot.outline import cut_line, find_refs
+
+# A control or a cell inside a line: `button "Save" e2`, `<card e3>`, `[link e4]`, `| text`. Matching it whole keeps
+# what a name contains from looking like another one.
+ITEM_PATTERN = re.compile(rf'(?<= )(?:\|(?= )|[<\[][^<>\[\]]*[>\]]|[a-z]+ (?:"[^"]*" )?{REF_PATTERN.pattern}(?= |$))')
 
 
 @dataclass(frozen=True)
@@ -40,7 +47,7 @@ def diff_outlines(before: list[str], after: list[str]) -> OutlineDiff:
     return OutlineDiff(tuple(lines), whole=total > 400 and size > max_diff_share * total)
 
 
-def _count_common(one: list[str], other: list[str]) -> int:
+def _count_common(one: Sequence[str], other: Sequence[str]) -> int:
     length = min(len(one), len(other))
     return next((index for index in range(length) if one[index] != other[index]), length)
 
@@ -71,9 +78,33 @@ def _pair_changes(removed: list[str], added: list[str]) -> list[str]:
         earlier = next((line_of_ref[ref] for ref in find_refs(line) if ref in line_of_ref), None)
         if earlier is not None:
             replaced.add(earlier)
-        changes.append(f"{'+' if earlier is None else '~'} {line}")
+        changes.append(f"+ {line}" if earlier is None else f"~ {_shorten_change(earlier, line)}")
     gone = [line for line in removed if line not in replaced]
     shown = [f"- {line if len(line) <= max_line_chars else cut_line(line, max_line_chars - 1)}" for line in gone]
     if len(gone) > max_shown:
         shown[max_shown:] = [f"- … {len(gone) - max_shown} more lines"]
     return shown + changes
+
+
+def _shorten_change(earlier: str, line: str) -> str:
+    """Return what changed in a long line, with the first cell if it is a row."""
+    min_chars, max_share, max_row_chars = 100, 0.7, 60
+    if len(line) < min_chars:
+        return line
+    same_start = _count_common(earlier, line)
+    same_end = _count_common(earlier[same_start:][::-1], line[same_start:][::-1])
+    starts = [0, *(match.start() for match in ITEM_PATTERN.finditer(line)), len(line)]
+    # The part before is shown too, because a state that it has lost changes only what follows it.
+    begin = max((start for start in starts if start < same_start), default=0)
+    end = min(start for start in starts if start >= len(line) - same_end)
+    part = line[begin:end].strip()
+    column = line[:begin].count(" | ") + part.startswith("| ")
+    if column:  # how many cells are left out tells which one it is
+        first_cell = line.partition(" | ")[0]
+        first_cell = first_cell if len(first_cell) <= max_row_chars else cut_line(first_cell, max_row_chars)
+        left_out = f"… {column - 1} cells | " if column > 1 else ""
+        part = f"{first_cell} | {left_out}{part.removeprefix('| ')}"
+    elif begin:
+        part = f"… {part}"
+    part += " …" if end < len(line) else ""
+    return part if len(part) <= max_share * len(line) else line

@@ -6,6 +6,7 @@ shadow roots, and cuts the result to size. An element keeps its reference for as
 
 import asyncio
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -317,6 +318,8 @@ class Snapshotter:
         deadline_s = 10.0
         if not frames:
             return {}
+        with suppress(*TRANSIENT_ERRORS):  # each frame gets the scripts by itself then
+            await self.scripts.install_in_many(frames)
         slots = asyncio.Semaphore(max_frames_at_once)
 
         async def read(frame: Frame) -> dict[str, Any]:
@@ -355,11 +358,9 @@ class Snapshotter:
         if "\x01" not in text:
             return lines
         inside = [child for child in child_reports if child.parent is frame]
-        owners = await asyncio.gather(*map(self.scripts.find_owner_ref, inside), return_exceptions=True)
-        for owner in owners:
-            if isinstance(owner, BaseException) and not isinstance(owner, TRANSIENT_ERRORS):
-                raise owner
-        children = {owner: child for owner, child in zip(owners, inside, strict=True) if isinstance(owner, str)}
+        children: dict[str, Frame] = {}
+        with suppress(*TRANSIENT_ERRORS):
+            children = {owner: child for child, owner in (await self.scripts.find_owner_refs(inside)).items()}
         merged: list[str] = []
         for line in lines:
             merged.append(FRAME_MARKER_PATTERN.sub("", line))

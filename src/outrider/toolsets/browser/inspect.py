@@ -25,6 +25,7 @@ from outrider.toolsets.browser.results import (
     use_page,
 )
 from outrider.toolsets.browser.sessions import browser
+from outrider.toolsets.browser.web_mcp import list_page_tools
 from outrider.toolsets.options import ToolOptions
 from outrider.toolsets.parameters import NotNegative, UpTo500, UpTo500Entries, check_offset
 from outrider.workspace import SessionWorkspaces
@@ -53,6 +54,8 @@ async def snapshotPage(
         check_offset(offset, snapshot.piece.total, "the outline", "lines")
         outline = snapshot.to_text(address=not options.boundary)  # a boundary names the address
         text = outline if snapshot.piece.total else f"{outline}\n(nothing)"
+        offered = "" if offset or root or find else list_page_tools(active)
+        text = f"{text}\n{offered}" if offered else text
         parts = [
             options.mark_untrusted(text.strip(), active.tools.page.url),
             *(f"Note: {note}" for note in take_notes(active.session)),

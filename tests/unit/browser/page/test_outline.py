@@ -1,5 +1,6 @@
 """Cutting, filtering and comparing outlines."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,6 +37,38 @@ def test_every_new_line_is_told(before: list[str], after: list[str]) -> None:
 def test_a_line_about_the_same_element_is_a_change() -> None:
     changed = diff_outlines(['textbox "Name" e1', "a"], ['textbox "Name" e1 = "x"', "a"])
     assert changed.lines == ('~ textbox "Name" e1 = "x"',)
+
+
+TOOLBAR = " ".join(f'button "Format {n}" e{n}' for n in range(1, 9))
+CELLS = [*(f"cell {n} of the row" for n in range(8)), 'checkbox "Paid" e7', 'button "Delete" e8']
+ROW = " | ".join(["Bob Miller", *CELLS])
+TABS = " ".join(f'tab "Chapter {n}" e{n}' for n in range(1, 9))
+FORM = 'Name * textbox "Name" e1 = "Ann" City textbox "City" e2 = "Graz" I agree checkbox "I agree" e3 button "Send" e4'
+
+
+@pytest.mark.parametrize(
+    ("line", "old", "new", "told"),
+    [
+        (TOOLBAR, "e4", "e4 pressed", '~ … button "Format 4" e4 pressed …'),
+        (TOOLBAR, "e8", "e8 disabled", '~ … button "Format 8" e8 disabled'),
+        (TOOLBAR.replace("e4", "e4 pressed"), " pressed", "", '~ … button "Format 4" e4 …'),
+        (ROW, '"Paid" e7', '"Paid" e7 checked', '~ Bob Miller | … 8 cells | checkbox "Paid" e7 checked …'),
+        (ROW, "cell 5 of the row", "Vienna", "~ Bob Miller | … 5 cells | Vienna …"),
+        (ROW, "cell 0 of the row", "Linz", "~ Bob Miller | Linz …"),
+        (FORM, "Graz", "Linz [or fa9]", '~ … textbox "City" e2 = "Linz [or fa9]" I agree …'),
+        (FORM, "e3", "e3 checked", '~ … checkbox "I agree" e3 checked …'),
+    ],
+)
+def test_a_long_line_tells_the_control_that_changed(line: str, old: str, new: str, told: str) -> None:
+    assert diff_outlines([line, "end"], [line.replace(old, new), "end"]).lines == (told,)
+
+
+def test_what_changed_in_two_places_is_told_with_all_between() -> None:
+    before, after = TABS.replace("e2", "e2 selected"), TABS.replace("e4", "e4 selected")
+    told = '~ … tab "Chapter 2" e2 tab "Chapter 3" e3 tab "Chapter 4" e4 selected …'
+    assert diff_outlines([before], [after]).lines == (told,)
+    wide = diff_outlines([TABS.replace("e1", "e1 selected")], [TABS.replace("e8", "e8 selected")])
+    assert wide.lines == (f"~ {TABS} selected",)
 
 
 def test_many_lines_that_went_are_counted() -> None:
