@@ -99,7 +99,7 @@ screenshots: .venv/browser.ready
 miniwob: .venv/browser.ready
 	$(RUN)/python -m evals.miniwob
 
-# Tasks in real applications from the indexes of Debian and npm, installed into .tools/apps and served on loopback.
+# Tasks in real applications from the indexes of Debian, npm and PyPI, installed into .tools/apps and served on loopback.
 # `make apps APPS="DokuWiki --task search"` plays some of them.
 apps: .venv/browser.ready
 	$(RUN)/python -m tests.apps $(APPS)

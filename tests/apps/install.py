@@ -1,4 +1,4 @@
-"""Install applications from the indexes of Debian and npm into .tools/apps, without root."""
+"""Install applications from the indexes of Debian, npm and Python into .tools/apps, without root."""
 
 import hashlib
 import os
@@ -11,7 +11,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / ".tools" / "apps"
 PHP_EXTENSIONS = (
-    "ctype dom fileinfo gd iconv intl mbstring pdo pdo_sqlite posix simplexml sqlite3 tokenizer xml xmlreader xmlwriter"
+    "ctype dom fileinfo gd iconv intl mbstring mysqlnd mysqli pdo pdo_sqlite posix simplexml sqlite3 tokenizer xml "
+    "xmlreader xmlwriter"
 )
 
 
@@ -51,6 +52,17 @@ def install_node(name: str, *packages: str) -> Path:
         subprocess.run([npm, "install", *flags, *packages], cwd=folder, check=True, stdout=sys.stderr)
         _mark_done(folder, packages)
     return folder / "node_modules"
+
+
+def install_python(name: str, *requirements: str) -> Path:
+    """Install packages of the Python index into an environment of their own and return the folder of its programs."""
+    folder = FOLDER / name
+    if not _is_done(folder, requirements):
+        subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
+        command = [folder / "bin/python", "-m", "pip", "install", "-q", "--disable-pip-version-check", *requirements]
+        subprocess.run(command, check=True, stdout=sys.stderr)
+        _mark_done(folder, requirements)
+    return folder / "bin"
 
 
 def php_command(root: Path, *settings: str) -> list[str]:

@@ -13,7 +13,7 @@ from tests.apps.outline import Outline, Part
 
 from outrider.core.text import count_tokens
 
-LOOK_TIMEOUT_S = 25.0
+LOOK_TIMEOUT_S = 45.0
 POLL_INTERVAL_S = 1.0
 Name = str | re.Pattern[str]
 

@@ -42,7 +42,7 @@ def run_server(
         _wait_for_answer(process, url, log, start_timeout_s)
         yield url
     finally:
-        _end(process)
+        end_process(process)
 
 
 def _wait_for_answer(process: subprocess.Popen[bytes], url: str, log: Path, timeout_s: float) -> None:
@@ -63,7 +63,7 @@ def _answers(url: str) -> bool:
         return False
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def end_process(process: subprocess.Popen[bytes]) -> None:
     """End the process group, by force after ten seconds."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         try:

@@ -17,13 +17,46 @@ function whyActionable(element, role, style, parentContext) {
   if (tag === "slot" || tag === "option" || tag === "body" || tag === "html" || tag === "iframe") return "";
   if (ACTIVE_ROLES.has(role)) return "role";
   if (element.attributes.length && whyActionableByAttribute(element)) return whyActionableByAttribute(element);
-  if (listeningElements.has(element)) return coversPage(element) ? "" : "handler";
+  if (listeningElements.has(element)) return coversPage(element) || framesOneControl(element) ? "" : "handler";
   if (hoverOpeners.has(element)) return "hover";
   if (hasListeningElements && GRID_CELL_ROLES.has(role) && isInListeningGrid(element)) return "handler";
   if (tag === "canvas") return isVisible(element) ? "drawing" : "";
   if (tag === "li" && hasListeningElements && isRowOfOpenableList(element)) return "handler";
   if (tag === "label" && hasListeningElements) return isFreeLabel(element) ? "handler" : "";
   return style.cursor === "pointer" && tag !== "label" && parentContext.cursor !== "pointer" ? "cursor" : "";
+}
+
+const MAX_FRAMES = 4;
+const FRAMED_SHARE = 0.7;
+
+// Toolbars and web components listen on boxes around a button or link that fills them: a press on it reaches them all.
+function framesOneControl(element) {
+  let inside = element;
+  for (let level = 0; level < MAX_FRAMES; level++) {
+    inside = findOnlyChild(inside);
+    if (inside === null) return false;
+    if (inside.matches("button,a[href]")) return replacesFrame(inside, element);
+  }
+  return false;
+}
+
+function findOnlyChild(element) {
+  const children = childrenOf(element);
+  if (children.length > 9) return null; // white space and comments aside, a frame has one
+  const shown = [...children].filter(isShownNode);
+  return shown.length === 1 && shown[0].nodeType === Node.ELEMENT_NODE ? shown[0] : null;
+}
+
+function isShownNode(node) {
+  if (node.nodeType === Node.TEXT_NODE) return node.data.trim() !== "";
+  return node.nodeType === Node.ELEMENT_NODE && !UNRENDERED_TAGS.has(tagOf(node));
+}
+
+// A disabled button hears nothing, but the box around it does.
+function replacesFrame(control, frame) {
+  const [inner, outer] = [control.getBoundingClientRect(), frame.getBoundingClientRect()];
+  const fills = inner.width * inner.height >= FRAMED_SHARE * outer.width * outer.height && inner.width > 0;
+  return fills && !control.disabled && (nameFromAria(frame) === "" || computeName(control) !== "");
 }
 
 const GRID_CELL_ROLES = new Set(["gridcell", "columnheader", "rowheader"]);
@@ -84,7 +117,8 @@ function coversPage(element) {
 
 function hasActionableInside(element) {
   if (element.firstElementChild === null && shadowOf(element) === null && tagOf(element) !== "slot") return false;
-  return element.querySelector(ACTIONABLE_SELECTOR) !== null || hasListenerInside(element) || hasActionableThroughSlots(element);
+  if (element.querySelector(ACTIONABLE_SELECTOR) !== null || hasListenerInside(element)) return true;
+  return hasActionableThroughSlots(element, (each) => each.matches(ACTIONABLE_SELECTOR) || (listeningElements.has(each) && each.checkVisibility()));
 }
 
 const MAX_SEARCHED_ELEMENTS = 300;
@@ -98,12 +132,9 @@ function hasListenerInside(element) {
 }
 
 // Selectors end at shadow roots and slots, so what is shown there is searched one by one.
-function hasActionableThroughSlots(element, except = null) {
+function hasActionableThroughSlots(element, isSought) {
   if (!crossesShadow(element)) return false;
-  for (const each of iterElements(element)) {
-    if (each === element || each === except) continue;
-    if (each.matches(ACTIONABLE_SELECTOR) || (listeningElements.has(each) && each.checkVisibility())) return true;
-  }
+  for (const each of iterElements(element)) if (each !== element && isSought(each)) return true;
   return false;
 }
 

@@ -131,7 +131,7 @@ function emitHiddenFileField(element, out) {
 // Returns whether there are controls inside, and not only listeners.
 function holdsControls(element, except = null) {
   for (const each of element.querySelectorAll(ACTIONABLE_SELECTOR)) if (each !== except) return true;
-  return hasActionableThroughSlots(element, except);
+  return hasActionableThroughSlots(element, (each) => each !== except && each.matches(ACTIONABLE_SELECTOR));
 }
 
 function emitEditor(element, out, role) {

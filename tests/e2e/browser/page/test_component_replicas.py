@@ -126,3 +126,22 @@ async def test_lines_and_appended_text_arrive_in_order_in_editors(visit: OpenFai
     assert "End" in await on.read_log()
     await on.forms.type(field, "one\ntwo")
     assert (await on.evaluate_js("lazy.innerText")).split() == ["one", "two"]
+
+
+async def test_boxes_that_listen_around_a_button_have_no_references_beside_it(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<div id=item style="display: inline-block"><my-button aria-label="New Folder"><svg width=16 height=16></svg>
+        </my-button></div><div id=still style="display: inline-block"><button disabled>Move up</button></div>
+        <div id=card style="width: 300px; padding: 40px"><button>Buy</button></div><script>log = [];
+        customElements.define('my-button', class extends HTMLElement { connectedCallback() {
+          this.attachShadow({ mode: 'open', delegatesFocus: true }).innerHTML =
+            '<button aria-label="New Folder"><span class=content><slot></slot></span></button>';
+          this.shadowRoot.querySelector('span').addEventListener('click', () => log.push('content'));
+          this.addEventListener('click', () => log.push('component')) } });
+        for (const each of [item, still, card]) each.addEventListener('click', () => log.push(each.id))</script>"""
+    )
+    outline = (await on.snapshotter.take_snapshot("full")).piece.text
+    assert re.search(r'^button "New Folder" e\d+ <e\d+> button "Move up"', outline), outline
+    assert outline.count("<") == 2, f"the boxes around Move up and Buy hear presses of their own:\n{outline}"
+    await on.pointer.click(await find_ref(on, 'button "New Folder" REF'))
+    assert await on.read_log() == ["content", "component", "item"]
