@@ -165,6 +165,7 @@ class Container:
             playbooks=self.services[PlaybookStore],
             search=self.search,
             evaluations=self.evaluator.evaluations,
+            watcher=self.watcher,
         )
 
     def release_shared(self) -> None:
