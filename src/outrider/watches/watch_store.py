@@ -77,7 +77,7 @@ class WatchStore:
         async with self._database.read() as connection:
             row = (await connection.execute(query)).mappings().first()
         if row is None:
-            raise NotFound(f"there is no watch {watch_id!r}", hint="it may have been removed")
+            raise NotFound(f"no watch has the id {watch_id!r}", hint="it may have been removed")
         return parse_watch(row)
 
     async def find_watch(self, owner: str, name: str) -> Watch:

@@ -1,6 +1,6 @@
 """Page Watches: what is looked at again, when, what has changed, and what fails."""
 
-from typing import Any, get_args
+from typing import get_args
 from urllib.parse import urlencode
 
 from starlette.requests import Request
@@ -17,7 +17,9 @@ from outrider.watches.watch import Watch, WatchFilter
 async def show_watches(request: Request) -> Response:
     """Show the watches of all people, the last changed first."""
     page_size, max_offset = 50, 1_000_000
-    text, which = request.query_params.get("q", "").strip()[:200], _parse_filter(request)
+    text = request.query_params.get("q", "").strip()[:200]
+    filters: tuple[WatchFilter, ...] = get_args(WatchFilter)
+    which = next((each for each in filters if each == request.query_params.get("which")), "all")
     given = request.query_params.get("offset", "")
     offset = min(int(given), max_offset) if given.isascii() and given.isdigit() else 0
     found, total = [], 0
@@ -25,7 +27,12 @@ async def show_watches(request: Request) -> Response:
         store = get_services(request).watcher.engine.store
         found, total = await store.list_watches(None, offset=offset, limit=page_size, text=text, which=which)
     links = {"older": offset + page_size if offset + page_size < total else None, "newest": 0 if offset else None}
-    urls = {name: _build_url(request, text, which, start) for name, start in links.items() if start is not None}
+    kept = {"q": text, "which": "" if which == "all" else which}
+    urls = {
+        name: f"{request.url.path}?{urlencode({**kept, 'offset': start})}"
+        for name, start in links.items()
+        if start is not None
+    }
     return await render.render_page(
         request, "watches/watches.html", watches=found, total=total, text=text, which=which, urls=urls
     )
@@ -62,17 +69,6 @@ async def _require_watch(request: Request) -> Watch:
 def _may_see_watches(request: Request) -> bool:
     """Return whether the viewer sees everything; a watch does not tell its workspace."""
     return get_allowed_workspace(request) is None
-
-
-def _parse_filter(request: Request) -> WatchFilter:
-    known: tuple[WatchFilter, ...] = get_args(WatchFilter)
-    return next((each for each in known if each == request.query_params.get("which")), "all")
-
-
-def _build_url(request: Request, text: str, which: str, offset: int) -> str:
-    values: dict[str, Any] = {"q": text, "which": "" if which == "all" else which, "offset": offset or ""}
-    query = urlencode({name: value for name, value in values.items() if value})
-    return f"{request.url.path}?{query}" if query else request.url.path
 
 
 WATCHES_PAGE = DashboardPage(

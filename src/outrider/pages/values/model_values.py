@@ -51,8 +51,11 @@ def read_answer(
 def check_claim(wanted: ValueField, claim: dict[str, Any], markdown: str, url: str) -> FoundValue | None:
     """Return a value that a model claims with its place in the page; None if the page does not say it."""
     quote = " ".join(str(claim.get("quote") or "").split())
-    start = _find_quote(quote, markdown)
-    if start < 0:
+    # The page may have other white space.
+    match = (
+        re.search(r"\s+".join(map(re.escape, quote.split())), markdown) if 0 < len(quote) <= MAX_QUOTE_CHARS else None
+    )
+    if match is None:
         return None
     given = claim["value"] if isinstance(claim["value"], list) else [claim["value"]]
     values = [convert_value(str(each), wanted.schema, url) for each in given]
@@ -62,7 +65,7 @@ def check_claim(wanted: ValueField, claim: dict[str, Any], markdown: str, url: s
     if not wanted.is_list and len(values) > 1:
         return None
     value = values if wanted.is_list else values[0]
-    return FoundValue(value, quote, f"character {start} of the page", "model", 0.7 if is_certain else 0.5)
+    return FoundValue(value, quote, f"character {match.start()} of the page", "model", 0.7 if is_certain else 0.5)
 
 
 def _parse_rows(answer: str) -> list[dict[str, Any]]:
@@ -73,15 +76,6 @@ def _parse_rows(answer: str) -> list[dict[str, Any]]:
         return []
     rows = found.get("rows")
     return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-
-
-def _find_quote(quote: str, markdown: str) -> int:
-    """Return where a quote begins in a page, whatever the white space in both; -1 if it is not there."""
-    words = quote.split()
-    if not words or len(quote) > MAX_QUOTE_CHARS:
-        return -1
-    match = re.search(r"\s+".join(map(re.escape, words)), markdown)
-    return match.start() if match else -1
 
 
 def _is_in_quote(value: Any, quote: str, schema: dict[str, Any]) -> bool:
