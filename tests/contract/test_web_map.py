@@ -93,3 +93,26 @@ async def test_a_map_needs_no_readable_page_but_some_list(home: Path):
         too_far = await client.call_tool("web_map", {"url": f"{loopback.site_url}/", "offset": 9})
     assert (read_error(nothing)["code"], read_error(nonsense)["code"]) == ("not_found", "bad_url")
     assert too_far.is_error
+
+
+async def test_markdown_that_llms_txt_lists_is_named_beside_its_page(home: Path):
+    llms = "# Docs\n\n- [A](/a.md): first\n- [B](/b.html.md)\n- [Only here](/c.md)\n"
+    bodies: dict[str, Any] = {
+        "/": loopback_app.build_article_html("Docs", "Welcome to the docs.", links=("/a", "/b.html")),
+        "/llms.txt": (200, {"content-type": "text/plain"}, llms.encode()),
+    }
+    site = loopback_app.build_page_site(bodies)
+    async with loopback_app.open_loopback_app(home, site) as loopback, Client(loopback.app.build_server()) as client:
+        result = await client.call_tool("web_map", {"url": loopback.site_url, "search": "."})
+        text, data = read_first_text(result), result.structured_content
+    twins = {page["url"].removeprefix(loopback.site_url): page.get("markdown", "") for page in data["pages"]}
+    root = loopback.site_url
+    assert twins == {
+        "/": "",
+        "/home": "",
+        "/about": "",
+        "/a": f"{root}/a.md",
+        "/b.html": f"{root}/b.html.md",
+        "/c.md": "",
+    }
+    assert f"as Markdown: {root}/a.md" in text

@@ -57,6 +57,7 @@ from outrider.toolsets.options import ToolOptions
 from outrider.toolsets.run_agent.attachments import Attachments
 from outrider.toolsets.run_agent.delegation import Delegation
 from outrider.toolsets.web import crawl
+from outrider.toolsets.web.value_model import ValueModel
 from outrider.toolsets.web_eval.evaluator import Evaluator
 from outrider.toolsets.web_eval.settings import WebEvalSettings
 from outrider.watches.watcher import Watcher
@@ -165,6 +166,7 @@ class Container:
             playbooks=self.services[PlaybookStore],
             search=self.search,
             evaluations=self.evaluator.evaluations,
+            watcher=self.watcher,
         )
 
     def release_shared(self) -> None:
@@ -457,6 +459,7 @@ class Container:
             Evaluator: self.evaluator,
             Delegation: self.delegation,
             ServerTools: self.server_tools,
+            ValueModel: ValueModel(self.models, self.guard, lambda: self.quotas is not None),
         }
 
     @property

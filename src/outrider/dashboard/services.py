@@ -18,6 +18,7 @@ from outrider.dashboard.settings import DashboardSettings
 from outrider.plans import PlanStore
 from outrider.playbooks import PlaybookStore
 from outrider.search.search import Search
+from outrider.watches.watcher import Watcher
 from outrider.workspace import SessionWorkspaces
 
 
@@ -49,3 +50,4 @@ class DashboardServices:
     playbooks: PlaybookStore
     search: Search
     evaluations: Evaluations
+    watcher: Watcher

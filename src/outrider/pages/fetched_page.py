@@ -56,6 +56,11 @@ class FetchedPage:
         return str(self.document.metadata.get(MARKDOWN_TWIN_KEY, ""))
 
     @property
+    def is_negotiated_markdown(self) -> bool:
+        """Whether the site has sent Markdown instead of the page, whose source is unknown."""
+        return bool(self.markdown_twin) and self.html is None
+
+    @property
     def is_nearly_empty(self) -> bool:
         """Whether the page has almost no text."""
         min_text_chars = 200  # below which a page with scripts is worth rendering

@@ -21,6 +21,8 @@ class ReadOptions:
             their scripts or hide behind a robot check.
         remote_reader: Whether the service of the setting `pages.reader_url` may be asked for a page that refuses us.
             Only for callers that show `FetchedPage.read_through`.
+        markdown_first: Whether a site that is known for good Markdown may be asked for that alone. Only for callers
+            that need no source.
     """
 
     max_age: float | None = None
@@ -28,6 +30,7 @@ class ReadOptions:
     robots: RobotsMode | None = None
     render: RenderMode = "auto"
     remote_reader: bool = False
+    markdown_first: bool = False
 
 
 DEFAULT_READ_OPTIONS = ReadOptions()

@@ -6,7 +6,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 import anyio
 import anyio.to_thread
@@ -21,10 +20,10 @@ from outrider.pages.fetched_page import READ_THROUGH_KEY, FetchedPage
 from outrider.pages.fetching.failures import is_bot_wall
 from outrider.pages.fetching.remote_reader import RemoteReader, is_refusal
 from outrider.pages.fragment import UrlFragment, parse_fragment
-from outrider.pages.markdown_twin import apply_twin, find_markdown_twin, is_as_good
 from outrider.pages.options import DEFAULT_READ_OPTIONS, ReadOptions, RenderMode
 from outrider.pages.refresh import find_refresh_target
 from outrider.pages.settings import PagesSettings
+from outrider.pages.site_markdown import SiteMarkdown
 
 if TYPE_CHECKING:  # these modules load SQLAlchemy, Protego, Resiliparse or aiolimiter
     from outrider.pages.cache.cache import CacheEntry, PageCache
@@ -69,7 +68,6 @@ class Pages:
         self._sleep = sleep
         self._attempts = attempts
         self._render = render
-        self._poor_twin_hosts = set[str]()
 
     async def read(self, url: str, options: ReadOptions = DEFAULT_READ_OPTIONS) -> FetchedPage:
         """Return the page at an address, following pages that only send their reader on.
@@ -177,25 +175,41 @@ class Pages:
 
         conditions = build_conditions(cached.etag, cached.last_modified) if cached else {}
         try:
-            response = await self._fetch_page(url, conditions)
+            response, page = await self._request_page(url, conditions, options, is_part=bool(fragment.suffix))
         except OutriderError as error:
-            page = await self._render_blocked_page(address, error, options)
-            if page := page or await self._ask_remote_reader(address, error, options):
-                return page
-            max_stale_s = 7 * 86_400
-            is_outage = isinstance(error, Unavailable) and error.code != "blocked_by_site"
-            if cached and is_outage and self._clock() - cached.checked_at <= max_stale_s:
-                return replace(cached.page, stale=True)
-            raise
+            return await self._replace_failed_page(address, error, options, cached)
         if response.status == 304 and cached is not None:
             return await self._confirm_cached(cached, response, main=options.main)
 
         now = self._clock()
-        page = await self._extractor.extract_page(response, address, fragment, main=options.main, fetched_at=now)
-        page = await self._render_page(page, options)
-        page = await self._take_markdown_twin(page, options)
+        if page is None:
+            page = await self._extractor.extract_page(response, address, fragment, main=options.main, fetched_at=now)
+            page = await self._render_page(page, options)
+            page = await self._take_markdown_twin(page, response, options)
         await self._store_page(page, response, now, main=options.main)
         return page
+
+    async def _request_page(
+        self, url: str, conditions: dict[str, str], options: ReadOptions, *, is_part: bool
+    ) -> tuple[HttpResponse, FetchedPage | None]:
+        """Return the response, and the page already if it is the Markdown of a site that is known for it."""
+        is_markdown_wanted = options.markdown_first and options.main and options.render != "always" and not is_part
+        if is_markdown_wanted and self._site_markdown.is_expected(url):
+            return await self._site_markdown.read_negotiated(url, conditions)
+        return await self._fetch_page(url, conditions), None
+
+    async def _replace_failed_page(
+        self, address: str, error: OutriderError, options: ReadOptions, cached: "CacheEntry | None"
+    ) -> FetchedPage:
+        """Return a page from a browser, the reader service or the cache instead. Raises the error if none has it."""
+        max_stale_s = 7 * 86_400
+        page = await self._render_blocked_page(address, error, options)
+        if page := page or await self._ask_remote_reader(address, error, options):
+            return page
+        is_outage = isinstance(error, Unavailable) and error.code != "blocked_by_site"
+        if cached and is_outage and self._clock() - cached.checked_at <= max_stale_s:
+            return replace(cached.page, stale=True)
+        raise error
 
     async def _find_cached(self, address: str, fragment: UrlFragment, options: ReadOptions) -> "CacheEntry | None":
         """Return the cached copy of the wanted part, or of the whole document if its type has no parts."""
@@ -208,6 +222,8 @@ class Pages:
         if cached is None or (options.render != "auto" and cached.page.is_rendered != (options.render == "always")):
             return None
         if cached.page.read_through and not options.remote_reader:
+            return None
+        if cached.page.is_negotiated_markdown and not options.markdown_first:
             return None
         return replace(cached, page=replace(cached.page, requested_url=url))
 
@@ -270,30 +286,16 @@ class Pages:
                     return rendered
         return page
 
-    async def _take_markdown_twin(self, page: FetchedPage, options: ReadOptions) -> FetchedPage:
-        """Return the page with the Markdown that its site publishes beside it, if that says as much.
+    async def _take_markdown_twin(self, page: FetchedPage, response: HttpResponse, options: ReadOptions) -> FetchedPage:
+        """Return the page with the Markdown that its site publishes of it, if that says as much."""
+        if page.html is None or page.is_rendered or not options.main:
+            return page
 
-        A host whose Markdown said less is not asked again.
-        """
-        reserved_s, max_hosts = 2.0, 1_000
-        host = urlsplit(page.url).netloc
-        if page.html is None or page.is_rendered or not options.main or host in self._poor_twin_hosts:
-            return page
-        if not (address := find_markdown_twin(page)):
-            return page
-        seconds_left = anyio.current_effective_deadline() - anyio.current_time()
-        with suppress(OutriderError), anyio.move_on_after(max(seconds_left - reserved_s, 0)):
+        async def check_allowed(address: str) -> None:
             if (options.robots or self._settings.robots) == "respect":
                 await self.robots_policy.check_allowed(address)
-            response = await self._fetch_page(address, {"accept": "text/markdown"})
-            twin = await self._extractor.extract_page(
-                response, address, UrlFragment(), main=True, fetched_at=page.fetched_at
-            )
-            if twin.content_type == "text/markdown" and not twin.cut and is_as_good(page.document, twin.document):
-                return apply_twin(page, twin.document, address)
-        if len(self._poor_twin_hosts) < max_hosts:
-            self._poor_twin_hosts.add(host)
-        return page
+
+        return await self._site_markdown.take_twin(page, response, check_allowed, negotiate=options.markdown_first)
 
     async def _render_blocked_page(self, url: str, error: OutriderError, options: ReadOptions) -> FetchedPage | None:
         """Return the page as a browser gets it; None unless that gets past the error and any robot check."""
@@ -392,3 +394,10 @@ class Pages:
         from outrider.pages.page_extractor import PageExtractor
 
         return PageExtractor(self._settings)
+
+    @cached_property
+    def _site_markdown(self) -> SiteMarkdown:
+        async def extract(response: HttpResponse, url: str) -> FetchedPage:
+            return await self._extractor.extract_page(response, url, UrlFragment(), main=True, fetched_at=self._clock())
+
+        return SiteMarkdown(self._fetch_page, extract, self._clock)

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 WatchKind = Literal["page", "query", "fields"]
 WatchState = Literal["active", "paused"]
+WatchFilter = Literal["all", "active", "paused", "failing"]
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import Text, cast, func, or_, select
 
 from outrider.core.database.database import Database, to_storable_text
 from outrider.core.errors import NotFound, Refused
 from outrider.watches.tables import watch_changes, watch_notices, watches
-from outrider.watches.watch import Change, Reading, Watch, WatchDraft, WatchState
+from outrider.watches.watch import Change, Reading, Watch, WatchDraft, WatchFilter, WatchState
 from outrider.watches.watch_rows import build_row, build_snapshot, parse_change, parse_watch
 
 
@@ -44,15 +44,41 @@ class WatchStore:
             await connection.execute(watches.insert().values(row))
         return parse_watch(row)
 
-    async def list_watches(self, owner: str, *, offset: int = 0, limit: int = 100) -> tuple[list[Watch], int]:
-        """Return a part of a person's watches, the last changed first, and the number of all."""
-        mine = watches.c.owner == owner
+    async def list_watches(
+        self, owner: str | None, *, offset: int = 0, limit: int = 100, text: str = "", which: WatchFilter = "all"
+    ) -> tuple[list[Watch], int]:
+        """Return a part of a person's watches, the last changed first, and the number of all.
+
+        Args:
+            owner: Whose; None for those of all people.
+            offset: How many to skip.
+            limit: How many to return.
+            text: What name or target must have in them.
+            which: Only active or paused ones, or those whose last look failed.
+        """
+        conditions = [] if owner is None else [watches.c.owner == owner]
+        if text:
+            wanted = to_storable_text(text, 300)
+            found_in = (watches.c.name, watches.c.title, cast(watches.c.target, Text))
+            conditions.append(or_(*(column.icontains(wanted, autoescape=True) for column in found_in)))
+        if which != "all":
+            conditions.append(watches.c.problem != "" if which == "failing" else watches.c.state == which)
         order = (watches.c.changed_at.desc(), watches.c.created_at.desc(), watches.c.id)
-        query = select(*_list_columns()).where(mine).order_by(*order).offset(offset).limit(limit)
+        query = select(*_list_columns()).where(*conditions).order_by(*order).offset(offset).limit(limit)
+        count = select(func.count()).select_from(watches).where(*conditions)
         async with self._database.read() as connection:
             rows = (await connection.execute(query)).mappings().all()
-            total = (await connection.execute(select(func.count()).select_from(watches).where(mine))).scalar_one()
+            total = (await connection.execute(count)).scalar_one()
         return [parse_watch(row) for row in rows], total
+
+    async def load_watch(self, watch_id: str) -> Watch:
+        """Return the watch with this id, whosever it is. Raises NotFound."""
+        query = select(*_list_columns()).where(watches.c.id == to_storable_text(watch_id, 300))
+        async with self._database.read() as connection:
+            row = (await connection.execute(query)).mappings().first()
+        if row is None:
+            raise NotFound(f"no watch has the id {watch_id!r}", hint="it may have been removed")
+        return parse_watch(row)
 
     async def find_watch(self, owner: str, name: str) -> Watch:
         """Return a person's watch by its id, its name or its address. Raises NotFound."""

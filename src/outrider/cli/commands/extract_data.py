@@ -19,13 +19,22 @@ from outrider.core.errors import InvalidInput
 @click.option("--max-pages", type=click.IntRange(1, 50), default=1, show_default=True, help="Follow a list so far.")
 @click.option("--csv", "as_csv", is_flag=True, help="A table instead of JSON.")
 @click.option("--evidence", is_flag=True, help="JSON with the quote, place and confidence of each value.")
+@click.option("--use-model", is_flag=True, help="Let the configured model read what tables and labels lack.")
 @add_settings_option
 @async_command
 async def command(
-    urls: tuple[str, ...], sets: tuple[str, ...], *, schema: str, as_csv: bool, evidence: bool, max_pages: int
+    urls: tuple[str, ...],
+    sets: tuple[str, ...],
+    *,
+    schema: str,
+    as_csv: bool,
+    evidence: bool,
+    max_pages: int,
+    use_model: bool,
 ) -> None:
-    """Take values out of pages, without a model. Exit code 1: some field has no value."""
+    """Take values out of pages by a JSON schema. Exit code 1: some field has no value."""
     arguments: dict[str, Any] = {"urls": list(urls), "output_schema": read_schema(schema), "max_pages": max_pages}
+    arguments |= {"use_model": True} if use_model else {}
     async with open_app(load_settings((*sets, "boundary=false"))) as app:
         data = (await app.call("web_extract", **arguments)).data
     rows = [item["data"] for item in data["items"]]

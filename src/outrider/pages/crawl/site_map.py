@@ -18,6 +18,7 @@ from outrider.pages.pages import Pages
 from outrider.pages.urls import resolve_url
 
 MARKDOWN_LINK = re.compile(r"\[([^\[\]\n]{1,300})\]\(([^()\s]{1,2000})\)")
+TWIN_SUFFIX = re.compile(r"(?:\.html)?\.md$")
 FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/feed+json"})
 
 
@@ -30,12 +31,14 @@ class MappedPage:
         title: The words of a link to it, or its title in a feed; may be empty.
         modified: The day of its last change as its sitemap says, or "".
         sources: Where it is listed: `sitemap`, `llms.txt`, `feed`, `links`.
+        markdown: The address of the same page as Markdown, or "".
     """
 
     url: str
     title: str = ""
     modified: str = ""
     sources: list[str] = field(default_factory=list)
+    markdown: str = ""
 
 
 @dataclass
@@ -59,6 +62,18 @@ class SiteMap:
             page for page in self.pages.values() if all(word in f"{page.url} {page.title}".lower() for word in wanted)
         ]
 
+    def merge_twins(self) -> None:
+        """Join pages that are listed as Markdown, as `llms.txt` often does, with the pages themselves."""
+        for key, twin in list(self.pages.items()):
+            stem = TWIN_SUFFIX.sub("", twin.url)
+            candidates = (stem, f"{stem}.html", f"{stem}/", stem.removesuffix("index")) if stem != twin.url else ()
+            page = next((found for each in candidates if (found := self.pages.get(build_page_key(each)))), None)
+            if page is None or page is twin:
+                continue
+            page.markdown, page.title = twin.url, page.title or twin.title
+            page.sources += [source for source in twin.sources if source not in page.sources]
+            del self.pages[key]
+
     def count_sources(self) -> dict[str, int]:
         """Count the pages that each source lists."""
         counts: dict[str, int] = {}
@@ -81,6 +96,7 @@ async def map_site(pages: Pages, plan: CrawlPlan, *, max_seconds: float = 30.0) 
     mapper = SiteMapper(pages, plan, start)
     with anyio.move_on_after(max_seconds) as scope:
         await mapper.collect_pages()
+    mapper.found.merge_twins()
     mapper.found.is_cut = mapper.found.is_cut or scope.cancelled_caught
     if not mapper.found.pages and mapper.first_error:
         raise mapper.first_error

@@ -60,7 +60,8 @@ class PageFetcher:
     async def _fetch_once(
         self, url: str, deadline: float, max_body_bytes: int, headers: Mapping[str, str], *, cut: bool
     ) -> HttpResponse:
-        accept = "text/html,application/xhtml+xml,application/xml;q=0.9,text/markdown;q=0.9,*/*;q=0.8"
+        # Without text/markdown: a site's Markdown is asked for by `SiteMarkdown`, which compares it with the page.
+        accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
         all_headers = {"accept": accept} | dict(headers)
         if self.user_agent:
             all_headers["user-agent"] = self.user_agent

@@ -22,7 +22,7 @@ async def read_passages(pages: Pages, urls: Sequence[str], question: str) -> dic
 
     async def read_page(url: str) -> None:
         try:
-            page = await pages.read(url, ReadOptions())
+            page = await pages.read(url, ReadOptions(markdown_first=True))
             excerpts = await pages.find_excerpts(page, question, max_tokens=tokens_per_page)
         except OutriderError:
             return

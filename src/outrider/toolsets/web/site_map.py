@@ -17,7 +17,7 @@ class SiteMapReport(BaseModel, defer_build=True):
 
     total: int = Field(description="Addresses that match")
     sources: dict[str, int] = Field(description="How many each source lists: links, feed, llms.txt, sitemap")
-    pages: list[dict[str, Any]] = Field(description="url, title?, modified?, from")
+    pages: list[dict[str, Any]] = Field(description="url, title?, modified?, markdown?, from")
     next_offset: int = 0
     notes: list[str] = []
 
@@ -25,7 +25,8 @@ class SiteMapReport(BaseModel, defer_build=True):
         sources = ", ".join(f"{name} {count}" for name, count in self.sources.items())
         lines = [f"{self.total} addresses ({sources or 'no source lists any'}).", *self.notes]
         for page in self.pages:
-            facts = ", ".join(filter(None, (page.get("modified", ""), "+".join(page["from"]))))
+            markdown = f"as Markdown: {page['markdown']}" if page.get("markdown") else ""
+            facts = ", ".join(filter(None, (page.get("modified", ""), "+".join(page["from"]), markdown)))
             lines.append(f"- {page['title'] + ' ' if page.get('title') else ''}{page['url']} ({facts})")
         if self.next_offset:
             lines.append(f"(more: call with offset={self.next_offset}, or narrow it with `search` or `include`)")
@@ -55,7 +56,8 @@ async def web_map(
     check_offset(offset, len(found), "the list", "addresses")
     entries = []
     for page in found[offset : offset + max_urls]:
-        facts = {"url": page.url, "title": page.title, "modified": page.modified, "from": page.sources}
+        told = {"title": page.title, "modified": page.modified, "markdown": page.markdown}
+        facts: dict[str, Any] = {"url": page.url, **told, "from": page.sources}
         entries.append({name: fact for name, fact in facts.items() if fact})
     notes = [f"{source} could not be read: {why}" for source, why in site.failures.items()]
     notes += ["the site has more than were collected here: narrow it with `include`"] if site.is_cut else []

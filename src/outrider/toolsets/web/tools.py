@@ -154,7 +154,8 @@ async def web_fetch(
     if mode == "image":
         return await _save_picture(pages, options, saver, call, url, output_dir, filename)
     try:
-        page = await pages.read(url, ReadOptions(render=render, remote_reader=True))
+        reading = ReadOptions(render=render, remote_reader=True, markdown_first=format != "html")
+        page = await pages.read(url, reading)
     except OutriderError as error:
         if mode == "auto" and error.code == "image":
             return await _save_picture(pages, options, saver, call, url, output_dir, filename)
@@ -301,7 +302,8 @@ def _describe_caveats(page: FetchedPage) -> str:
     stale = "the site did not answer; this is a copy from an earlier visit" if page.stale else ""
     cut_off = "the page is larger than this server reads; its end is missing" if page.cut else ""
     rendered = "rendered in a browser" if page.is_rendered else describe_remote_reading(page)
-    twin = f"this is the site's own Markdown, {page.markdown_twin}" if page.markdown_twin else ""
+    negotiated = ", asked for as text/markdown" if page.markdown_twin == page.url else f", {page.markdown_twin}"
+    twin = f"this is the site's own Markdown{negotiated}" if page.markdown_twin else ""
     missing = _describe_missing_content(page)
     # Compared without scheme and `www.`; another path matters only where the page is not what was wanted.
     requested, final = (url.partition("://")[2].removeprefix("www.") for url in (page.requested_url, page.url))

@@ -16,6 +16,7 @@ from outrider.pages.options import ReadOptions
 from outrider.pages.pages import Pages
 from outrider.toolsets.content_store.autosave import Autosave
 from outrider.toolsets.web.tools import web
+from outrider.toolsets.web.value_model import ModelReading, ValueModel
 from outrider.workspace import SessionWorkspaces
 
 MAX_SHOWN_ROWS = 100
@@ -41,6 +42,7 @@ class ValueReader:
     Attributes:
         plan: What is looked for.
         max_pages: Pages to read, with those that a list goes on with.
+        model: Reads what no structure holds, if it may be asked.
         items: The rows so far.
         notes: Pages that could not be read, and why the reading ended.
     """
@@ -48,6 +50,7 @@ class ValueReader:
     pages: Pages
     plan: Any
     max_pages: int
+    model: ModelReading | None = None
     items: list[dict[str, Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     _seen: set[str] = field(default_factory=set)
@@ -82,6 +85,9 @@ class ValueReader:
         rows = await anyio.to_thread.run_sync(
             lambda: extract_values(self.plan, page.html, page.document, page.url), abandon_on_cancel=True
         )
+        is_list_going_on = bool(rows) and self.plan.rows_at is not None and page.html is not None
+        if self.model is not None:
+            rows = await self.model.complete_rows(self.plan, rows, page)
         count = len(self.items)
         for row in rows:
             data = row.to_data(self.plan.fields)
@@ -90,8 +96,7 @@ class ValueReader:
                 evidence = {name: found.to_evidence() for name, found in row.values.items()}
                 place = {"place": row.place} if row.place else {}
                 self.items.append({"data": data, "url": page.url} | place | {"evidence": evidence})
-        is_list_going_on = self.plan.rows_at is not None and len(self.items) > count and page.html is not None
-        return find_next_page(page.html or "", page.url) if is_list_going_on else ""
+        return find_next_page(page.html or "", page.url) if is_list_going_on and len(self.items) > count else ""
 
 
 @web.tool(effect="write", title="Extract data from pages", open_world=True, untrusted=True, timeout=180)
@@ -99,6 +104,7 @@ async def web_extract(
     pages: Pages,
     workspaces: SessionWorkspaces,
     autosave: Autosave,
+    value_model: ValueModel,
     call: Call,
     /,
     urls: Annotated[list[str], Field(min_length=1, max_length=20, description="Pages or documents")],
@@ -108,8 +114,11 @@ async def web_extract(
     max_pages: Annotated[int, Field(ge=1, le=50, description="Follow a list over so many pages")] = 1,
     filename: Annotated[str | None, Field(max_length=200, description="Workspace file, .csv or .json")] = None,
     store_id: Annotated[str | None, Field(max_length=100, description="Content store for the data")] = None,
+    use_model: Annotated[
+        bool, Field(description="Let the configured model read what tables and labels lack; costs tokens")
+    ] = False,
 ) -> ExtractedValues:
-    """Take values out of pages by a JSON schema, without a model; each with the quote and place it is from."""
+    """Take values out of pages by a JSON schema; each with the quote and place it is from."""
     from outrider.pages.values.value_fields import build_plan
 
     plan = build_plan(output_schema)
@@ -117,9 +126,10 @@ async def web_extract(
         raise InvalidInput(f"filename: {filename} is neither .csv nor .json", hint="end it with .csv or .json")
     if filename and call.grant is not None:
         call.grant.require_write_role("a file would be saved")
-    reader = ValueReader(pages, plan, max_pages)
+    model = await value_model.start_reading() if use_model else None
+    reader = ValueReader(pages, plan, max_pages, model)
     await reader.read_pages(urls)
-    items, notes = reader.items, reader.notes
+    items, notes = reader.items, [*reader.notes, *(model.describe() if model else ())]
     found = {name for item in items for name in item["evidence"]}
     report: dict[str, Any] = {"items": items[:MAX_SHOWN_ROWS]}
     if missing := [each.name for each in plan.fields if each.name not in found]:

@@ -1,0 +1,130 @@
+"""Many watches in one process: the time of a look and memory, on loopback sites that change or do not."""
+
+import asyncio
+import resource
+import socket
+import tempfile
+import time
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import anyio
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from bench.figures import Measured, Part
+from bench.sites import served_by
+from outrider.app import open_app
+from outrider.settings import load
+from outrider.watches.watch import WatchDraft, WatchTarget
+
+WATCHES, HOSTS = 2_000, 200
+WORDS = "The weather station on the pass reports wind, snow and the state of the road to all who cross it. "
+FIRST, SAME, CHANGED = "first look", "nothing has changed (304)", "a line has changed"
+
+
+def build_site() -> Starlette:
+    """A site whose pages all change when `/edition/<number>` is called."""
+    edition = {"number": 0}
+
+    async def show_page(request: Request) -> Response:
+        name = request.path_params["name"]
+        text = "".join(f"<p>Report {part} of {name}. {WORDS * 4}</p>" for part in range(20))
+        html = f"<title>{name}</title><main><h1>{name}</h1><p>This is edition {edition['number']}.</p>{text}</main>"
+        etag = f'"{sha256(html.encode()).hexdigest()[:16]}"'
+        if request.headers.get("if-none-match") == etag:
+            return Response(status_code=304, headers={"etag": etag})
+        return Response(html, media_type="text/html", headers={"etag": etag})
+
+    async def set_edition(request: Request) -> Response:
+        edition["number"] = request.path_params["number"]
+        return Response(status_code=204)
+
+    return Starlette(routes=[Route("/edition/{number:int}", set_edition), Route("/page/{name}", show_page)])
+
+
+def serve_site() -> None:
+    """Serve the site on one port of many loopback addresses, which count as hosts; print the first address."""
+    sockets = [socket.create_server((build_host(0), 0))]
+    port = sockets[0].getsockname()[1]
+    sockets += [socket.create_server((build_host(number), port)) for number in range(1, HOSTS)]
+    print(f"http://{build_host(0)}:{port}", flush=True)
+    uvicorn.Server(uvicorn.Config(build_site(), log_level="critical")).run(sockets)
+
+
+def build_host(number: int) -> str:
+    return f"127.0.{number // 100}.{number % 100 + 1}"
+
+
+def run(*, quick: bool) -> Part:
+    count = 100 if quick else WATCHES
+    with served_by("bench.watches") as url, tempfile.TemporaryDirectory() as folder:
+        seconds, megabytes = asyncio.run(measure(url, Path(folder), count, min(HOSTS, count)))
+    method = (
+        f"{count:,} watches of pages of 9 kB on {min(HOSTS, count)} hosts, all due at once, in one process on SQLite "
+        "with the settings as they come (four looks at a time, one for each host, eight requests a second for each). "
+        "The site is a process of its own; robots.txt of each host is read with the first look. Many watches of one "
+        "host take an eighth of a second each, which is politeness and not work."
+    )
+    looks = {name: [1_000 * taken / count] for name, taken in seconds.items()}
+    tables = [
+        Measured("milliseconds a look", FIRST, looks, digits=1),
+        Measured("resident megabytes", "before", megabytes, digits=0),
+    ]
+    return Part("Watches", method, tables)
+
+
+async def measure(url: str, home: Path, count: int, hosts: int) -> tuple[dict[str, float], dict[str, list[float]]]:
+    """Seconds of each round of looks, and megabytes before and after them."""
+    port = url.rpartition(":")[2]
+    settings = {"egress": {"allow": [f"{build_host(at)}:{port}" for at in range(hosts)]}}
+    loaded = load(settings, environ={}, home=home, workspace=home)
+    seconds: dict[str, float] = {}
+    async with open_app(loaded) as app:
+        engine = app.watcher.engine
+        for number in range(count):
+            target = WatchTarget(f"http://{build_host(number % hosts)}:{port}/page/{number}")
+            await engine.store.add_watch("", WatchDraft(target, "1d"), engine.store.clock() + 86_400, None)
+        before = read_megabytes()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(engine.run_forever)
+            for round_number, name in enumerate((FIRST, SAME, CHANGED), 1):
+                if name == CHANGED:
+                    await app.pages.fetch_body(f"{url}/edition/1", size=1_000)
+                seconds[name] = await time_round(engine, count, round_number)
+            tasks.cancel_scope.cancel()
+        _, changed = await engine.store.list_watches(None, which="failing")
+        if changed:
+            raise RuntimeError(f"{changed} looks failed")
+        return seconds, {"before": [before], "after": [read_megabytes()], "at most": [read_peak_megabytes()]}
+
+
+async def time_round(engine: Any, count: int, round_number: int) -> float:
+    """Seconds until each watch was looked at once more."""
+    found, _ = await engine.store.list_watches(None, limit=count)
+    for watch in found:
+        await engine.store.set_state(watch, "active", engine.store.clock())
+    started = time.perf_counter()
+    await engine.resume_watch(found[0])
+    while True:
+        found, _ = await engine.store.list_watches(None, limit=count)
+        if all(watch.looks >= round_number for watch in found):
+            return time.perf_counter() - started
+        await anyio.sleep(0.5)
+
+
+def read_megabytes() -> float:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize() / 1e6
+
+
+def read_peak_megabytes() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+
+
+if __name__ == "__main__":
+    serve_site()

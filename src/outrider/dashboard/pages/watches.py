@@ -1,0 +1,84 @@
+"""Page Watches: what is looked at again, when, what has changed, and what fails."""
+
+from typing import get_args
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from outrider.core.errors import InvalidInput, NotFound
+from outrider.dashboard import render
+from outrider.dashboard.access import get_allowed_workspace
+from outrider.dashboard.page import DashboardPage, build_route_path, get_services
+from outrider.watches.watch import Watch, WatchFilter
+
+
+async def show_watches(request: Request) -> Response:
+    """Show the watches of all people, the last changed first."""
+    page_size, max_offset = 50, 1_000_000
+    text = request.query_params.get("q", "").strip()[:200]
+    filters: tuple[WatchFilter, ...] = get_args(WatchFilter)
+    which = next((each for each in filters if each == request.query_params.get("which")), "all")
+    given = request.query_params.get("offset", "")
+    offset = min(int(given), max_offset) if given.isascii() and given.isdigit() else 0
+    found, total = [], 0
+    if _may_see_watches(request):
+        store = get_services(request).watcher.engine.store
+        found, total = await store.list_watches(None, offset=offset, limit=page_size, text=text, which=which)
+    links = {"older": offset + page_size if offset + page_size < total else None, "newest": 0 if offset else None}
+    kept = {"q": text, "which": "" if which == "all" else which}
+    urls = {
+        name: f"{request.url.path}?{urlencode({**kept, 'offset': start})}"
+        for name, start in links.items()
+        if start is not None
+    }
+    return await render.render_page(
+        request, "watches/watches.html", watches=found, total=total, text=text, which=which, urls=urls
+    )
+
+
+async def show_watch(request: Request) -> Response:
+    """Show one watch with its last changes."""
+    max_changes = 30
+    watch = await _require_watch(request)
+    store = get_services(request).watcher.engine.store
+    changes = await store.list_changes(watch.owner, watch, since=0.0, limit=max_changes)
+    return await render.render_page(request, "watches/watch.html", watch=watch, changes=changes)
+
+
+async def set_watch_state(request: Request) -> Response:
+    """Pause or resume a watch."""
+    watch, form = await _require_watch(request), await request.form()
+    engine = get_services(request).watcher.engine
+    actions = {"paused": engine.pause_watch, "active": engine.resume_watch}
+    wanted = str(form.get("state", ""))
+    if wanted not in actions:
+        raise InvalidInput("state: must be active or paused", hint="use the buttons of the page")
+    if wanted != watch.state:
+        await actions[wanted](watch)
+    return RedirectResponse(build_route_path(request, "watch", watch=watch.id), 303)
+
+
+async def _require_watch(request: Request) -> Watch:
+    if not _may_see_watches(request):
+        raise NotFound("no such watch")
+    return await get_services(request).watcher.engine.store.load_watch(request.path_params["watch"])
+
+
+def _may_see_watches(request: Request) -> bool:
+    """Return whether the viewer sees everything; a watch does not tell its workspace."""
+    return get_allowed_workspace(request) is None
+
+
+WATCHES_PAGE = DashboardPage(
+    "watches",
+    "Watches",
+    45,
+    (
+        Route("/watches", show_watches, name="watches"),
+        Route("/watches/{watch}", show_watch, name="watch"),
+        Route("/watches/{watch}/state", set_watch_state, name="watch_state", methods=["POST"]),
+    ),
+    key="w",
+)
