@@ -26,6 +26,7 @@ REGISTER = """(async () => {
   });
   await offer('fail', () => { throw new Error('out of stock') });
   await offer('leave', () => { location.href = '/form'; return new Promise(() => {}) });
+  await offer('odd', () => 'odd', { inputSchema: { type: 'object', properties: { x: 7 }, required: 5 } });
   await offer('talk', () => 'x'.repeat(100_000));
   return true;
 })()"""
@@ -58,6 +59,7 @@ async def test_tools_of_a_page_are_listed_beside_the_outline(at: BrowserAppClien
         assert "tools of this page, for callPageTool:" in shown
         assert f" add(a: number, b: number) · reads only · {origin} · Does add" in shown
         assert f" write() · {origin} · Does write" in shown
+        assert f" odd(x?: any) · {origin} · Does odd" in shown
         await at.navigate_session(session, "/form")
         shown = format_result_text(await at.call_tool("snapshotPage", sessionId=session))
         assert "tools of this page" not in shown
@@ -86,7 +88,7 @@ async def test_a_tool_of_a_page_is_called_and_its_effect_told(at: BrowserAppClie
         assert failed
         assert f"the page's tool of that name is of {at.loopback.site_url}" in text
         _, text = await call_page_tool(at, session, "leave")
-        assert "went to another document before its tool answered" in text or "Order form" in text, text
+        assert "went to another document before its tool answered" in text, text
         await at.call_tool("closeSession", sessionId=session)
 
 

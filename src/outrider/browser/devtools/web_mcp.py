@@ -133,10 +133,11 @@ async def call_offered_tool(page: BrowserPage, tool: OfferedTool, arguments: dic
         if invocation and invocation not in responses:
             tool.channel.send_and_forget("WebMCP.cancelInvocation", {"invocationId": invocation})
     response = responses.get(invocation, {})
-    if "output" not in response and page.loading.navigating is not None:
-        # A document that goes away may end its calls first, without a result.
+    has_result = bool(response.get("output"))
+    if not has_result and page.loading.navigating is not None:
+        # A document that goes away may end its calls first, with an empty list or nothing as the result.
         await page.loading.wait_until(lambda: not is_offered(page, tool), 2.0)
-    if response and ("output" in response or is_offered(page, tool)):
+    if response and (has_result or is_offered(page, tool)):
         return _read_response(response)
     if is_offered(page, tool):
         raise Unavailable(f"the page's tool did not answer within {seconds:g} s", code="timeout")

@@ -81,7 +81,8 @@ def list_page_tools(active: ActivePage) -> str:
 def _describe_tool(tool: "OfferedTool") -> str:
     max_parameters = 12
     properties = tool.input_schema.get("properties")
-    required = tool.input_schema.get("required") or ()
+    given = tool.input_schema.get("required")
+    required = given if isinstance(given, list) else []
     items = list(properties.items())[:max_parameters] if isinstance(properties, dict) else []
     parameters = []
     for parameter, schema in items:
