@@ -56,18 +56,19 @@ class LookLedger:
 
     async def claim_due(self, count: int, busy_hosts: Collection[str]) -> list[ClaimedWatch]:
         """Claim up to `count` watches that are due, one for each host and none of a busy one."""
-        batch_size = 50
+        batch_size, max_of_host = 50, 2  # so that a host with many watches hides no other
         now = self._clock()
-        due = (
-            select(watches.c.id, watches.c.host, watches.c.holder, watches.c.held_until, watches.c.looks)
-            .where(watches.c.state == "active", watches.c.next_at <= now, watches.c.host.not_in(busy_hosts))
-            .order_by(watches.c.next_at)
-            .limit(batch_size)
-        )
+        place = func.row_number().over(partition_by=watches.c.host, order_by=watches.c.next_at).label("place")
+        columns = (watches.c[name] for name in ("id", "host", "holder", "held_until", "looks", "next_at"))
+        is_due = (watches.c.state == "active") & (watches.c.next_at <= now) & watches.c.host.not_in(busy_hosts)
+        oldest = select(*columns, place).where(is_due).subquery()
+        due = select(oldest).where(oldest.c.place <= max_of_host).order_by(oldest.c.next_at).limit(batch_size)
         async with self._database.read() as connection:
             rows = (await connection.execute(due)).all()
         free = [row for row in rows if row.held_until <= now or is_holder_dead(row.holder)]
-        by_host = {row.host: row for row in reversed(free)}  # the one that is due longest
+        by_host: dict[str, Any] = {}
+        for row in free:
+            by_host.setdefault(row.host, row)  # the one that is due longest
         return [each for row in list(by_host.values())[:count] if (each := await self._take_lease(row))]
 
     async def claim_watch(self, watch_id: str) -> ClaimedWatch:

@@ -102,6 +102,29 @@ async def test_many_watches_are_looked_at_a_few_at_a_time_and_spread(home: Path)
     assert (min(due) >= 0.9 * HOUR_S, max(due) <= 1.1 * HOUR_S, len(set(due)) > 100) == (True, True, True)
 
 
+async def test_many_watches_of_a_slow_host_hold_up_no_other_host(home: Path):
+    clock, seen, is_other_read = website.FakeClock(), list[str](), anyio.Event()
+
+    class SlowWeb(Web):
+        async def read(self, target: WatchTarget) -> Reading:
+            seen.append(target.host)
+            if target.host == "other.example":
+                is_other_read.set()
+            await is_other_read.wait()
+            return await super().read(target)
+
+    async with open_engine(home / "w.db", SlowWeb(), clock, concurrency=4) as engine:
+        for number in range(80):
+            await engine.store.add_watch("", WatchDraft(WatchTarget(f"http://slow.example/{number}"), "1h"), 1.0, None)
+        await engine.store.add_watch("", WatchDraft(WatchTarget("http://other.example/"), "1h"), 2.0, None)
+        with anyio.fail_after(30):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(engine.run_forever)
+                await is_other_read.wait()
+                tasks.cancel_scope.cancel()
+    assert seen[:2] == ["slow.example", "other.example"]
+
+
 async def test_processes_on_one_database_look_once_and_tell_once(home: Path):
     clock, web = website.FakeClock(), Web()
     told = home / "told"
