@@ -67,7 +67,7 @@ async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Worl
         site = await stack.enter_async_context(http_servers.serve_app(loopback_app.build_page_site({"/page": page})))
         flags["egress"]["allow"] += [f"127.0.0.1:{site.rsplit(':', 1)[1]}"]
         flags |= {
-            "toolsets": ["all", "mcp_servers"],
+            "toolsets": ["all", "mcp_servers", "browser_webmcp"],
             "tools": {"stakes": {"*": "never_ask"}},
             "data_dir": str(home / "data"),
         }

@@ -137,6 +137,7 @@ def test_many_processes_migrate_an_empty_server_at_once_and_one_of_them_does_it(
     command = outrider_command.build_command("db", "migrate", "--json")
     started = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environ) for _ in range(3)]
     ended = [json.loads(each.communicate(timeout=120)[0]) for each in started]
+    assert all("after" in each for each in ended), ended
     assert {each["after"] for each in ended} == {said("db", "status", environ=environ)["newest"]}
 
 

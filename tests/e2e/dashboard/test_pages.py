@@ -65,7 +65,7 @@ async def test_every_page_can_be_reached_by_links_and_is_small(office: Dashboard
     names = {route.name for route in iter_get_routes(office.asgi_app.routes)} - FILES - {"static"}
     plain = {name for name in names if not name.endswith(("_raw", "_json", "_text"))}
     # These are a redirection, a form's answer, a download, and a page that this app has none of.
-    assert plain - found.keys() <= {"root", "run_step", "runs_compare", "file", "evaluation"}
+    assert plain - found.keys() <= {"root", "run_step", "runs_compare", "file", "evaluation", "watch"}
 
 
 @pytest.mark.parametrize(

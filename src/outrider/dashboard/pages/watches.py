@@ -20,7 +20,7 @@ async def show_watches(request: Request) -> Response:
     text = request.query_params.get("q", "").strip()[:200]
     filters: tuple[WatchFilter, ...] = get_args(WatchFilter)
     which = next((each for each in filters if each == request.query_params.get("which")), "all")
-    given = request.query_params.get("offset", "")
+    given = request.query_params.get("offset", "")[:9]
     offset = min(int(given), max_offset) if given.isascii() and given.isdigit() else 0
     found, total = [], 0
     if _may_see_watches(request):

@@ -36,9 +36,15 @@ class CrawlWorker:
     async def run_until_done(self) -> None:
         """Read until nothing is left or the budget is spent; pages in progress are left to the next call."""
         self._earlier_pages = (await self.ledger.count_pages()).used_pages
+
+        async def end_in_time() -> None:
+            # A deadline would also limit the reading of each page, so that the last ones were recorded as too slow.
+            await anyio.sleep(self.budget.seconds)
+            limit.cancel()
+
         with anyio.CancelScope() as limit:
             async with anyio.create_task_group() as readers:
-                readers.start_soon(self._end_in_time, limit)
+                readers.start_soon(end_in_time)
                 readers.start_soon(self._keep_lease, readers.cancel_scope)
                 try:
                     delay_s = await self.site.get_crawl_delay()
@@ -57,11 +63,6 @@ class CrawlWorker:
             self.ending = "time"
         elif self.ending == "pages" and not (await self.ledger.count_pages()).waiting:
             self.ending = "finished"
-
-    async def _end_in_time(self, limit: anyio.CancelScope) -> None:
-        # A deadline would also limit the reading of each page, so that the last ones were recorded as too slow.
-        await anyio.sleep(self.budget.seconds)
-        limit.cancel()
 
     async def summarize(self) -> CrawlResult:
         """Return the result. Raises the error of the first page if nothing was read."""
