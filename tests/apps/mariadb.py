@@ -1,14 +1,13 @@
 """Serve MariaDB, unpacked from Debian's packages, on a socket in a folder."""
 
 import subprocess
-import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.apps.install import php_environment
-from tests.apps.servers import end_process
+from tests.apps.servers import end_process, wait_for_answer
 
 PACKAGES = ("mariadb-server-core", "mariadb-client-core")
 START_TIMEOUT_S = 60.0
@@ -33,6 +32,14 @@ class MariaDB:
         answer = subprocess.run(command, env=environ, check=True, capture_output=True, text=True)
         return [line.split("\t") for line in answer.stdout.splitlines()]
 
+    def is_answering(self) -> bool:
+        """Return whether the server has started."""
+        try:
+            self.query("select 1")
+        except subprocess.CalledProcessError:
+            return False
+        return True
+
 
 @contextmanager
 def serve_mariadb(root: Path, folder: Path) -> Generator[MariaDB]:
@@ -48,20 +55,7 @@ def serve_mariadb(root: Path, folder: Path) -> Generator[MariaDB]:
     with (folder / "mariadb.log").open("wb") as log:
         process = subprocess.Popen(command, env=environ, stdout=log, stderr=log, process_group=0)
     try:
-        _wait_for_answer(database)
+        wait_for_answer(process, database.is_answering, folder / "mariadb.log", START_TIMEOUT_S)
         yield database
     finally:
         end_process(process)
-
-
-def _wait_for_answer(database: MariaDB) -> None:
-    deadline = time.monotonic() + START_TIMEOUT_S
-    while True:
-        try:
-            database.query("select 1")
-        except subprocess.CalledProcessError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.2)
-        else:
-            return

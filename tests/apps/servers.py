@@ -7,7 +7,7 @@ import subprocess
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -39,17 +39,22 @@ def run_server(
             command, cwd=folder, env=environ, stdout=output, stderr=output, stdin=subprocess.DEVNULL, process_group=0
         )
     try:
-        _wait_for_answer(process, url, log, start_timeout_s)
+        wait_for_answer(process, lambda: _answers(url), log, start_timeout_s)
         yield url
     finally:
         end_process(process)
 
 
-def _wait_for_answer(process: subprocess.Popen[bytes], url: str, log: Path, timeout_s: float) -> None:
+def wait_for_answer(process: subprocess.Popen[bytes], answers: Callable[[], bool], log: Path, timeout_s: float) -> None:
+    """Return once a server answers.
+
+    Raises:
+        RuntimeError: it ended, or did not answer in time; the message holds the end of its log.
+    """
     deadline = time.monotonic() + timeout_s
-    while not _answers(url):
+    while not answers():
         if process.poll() is not None or time.monotonic() > deadline:
-            raise RuntimeError(f"the server of {url} does not answer:\n{log.read_text(errors='replace')[-2_000:]}")
+            raise RuntimeError(f"the server does not answer:\n{log.read_text(errors='replace')[-2_000:]}")
         time.sleep(0.1)
 
 

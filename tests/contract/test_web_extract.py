@@ -191,7 +191,7 @@ def build_answer(*rows: dict[str, tuple[Any, str]]) -> ModelTurn:
 
 
 async def extract_with_model(home: Path, turn: ModelTurn, path: str, schema: dict[str, Any], **more: Any) -> Any:
-    """What web_extract returns with a scripted model, and the requests that the model got."""
+    """Return the data of web_extract with a scripted model, and the requests to that model."""
     model = ModelServer(play_turns(turn))
     site = loopback_app.build_page_site({"/letter": LETTER, "/kettle": PRODUCT})
     async with http_servers.serve_app(model.build_app()) as model_url:

@@ -31,7 +31,7 @@ class ExtractPage(Protocol):
 
 @dataclass(frozen=True)
 class MarkdownSite:
-    """What comparing one page of a host has shown.
+    """The result of comparing one page of a host.
 
     Attributes:
         is_good: Whether its Markdown said as much as the page, and nothing else.

@@ -15,7 +15,7 @@ from outrider.core.errors import Unavailable
 
 @dataclass(frozen=True)
 class ModelAnswer:
-    """What a model has answered, and what it cost.
+    """A model's answer, and its cost.
 
     Attributes:
         text: The answer.

@@ -81,7 +81,7 @@ class RunRequest:
 
 @dataclass(frozen=True)
 class RunInputs:
-    """What a run fills in, and the filter that keeps its secrets out of what it says and stores."""
+    """The values of a run, and the filter that hides its secrets."""
 
     parameters: RunParameters
     values: FlowValues

@@ -153,7 +153,7 @@ class ProgressFeed:
                 payload = {"type": stream.kind, **self._run_ids, stream.name: unsent, **marks}
                 try:
                     await self.send_payload(stream.label, payload)
-                except BaseException:  # cancelled at the end of the run: nobody knows whether it was sent
+                except BaseException:  # cancelled at the end of the run, perhaps before it was sent
                     stream.needs_reset = True
                     raise
 
