@@ -41,10 +41,12 @@ NO_THROTTLING_FLAGS = (
     "--disable-prompt-on-repost",
     "--disable-ipc-flooding-protection",
 )
-# The two WebUI features would keep one hidden renderer per context.
+# The two WebUI features would keep one hidden renderer per context; the cache of pages for going back keeps one
+# renderer per page that was left, and starts another for each that is opened: twice the processor time.
 DISABLED_FEATURES = (
     "AcceptCHFrame",
     "AutofillServerCommunication",
+    "BackForwardCache",
     "CertificateTransparencyComponentUpdater",
     "DestroyProfileOnBrowserClose",
     "DialMediaRouteProvider",
