@@ -7,6 +7,8 @@ CORES = $(shell "$(PYTHON)" -c "import os; print(os.cpu_count() or 1)")
 WORKERS ?= $(shell expr $(CORES) + 1)
 # Of each of two test runs that go side by side; WORKERS=8 on the command line is for each, too.
 HALF = $(shell expr \( $(CORES) + 2 \) / 2)
+# The tests that run by day; empty for all.
+MARKS = not nightly
 UV := .tools/bin/uv
 RUN := .venv/bin
 COMPILE = $(UV) pip compile -q --universal --python-version 3.11 --generate-hashes $(UPGRADE) \
@@ -40,11 +42,11 @@ demo: $(if $(wildcard .venv/dev.ready),.venv/dev.ready,.venv/run.ready)
 test: ahead lint .venv/browser.ready
 	WORKERS=$(HALF) $(RUN)/python -m tests.run_parallel "$(MAKE)" "types layers unit conformance publication" "e2e"
 
-# Everything: 200 examples a property, MiniWoB++, every protocol revision, every page of the dashboard at both widths
-# and schemes, and a long chaos of replicas.
+# Everything: the tests marked `nightly`, 200 examples a property, MiniWoB++, every protocol revision, every page of the
+# dashboard at both widths and schemes, and a long chaos of replicas.
 test-nightly: ahead lint types layers
-	HYPOTHESIS_PROFILE=nightly $(MAKE) --no-print-directory unit
-	OUTRIDER_EVERY_LOOK=1 OUTRIDER_EVERY_MUTATION=1 $(MAKE) --no-print-directory e2e miniwob names apps
+	HYPOTHESIS_PROFILE=nightly $(MAKE) --no-print-directory unit MARKS=
+	OUTRIDER_EVERY_LOOK=1 OUTRIDER_EVERY_MUTATION=1 $(MAKE) --no-print-directory e2e miniwob names apps MARKS=
 	$(RUN)/python -m tests.conformance --all
 	$(MAKE) --no-print-directory test-scale test-kills frameworks sbom audit
 
@@ -72,10 +74,10 @@ licences: .venv/dev.ready
 	$(RUN)/pip-licenses --order=license
 
 unit: .venv/browser.ready
-	$(RUN)/pytest tests/unit tests/contract -n $(WORKERS) --dist worksteal
+	$(RUN)/pytest tests/unit tests/contract -m "$(MARKS)" -n $(WORKERS) --dist worksteal
 
 e2e: .venv/browser.ready
-	$(RUN)/pytest tests/e2e -n $(WORKERS) --dist worksteal --reruns 2 -rfER
+	$(RUN)/pytest tests/e2e -m "$(MARKS)" -n $(WORKERS) --dist worksteal --reruns 2 -rfER
 
 # Replicas and workers on a real Postgres, broken at random for SECONDS (120); SEED repeats what it printed.
 test-scale: .venv/browser.ready
@@ -83,9 +85,9 @@ test-scale: .venv/browser.ready
 
 # kill -9 at two hundred random moments each: of an agent's whole work, of content stores, of file writes (ten minutes).
 test-kills: .venv/dev.ready
-	OUTRIDER_KILLS=200 $(RUN)/pytest tests/e2e/test_work_survives.py tests/e2e/test_content_survives.py \
+	OUTRIDER_KILLS=200 $(RUN)/pytest -m "" tests/e2e/test_work_survives.py tests/e2e/test_content_survives.py \
 		tests/unit/workspace/test_crash.py tests/unit/workspace/sandbox/test_orphans.py -q
-	OUTRIDER_KILLS=100 $(RUN)/pytest tests/e2e/flows/test_flows_survive.py -q
+	OUTRIDER_KILLS=100 $(RUN)/pytest -m "" tests/e2e/flows/test_flows_survive.py -q
 
 # The programs of the guide to agent frameworks, each in an environment of its own with the newest versions.
 frameworks: .venv/browser.ready

@@ -94,10 +94,10 @@ def doors(source: str, place: str) -> list[str]:
 FILES = [path.relative_to(PACKAGE).as_posix() for path in sorted(PACKAGE.rglob("*.py"))]
 
 
-def test_a_module_outside_the_egress_guard_opens_no_connection(subtests: pytest.Subtests):
-    for place in [place for place in FILES if not place.startswith(PERMITTED)]:
-        with subtests.test(place=place):
-            assert doors((PACKAGE / place).read_text(), place) == []
+def test_a_module_outside_the_egress_guard_opens_no_connection():
+    others = [place for place in FILES if not place.startswith(PERMITTED)]
+    found = {place: doors((PACKAGE / place).read_text(), place) for place in others}
+    assert {place: ways for place, ways in found.items() if ways} == {}
 
 
 SNEAKY = [

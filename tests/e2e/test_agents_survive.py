@@ -53,7 +53,7 @@ def workers(fork_server: ForkServer, home: Path, plugins: Path) -> Generator[Sta
         worker.kill()
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.nightly)])
 def database(request: pytest.FixtureRequest) -> str:
     """The address of a database without a row; empty text for the SQLite file at its usual place."""
     return "" if request.param == "sqlite" else request.getfixturevalue("server").create_migrated_database()

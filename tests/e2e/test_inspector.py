@@ -18,7 +18,7 @@ from support.processes import outrider_command
 pytestmark = pytest.mark.anyio
 
 INSPECTOR = "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
-ERAS = ("legacy", "modern")
+ERAS = (pytest.param("legacy", marks=pytest.mark.nightly), "modern")
 PAGE = (
     b"<html><head><title>Kettles</title></head><body><main><h1>Kettles</h1>"
     b"<p>Water boils at a lower temperature in the mountains, because the air presses less.</p></main></body></html>"

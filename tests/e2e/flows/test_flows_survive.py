@@ -97,7 +97,7 @@ class KillableRun:
                 break
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+@pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgres", marks=pytest.mark.nightly)])
 async def test_runs_that_are_killed_go_on_and_order_everything_once(
     kind: str, tmp_path: Path, fork_server: ForkServer, request: pytest.FixtureRequest
 ):

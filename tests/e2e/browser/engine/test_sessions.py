@@ -210,8 +210,8 @@ async def test_many_sessions_at_once_leave_no_process_and_no_profile(site, tmp_p
     try:
 
         async def visit() -> None:
-            for number in range(10):
-                url = "about:blank" if number % 5 else f"{site.here}/form"
+            for number in range(4):
+                url = "about:blank" if number % 4 else f"{site.here}/form"
                 session, there = await many.open_session("test", url, SessionOptions(title="one of many"))
                 assert there.url == url
                 await many.close_session("test", session.id)

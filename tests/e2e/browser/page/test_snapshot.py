@@ -23,107 +23,108 @@ async def outline(on: FailurePage, **options: object) -> str:
     return str(await on.snapshotter.take_snapshot("full", **options)).partition("\n")[2]  # ty: ignore[invalid-argument-type]
 
 
-@pytest.mark.parametrize(
-    ("html", "lines"),
-    [
-        ("<h1>One</h1><h3>Three <a href=/x>x</a></h3>", ["# One", "### Three [x e1]"]),
-        ("<p>Read the <a href=/d>docs</a>, or <b>not</b>.</p>", ["Read the [docs e1], or not."]),
-        ("<label>Name <input></label>", ['textbox "Name" e1']),
-        ("<label for=i>Name</label> <input id=i value=Anna required>", ['textbox "Name" e1 = "Anna" required']),
-        ("<input aria-label=A title=B placeholder=C>", ['textbox "A" e1 placeholder "C"']),
-        ("<span id=s>By id</span><input aria-labelledby=s aria-label=no>", ['By id textbox "By id" e1']),
-        ("<input title=T>", ['textbox "T" e1']),
-        ("<input placeholder=P>", ['textbox "P" e1']),
-        ("<input type=password aria-label=P value=geheim>", ['password "P" e1 = (hidden)']),
-        ("<input type=submit><input type=reset value=Clear>", ['button "Submit" e1 button "Clear" e2']),
-        ("<button><img alt=Search src=x></button>", ['button "Search" e1']),
-        ("<button aria-label=Close>×</button>", ['button "Close" e1 ×']),
-        ("<button id=go></button>", ["button #go e1"]),
-        ("<button disabled>Off</button>", ['button "Off" e1 disabled']),
-        ("<button aria-pressed=true>B</button>", ['button "B" e1 pressed']),
-        ("<input type=checkbox checked aria-label=C>", ['checkbox "C" e1 checked']),
-        ("<label><input type=radio name=r> R</label>", ['radio "R" e1']),
-        ("<div role=switch aria-checked=true tabindex=0>S</div>", ['switch "S" e1 checked']),
-        ("<select aria-label=S><option>A<option selected>B</select>", ['combobox "S" e1 = "B" (A, B)']),
-        (
-            f"<select aria-label=S>{''.join(f'<option>O{n}' for n in range(50))}</select>",
-            ['combobox "S" e1 = "O0" (50 options: O0, O1, O2, O3, …)'],
-        ),
-        ("<input type=range aria-label=R min=1 max=9 value=4>", ['slider "R" e1 = "4" (1–9)']),
-        ("<ul><li>a<li>b <ul><li>c</ul></ul>", ["- a", "- b", "  - c"]),
-        ("<nav aria-label=Main><a href=/1>One</a> <a href=/2>Two</a></nav>", ['nav "Main"', " [One e1] [Two e2]"]),
-        ("<main><p>text</p></main><footer>end</footer>", ["main", " text", "footer", " end"]),
-        ("<article><header>not a landmark</header></article>", ["article", " not a landmark"]),
-        ("<form aria-label=F>x</form><form>y</form>", ['form "F"', " x", "y"]),
-        ("<fieldset><legend>Group</legend>x</fieldset>", ['group "Group"', " x"]),
-        (
-            "<table><caption>T</caption><tr><th>A<th>B<tr><td>1<td><a href=/x>x</a></table>",
-            ['table "T"', " A | B", " 1 | [x e1]"],
-        ),
-        ("<table><tr><td><p>layout</p></table>", ["layout"]),
-        (
-            "<div role=grid><div role=row><span role=gridcell>1</span><span role=gridcell>2</span></div></div>",
-            ["grid", " 1 | 2"],
-        ),
-        ("<img alt=Chart src=x><img alt='' src=y>", ['(img "Chart")']),
-        ("<svg width=9 height=9><title>Drawn</title></svg>", ['(img "Drawn")']),
-        ("<details><summary>More</summary>hidden</details>", ['button "More" e1 collapsed']),
-        ("<details open><summary>More</summary>shown</details>", ['button "More" e1 expanded', "shown"]),
-        ("<div style='cursor:pointer'>Card</div>", ["<Card e1>"]),
-        ("<div style='cursor:pointer'><span>one</span> <span>thing</span></div>", ["<one thing e1>"]),
-        ("<div onclick=1>Old</div>", ["<Old e1>"]),
-        ("<div id=d>Own</div><script>d.addEventListener('mousedown', () => 1)</script>", ["<Own e1>"]),
-        ("<div id=d>Set</div><script>d.onclick = () => 1</script>", ["<Set e1>"]),
-        (
-            "<div id=d>Row <i id=s>star</i></div><script>d.onclick = s.onclick = () => 1</script>",
-            ["<e1> Row <star e2>"],
-        ),
-        (
-            "<style>i { display: block; height: 9px; background: #ff8000 }</style><i class=dot onclick=1></i>",
-            ["<.dot #ff8000 e1>"],
-        ),
-        (
-            "<svg onclick=1 width=90><circle cx=9 cy=9 r=9 fill=red /><rect width=20 height=10 fill=blue /></svg>",
-            ["<svg e1> <circle red 18×18 e2> <rect blue 20×10 e3>"],
-        ),
-        ("<div contenteditable>Written</div>", ['editor e1 = "Written"']),
-        ("<div tabindex=0>Focus</div>", ["<Focus e1>"]),
-        ("<p style='display:none'>no</p><p style='visibility:hidden'>no</p><p hidden>no</p><p>yes</p>", ["yes"]),
-        ("<p style='opacity:0'>no</p><div style='height:0;overflow:hidden'>no</div>yes", ["yes"]),
-        ("<script>no</script><style>no{}</style><noscript>no</noscript><template>no</template>yes", ["yes"]),
-        ("<pre>one\n  two</pre>", ["one", "  two"]),
-        ("<p>a&#8203;b &#x202e;c</p>", ["ab c"]),
-        ("<p>x\u0001e1\u0001 y</p>", ["xe1 y"]),
-        ("<div style='display:flex'><div>side</div><div>by side</div></div>", ["side by side"]),
-        ("<dialog open aria-label=D>in</dialog>", ['dialog "D"', " in"]),
-        ("<input type=file aria-label=F><input type=hidden value=no>", ['file "F" e1']),
-        ("<progress value=3 max=9 aria-label=P></progress>", ['(progressbar "P" 3 (0–9))']),
-        ("<progress aria-label=P></progress><meter min=1 max=5 value=2>", ['(progressbar "P") (meter 2 (1–5))']),
-        (
-            "<div role=meter aria-label=M aria-valuenow=4 aria-valuemin=1 aria-valuemax=9></div>",
-            ['(meter "M" 4 (1–9))'],
-        ),
-        (
-            "<ol start=5><li>five<ol type=a><li>in it</ol><li value=9>nine<li>ten</ol><ol reversed><li>b<li>a</ol>",
-            ["5. five", "  a. in it", "9. nine", "10. ten", "2. b", "1. a"],
-        ),
-        ("<ol style='list-style:none'><li>plain</ol><ol type=I><li><li value=1994>y</ol>", ["- plain", "MCMXCIV. y"]),
-        (
-            """<style>body { counter-reset: h 2 } h2::before { counter-increment: h;
+LINES_OF_ELEMENTS = [
+    ("<h1>One</h1><h3>Three <a href=/x>x</a></h3>", ["# One", "### Three [x e1]"]),
+    ("<p>Read the <a href=/d>docs</a>, or <b>not</b>.</p>", ["Read the [docs e1], or not."]),
+    ("<label>Name <input></label>", ['textbox "Name" e1']),
+    ("<label for=i>Name</label> <input id=i value=Anna required>", ['textbox "Name" e1 = "Anna" required']),
+    ("<input aria-label=A title=B placeholder=C>", ['textbox "A" e1 placeholder "C"']),
+    ("<span id=s>By id</span><input aria-labelledby=s aria-label=no>", ['By id textbox "By id" e1']),
+    ("<input title=T>", ['textbox "T" e1']),
+    ("<input placeholder=P>", ['textbox "P" e1']),
+    ("<input type=password aria-label=P value=geheim>", ['password "P" e1 = (hidden)']),
+    ("<input type=submit><input type=reset value=Clear>", ['button "Submit" e1 button "Clear" e2']),
+    ("<button><img alt=Search src=x></button>", ['button "Search" e1']),
+    ("<button aria-label=Close>×</button>", ['button "Close" e1 ×']),
+    ("<button id=go></button>", ["button #go e1"]),
+    ("<button disabled>Off</button>", ['button "Off" e1 disabled']),
+    ("<button aria-pressed=true>B</button>", ['button "B" e1 pressed']),
+    ("<input type=checkbox checked aria-label=C>", ['checkbox "C" e1 checked']),
+    ("<label><input type=radio name=r> R</label>", ['radio "R" e1']),
+    ("<div role=switch aria-checked=true tabindex=0>S</div>", ['switch "S" e1 checked']),
+    ("<select aria-label=S><option>A<option selected>B</select>", ['combobox "S" e1 = "B" (A, B)']),
+    (
+        f"<select aria-label=S>{''.join(f'<option>O{n}' for n in range(50))}</select>",
+        ['combobox "S" e1 = "O0" (50 options: O0, O1, O2, O3, …)'],
+    ),
+    ("<input type=range aria-label=R min=1 max=9 value=4>", ['slider "R" e1 = "4" (1–9)']),
+    ("<ul><li>a<li>b <ul><li>c</ul></ul>", ["- a", "- b", "  - c"]),
+    ("<nav aria-label=Main><a href=/1>One</a> <a href=/2>Two</a></nav>", ['nav "Main"', " [One e1] [Two e2]"]),
+    ("<main><p>text</p></main><footer>end</footer>", ["main", " text", "footer", " end"]),
+    ("<article><header>not a landmark</header></article>", ["article", " not a landmark"]),
+    ("<form aria-label=F>x</form><form>y</form>", ['form "F"', " x", "y"]),
+    ("<fieldset><legend>Group</legend>x</fieldset>", ['group "Group"', " x"]),
+    (
+        "<table><caption>T</caption><tr><th>A<th>B<tr><td>1<td><a href=/x>x</a></table>",
+        ['table "T"', " A | B", " 1 | [x e1]"],
+    ),
+    ("<table><tr><td><p>layout</p></table>", ["layout"]),
+    (
+        "<div role=grid><div role=row><span role=gridcell>1</span><span role=gridcell>2</span></div></div>",
+        ["grid", " 1 | 2"],
+    ),
+    ("<img alt=Chart src=x><img alt='' src=y>", ['(img "Chart")']),
+    ("<svg width=9 height=9><title>Drawn</title></svg>", ['(img "Drawn")']),
+    ("<details><summary>More</summary>hidden</details>", ['button "More" e1 collapsed']),
+    ("<details open><summary>More</summary>shown</details>", ['button "More" e1 expanded', "shown"]),
+    ("<div style='cursor:pointer'>Card</div>", ["<Card e1>"]),
+    ("<div style='cursor:pointer'><span>one</span> <span>thing</span></div>", ["<one thing e1>"]),
+    ("<div onclick=1>Old</div>", ["<Old e1>"]),
+    ("<div id=d>Own</div><script>d.addEventListener('mousedown', () => 1)</script>", ["<Own e1>"]),
+    ("<div id=d>Set</div><script>d.onclick = () => 1</script>", ["<Set e1>"]),
+    (
+        "<div id=d>Row <i id=s>star</i></div><script>d.onclick = s.onclick = () => 1</script>",
+        ["<e1> Row <star e2>"],
+    ),
+    (
+        "<style>i { display: block; height: 9px; background: #ff8000 }</style><i class=dot onclick=1></i>",
+        ["<.dot #ff8000 e1>"],
+    ),
+    (
+        "<svg onclick=1 width=90><circle cx=9 cy=9 r=9 fill=red /><rect width=20 height=10 fill=blue /></svg>",
+        ["<svg e1> <circle red 18×18 e2> <rect blue 20×10 e3>"],
+    ),
+    ("<div contenteditable>Written</div>", ['editor e1 = "Written"']),
+    ("<div tabindex=0>Focus</div>", ["<Focus e1>"]),
+    ("<p style='display:none'>no</p><p style='visibility:hidden'>no</p><p hidden>no</p><p>yes</p>", ["yes"]),
+    ("<p style='opacity:0'>no</p><div style='height:0;overflow:hidden'>no</div>yes", ["yes"]),
+    ("<script>no</script><style>no{}</style><noscript>no</noscript><template>no</template>yes", ["yes"]),
+    ("<pre>one\n  two</pre>", ["one", "  two"]),
+    ("<p>a&#8203;b &#x202e;c</p>", ["ab c"]),
+    ("<p>x\u0001e1\u0001 y</p>", ["xe1 y"]),
+    ("<div style='display:flex'><div>side</div><div>by side</div></div>", ["side by side"]),
+    ("<dialog open aria-label=D>in</dialog>", ['dialog "D"', " in"]),
+    ("<input type=file aria-label=F><input type=hidden value=no>", ['file "F" e1']),
+    ("<progress value=3 max=9 aria-label=P></progress>", ['(progressbar "P" 3 (0–9))']),
+    ("<progress aria-label=P></progress><meter min=1 max=5 value=2>", ['(progressbar "P") (meter 2 (1–5))']),
+    (
+        "<div role=meter aria-label=M aria-valuenow=4 aria-valuemin=1 aria-valuemax=9></div>",
+        ['(meter "M" 4 (1–9))'],
+    ),
+    (
+        "<ol start=5><li>five<ol type=a><li>in it</ol><li value=9>nine<li>ten</ol><ol reversed><li>b<li>a</ol>",
+        ["5. five", "  a. in it", "9. nine", "10. ten", "2. b", "1. a"],
+    ),
+    ("<ol style='list-style:none'><li>plain</ol><ol type=I><li><li value=1994>y</ol>", ["- plain", "MCMXCIV. y"]),
+    (
+        """<style>body { counter-reset: h 2 } h2::before { counter-increment: h;
             content: "§" counter(h, upper-roman) ": " } ol { counter-reset: s; list-style: none }
             li::before { counter-increment: s; content: counters(s, ".") " " }
             </style><h2>A</h2><h2>B</h2><ol><li>a<ol><li>b</ol><li>c</ol><ol><li>d</ol>""",
-            ["## §III: A", "## §IV: B", "- 1 a", "  - 1.1 b", "- 2 c", "- 1 d"],
-        ),
-        (
-            "<input type=checkbox id=c hidden><label for=c>Drawn</label>",
-            ['checkbox "Drawn" e1'],
-        ),
-    ],
-)
-async def test_each_kind_of_element_has_its_line(html: str, lines: list[str], revisit: OpenFailurePage) -> None:
-    on = await revisit(f"<!doctype html><title>T</title><body>{html}")
-    assert (await outline(on)).split("\n") == lines
+        ["## §III: A", "## §IV: B", "- 1 a", "  - 1.1 b", "- 2 c", "- 1 d"],
+    ),
+    (
+        "<input type=checkbox id=c hidden><label for=c>Drawn</label>",
+        ['checkbox "Drawn" e1'],
+    ),
+]
+
+
+async def test_each_kind_of_element_has_its_line(revisit: OpenFailurePage, subtests: pytest.Subtests) -> None:
+    for html, lines in LINES_OF_ELEMENTS:
+        with subtests.test(html):
+            on = await revisit(f"<!doctype html><title>T</title><body>{html}")
+            assert (await outline(on)).split("\n") == lines
 
 
 async def test_open_and_closed_shadow_roots_are_read_and_reached(revisit: OpenFailurePage) -> None:

@@ -45,7 +45,10 @@ anyio.run(main, *sys.argv[1:])
 MOMENTS = [random.uniform(0, 0.3) for _ in range(int(os.environ.get("OUTRIDER_KILLS", "12")))]
 
 
-@pytest.fixture(params=ISOLATION_LEVELS)
+LEVELS = [pytest.param(level, marks=pytest.mark.nightly) for level in ISOLATION_LEVELS[1:]]
+
+
+@pytest.fixture(params=[ISOLATION_LEVELS[0], *LEVELS])
 async def folder(request: pytest.FixtureRequest) -> AsyncGenerator[tuple[IsolationLevel, Path]]:
     async with open_sandbox(request.param) as sandbox:
         with open_workspace(sandbox) as box:
