@@ -21,7 +21,7 @@ function whyActionable(element, role, style, parentContext) {
   if (hoverOpeners.has(element)) return "hover";
   if (hasListeningElements && GRID_CELL_ROLES.has(role) && isInListeningGrid(element)) return "handler";
   if (tag === "canvas") return isVisible(element) ? "drawing" : "";
-  if (tag === "li" && hasListeningElements && isRowOfOpenableList(element)) return "handler";
+  if (hasListeningElements && isItemOfListeningBox(element, tag)) return "handler";
   if (tag === "label" && hasListeningElements) return isFreeLabel(element) ? "handler" : "";
   return style.cursor === "pointer" && tag !== "label" && parentContext.cursor !== "pointer" ? "cursor" : "";
 }
@@ -90,12 +90,32 @@ function whyActionableByAttribute(element) {
   if (isEditingHost(element)) return "edit";
   if (HANDLER_ATTRIBUTES.some((name) => element.hasAttribute(name))) return coversPage(element) ? "" : "handler";
   if (element.tabIndex >= 0 && element.hasAttribute("tabindex")) return "focus";
+  if (element.classList.contains(DROP_TARGET_CLASS)) return coversPage(element) ? "" : "handler";
   return element.getAttribute("draggable") === "true" ? "handler" : "";
 }
+
+// jQuery UI watches the pointer itself, so that only the class tells where something can be dropped.
+const DROP_TARGET_CLASS = "ui-droppable";
 
 // A label of no field below a listener is there to be pressed, as where a double click edits it.
 function isFreeLabel(label) {
   return label.control === null && !label.htmlFor && findClosest(label, (each) => listeningElements.has(each)) !== null;
+}
+
+// Lists hear presses on their items, and sortable boxes what begins a drag of one of the like parts in them.
+function isItemOfListeningBox(element, tag) {
+  const box = parentElementOf(element);
+  if (box === null) return false;
+  if (tag === "li" && isRowOfOpenableList(element)) return true;
+  if (grabbedElements.has(box)) return isLikeNeighbour(element) && !element.isContentEditable && !coversPage(box) && element.textContent.trim() !== "";
+  if (tag !== "li" || !listeningElements.has(box) || coversPage(box)) return false;
+  return !hasActionableInside(element) && element.querySelector("label") === null;
+}
+
+function isLikeNeighbour(element) {
+  const isLike = (other) => other !== null && tagOf(other) === tagOf(element) && other.classList[0] === element.classList[0];
+  const isItem = tagOf(element) === "li" || (tagOf(element) === "div" && element.classList.length > 0);
+  return isItem && (isLike(element.nextElementSibling) || isLike(element.previousElementSibling));
 }
 
 // File lists hear clicks and double clicks on the list or a box around it: their items are selected and opened.

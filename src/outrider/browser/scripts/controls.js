@@ -169,7 +169,9 @@ function formatRangeValue(element, role) {
 function isStructured(element, role) {
   if (SPREAD_ROLES.has(role) || CONTAINERS.has(role) || CONTAINERS_IF_NAMED.has(role)) return true;
   if (SPREAD_TAGS.has(tagOf(element)) || hasActionableInside(element)) return true;
+  if (role === "listitem" && element.querySelector("ul,ol") !== null) return true;
   if (!element.firstElementChild) return false;
+  if (grabbedElements.has(element) && isLikeNeighbour(element.firstElementChild)) return true;
   if (element.querySelector("iframe,frame,pre,table,canvas") !== null) return true;
   return element.textContent.length > MAX_CLICKABLE_CHARS || (nameFromAria(element) !== "" && mayHoldBlocks(element));
 }
