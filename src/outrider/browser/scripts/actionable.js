@@ -54,9 +54,12 @@ function isShownNode(node) {
 
 // A disabled button hears nothing, but the box around it does.
 function replacesFrame(control, frame) {
-  const [inner, outer] = [control.getBoundingClientRect(), frame.getBoundingClientRect()];
-  const fills = inner.width * inner.height >= FRAMED_SHARE * outer.width * outer.height && inner.width > 0;
-  return fills && !control.disabled && (nameFromAria(frame) === "" || computeName(control) !== "");
+  return fillsBox(control, frame) && !control.disabled && (nameFromAria(frame) === "" || computeName(control) !== "");
+}
+
+function fillsBox(element, box) {
+  const [inner, outer] = [element.getBoundingClientRect(), box.getBoundingClientRect()];
+  return inner.width * inner.height >= FRAMED_SHARE * outer.width * outer.height && inner.width > 0;
 }
 
 const GRID_CELL_ROLES = new Set(["gridcell", "columnheader", "rowheader"]);

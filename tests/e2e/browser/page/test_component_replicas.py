@@ -208,3 +208,31 @@ async def test_items_of_lists_that_listen_as_a_whole_have_references(visit: Open
         await on.pointer.click(await find_ref(on, pattern))
     await on.pointer.drag(await find_ref(on, "<Red REF>"), await find_ref(on, "<Basket REF>"))
     assert await on.read_log() == ["chosen Tea", "held Blue", "held One", "held Red"]
+
+
+async def test_options_and_items_that_a_listener_fills_are_named(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<div role=listbox><div role=option><span class=ripple></span><div class=content>Foo</div></div></div>
+        <ul role=tree><li role=treeitem aria-expanded=false><div class=content>Data</div></li></ul>
+        <div role=tab style="width: 300px">Notes <span class=content>×</span></div><script>log = [];
+        for (const each of document.querySelectorAll('.content, .ripple'))
+          each.addEventListener('click', () => log.push(each.textContent))</script>"""
+    )
+    await on.pointer.click(await find_ref(on, 'option "Foo" REF'))
+    await on.pointer.click(await find_ref(on, 'treeitem "Data" REF collapsed'))
+    await on.pointer.click(await find_ref(on, "<× REF>"))
+    assert await on.read_log() == ["Foo", "Data", "×"]
+
+
+async def test_a_box_in_a_component_in_a_component_is_pressed_at_the_outer_host(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<my-item></my-item><button role=listitem onclick="log.push('fruits')">Fruits</button><script>log = [];
+        const define = (name, html, listen) => customElements.define(name, class extends HTMLElement {
+          connectedCallback() { this.attachShadow({ mode: 'open' }).innerHTML = html;
+            if (listen) this.addEventListener('click', () => log.push(name)) } });
+        define('my-box', '<label><input type=checkbox></label>');
+        define('my-item', '<my-box style="pointer-events: none"></my-box> Conifers', true)</script>"""
+    )
+    await on.pointer.click(await find_ref(on, "checkbox input REF"))
+    await on.pointer.click(await find_ref(on, 'listitem "Fruits" REF'))
+    assert await on.read_log() == ["my-item", "fruits"]
