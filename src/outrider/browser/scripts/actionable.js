@@ -16,14 +16,20 @@ function whyActionable(element, role, style, parentContext) {
   if (tag === "body" && (isEditingHost(element) || document.designMode === "on")) return "edit";
   if (tag === "slot" || tag === "option" || tag === "body" || tag === "html" || tag === "iframe") return "";
   if (ACTIVE_ROLES.has(role)) return "role";
+  if (role === "separator" && isDivider(element)) return "";
   if (element.attributes.length && whyActionableByAttribute(element)) return whyActionableByAttribute(element);
-  if (listeningElements.has(element)) return coversPage(element) || framesOneControl(element) ? "" : "handler";
+  if (listeningElements.has(element)) return coversPage(element) || framesOneControl(element) || framesOneToggle(element, role) ? "" : "handler";
   if (hoverOpeners.has(element)) return "hover";
   if (hasListeningElements && GRID_CELL_ROLES.has(role) && isInListeningGrid(element)) return "handler";
   if (tag === "canvas") return isVisible(element) ? "drawing" : "";
   if (hasListeningElements && isItemOfListeningBox(element, tag)) return "handler";
   if (tag === "label" && hasListeningElements) return isFreeLabel(element) ? "handler" : "";
   return style.cursor === "pointer" && tag !== "label" && parentContext.cursor !== "pointer" ? "cursor" : "";
+}
+
+// A splitter that can be moved says its position or listens itself. Menus make their dividing lines focusable too.
+function isDivider(element) {
+  return !element.hasAttribute("aria-valuenow") && !listeningElements.has(element);
 }
 
 const MAX_FRAMES = 4;
@@ -38,6 +44,18 @@ function framesOneControl(element) {
     if (inside.matches("button,a[href]")) return replacesFrame(inside, element);
   }
   return false;
+}
+
+const MAX_TOGGLE_PX = 64;
+const MAX_TOGGLE_PARTS = 12;
+
+// Libraries listen on a small box around a check box and what they draw over it.
+function framesOneToggle(element, role) {
+  if (role !== "" || element.childElementCount === 0 || element.getElementsByTagName("*").length > MAX_TOGGLE_PARTS) return false;
+  const { width, height } = element.getBoundingClientRect();
+  if (width > MAX_TOGGLE_PX || height > MAX_TOGGLE_PX || element.textContent.trim() !== "") return false;
+  const [toggle, ...others] = element.querySelectorAll(ACTIONABLE_SELECTOR);
+  return toggle !== undefined && !others.length && isToggle(toggle) && isVisible(toggle) && !toggle.disabled;
 }
 
 function findOnlyChild(element) {
@@ -77,11 +95,14 @@ function isInListeningGrid(cell) {
   return false;
 }
 
-// Valid for one call only: whether the cells of a grid are buttons themselves, as the days of most date pickers.
+// Valid for one call only: whether the cells of a grid are buttons themselves, as the days of most date pickers, and
+// which boxes cover the page, which is asked again for each of their items.
 let knownButtonGrids = new WeakMap();
+let knownCovers = new WeakMap();
 
-function forgetButtonGrids() {
+function forgetBoxes() {
   knownButtonGrids = new WeakMap();
+  knownCovers = new WeakMap();
 }
 
 function hasButtonCells(grid) {
@@ -134,8 +155,12 @@ function isRowOfOpenableList(item) {
 // A listener on a container of most of the page is event delegation, not a button.
 function coversPage(element) {
   if (!element.firstElementChild) return false;
-  const { width, height } = element.getBoundingClientRect();
-  return width * height > 0.6 * innerWidth * innerHeight && element.querySelector(ACTIONABLE_SELECTOR) !== null;
+  if (!knownCovers.has(element)) {
+    const { width, height } = element.getBoundingClientRect();
+    const isLarge = width * height > 0.6 * innerWidth * innerHeight;
+    knownCovers.set(element, isLarge && element.querySelector(ACTIONABLE_SELECTOR) !== null);
+  }
+  return knownCovers.get(element);
 }
 
 function hasActionableInside(element) {

@@ -55,7 +55,7 @@ const api = {
 function queryAll(selector) {
   startSearchClock();
   forgetBackgrounds();
-  forgetButtonGrids();
+  forgetBoxes();
   return queryDeep(selector);
 }
 
@@ -64,7 +64,7 @@ globalThis.outrider = {
   async call(name, args) {
     startSearchClock();
     forgetBackgrounds();
-    forgetButtonGrids();
+    forgetBoxes();
     const value = await api[name](...args);
     return { value, prefix: refPrefix };
   },

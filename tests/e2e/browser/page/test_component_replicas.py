@@ -236,3 +236,20 @@ async def test_a_box_in_a_component_in_a_component_is_pressed_at_the_outer_host(
     await on.pointer.click(await find_ref(on, "checkbox input REF"))
     await on.pointer.click(await find_ref(on, 'listitem "Fruits" REF'))
     assert await on.read_log() == ["my-item", "fruits"]
+
+
+async def test_dividing_lines_and_boxes_around_a_check_box_have_no_references(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<ul role=menu><li role=menuitem tabindex=0>Cut</li>
+        <li role=separator tabindex=0 style="height: 4px"></li></ul>
+        <div role=separator tabindex=0 aria-label=Split aria-valuenow=30 style="height: 9px"></div>
+        <label><span id=box style="display: inline-block; position: relative; width: 20px; height: 20px">
+        <input type=checkbox style="opacity: 0; position: absolute; width: 20px; height: 20px; margin: 0">
+        <i></i></span> Watch</label><script>log = [];
+        box.addEventListener('click', () => log.push('box'))</script>"""
+    )
+    outline = (await on.snapshotter.take_snapshot("full")).piece.text
+    assert len(re.findall(r"\be\d+\b", outline)) == 3, f"Cut, Split and Watch are enough:\n{outline}"
+    await on.forms.check(await find_ref(on, 'checkbox "Watch" REF'))
+    assert await on.read_log() == ["box"]
+    assert await on.evaluate_js("document.querySelector('input').checked") is True
