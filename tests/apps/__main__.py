@@ -11,12 +11,16 @@ import anyio
 from tests.apps.applications import APPLICATIONS
 from tests.apps.bed import DONE, FAILED, FALSE_SUCCESS, Application, Played, Site, play, serve
 from tests.apps.outrider_person import open_outrider
+from tests.apps.playwright_person import open_playwright
+
+SERVERS = {"outrider": open_outrider, "playwright": open_playwright}
 
 
 def main() -> int:
     options = argparse.ArgumentParser(prog="python -m tests.apps", description=__doc__)
     options.add_argument("applications", nargs="*", choices=[[], *APPLICATIONS], help="all if none is named")
     options.add_argument("--task", default="", help="only tasks with this text in their title")
+    options.add_argument("--server", choices=SERVERS, default="outrider", help="the browser server that is used")
     options.add_argument("--transcripts", type=Path, help="write the calls and answers of each task into this folder")
     given = options.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # servers are ended then too, as by Ctrl+C
@@ -36,7 +40,7 @@ async def _play_tasks(
     application: Application, titles: Sequence[str], site: Site, folder: Path, given: argparse.Namespace
 ) -> list[Played]:
     played = []
-    async with open_outrider([site.url], folder) as person:
+    async with SERVERS[given.server]([site.url], folder) as person:
         for title in titles:
             played.append(each := await play(application, title, person, site))
             print(_format_row(each), flush=True)

@@ -121,7 +121,7 @@ async def preview(person: Person, site: Site) -> bool:
 async def revert(person: Person, site: Site) -> bool:
     await person.open(f"{site.url}/doku.php?id=minutes")
     await person.click(re.compile("^Old revisions"))
-    await person.click("minutes", "link", after="created")
+    await person.click("minutes", "link", after="Show differences to current")
     await person.read("We met on Monday.")
     await person.click(re.compile("^Edit this page|^Restore this"))
     await person.click("Save", "button")

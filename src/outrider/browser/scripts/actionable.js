@@ -16,14 +16,20 @@ function whyActionable(element, role, style, parentContext) {
   if (tag === "body" && (isEditingHost(element) || document.designMode === "on")) return "edit";
   if (tag === "slot" || tag === "option" || tag === "body" || tag === "html" || tag === "iframe") return "";
   if (ACTIVE_ROLES.has(role)) return "role";
+  if (role === "separator" && isDivider(element)) return "";
   if (element.attributes.length && whyActionableByAttribute(element)) return whyActionableByAttribute(element);
-  if (listeningElements.has(element)) return coversPage(element) || framesOneControl(element) ? "" : "handler";
+  if (listeningElements.has(element)) return coversPage(element) || framesOneControl(element) || framesOneToggle(element, role) ? "" : "handler";
   if (hoverOpeners.has(element)) return "hover";
   if (hasListeningElements && GRID_CELL_ROLES.has(role) && isInListeningGrid(element)) return "handler";
   if (tag === "canvas") return isVisible(element) ? "drawing" : "";
-  if (tag === "li" && hasListeningElements && isRowOfOpenableList(element)) return "handler";
+  if (hasListeningElements && isItemOfListeningBox(element, tag)) return "handler";
   if (tag === "label" && hasListeningElements) return isFreeLabel(element) ? "handler" : "";
   return style.cursor === "pointer" && tag !== "label" && parentContext.cursor !== "pointer" ? "cursor" : "";
+}
+
+// A splitter that can be moved says its position or listens itself. Menus make their dividing lines focusable too.
+function isDivider(element) {
+  return !element.hasAttribute("aria-valuenow") && !listeningElements.has(element);
 }
 
 const MAX_FRAMES = 4;
@@ -40,6 +46,18 @@ function framesOneControl(element) {
   return false;
 }
 
+const MAX_TOGGLE_PX = 64;
+const MAX_TOGGLE_PARTS = 12;
+
+// Libraries listen on a small box around a check box and what they draw over it.
+function framesOneToggle(element, role) {
+  if (role !== "" || element.childElementCount === 0 || element.getElementsByTagName("*").length > MAX_TOGGLE_PARTS) return false;
+  const { width, height } = element.getBoundingClientRect();
+  if (width > MAX_TOGGLE_PX || height > MAX_TOGGLE_PX || element.textContent.trim() !== "") return false;
+  const [toggle, ...others] = element.querySelectorAll(ACTIONABLE_SELECTOR);
+  return toggle !== undefined && !others.length && isToggle(toggle) && isVisible(toggle) && !toggle.disabled;
+}
+
 function findOnlyChild(element) {
   const children = childrenOf(element);
   if (children.length > 9) return null; // white space and comments aside, a frame has one
@@ -54,9 +72,12 @@ function isShownNode(node) {
 
 // A disabled button hears nothing, but the box around it does.
 function replacesFrame(control, frame) {
-  const [inner, outer] = [control.getBoundingClientRect(), frame.getBoundingClientRect()];
-  const fills = inner.width * inner.height >= FRAMED_SHARE * outer.width * outer.height && inner.width > 0;
-  return fills && !control.disabled && (nameFromAria(frame) === "" || computeName(control) !== "");
+  return fillsBox(control, frame) && !control.disabled && (nameFromAria(frame) === "" || computeName(control) !== "");
+}
+
+function fillsBox(element, box) {
+  const [inner, outer] = [element.getBoundingClientRect(), box.getBoundingClientRect()];
+  return inner.width * inner.height >= FRAMED_SHARE * outer.width * outer.height && inner.width > 0;
 }
 
 const GRID_CELL_ROLES = new Set(["gridcell", "columnheader", "rowheader"]);
@@ -74,11 +95,14 @@ function isInListeningGrid(cell) {
   return false;
 }
 
-// Valid for one call only: whether the cells of a grid are buttons themselves, as the days of most date pickers.
+// Valid for one call only: whether the cells of a grid are buttons themselves, as the days of most date pickers, and
+// which boxes cover the page, which is asked again for each of their items.
 let knownButtonGrids = new WeakMap();
+let knownCovers = new WeakMap();
 
-function forgetButtonGrids() {
+function forgetBoxes() {
   knownButtonGrids = new WeakMap();
+  knownCovers = new WeakMap();
 }
 
 function hasButtonCells(grid) {
@@ -90,12 +114,32 @@ function whyActionableByAttribute(element) {
   if (isEditingHost(element)) return "edit";
   if (HANDLER_ATTRIBUTES.some((name) => element.hasAttribute(name))) return coversPage(element) ? "" : "handler";
   if (element.tabIndex >= 0 && element.hasAttribute("tabindex")) return "focus";
+  if (element.classList.contains(DROP_TARGET_CLASS)) return coversPage(element) ? "" : "handler";
   return element.getAttribute("draggable") === "true" ? "handler" : "";
 }
+
+// jQuery UI watches the pointer itself, so that only the class tells where something can be dropped.
+const DROP_TARGET_CLASS = "ui-droppable";
 
 // A label of no field below a listener is there to be pressed, as where a double click edits it.
 function isFreeLabel(label) {
   return label.control === null && !label.htmlFor && findClosest(label, (each) => listeningElements.has(each)) !== null;
+}
+
+// Lists hear presses on their items, and sortable boxes what begins a drag of one of the like parts in them.
+function isItemOfListeningBox(element, tag) {
+  const box = parentElementOf(element);
+  if (box === null) return false;
+  if (tag === "li" && isRowOfOpenableList(element)) return true;
+  if (grabbedElements.has(box)) return isLikeNeighbour(element) && !element.isContentEditable && !coversPage(box) && element.textContent.trim() !== "";
+  if (tag !== "li" || !listeningElements.has(box) || coversPage(box)) return false;
+  return !hasActionableInside(element) && element.querySelector("label") === null;
+}
+
+function isLikeNeighbour(element) {
+  const isLike = (other) => other !== null && tagOf(other) === tagOf(element) && other.classList[0] === element.classList[0];
+  const isItem = tagOf(element) === "li" || (tagOf(element) === "div" && element.classList.length > 0);
+  return isItem && (isLike(element.nextElementSibling) || isLike(element.previousElementSibling));
 }
 
 // File lists hear clicks and double clicks on the list or a box around it: their items are selected and opened.
@@ -111,8 +155,12 @@ function isRowOfOpenableList(item) {
 // A listener on a container of most of the page is event delegation, not a button.
 function coversPage(element) {
   if (!element.firstElementChild) return false;
-  const { width, height } = element.getBoundingClientRect();
-  return width * height > 0.6 * innerWidth * innerHeight && element.querySelector(ACTIONABLE_SELECTOR) !== null;
+  if (!knownCovers.has(element)) {
+    const { width, height } = element.getBoundingClientRect();
+    const isLarge = width * height > 0.6 * innerWidth * innerHeight;
+    knownCovers.set(element, isLarge && element.querySelector(ACTIONABLE_SELECTOR) !== null);
+  }
+  return knownCovers.get(element);
 }
 
 function hasActionableInside(element) {

@@ -4,12 +4,13 @@ function openRoot(host, root) {
   closedRoots.set(host, root);
 }
 
-// The first `doubleClicked` elements listen to double clicks.
-function markListening(doubleClicked, ...elements) {
+// `kinds` has a character for each element: d where it listens to double clicks, g to what begins a drag, b to both.
+function markListening(kinds, ...elements) {
   elements.forEach((element, index) => {
     if (element?.nodeType !== Node.ELEMENT_NODE) return;
     listeningElements.add(element);
-    if (index < doubleClicked) doubleClickedElements.add(element);
+    if ("db".includes(kinds[index])) doubleClickedElements.add(element);
+    if ("gb".includes(kinds[index])) grabbedElements.add(element);
   });
   hasListeningElements = true;
 }
@@ -54,7 +55,7 @@ const api = {
 function queryAll(selector) {
   startSearchClock();
   forgetBackgrounds();
-  forgetButtonGrids();
+  forgetBoxes();
   return queryDeep(selector);
 }
 
@@ -63,7 +64,7 @@ globalThis.outrider = {
   async call(name, args) {
     startSearchClock();
     forgetBackgrounds();
-    forgetButtonGrids();
+    forgetBoxes();
     const value = await api[name](...args);
     return { value, prefix: refPrefix };
   },

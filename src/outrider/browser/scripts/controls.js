@@ -39,14 +39,26 @@ function emitRemainder(element, name, out, style) {
 }
 
 function emitControl(element, out, style, role) {
-  // A listener inside of a native button acts for the button.
-  const nested = tagOf(element) === "button" ? holdsControls(element) : hasActionableInside(element);
-  const name = nested ? nameFromAria(element) : computeName(element, role);
-  const ref = out.refer(element, computeRole(element), computeName(element, role));
+  const nested = holdsOtherTargets(element, role);
+  const name = nested ? nameFromAria(element) : computeName(element, role) || (tagOf(element) === "button" ? nameFromContent(element) : "");
+  const ref = out.refer(element, computeRole(element), nameToRecord(element, computeRole(element)));
   const shown = name ? ` ${quote(name)}` : nested ? "" : ` ${hintForNameless(element)}`;
   out.item(`${role}${shown} ${ref}${formatStates(element, role)}`);
   if (nested) out.nested(() => walkChildren(element, out, style));
   else emitUnnamedText(element, name, out);
+}
+
+// Returns whether something inside is pressed for another purpose than the control itself. A listener inside of a native
+// button or an option acts for it, and so does one that fills its control.
+function holdsOtherTargets(element, role) {
+  if (holdsControls(element)) return true;
+  if (tagOf(element) === "button" || role === "option" || !hasActionableInside(element)) return false;
+  const text = collapseSpace(element.textContent);
+  for (const each of iterElements(element)) {
+    if (each === element || !listeningElements.has(each) || !isVisible(each)) continue;
+    if (!fillsBox(each, element) && (!text || collapseSpace(each.textContent) !== text)) return true;
+  }
+  return false;
 }
 
 function emitUnnamedText(element, name, out) {
@@ -169,7 +181,9 @@ function formatRangeValue(element, role) {
 function isStructured(element, role) {
   if (SPREAD_ROLES.has(role) || CONTAINERS.has(role) || CONTAINERS_IF_NAMED.has(role)) return true;
   if (SPREAD_TAGS.has(tagOf(element)) || hasActionableInside(element)) return true;
+  if (role === "listitem" && element.querySelector("ul,ol") !== null) return true;
   if (!element.firstElementChild) return false;
+  if (grabbedElements.has(element) && isLikeNeighbour(element.firstElementChild)) return true;
   if (element.querySelector("iframe,frame,pre,table,canvas") !== null) return true;
   return element.textContent.length > MAX_CLICKABLE_CHARS || (nameFromAria(element) !== "" && mayHoldBlocks(element));
 }

@@ -225,7 +225,7 @@ function matchEvidence(element, { role, roles, wanted, name, attributes }) {
 
 // A check box or file field may be drawn by something else, which is then pressed.
 function isPresented(element) {
-  return isVisible(element) || isToggle(element) || element.type === "file" || (isHiddenField(element) && findStandIn(element) !== null);
+  return isVisible(element) || isToggle(element) || element.type === "file" || (isHiddenField(element) && findStandIn(element, { reach: false }) !== null);
 }
 
 function presentCandidate(element) {

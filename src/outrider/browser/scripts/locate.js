@@ -56,14 +56,20 @@ function choosePressTarget(element, action) {
   return [...element.labels].find(isVisible) || (isHidden(element) && element.type !== "file" && findStandIn(element)) || element;
 }
 
-// A component may leave presses to its host, and then its only control takes none.
+// A component may leave presses to its host, or to the host of a component that it is part of; then its only control takes none.
 function findPressedHost(element) {
-  const root = element.getRootNode();
-  if (!(root instanceof ShadowRoot) || getComputedStyle(element).pointerEvents !== "none") return null;
-  const { host } = root;
-  const isOnly = [...root.querySelectorAll(ACTIONABLE_SELECTOR)].every((each) => each === element);
-  return isOnly && isVisible(host) && getComputedStyle(host).pointerEvents !== "none" ? host : null;
+  let control = element;
+  for (let level = 0; level < MAX_HOST_LEVELS && getComputedStyle(control).pointerEvents === "none"; level++) {
+    const root = control.getRootNode();
+    if (!(root instanceof ShadowRoot)) return null;
+    const isOnly = [...root.querySelectorAll(ACTIONABLE_SELECTOR)].every((each) => each === control);
+    if (!isOnly || !isVisible(root.host)) return null;
+    control = root.host;
+  }
+  return control === element || getComputedStyle(control).pointerEvents === "none" ? null : control;
 }
+
+const MAX_HOST_LEVELS = 3;
 
 function checkOwnState(element, action) {
   return checkDisabled(element, action) || checkDisplayed(element) || checkReadOnly(element, action);

@@ -34,10 +34,23 @@ function nameOfTable(table) {
 }
 
 function nameFromLabels(control) {
-  const { labels } = control;
-  if (!labels || !labels.length) return "";
+  const labels = control.labels?.length ? control.labels : listLabelsOfHost(control);
+  if (!labels.length) return "";
   const walk = new NameWalk(control);
   return trimName(Array.from(labels, (label) => (walk.used.has(label) ? "" : nameOfReferenced(label, walk))).join(" "));
+}
+
+// Web components of forms are labelled from outside, and hold the control that is pressed.
+function listLabelsOfHost(control) {
+  const { host } = control.getRootNode();
+  if (!host || findInnerControl(host) !== control) return [];
+  const root = host.getRootNode();
+  const labels = idOf(host) && root.querySelectorAll ? [...root.querySelectorAll(`label[for="${CSS.escape(idOf(host))}"]`)] : [];
+  return [host.closest("label"), ...labels].filter((label) => label?.control === host);
+}
+
+function findInnerControl(host) {
+  return shadowOf(host)?.querySelector("button,input:not([type=hidden]),select,textarea") ?? null;
 }
 
 function nameFromChild(element, tag) {

@@ -217,7 +217,7 @@ function walkElement(element, out, parentContext) {
   if (display === "none" || style.contentVisibility === "hidden") return;
   const inline = isInlineDisplay(display);
   if (isClosedBox(element, out, style, inline)) return;
-  if (isClippedAway(element, style, display) && !(isControl(element) && isScreenReaderText(element))) return emitClippedSliders(element, out);
+  if (isClippedAway(element, style, display) && !(isControl(element) && isScreenReaderText(element))) return emitClippedFields(element, out);
   if (out.view && !inline && out.view.skips(element)) return;
   if (!seen) return walkPartlyVisible(element, out, style, parentContext, inline);
   emitInFlow(element, out, style, parentContext, inline, true);
@@ -231,10 +231,10 @@ function walkTablePart(element, out, style, parentContext) {
   out.flush();
 }
 
-// Libraries draw a thumb around a range field that only keys and screen readers reach.
-function emitClippedSliders(box, out) {
+// Libraries draw a thumb or a list around a field that only keys and screen readers reach.
+function emitClippedFields(box, out) {
   if (out.muted || !box.firstElementChild) return;
-  for (const field of box.querySelectorAll("input[type=range]")) {
+  for (const field of box.querySelectorAll("input[type=range],input[role=combobox]")) {
     if (field.tabIndex >= 0 && field.checkVisibility()) emitField(field, out, getComputedStyle(field), computeRole(field));
   }
 }
@@ -338,13 +338,19 @@ const NAMED_PARENT_TAGS = new Set(["fieldset", "figure"]);
 function emitLabel(label, out, style) {
   const hidden = findReplacedControl(label);
   if (hidden) return emitReplacingLabel(label, hidden, out, style);
-  const control = label.control;
+  const control = findNamedControl(label);
   const named = control && control.type !== "hidden" && isControlShown(control) && !isLabelOverridden(control);
   out.muted += named ? 1 : 0;
   walkChildren(label, out, style);
   out.muted -= named ? 1 : 0;
   const more = named && mayShowMore(label) ? readUnnamedText(label, `${computeName(control)} ${readValue(control)}`) : "";
   if (more) out.item(plainLine(more));
+}
+
+// A web component has no name of its own in the outline: the control in it has.
+function findNamedControl(label) {
+  const { control } = label;
+  return control && tagOf(control).includes("-") ? findInnerControl(control) : control;
 }
 
 // A press on a label with a listener still acts on its control, which has the reference then.

@@ -5,6 +5,7 @@ const elementOfRef = new Map();
 const shownNames = new Map();
 const listeningElements = new WeakSet();
 const doubleClickedElements = new WeakSet();
+const grabbedElements = new WeakSet();
 let hasListeningElements = false;
 let refPrefix = "";
 let lastRef = 0;

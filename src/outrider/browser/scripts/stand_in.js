@@ -15,12 +15,14 @@ function isHidden(element) {
 }
 
 // The nearest visible box around a hidden field that holds no other field, and a free point beside its buttons.
-function findStandIn(field) {
+// `reach` false scrolls nothing and leaves open where a press would land.
+function findStandIn(field, { reach = true } = {}) {
+  const hasPoint = (box, others) => (findPoint(box) || scrollToPoint(box)) && (!others.length || findFreePoint(box, others));
   let box = parentElementOf(field);
   for (let level = 0; box !== null && level < MAX_STAND_IN_LEVELS; level++, box = parentElementOf(box)) {
     const others = listOtherControls(box, field);
     if (tagOf(box) === "body" || tagOf(box) === "form" || others.some((each) => FIELD_ROLES.has(computeRole(each)))) return null;
-    if (isVisible(box) && !findTransparentAncestor(box) && (findPoint(box) || scrollToPoint(box)) && (!others.length || findFreePoint(box, others))) return box;
+    if (isVisible(box) && !findTransparentAncestor(box) && (!reach || hasPoint(box, others))) return box;
   }
   return null;
 }

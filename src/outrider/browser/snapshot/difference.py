@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import pairwise
 
 from outrider.browser.protocol.refs import REF_PATTERN
 from outrider.browser.snapshot.outline import cut_line, find_refs
@@ -91,6 +92,9 @@ def _shorten_change(earlier: str, line: str) -> str:
     min_chars, max_share, max_row_chars = 100, 0.7, 60
     if len(line) < min_chars:
         return line
+    controls = _join_changed_controls(earlier, line)
+    if controls and len(controls) <= max_share * len(line):
+        return controls
     same_start = _count_common(earlier, line)
     same_end = _count_common(earlier[same_start:][::-1], line[same_start:][::-1])
     starts = [0, *(match.start() for match in ITEM_PATTERN.finditer(line)), len(line)]
@@ -108,3 +112,21 @@ def _shorten_change(earlier: str, line: str) -> str:
         part = f"… {part}"
     part += " …" if end < len(line) else ""
     return part if len(part) <= max_share * len(line) else line
+
+
+def _join_changed_controls(earlier: str, line: str) -> str:
+    """Return the controls of a line that changed, such as two of a toolbar; empty if it is a row or one has gone."""
+    if " | " in line or not {*find_refs(earlier)} <= {*find_refs(line)}:
+        return ""
+    known, parts = {*_split_controls(earlier)}, [""]
+    for control in _split_controls(line):
+        part = "…" if control in known else control
+        if part != "…" or parts[-1] != "…":
+            parts.append(part)
+    return "" if parts[1:] == ["…"] else " ".join(parts[1:])
+
+
+def _split_controls(line: str) -> list[str]:
+    """Cut a line before each control; its states, and the text up to the next one, stay with it."""
+    starts = [0, *(match.start() for match in ITEM_PATTERN.finditer(line)), len(line)]
+    return [line[start:end].strip() for start, end in pairwise(starts)]

@@ -18,9 +18,10 @@ POINTER_EVENTS = frozenset(
     {"click", "dblclick", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart", "touchend", "contextmenu"}
     | {"dragstart", "dragover", "drop", "mouseenter", "mouseover", "pointerenter", "pointerover"}
 )
-MARK_SCRIPT = """(doubleClicked, ...elements) => {
+GRAB_EVENTS = frozenset({"mousedown", "pointerdown", "touchstart", "dragstart"})
+MARK_SCRIPT = """(kinds, ...elements) => {
   if (!globalThis.outrider) return false;
-  outrider.markListening(doubleClicked, ...elements);
+  outrider.markListening(kinds, ...elements);
   return true;
 }"""
 
@@ -67,10 +68,12 @@ class Listeners:
             raise
         except ProtocolError:  # the document is being replaced
             return 0
-        nodes = [found["backendNodeId"] for found in answer["listeners"] if found["type"] in POINTER_EVENTS]
-        double_clicked = {found["backendNodeId"] for found in answer["listeners"] if found["type"] == "dblclick"}
-        new_nodes = [node for node in dict.fromkeys([*nodes, *delegated]) if node not in known][:max_new_elements]
-        if new_nodes and not await self._mark_nodes(frame, new_nodes, double_clicked):
+        events: dict[int, set[str]] = {}
+        for listener in answer["listeners"]:
+            if listener["type"] in POINTER_EVENTS:
+                events.setdefault(listener["backendNodeId"], set()).add(listener["type"])
+        new_nodes = [node for node in dict.fromkeys([*events, *delegated]) if node not in known][:max_new_elements]
+        if new_nodes and not await self._mark_nodes(frame, {node: events.get(node, set()) for node in new_nodes}):
             return None
         known.update(new_nodes)
         return len(new_nodes)
@@ -79,8 +82,7 @@ class Listeners:
         """Return a string that changes with the frame's document or one of its worlds."""
         return f"{frame.loader} {await frame.ensure_context(ISOLATED_WORLD)} {await frame.ensure_context(MAIN_WORLD)}"
 
-    async def _mark_nodes(self, frame: Frame, nodes: list[int], double_clicked: set[int]) -> bool:
-        nodes = sorted(nodes, key=lambda node: node not in double_clicked)  # the script is told how many they are
+    async def _mark_nodes(self, frame: Frame, nodes: dict[int, set[str]]) -> bool:
         context = await frame.ensure_context(ISOLATED_WORLD)
         requests = [
             frame.channel.send("DOM.resolveNode", {"backendNodeId": node, "executionContextId": context})
@@ -92,11 +94,19 @@ class Listeners:
             for node, answer in zip(nodes, answers, strict=True)
             if isinstance(answer, dict)
         }
-        count = sum(node in double_clicked for node in found)
+        kinds = "".join(_classify_events(nodes[node]) for node in found)
         params = {
             "functionDeclaration": MARK_SCRIPT,
-            "arguments": [{"value": count}, *found.values()],
+            "arguments": [{"value": kinds}, *found.values()],
             "executionContextId": context,
             "returnByValue": True,
         }
         return (await frame.channel.send("Runtime.callFunctionOn", params))["result"].get("value") is not False
+
+
+def _classify_events(events: set[str]) -> str:
+    """Return one character, as `markListening` in scripts/api.js reads it."""
+    is_grabbed = not events.isdisjoint(GRAB_EVENTS)
+    if "dblclick" in events:
+        return "b" if is_grabbed else "d"
+    return "g" if is_grabbed else "-"

@@ -3,6 +3,7 @@
 import re
 
 from failures.failure_site import FailurePage, OpenFailurePage
+from outrider.browser.actions.action_log import ActionLog
 
 CLIPPED = "position: absolute; width: 1px; height: 1px; clip-path: inset(50%); overflow: hidden"
 
@@ -24,6 +25,16 @@ async def test_a_slider_whose_field_is_clipped_is_shown_and_set(visit: OpenFailu
     await on.forms.type(await find_ref(on, 'slider "Thumb" REF = "30"'), "40")
     assert await on.read_log() == ["40"]
     assert "Copy" not in (await on.snapshotter.take_snapshot("full")).piece.text
+
+
+async def test_a_list_whose_field_is_clipped_is_shown_and_opened(visit: OpenFailurePage) -> None:
+    on = await visit(
+        f"""<div style="width: 200px; height: 30px; position: relative" onclick="log.push('opened')">
+        <div style="{CLIPPED}"><input role=combobox aria-label=Cities aria-expanded=false readonly></div>
+        <div style="height: 30px">2 chosen</div></div><script>log = []</script>"""
+    )
+    await on.pointer.click(await find_ref(on, 'combobox "Cities" REF collapsed'))
+    assert await on.read_log() == ["opened"]
 
 
 async def test_a_switch_without_size_is_pressed_where_it_is_drawn(visit: OpenFailurePage) -> None:
@@ -145,3 +156,100 @@ async def test_boxes_that_listen_around_a_button_have_no_references_beside_it(vi
     assert outline.count("<") == 2, f"the boxes around Move up and Buy hear presses of their own:\n{outline}"
     await on.pointer.click(await find_ref(on, 'button "New Folder" REF'))
     assert await on.read_log() == ["content", "component", "item"]
+
+
+async def test_a_press_lands_on_a_page_of_many_fields_that_libraries_hide(visit: OpenFailurePage) -> None:
+    select = """<div class=select style="width: 200px; height: 30px; position: relative" onmousedown="log.push('{0}')">
+        <span style="position: absolute">Pick</span><input role=combobox aria-label="{0}" style="opacity: 0; border: 0">
+        </div>"""
+    near, far = (f"<div>{''.join(select.format(f'{place} {n}') for n in range(3))}</div>" for place in ("Near", "Far"))
+    on = await visit(f"{near}<p style='height: 3000px'></p>{far}<script>log = []</script>")
+    on.page.action_log = ActionLog()  # as in every session, so that what is like the pressed element is looked at too
+    await on.pointer.click(await find_ref(on, 'combobox "Near 1" REF'))
+    assert await on.read_log() == ["Near 1"]
+    assert await on.evaluate_js("scrollY") == 0
+
+
+async def test_labels_around_web_components_name_the_control_in_them(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<label><my-box></my-box> Remember me</label><label for=other>Wi-Fi</label><my-box id=other></my-box>
+        <label><my-pane></my-pane> Only text</label><script>log = [];
+        const define = (name, html) => customElements.define(name, class extends HTMLElement {
+          static formAssociated = true;
+          connectedCallback() { this.attachShadow({ mode: 'open' }).innerHTML = html;
+            this.shadowRoot.querySelector('input')?.addEventListener('change', () => log.push(this.id || 'box')) } });
+        define('my-box', '<input type=checkbox>'); define('my-pane', '<b>◆</b>')</script>"""
+    )
+    outline = (await on.snapshotter.take_snapshot("full")).piece.text
+    assert outline.count("Remember me") == 1
+    assert "Only text" in outline
+    await on.forms.check(await find_ref(on, 'checkbox "Remember me" REF'))
+    await on.forms.check(await find_ref(on, 'checkbox "Wi-Fi" REF'))
+    assert await on.read_log() == ["box", "other"]
+
+
+async def test_items_of_lists_that_listen_as_a_whole_have_references(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<ul id=choice><li>Tea</li><li>Coffee</li></ul>
+        <ol id=order><li>One <button>x</button></li><li>Two <button>x</button></li></ol>
+        <div id=cards><div class=card>Red</div><div class=card>Blue</div></div>
+        <ul id=links><li><a href="#a">A link</a></li></ul><ul><li>Plain</li></ul>
+        <div class=ui-droppable style="height: 60px">Basket</div><script>log = [];
+        const name = (event) => event.target.firstChild.data.trim();
+        choice.addEventListener('click', (event) => log.push(`chosen ${name(event)}`));
+        const hold = (event) => log.push(`held ${name(event)}`);
+        for (const each of [order, cards]) each.addEventListener('mousedown', hold);
+        links.addEventListener('click', () => {})</script>"""
+    )
+    outline = (await on.snapshotter.take_snapshot("full")).piece.text
+    for bare in ("Plain", "A link"):
+        assert re.search(rf"<[^>]*{bare}", outline) is None, f"{bare} is no item of such a list:\n{outline}"
+    for pattern in ("<Tea REF>", "<Blue REF>", "<REF> One"):
+        await on.pointer.click(await find_ref(on, pattern))
+    await on.pointer.drag(await find_ref(on, "<Red REF>"), await find_ref(on, "<Basket REF>"))
+    assert await on.read_log() == ["chosen Tea", "held Blue", "held One", "held Red"]
+
+
+async def test_options_and_items_that_a_listener_fills_are_named(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<div role=listbox><div role=option><span class=ripple></span><div class=content>Foo</div></div></div>
+        <ul role=tree><li role=treeitem aria-expanded=false><div class=content>Data</div></li></ul>
+        <div role=tab style="width: 300px">Notes <span class=content>×</span></div><script>log = [];
+        for (const each of document.querySelectorAll('.content, .ripple'))
+          each.addEventListener('click', () => log.push(each.textContent))</script>"""
+    )
+    await on.pointer.click(await find_ref(on, 'option "Foo" REF'))
+    await on.pointer.click(await find_ref(on, 'treeitem "Data" REF collapsed'))
+    await on.pointer.click(await find_ref(on, "<× REF>"))
+    assert await on.read_log() == ["Foo", "Data", "×"]
+
+
+async def test_a_box_in_a_component_in_a_component_is_pressed_at_the_outer_host(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<my-item></my-item><button role=listitem onclick="log.push('fruits')">Fruits</button><script>log = [];
+        const define = (name, html, listen) => customElements.define(name, class extends HTMLElement {
+          connectedCallback() { this.attachShadow({ mode: 'open' }).innerHTML = html;
+            if (listen) this.addEventListener('click', () => log.push(name)) } });
+        define('my-box', '<label><input type=checkbox></label>');
+        define('my-item', '<my-box style="pointer-events: none"></my-box> Conifers', true)</script>"""
+    )
+    await on.pointer.click(await find_ref(on, "checkbox input REF"))
+    await on.pointer.click(await find_ref(on, 'listitem "Fruits" REF'))
+    assert await on.read_log() == ["my-item", "fruits"]
+
+
+async def test_dividing_lines_and_boxes_around_a_check_box_have_no_references(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<ul role=menu><li role=menuitem tabindex=0>Cut</li>
+        <li role=separator tabindex=0 style="height: 4px"></li></ul>
+        <div role=separator tabindex=0 aria-label=Split aria-valuenow=30 style="height: 9px"></div>
+        <label><span id=box style="display: inline-block; position: relative; width: 20px; height: 20px">
+        <input type=checkbox style="opacity: 0; position: absolute; width: 20px; height: 20px; margin: 0">
+        <i></i></span> Watch</label><script>log = [];
+        box.addEventListener('click', () => log.push('box'))</script>"""
+    )
+    outline = (await on.snapshotter.take_snapshot("full")).piece.text
+    assert len(re.findall(r"\be\d+\b", outline)) == 3, f"Cut, Split and Watch are enough:\n{outline}"
+    await on.forms.check(await find_ref(on, 'checkbox "Watch" REF'))
+    assert await on.read_log() == ["box"]
+    assert await on.evaluate_js("document.querySelector('input').checked") is True
