@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from demo.agent import Agent, Answer
 from outrider.core.text import extract_terms
-from outrider.pages.excerpt import spell_out_names
+from outrider.pages.passage_ranking import spell_out_names
 
 LONGEST = 320  # characters of a quote
 # A line that goes on in small letters belongs to the one before: listings and plain texts break their sentences.

@@ -106,7 +106,7 @@ async def test_a_budget_of_tokens_says_how_to_go_on(home: Path):
 
 
 async def test_a_question_gives_the_passages_that_answer_it_or_says_that_there_are_none(home: Path):
-    page = b"<main><h2>Dogs</h2><p>%s<h2>Fees</h2><p>%s</main>" % (
+    page = b"<!doctype html><main><h2>Dogs</h2><p>%s<h2>Fees</h2><p>%s</main>" % (
         b"Dogs stay for free. " * 30,
         b"Ten pounds a night. " * 30,
     )

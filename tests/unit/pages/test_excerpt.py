@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outrider.core.text import count_tokens
-from outrider.pages.excerpt import find_excerpts, split_passages
+from outrider.pages.excerpt import find_excerpts
+from outrider.pages.passages import split_passages
 
 GUIDE = "\n\n".join(
     [
@@ -44,6 +45,27 @@ def test_an_excerpt_names_the_headings_that_it_stands_under_but_does_not_hold():
     assert found.headings == ("Guide", "Fees")
     (found,) = find_excerpts("# Guide\n\n## Dogs\n\nThey stay for free.", "dogs", max_tokens=100)
     assert "Dogs" not in found.headings
+
+
+def test_of_long_passages_only_the_sentences_that_answer_are_shown():
+    chapters = [f"## Quay {n}\n\n" + f"Notes on quay {n} are kept by the harbour master. " * 9 for n in range(12)]
+    chapters[3] += "The crane of this quay lifts forty tonnes. " + "Ships wait for it in turn. " * 9
+    chapters[8] += "A crane stands here too, which lifts nine tonnes. " + "It is painted blue. " * 9
+    found = find_excerpts("\n\n".join(chapters), "how many tonnes does a crane lift?", max_tokens=120)
+    shown = " ".join(each.text for each in found)
+    assert "forty tonnes" in shown
+    assert "nine tonnes" in shown
+    assert {each.headings for each in found} == {("Quay 3",), ("Quay 8",)}
+
+
+def test_a_heading_stays_with_its_text_and_a_listing_is_shown_whole():
+    step = "Each line of it is needed, and none of them can be left out or moved. "
+    code = "```sh\n" + "\n".join(f"lamp --turn {n} --colour white --seconds eight" for n in range(9)) + "\n```"
+    text = f"# Guide\n\n{step * 3}\n\n## Lighting\n\n{step * 3}\n\n## Turning\n\n{code}\n\n{step * 9}"
+    (found,) = find_excerpts(text, "lamp --colour", max_tokens=200)
+    assert found.text.startswith(f"## Turning\n\n{code}")
+    (found,) = find_excerpts(text, "lighting", max_tokens=60)
+    assert found.text.startswith(f"## Lighting\n\n{step.strip()}")
 
 
 def test_neighbours_are_joined_and_order_is_the_documents():

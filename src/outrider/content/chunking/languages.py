@@ -10,6 +10,8 @@ STEMMERS = {
     "pl": "polish", "pt": "portuguese", "ro": "romanian", "ru": "russian", "sr": "serbian", "sv": "swedish",
     "ta": "tamil", "tr": "turkish", "yi": "yiddish",
 }  # fmt: skip
+# Frequent words that hardly occur in texts of other languages, two of them together least of all.
+ENGLISH_WORDS = frozenset({"the", "of", "and", "with", "which", "from", "that", "are"})
 
 
 def detect_language(text: str, declared: str = "") -> str:
@@ -21,11 +23,14 @@ def detect_language(text: str, declared: str = "") -> str:
         declared: A BCP 47 tag that the document itself declares; it takes precedence.
     """
     min_chars = 40  # a shorter text does not tell its language
+    short_chars = 500  # in a shorter one, terms of a subject mislead the detector
     sample_chars = 20_000
     if known := STEMMERS.get(declared.lower().split("-")[0]):
         return known
 
     sample = text[:sample_chars]
+    if len(sample) < short_chars and sample.isascii() and len(ENGLISH_WORDS.intersection(sample.lower().split())) > 1:
+        return "english"
     detected = detect_fast(sample)[0] if len(sample) >= min_chars else ""
     if detected in STEMMERS:
         return STEMMERS[detected]

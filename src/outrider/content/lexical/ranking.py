@@ -1,7 +1,8 @@
 """Rank candidates by BM25, independent of the index that found them.
 
 Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009, with Lucene's inverse document
-frequency, which is never negative. A word that the query repeats counts as often as it occurs.
+frequency, which is never negative. A word that the query repeats counts as often as it occurs, and one that questions
+consist of counts little.
 """
 
 import math
@@ -9,9 +10,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from outrider.content.lexical.index import Candidates
+from outrider.core.question_words import QUESTION_WORD_WEIGHT, QUESTION_WORDS
 
 BM25_K1 = 1.2
-BM25_B = 0.75
+BM25_B = 0.5  # passages are of one length on purpose; a shorter one is the end of a text, or a title
 
 
 def rank_candidates(query: Sequence[tuple[str, ...]], candidates: Candidates) -> list[tuple[str, float]]:
@@ -46,10 +48,16 @@ def rank_candidates(query: Sequence[tuple[str, ...]], candidates: Candidates) ->
 def weigh_terms(
     query: Sequence[tuple[str, ...]], frequency: Mapping[str, int], chunks: int
 ) -> dict[tuple[str, ...], float]:
-    """Return the weight of each word of a query: its inverse document frequency times its repetitions."""
+    """Return the weight of each word of a query: its inverse document frequency times its repetitions.
+
+    A word that questions consist of counts less: `what`, `of` and `how` say little, but are not so frequent in every
+    store that their frequency alone would tell.
+    """
     weights: dict[tuple[str, ...], float] = {}
     for terms, repetitions in Counter(query).items():
         if terms:
             containing = max(frequency.get(term, 0) for term in terms)
-            weights[terms] = repetitions * math.log(1 + (chunks - containing + 0.5) / (containing + 0.5))
+            rarity = math.log(1 + (chunks - containing + 0.5) / (containing + 0.5))
+            unstemmed = max(terms[:2], key=len)  # `willing` is not a question word, though its stem is
+            weights[terms] = repetitions * rarity * (QUESTION_WORD_WEIGHT if unstemmed in QUESTION_WORDS else 1)
     return weights

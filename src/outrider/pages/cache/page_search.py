@@ -12,7 +12,8 @@ from outrider.core.database.database import Database
 from outrider.core.plain_text import render_plain_line
 from outrider.pages.cache.cache import canonicalize_url, restore_document
 from outrider.pages.document import Document
-from outrider.pages.excerpt import ScoredDocument, extract_content_words, find_excerpts, score_documents
+from outrider.pages.excerpt import find_excerpts
+from outrider.pages.passage_ranking import ScoredDocument, extract_content_words, score_documents
 from outrider.pages.tables import pages
 
 

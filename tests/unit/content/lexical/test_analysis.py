@@ -77,6 +77,9 @@ def test_languages_are_told_from_the_text_or_believed():
         == "english"
     )
     assert detect_language("tea") == "english"
+    terms_of_a_subject = "Cavity resonators for dielectric spectroscopy of compressed gases are described."
+    assert detect_language(terms_of_a_subject) == "english"
+    assert detect_language("Cascade di filtri direzionali, descritte nella teoria delle guide d'onda.") == "italian"
     assert detect_language("茶") == ""
     assert detect_language("Le thé", "fr-CA") == "french"
 

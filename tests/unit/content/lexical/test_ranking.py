@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from outrider.content.highlight import EXCERPT_CHARS, find_best_excerpt
 from outrider.content.lexical.analysis import parse_query_terms
 from outrider.content.lexical.index import Candidates, Posting
-from outrider.content.lexical.ranking import rank_candidates
+from outrider.content.lexical.ranking import rank_candidates, weigh_terms
 
-COUNTS = st.dictionaries(st.sampled_from("abcd"), st.integers(1, 50), max_size=4)
+COUNTS = st.dictionaries(st.sampled_from("bcdf"), st.integers(1, 50), max_size=4)
 POSTINGS = st.lists(st.tuples(st.integers(1, 500), COUNTS), min_size=1, max_size=20)
 
 
@@ -17,11 +17,11 @@ def candidates(rows: list[tuple[int, dict[str, int]]], more: int = 0) -> Candida
     postings = [
         Posting(f"c{n}", "s", max(length, sum(counts.values())), counts) for n, (length, counts) in enumerate(rows)
     ]
-    frequency = {term: sum(term in each.counts for each in postings) for term in "abcd"}
+    frequency = {term: sum(term in each.counts for each in postings) for term in "bcdf"}
     return Candidates(postings, len(postings) + more, sum(each.length for each in postings) + 100 * more, frequency)
 
 
-@given(POSTINGS, st.lists(st.sampled_from([("a",), ("b",), ("c", "d"), ()]), max_size=6), st.integers(0, 1_000))
+@given(POSTINGS, st.lists(st.sampled_from([("b",), ("f",), ("c", "d"), ()]), max_size=6), st.integers(0, 1_000))
 def test_scores_lie_between_nothing_and_everything_best_first(rows, query, more: int):
     best = rank_candidates(query, candidates(rows, more))
     scores = [score for _, score in best]
@@ -32,16 +32,29 @@ def test_scores_lie_between_nothing_and_everything_best_first(rows, query, more:
 
 
 def test_the_figures_are_those_of_the_book():
-    """Two chunks of 10 and 20 words, one word, by hand: idf = ln(1 + 1.5/1.5), norm = 1.2 (0.25 + 0.75 * 10/15)."""
-    found = Candidates([Posting("c", "s", 10, {"a": 3})], 2, 30, {"a": 1})
-    [(_, score)] = rank_candidates([("a",)], found)
-    assert score == pytest.approx(3 / (3 + 1.2 * (0.25 + 0.75 * 10 / 15)))
+    """Two chunks of 10 and 20 words, one word, by hand: idf = ln(1 + 1.5/1.5), norm = 1.2 (0.5 + 0.5 * 10/15)."""
+    found = Candidates([Posting("c", "s", 10, {"b": 3})], 2, 30, {"b": 1})
+    [(_, score)] = rank_candidates([("b",)], found)
+    assert score == pytest.approx(3 / (3 + 1.2 * (0.5 + 0.5 * 10 / 15)))
 
 
 def test_a_rare_word_counts_more_than_a_frequent_one_and_twice_more_than_once():
-    rows = [(10, {"a": 1}), (10, {"b": 1}), *[(10, {"a": 1})] * 8]
-    assert rank_candidates([("a",), ("b",)], candidates(rows))[0][0] == "c1"
-    assert rank_candidates([("a",)] * 40 + [("b",)], candidates(rows, more=20))[0][0] != "c1"
+    rows = [(10, {"c": 1}), (10, {"b": 1}), *[(10, {"c": 1})] * 8]
+    assert rank_candidates([("c",), ("b",)], candidates(rows))[0][0] == "c1"
+    assert rank_candidates([("c",)] * 40 + [("b",)], candidates(rows, more=20))[0][0] != "c1"
+
+
+def test_what_questions_consist_of_counts_less_than_what_they_ask_for():
+    query = parse_query_terms("where is it", ["english"]) + parse_query_terms("lamp", ["english"])
+    frequency = {"where": 1, "is": 1, "it": 1, "lamp": 2}
+    found = Candidates(
+        [Posting("asks", "s", 10, {"where": 1, "is": 1, "it": 1}), Posting("answers", "s", 10, {"lamp": 1})],
+        9, 90, frequency,
+    )  # fmt: skip
+    assert [chunk for chunk, _ in rank_candidates(query, found)] == ["answers", "asks"]
+    willing = parse_query_terms("willing", ["english"])
+    assert rank_candidates(willing, Candidates([Posting("c", "s", 10, {"will": 1})], 9, 90, {"will": 1}))
+    assert weigh_terms(willing, {"will": 1}, 9)[willing[0]] > weigh_terms(query, frequency, 9)[query[0]]
 
 
 @given(st.text(max_size=600), st.text(max_size=60))

@@ -17,7 +17,7 @@ class BuiltinEmbedder:
     name = "builtin-1/256"
     dimensions = 256
     # Chosen by evals/retrieval: with more weight hybrid search falls behind keywords on long texts.
-    weight = 0.2
+    weight = 0.15
 
     def __init__(self, dependencies: EmbedderDependencies) -> None:
         """Ignore the dependencies: none are needed."""

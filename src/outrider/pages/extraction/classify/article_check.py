@@ -1,7 +1,7 @@
 """Recognize articles that the kind classifier takes for listings.
 
 The long paragraphs of an article are in one element, those of teasers each in a card of their own. See
-docs/guides/extraction.md for what this gains.
+docs/reference/extraction.md for what this gains.
 """
 
 from collections import defaultdict

@@ -102,7 +102,7 @@ def predict_content(
     """Return the probability of each block, averaged with blocks of the same markup.
 
     Kinds of pages that gain by it also use the meaning of class and id names, as do pages almost without names, because
-    the network that takes names also learned from pages without them. Figures: docs/guides/extraction.md.
+    the network that takes names also learned from pages without them. Figures: docs/reference/extraction.md.
     """
     min_named_share = 0.05  # of all elements
     view, naming = layout

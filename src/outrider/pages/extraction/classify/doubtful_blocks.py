@@ -2,7 +2,7 @@
 
 Inside of an article's text the floor is lower, because there it drops last sections, lists of sources and tables, and
 seldom the margin. On other pages but documentation, headings, items, rows, listings and links inside of that element
-need less than a paragraph does. Figures: docs/guides/extraction.md.
+need less than a paragraph does. Figures: docs/reference/extraction.md.
 """
 
 import numpy as np

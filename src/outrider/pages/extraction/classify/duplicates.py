@@ -3,7 +3,7 @@
 Only runs of blocks that repeat an earlier run in the same order are duplicates, only if they hold some prose (repeated
 lines of price lists, plans and tables mean something each time), and only with different markup (two equal posts are
 two posts). Pages of documentation repeat themselves on purpose and keep everything. Figures:
-docs/guides/extraction.md.
+docs/reference/extraction.md.
 """
 
 import numpy as np

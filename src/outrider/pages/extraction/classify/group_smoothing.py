@@ -2,7 +2,7 @@
 
 List items, cells of a column and posts of a thread should be kept or dropped together. A model that sees one block at
 a time decides by chance of their length, so half of each block's score is the mean of its group. Figures:
-docs/guides/extraction.md.
+docs/reference/extraction.md.
 """
 
 import numpy as np

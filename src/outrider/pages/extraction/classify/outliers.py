@@ -3,7 +3,7 @@
 Teasers, notices and reading lists look like content one by one, but they are isolated. On all kinds but documentation
 and forums, lone lines that only link to another place of the page go too, and on articles and documentation headings
 whose section was left out. More than four headings at the end of a piece are a list of titles and stay. Figures:
-docs/guides/extraction.md.
+docs/reference/extraction.md.
 """
 
 from outrider.pages.extraction.blocks.page_blocks import TAG_NUMBERS, PageBlocks

@@ -3,7 +3,7 @@
 The headline of documentation, services and listings is a few short lines above the first kept block. It is kept only if
 the text has other headings, listings or terms, and none of those lines has a date, because news is classified as
 documentation now and then, and its references leave headlines out. A lone heading at the end is dropped on the kinds of
-pages that gain by it. Figures: docs/guides/extraction.md.
+pages that gain by it. Figures: docs/reference/extraction.md.
 """
 
 import re

@@ -6,7 +6,7 @@ blocks sorted by p (Lewis 1995, "Evaluating and optimizing autonomous text class
 as the probabilities, which must come from a model trained on likelihood.
 
 On unfamiliar templates a model overrates blocks of the margin, and the best threshold falls too low. So no block below
-a floor is kept unless hardly anything else is left. Figures: docs/guides/extraction.md.
+a floor is kept unless hardly anything else is left. Figures: docs/reference/extraction.md.
 """
 
 from typing import Any, NamedTuple
