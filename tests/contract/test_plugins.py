@@ -14,7 +14,7 @@ from outrider.skills import SKILL_FOLDER
 ROOT = Path(__file__).parents[2]
 NAME = {"type": "string", "pattern": "^[a-z0-9]+(-[a-z0-9]+)*$"}
 TEXT = {"type": "string", "minLength": 1}
-SERVERS = {
+SERVERS: dict[str, Any] = {
     "type": "object",
     "minProperties": 1,
     "additionalProperties": {
@@ -26,7 +26,7 @@ SERVERS = {
 }
 # What the formats' documentation asks for: code.claude.com/docs/en/plugins-reference and plugin-marketplaces,
 # geminicli.com/docs/extensions/reference.
-PLUGIN = {
+PLUGIN: dict[str, Any] = {
     "type": "object",
     "properties": {
         "name": NAME,
@@ -72,7 +72,7 @@ OPEN_PLUGIN = PLUGIN | {
     | {"$schema": {"const": "https://agent-plugins.org/schemas/1.0.0/plugin.schema.json"}},
     "required": ["$schema", "name", "version"],
 }
-STDIO_SERVER = SERVERS["additionalProperties"]
+STDIO_SERVER: dict[str, Any] = SERVERS["additionalProperties"]
 OPEN_SERVERS = {
     "type": "object",
     "properties": {
