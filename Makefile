@@ -32,7 +32,7 @@ endif
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: ahead demo test test-nightly test-scale test-kills check lint types layers licences unit e2e miniwob names apps
-.PHONY: conformance frameworks bench sbom audit extras lock screenshots packages manifests publication docs clean
+.PHONY: conformance frameworks bench sbom audit extras lock screenshots recording packages manifests publication docs clean
 
 # What the tests need holds what the demo needs; an environment that has it is left as it is.
 demo: $(if $(wildcard .venv/dev.ready),.venv/dev.ready,.venv/run.ready)
@@ -93,9 +93,14 @@ test-kills: .venv/dev.ready
 frameworks: .venv/browser.ready
 	$(RUN)/pytest tests/frameworks -q
 
-# Every page of the dashboard at 1280 and 390 pixels, light and dark, into .cache/screenshots.
+# Every page of the dashboard at 1280 and 390 pixels, light and dark, into .cache/screenshots. The guide to the dashboard
+# shows live-1280-light.png.
 screenshots: .venv/browser.ready
 	$(RUN)/python tests/screenshots.py
+
+# Commands that really run, as the animated picture of the guide to the terminal.
+recording: .venv/browser.ready
+	$(RUN)/python -m release.recording
 
 # 130 small tasks for the browser toolset; their pages are fetched once.
 miniwob: .venv/browser.ready

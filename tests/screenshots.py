@@ -13,7 +13,13 @@ import browser_site
 from outrider.app import open_app
 from outrider.settings import load
 from support.apps.dashboard_app import crawl_dashboard_pages, fill_app
-from support.apps.dashboard_browser import NARROW_VIEWPORT, WIDE_VIEWPORT, launch_chromium, open_dashboard
+from support.apps.dashboard_browser import (
+    NARROW_VIEWPORT,
+    WIDE_VIEWPORT,
+    DashboardSession,
+    launch_chromium,
+    open_dashboard,
+)
 from support.fakes import http_servers
 
 PAGE_READY_JS = "document.readyState === 'complete' && (document.getElementById('veil')?.hidden ?? true)"
@@ -38,19 +44,19 @@ async def main(folder: Path, names: tuple[str, ...]) -> None:
                     )
 
 
-async def _take_screenshots(office, folder: Path, found: dict[str, str]) -> None:
+async def _take_screenshots(office: DashboardSession, folder: Path, found: dict[str, str]) -> None:
     for size in (WIDE_VIEWPORT, NARROW_VIEWPORT):
         for dark in (False, True):
-            view = await office.open("/", size=size, dark=dark)
+            view = await office.open_tab("/", size=size, dark=dark)
             for name, path in sorted(found.items()):
-                await view.go(path)
-                await view.until(PAGE_READY_JS)
+                await view.open_path(path)
+                await view.wait_until(PAGE_READY_JS)
                 picture = folder / f"{name}-{size[0]}-{'dark' if dark else 'light'}.png"
-                picture.write_bytes(await view.picture())
-                wide = await view.js("document.documentElement.scrollWidth")
+                picture.write_bytes(await view.take_screenshot())
+                wide = await view.evaluate_js("document.documentElement.scrollWidth")
                 if wide > size[0]:
                     print(f"{name} is {wide} pixels wide at {size[0]}")
-            await office.tidy()
+            await office.close_tabs()
     print(f"{len(found)} pages in {folder}")
 
 

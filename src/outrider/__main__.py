@@ -9,6 +9,11 @@ def main() -> None:
     # Imports create very many objects that stay alive, so collections would slow down the start.
     # The commands do most imports, so they turn the collector on again (cli/output.py).
     gc.disable()
+    if sys.argv[1:2] != ["mcp"]:  # the relay imports too little to be interrupted meanwhile
+        import signal
+
+        # Ctrl-C during imports ends the process without a traceback; what runs a command asks for KeyboardInterrupt.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     if sys.argv[1:2] in (["call"], ["browser"]):
         from outrider.quick_call import run_quick_call
 

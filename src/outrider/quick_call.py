@@ -6,6 +6,7 @@ All else, and every answer that is more than text, is left to the command line.
 
 import errno
 import os
+import signal
 import sys
 from typing import Any
 
@@ -69,9 +70,10 @@ def run_quick_call(words: list[str]) -> int | None:
     # A person at a terminal may be asked something, for which the command line has the forms.
     if call is None or (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with ToolClient("", ("--toolsets", "all")) as client:
-            return _print_result(call[0], client.call_tool(*call))
+            return _print_result(client, call[0], client.call_tool(*call))
     except (UnknownTool, ConnectionEnded, KeyboardInterrupt, OSError) as error:
         return _report_failure(error)
 
@@ -94,12 +96,13 @@ def _report_failure(error: BaseException) -> int:
     return EXIT_WRONG_USE if isinstance(error, UnknownTool) else output.EXIT_BUG
 
 
-def _print_result(tool: str, result: dict[str, Any]) -> int:
+def _print_result(client: ToolClient, tool: str, result: dict[str, Any]) -> int:
     items = result.get("content", [])
     if result.get("isError") or sys.stdout.isatty() or any(item["type"] != "text" for item in items):
-        from outrider.cli.tool_results import CallOptions, print_result
+        from outrider.cli.shared_process import print_call
+        from outrider.cli.tool_results import CallOptions
 
-        return print_result(tool, result, CallOptions())
+        return print_call(client, tool, lambda: result, CallOptions())
     text = "\n".join(filter(None, (item["text"] for item in items)))
     sys.stdout.buffer.write(text.strip("\n").encode("utf-8", "replace") + b"\n")
     sys.stdout.buffer.flush()

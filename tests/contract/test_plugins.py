@@ -14,7 +14,7 @@ from outrider.skills import SKILL_FOLDER
 ROOT = Path(__file__).parents[2]
 NAME = {"type": "string", "pattern": "^[a-z0-9]+(-[a-z0-9]+)*$"}
 TEXT = {"type": "string", "minLength": 1}
-SERVERS = {
+SERVERS: dict[str, Any] = {
     "type": "object",
     "minProperties": 1,
     "additionalProperties": {
@@ -26,7 +26,7 @@ SERVERS = {
 }
 # What the formats' documentation asks for: code.claude.com/docs/en/plugins-reference and plugin-marketplaces,
 # geminicli.com/docs/extensions/reference.
-PLUGIN = {
+PLUGIN: dict[str, Any] = {
     "type": "object",
     "properties": {
         "name": NAME,
@@ -66,7 +66,29 @@ CURSOR = PLUGIN | {
         "skills": {"type": "string", "pattern": r"^\./"},
     }
 }
+# agent-plugins.org/schemas/1.0.0, two closed schemas: a manifest at the root, servers beside it, skills in skills/.
+OPEN_PLUGIN = PLUGIN | {
+    "properties": {name: rule for name, rule in PLUGIN["properties"].items() if name != "mcpServers"}
+    | {"$schema": {"const": "https://agent-plugins.org/schemas/1.0.0/plugin.schema.json"}},
+    "required": ["$schema", "name", "version"],
+}
+STDIO_SERVER: dict[str, Any] = SERVERS["additionalProperties"]
+OPEN_SERVERS = {
+    "type": "object",
+    "properties": {
+        "$schema": {"const": "https://agent-plugins.org/schemas/1.0.0/mcp.schema.json"},
+        "mcpServers": SERVERS
+        | {
+            "additionalProperties": STDIO_SERVER
+            | {"properties": STDIO_SERVER["properties"] | {"type": {"const": "stdio"}}, "required": ["type", "command"]}
+        },
+    },
+    "required": ["$schema", "mcpServers"],
+    "additionalProperties": False,
+}
 MANIFESTS = {
+    "plugin.json": (OPEN_PLUGIN, []),
+    "mcp.json": (OPEN_SERVERS, ["--from", "${PLUGIN_ROOT}", "outrider"]),
     ".claude-plugin/plugin.json": (PLUGIN, ["--from", "${CLAUDE_PLUGIN_ROOT}", "outrider"]),
     ".claude-plugin/marketplace.json": (MARKETPLACE, []),
     # Cursor names no variable for the plugin's folder in the settings of servers.

@@ -9,12 +9,14 @@ import tomllib
 import zipfile
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import anyio
 import yaml
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from release import site
+from release.recording import COLUMNS, COMMANDS, RecordedCommand, draw_terminal
 
 from outrider import __version__
 
@@ -112,3 +114,17 @@ def test_each_page_of_the_site_has_its_markdown_beside_it(tmp_path: Path):
         page = tmp_path / "site" / name
         targets = re.findall(r"\]\((?!https?://|#|mailto:)([^)#\s]+)", page.read_text())
         assert [target for target in targets if not (page.parent / target).exists()] == [], name
+
+
+def test_a_recorded_terminal_is_a_picture_of_what_commands_printed():
+    printed = RecordedCommand("outrider fetch x", "<b>\x1b[1m &amp; " + "x" * COLUMNS + "\n\nend")
+    kept = (ROOT / "docs" / "images" / "terminal.svg").read_text()
+    drawn, recorded = (
+        [element.text or "" for element in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
+        for svg in (draw_terminal([printed]), kept)
+    )
+    assert drawn[0] == "$ outrider fetch x"
+    assert "".join(drawn[1:3]) == printed.output.partition("\n")[0].replace("\x1b", " ")
+    assert drawn[-1] == "end"
+    assert [line for line in recorded if line.startswith("$ ")] == [f"$ {command}" for command in COMMANDS]
+    assert max(map(len, drawn)) == COLUMNS

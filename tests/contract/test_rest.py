@@ -108,7 +108,7 @@ async def test_requests_that_web_pages_could_forge_are_refused(tmp_path: Path):
             await http.post("/v1/tools/who", headers={"Origin": "https://evil.example"}),
             await http.get("/openapi.json", headers={"Host": "evil.example"}),
             await http.get("/v1/tools", headers={"Host": "localhost:evil.example"}),
-            await http.get("/v1/tools/say"),
+            await http.put("/v1/tools/say"),
         ]
     assert [reply.status_code for reply in replies] == [400, 403, 421, 421, 405]
     assert {reply.headers["content-type"] for reply in replies} == {PROBLEM}

@@ -32,6 +32,7 @@ def main() -> int:
         checks = [
             [*skillsaw, str(folder)],
             [*skillsaw, "--rule", "cursor-plugin-json-valid", str(ROOT)],
+            *([*skillsaw, "--rule", f"agent-plugin-{rule}", str(ROOT)] for rule in ("json-valid", "mcp-valid")),
             [sys.executable, "-m", "release.site", str(PROGRAMS / "zensical"), str(folder / "site")],
             [str(PROGRAMS / "zizmor"), "--offline", "--quiet", "--persona=pedantic", str(ROOT / ".github")],
         ]

@@ -3,7 +3,9 @@
 import errno
 import importlib
 import logging
+import os
 import pkgutil
+import signal
 import sys
 from typing import Any
 
@@ -14,6 +16,8 @@ from outrider.cli import commands
 from outrider.cli.command_group import HelpfulGroup
 from outrider.cli.output import EXIT_INTERRUPTED, report_error, report_full_disk
 from outrider.core.errors import OutriderError
+
+COMPLETION_VARIABLE = "_OUTRIDER_COMPLETE"
 
 
 class CommandGroup(HelpfulGroup):
@@ -48,8 +52,13 @@ def outrider() -> None:
 def run_command_line(wire: tuple[int, int] | None = None) -> None:
     """Run the command line; `wire` are the client's pipes when `outrider mcp` was called."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    if COMPLETION_VARIABLE in os.environ:
+        from outrider.cli.shell_completion import register_shells
+
+        register_shells()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        outrider(obj=wire, prog_name="outrider", complete_var="_OUTRIDER_COMPLETE")
+        outrider(obj=wire, prog_name="outrider", complete_var=COMPLETION_VARIABLE)
     except OutriderError as error:
         sys.exit(report_error(error))
     except KeyboardInterrupt:

@@ -8,11 +8,13 @@ import functools
 import sys
 from collections.abc import Callable
 from dataclasses import fields
+from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import click
 
-from outrider.cli.shared_process import add_call_options, call_tool, open_client
+from outrider.cli.browser_files import DOWNLOAD, run_step
+from outrider.cli.shared_process import add_call_options, open_client
 from outrider.cli.tool_results import CallOptions
 
 ToolCall = tuple[str, dict[str, Any]]
@@ -38,7 +40,7 @@ def step(*names: str) -> Callable[[Callable[..., ToolCall]], Callable[..., ToolC
         def run(options: CallOptions, **values: Any) -> None:
             tool, arguments = build_call(function, values)
             with open_client(options) as client:
-                sys.exit(call_tool(client, tool, arguments, options))
+                sys.exit(run_step(client, tool, arguments, options))
 
         # One command for all names: click empties the list of parameters that it reads from the function.
         step_command = BrowserStep(click.command(names[0])(add_call_options(run)), function)
@@ -58,7 +60,9 @@ def parse_step(words: list[str]) -> ToolCall:
     """Return the call that a line of words means. Raises click.UsageError."""
     name, *arguments = words
     if name not in STEPS:
-        raise click.UsageError(f"no step {name!r}; the steps are {', '.join(STEPS)}")
+        close = get_close_matches(name, STEPS, n=2)
+        advice = f"did you mean {' or '.join(close)}?" if close else f"the steps are {', '.join(STEPS)}"
+        raise click.UsageError(f"no step {name!r}; {advice}")
     command, function = STEPS[name]
     values = command.make_context(name, arguments).params
     return build_call(function, {key: value for key, value in values.items() if key not in CALL_OPTIONS})
@@ -202,7 +206,7 @@ def take_screenshot(selector: str | None, mode: str | None, *, refs: bool) -> To
 
 @step("pdf")
 def save_pdf() -> ToolCall:
-    """Save the page as a PDF in the workspace."""
+    """Save the page as a PDF, and print its path."""
     return "takeScreenshot", {"mode": "pdf"}
 
 
@@ -260,11 +264,18 @@ def show_downloads() -> ToolCall:
     return "readLogs", {"kind": "downloads"}
 
 
+@step("download")
+@SELECTOR
+def download_file(selector: str) -> ToolCall:
+    """Click an element, wait for the download that begins, and save the file here."""
+    return DOWNLOAD, {"selector": selector}
+
+
 @step("upload")
 @SELECTOR
 @click.argument("paths", nargs=-1, required=True)
 def upload_files(selector: str, paths: tuple[str, ...]) -> ToolCall:
-    """Give workspace files to a file field."""
+    """Give files of the workspace, or else of this directory, to a file field."""
     return "uploadFiles", {"selector": selector, "paths": [*paths]}
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from outrider.cli.linked_files import save_linked_files
 from outrider.cli.output import EXIT_BUG, print_error
 from outrider.cli.tool_results import CallOptions, print_result, remove_control_characters
 from outrider.client import ConnectionEnded, ToolClient, UnknownTool
@@ -44,8 +45,18 @@ def open_client(options: CallOptions) -> ToolClient:
 
 def call_tool(client: ToolClient, tool: str, arguments: dict[str, Any], options: CallOptions) -> int:
     """Call a tool, print its result and return the exit code."""
+    return print_call(client, tool, lambda: client.call_tool(tool, arguments), options)
+
+
+def print_call(client: ToolClient, tool: str, call: Callable[[], dict[str, Any]], options: CallOptions) -> int:
+    """Run a call, save the files that its result links to, print it and return the exit code."""
     try:
-        return print_result(tool, client.call_tool(tool, arguments), options)
+        result = call()
+        try:
+            paths = save_linked_files(client, result, options.file)
+        except OSError as error:
+            raise click.UsageError(f"the file cannot be written: {error.filename}: {error.strerror}") from None
+        return print_result(tool, result, options, paths)
     except UnknownTool as error:
         print_error({"message": str(error)})
         return EXIT_WRONG_USE

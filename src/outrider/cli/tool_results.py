@@ -6,16 +6,15 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
+from outrider.cli.linked_files import OUTPUT_FOLDER
 from outrider.cli.output import EXIT_BUG, EXIT_CODES, print_error
-
-OUTPUT_FOLDER = Path(".outrider", "output")  # of pictures without a name, in the working directory
 
 
 @dataclass(frozen=True)
@@ -37,15 +36,20 @@ class CallOptions:
     max_tokens: int = 0
 
 
-def print_result(tool: str, result: Mapping[str, Any], options: CallOptions) -> int:
-    """Print a result of `tools/call` and return the exit code."""
+def print_result(tool: str, result: Mapping[str, Any], options: CallOptions, saved_files: Sequence[Path] = ()) -> int:
+    """Print a result of `tools/call` and return the exit code.
+
+    Paths of `saved_files` replace the links to files.
+    """
     if result.get("isError"):
         return _print_error(result, as_json=options.as_json)
+    left_out = {"image", "resource_link"} if saved_files else {"image"}
     content = result.get("content", [])
-    text = "\n".join(filter(None, (_format_item(item) for item in content if item["type"] != "image")))
+    text = "\n".join(filter(None, (_format_item(item) for item in content if item["type"] not in left_out)))
     pictures = [item for item in content if item["type"] == "image"]
     try:
         paths = [_save_picture(tool, item, options.file, number) for number, item in enumerate(pictures, 1)]
+        paths += saved_files
         saved = _save_text(text, Path(options.file)) if options.file and not paths else ""
     except OSError as error:
         raise click.UsageError(f"--output: {options.file} cannot be written: {error.strerror}") from None

@@ -73,17 +73,24 @@ def build_http_app(
 
 
 class BearerTokenMiddleware:
-    """Requires the token for MCP and REST; other routes authorize their callers themselves."""
+    """Requires the token for MCP and REST; other routes authorize their callers themselves.
 
-    def __init__(self, app: ASGIApp, token: str) -> None:
+    Args:
+        app: What it guards.
+        token: The token.
+        credential: What callers know it by.
+    """
+
+    def __init__(self, app: ASGIApp, token: str, credential: str = "<serve.token>") -> None:
         self._app = app
+        self._hint = f"send the header Authorization: Bearer {credential}"
         self._expected_header = f"Bearer {token}".encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and requires_caller(scope["path"]):
             sent_header = dict(scope["headers"]).get(b"authorization", b"")
             if not hmac.compare_digest(sent_header, self._expected_header):
-                problem = {"error": "unauthorized", "hint": "send the header Authorization: Bearer <serve.token>"}
+                problem = {"error": "unauthorized", "hint": self._hint}
                 await JSONResponse(problem, 401, {"WWW-Authenticate": "Bearer"})(scope, receive, send)
                 return
         await self._app(scope, receive, send)

@@ -107,6 +107,9 @@ def _convert_refusal(start: Message, body: bytes) -> Response:
         told: dict[str, Any] = json.loads(body)
     except ValueError:
         told = {"error_description": body.decode("utf-8", "replace")}
+    if isinstance(told.get("error"), dict):  # of the dashboard, which shares a port with REST
+        error = told["error"]
+        told = {"error": error.get("code"), "error_description": error.get("message"), "hint": error.get("hint")}
     title = HTTPStatus(start["status"]).phrase
     code = str(told.get("error") or title.lower().replace(" ", "_"))
     detail = str(told.get("error_description") or told.get("error") or title)

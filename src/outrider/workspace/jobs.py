@@ -36,7 +36,23 @@ async def build_python_kernel_job(sandbox: Sandbox, directory: Path) -> Job:
 async def build_typescript_job(sandbox: Sandbox, directory: Path, code: str) -> Job:
     """Build a job that runs TypeScript with Deno, from standard input, so that imports are relative to the workspace.
 
-    Deno gets all of its permissions: the sandbox is what confines the code. Raises NotConfigured.
+    Raises NotConfigured.
+    """
+    job = await _build_deno_job(sandbox, directory, ["--ext=ts"], "-")
+    return replace(job, stdin=code.encode("utf-8", "surrogatepass"))
+
+
+async def build_typescript_kernel_job(sandbox: Sandbox, directory: Path) -> Job:
+    """Build a job that runs cells of TypeScript from its standard input. Raises NotConfigured."""
+    main_file = "typescript_cells.mjs"
+    job = await _build_deno_job(sandbox, directory, [], main_file)
+    return replace(job, support_files={main_file: _read_program(main_file)}, keeps_stdin=True)
+
+
+async def _build_deno_job(sandbox: Sandbox, directory: Path, options: list[str], program: str) -> Job:
+    """Build a job that runs a support file, or standard input for `-`.
+
+    Deno gets all of its permissions: the sandbox is what confines the code.
     """
     deno = await sandbox.resolve_deno(directory)
     limits = sandbox.build_limits()
@@ -46,13 +62,12 @@ async def build_typescript_job(sandbox: Sandbox, directory: Path, code: str) -> 
         "run",
         "--quiet",
         "--allow-all",
-        "--ext=ts",
+        *options,
         f"--v8-flags=--max-old-space-size={heap_mb}",
     ]
     return Job(
         directory,
-        lambda _: [*command, "-"],
-        stdin=code.encode("utf-8", "surrogatepass"),
+        lambda inside: [*command, program if program == "-" else f"{inside.support}/{program}"],
         readable_paths=deno.readable_paths,
         limits=limits,
         network=sandbox.settings.network,

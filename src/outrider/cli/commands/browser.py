@@ -7,9 +7,10 @@ from typing import TextIO
 
 import click
 
+from outrider.cli.browser_files import run_step
 from outrider.cli.browser_steps import STEPS, parse_step
 from outrider.cli.command_group import HelpfulGroup
-from outrider.cli.shared_process import EXIT_WRONG_USE, add_call_options, call_tool, open_client
+from outrider.cli.shared_process import EXIT_WRONG_USE, add_call_options, open_client
 from outrider.cli.tool_results import CallOptions
 
 SETUP_COMMANDS = ("install", "status", "login", "state")
@@ -45,16 +46,17 @@ def run_steps(source: TextIO, options: CallOptions) -> None:
     """
     steps = []
     for number, line in enumerate(source, 1):
-        if words := shlex.split("" if line.lstrip().startswith("#") else line):
-            try:
+        try:
+            if words := shlex.split("" if line.lstrip().startswith("#") else line):
                 steps.append((number, line.strip(), parse_step(words)))
-            except click.UsageError as error:
-                click.echo(f"error: line {number}: {error.format_message()}", err=True)
-                sys.exit(EXIT_WRONG_USE)
+        except (click.UsageError, ValueError) as error:  # ValueError: a quotation without its end
+            reason = error.format_message() if isinstance(error, click.UsageError) else str(error)
+            click.echo(f"error: line {number}: {reason}", err=True)
+            sys.exit(EXIT_WRONG_USE)
     with open_client(options) as client:
         for number, line, (tool, arguments) in steps:
             click.echo(f"{number}: {line}", err=True)
-            code = call_tool(client, tool, arguments, options)
+            code = run_step(client, tool, arguments, options)
             if code:
                 click.echo(f"stopped at line {number} of {source.name}: {line}", err=True)
                 sys.exit(code)

@@ -48,6 +48,7 @@ def build_rest_routes(
         Route(OPENAPI_PATH, reading.serve_openapi, methods=["GET"], middleware=middleware),
         Route(TOOLS_PATH, reading.list_tools, methods=["GET"], middleware=middleware),
         Route(f"{TOOLS_PATH}/{{name}}", calling, methods=["POST"], middleware=middleware),
+        Route(f"{TOOLS_PATH}/{{name}}", reading.show_tool, methods=["GET"], middleware=middleware),
         Route(f"{ARTIFACTS_PATH}/{{id}}", reading.serve_artifact, methods=["GET"], middleware=middleware),
     ]
 
@@ -88,6 +89,11 @@ class ReadEndpoints:
         """Serve the list of the caller's tools, or of those of one toolset."""
         toolbox = await self._select_tools(request)
         return JSONResponse({"tools": [describe_tool(tool) for tool in toolbox.list_tools()]})
+
+    async def show_tool(self, request: Request) -> Response:
+        """Serve the description of one tool."""
+        toolbox = await self._select_tools(request)
+        return JSONResponse(describe_tool(await toolbox.find_tool(request.path_params["name"])))
 
     async def serve_artifact(self, request: Request) -> Response:
         """Serve a file of the caller's workspace, never to be run by a browser on this origin."""

@@ -11,11 +11,13 @@ from outrider.core.context import Call
 from outrider.core.text import DEFAULT_CUT_CHARS, cut_text
 from outrider.core.tool import Toolset
 from outrider.toolsets.browser.results import ActivePage, use_page
+from outrider.toolsets.browser.sessions import find_default_session
 from outrider.toolsets.options import ToolOptions
 
 browser_script = Toolset(
     "browser_script",
     "inject_javascript has all rights of the page; a person is asked each time.",
+    default_arguments={"sessionId": find_default_session},
 )
 
 

@@ -33,6 +33,7 @@ from outrider.workspace.jobs import (
     build_shell_job,
     build_shell_kernel_job,
     build_typescript_job,
+    build_typescript_kernel_job,
     check_working_folder,
 )
 from outrider.workspace.processes import Processes
@@ -100,11 +101,19 @@ async def execute_typescript(
     code: ScriptText,
     timeout: TimeoutSeconds = 30,  # noqa: ASYNC109
     run_mode: RunMode = "sync",
+    reset: Reset = False,
 ) -> Result:
-    """Run TypeScript or JavaScript with Deno in the workspace; console.log what you want to see."""
+    """Run TypeScript or JavaScript in the session's Deno: variables and imports stay for the next call.
+
+    Returns output and the last expression's value. What never ends, such as a server: run_mode=async, which runs alone.
+    """
     session_workspace = await _get_workspace(workspaces, call)
-    job = await build_typescript_job(processes.sandbox, session_workspace.directory, code)
-    return await _run_job(processes, call, session_workspace, job, "typescript", timeout, run_mode)
+    sandbox, directory = processes.sandbox, session_workspace.directory
+    if run_mode == "async":
+        job = await build_typescript_job(sandbox, directory, code)
+        return await _start_job(processes, session_workspace, job, "typescript")
+    cell = CellRequest("typescript", code, partial(build_typescript_kernel_job, sandbox, directory), timeout, reset)
+    return await _run_cell(processes, call, session_workspace, cell)
 
 
 async def execute_shell(
