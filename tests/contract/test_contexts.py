@@ -14,7 +14,7 @@ from outrider.app import open_app
 from outrider.core.context import Call
 from outrider.core.errors import NotFound
 from outrider.core.prompts import MAX_CONTEXT_CHARS
-from outrider.serve.context_switch import SwitchContextParams
+from outrider.serve.context import SwitchContextParams
 from outrider.settings import load
 from support.apps import mcp_clients
 from support.databases import sqlite

@@ -15,7 +15,7 @@ from mcp.types import ElicitResult, EmptyResult, InputRequiredResult, Request
 
 from outrider.cli.recognising import check_identity
 from outrider.identity import token_format
-from outrider.serve.context_switch import SwitchContextParams
+from outrider.serve.context import SwitchContextParams
 from support.apps import identity_app, loopback_app
 from support.apps.identity_app import ServedApp, request_tools_list
 from support.apps.mcp_clients import FormAnswerer

@@ -122,6 +122,8 @@ def assign_tool_names(server: str, originals: Collection[str], taken: Collection
     Names that are too long, reserved or not unique end in a digest of server and tool, so that they are the same in
     every process, whatever else the server offers.
     """
+    min_server_chars = 8
+    max_chars = MAX_REMOTE_NAME_CHARS - NAME_DIGEST_CHARS - 1
     slugs = {original: _slugify_name(f"{server}_{original}") for original in originals}
     counts = Counter(slugs.values())
     names: dict[str, str] = {}
@@ -131,17 +133,11 @@ def assign_tool_names(server: str, originals: Collection[str], taken: Collection
             names[original] = slug
         else:
             digest = blake2s(f"{server}\n{original}".encode()).hexdigest()[:NAME_DIGEST_CHARS]
-            names[original] = f"{_shorten_name(server, original)}_{digest}"
+            tool_slug = _slugify_name(original)
+            # The server is cut first, because the tool tells more.
+            prefix = _slugify_name(server)[: max(max_chars - len(tool_slug) - 1, min_server_chars)].rstrip("_")
+            names[original] = f"{f'{prefix}_{tool_slug}'[:max_chars].rstrip('_')}_{digest}"
     return names
-
-
-def _shorten_name(server: str, original: str) -> str:
-    """Return `<server>_<tool>` with room for a digest; cut the server first, because the tool tells more."""
-    min_server_chars = 8
-    max_chars = MAX_REMOTE_NAME_CHARS - NAME_DIGEST_CHARS - 1
-    server_slug, tool_slug = _slugify_name(server), _slugify_name(original)
-    server_slug = server_slug[: max(max_chars - len(tool_slug) - 1, min_server_chars)].rstrip("_")
-    return f"{server_slug}_{tool_slug}"[:max_chars].rstrip("_")
 
 
 def build_toolset_name(server: str) -> str:

@@ -259,9 +259,17 @@ class Container:
     @cached_property
     def content(self) -> ContentStores:
         """Content stores; the embedder that the settings choose is loaded when first needed."""
-        return ContentStores(
-            self.database, self.settings.data_dir / "content", self.settings.content, embedder=self._load_embedder
-        )
+        settings = self.settings
+
+        def load_embedder() -> Any:
+            from outrider.content.semantic.select_embedder import select_embedder
+
+            folder = settings.data_dir / "models"
+            return select_embedder(
+                settings.content.embedding, self.http, self.loaded.environ, folder=folder, keys=settings.models.keys
+            )
+
+        return ContentStores(self.database, settings.data_dir / "content", settings.content, embedder=load_embedder)
 
     @cached_property
     def workspaces(self) -> SessionWorkspaces:
@@ -466,14 +474,3 @@ class Container:
     def _served_content(self) -> ContentStores | None:
         """The content stores, if their tools are served."""
         return self.content if "content_store" in self.served_toolbox.toolsets else None
-
-    def _load_embedder(self) -> Any:
-        from outrider.content.semantic.select_embedder import select_embedder
-
-        return select_embedder(
-            self.settings.content.embedding,
-            self.http,
-            self.loaded.environ,
-            folder=self.settings.data_dir / "models",
-            keys=self.settings.models.keys,
-        )

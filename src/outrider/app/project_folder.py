@@ -63,16 +63,17 @@ class RootChooser:
 
     async def choose(self, call: Call, roots: Sequence[Path]) -> None:
         """Work in the first root that can be a workspace; in the session's own folder if there is none."""
-        if await anyio.to_thread.run_sync(self._choose, call, roots):
+
+        def choose_folder() -> bool:
+            for root in roots:
+                folder = root.resolve()
+                problem = explain_unusable_folder(folder, self.loaded)
+                if not problem:
+                    return self.workspaces.choose_project(call, folder)
+                log.warning("the host's root %s cannot be the workspace: %s", root, problem)
+            return self.workspaces.choose_project(call, None)
+
+        if await anyio.to_thread.run_sync(choose_folder):
             # An interpreter that runs still sees the former folder.
             reason = "it was closed when the host chose another folder"
             await self.kernels.close_session(self.workspaces.find_workspace(call).key, reason)
-
-    def _choose(self, call: Call, roots: Sequence[Path]) -> bool:
-        for root in roots:
-            folder = root.resolve()
-            problem = explain_unusable_folder(folder, self.loaded)
-            if not problem:
-                return self.workspaces.choose_project(call, folder)
-            log.warning("the host's root %s cannot be the workspace: %s", root, problem)
-        return self.workspaces.choose_project(call, None)

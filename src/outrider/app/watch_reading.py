@@ -17,10 +17,14 @@ from outrider.watches.watch import Reading, ReadTarget, WatchTarget
 
 def build_target_reader(pages: Pages, get_search: Callable[[], Search], robots: RobotsMode) -> ReadTarget:
     """Return the function that reads a watch's target anew; a server that answers 304 sends nothing again."""
+    max_results = 20
 
     async def read_target(target: WatchTarget) -> Reading:
         if target.query:
-            return await _search(get_search(), target.query)
+            from outrider.watches.results import format_result
+
+            hits = (await get_search().find(Query(target.query, count=max_results))).hits
+            return Reading("\n".join(format_result(hit.title or hit.url, hit.url) for hit in hits), target.query)
         page = await pages.read(target.url, ReadOptions(max_age=0, robots=robots))
         if page.stale:
             raise Unavailable(f"{target.url} did not answer", code="server_error")
@@ -30,14 +34,6 @@ def build_target_reader(pages: Pages, get_search: Callable[[], Search], robots: 
         return Reading(text, page.title, page.url)
 
     return read_target
-
-
-async def _search(search: Search, words: str) -> Reading:
-    from outrider.watches.results import format_result
-
-    result_count = 20
-    outcome = await search.find(Query(words, count=result_count))
-    return Reading("\n".join(format_result(hit.title or hit.url, hit.url) for hit in outcome.hits), words)
 
 
 async def _read_values(page: FetchedPage, target: WatchTarget) -> str:

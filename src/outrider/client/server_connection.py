@@ -98,29 +98,24 @@ class ServerConnection:
             inbox(None)
 
     def _route_message(self, message: dict[str, Any]) -> None:
-        if "method" not in message:
+        method = message.get("method")
+        if method is None:
             inbox = self._inboxes.pop(message.get("id", 0), None)
-        elif message["method"] == "notifications/progress":
+        elif method == "notifications/progress":
             inbox = self._inboxes.get(message["params"]["progressToken"])
-        elif message["method"] == "elicitation/create":
+        elif method == "elicitation/create":
             # Over pipes a question does not name its call; whichever call waits longest asks it.
             inbox = next(iter(self._inboxes.values()), None)
             if inbox is None:
                 self.send(build_form_answer(message, None))
         else:
-            self._refuse_request(message)
-            return
+            inbox = None
+            if "id" in message:  # else it is another notification
+                error = {"code": METHOD_NOT_FOUND, "message": f"no method {method}"}
+                answer = {"result": {}} if method == "ping" else {"error": error}
+                self.send({"jsonrpc": "2.0", "id": message["id"]} | answer)
         if inbox is not None:
             inbox(message)
-
-    def _refuse_request(self, message: dict[str, Any]) -> None:
-        if "id" not in message:
-            return  # another notification
-        answer = {"jsonrpc": "2.0", "id": message["id"]}
-        if message["method"] == "ping":
-            self.send(answer | {"result": {}})
-        else:
-            self.send(answer | {"error": {"code": METHOD_NOT_FOUND, "message": f"no method {message['method']}"}})
 
 
 def read_response(message: dict[str, Any] | None) -> dict[str, Any]:

@@ -364,7 +364,13 @@ class ContentStores:
     def _purger(self) -> "Purger":
         from outrider.content.purge import Purger
 
-        return Purger(self._database, self._discard_derived)
+        async def discard_derived(store: str) -> None:
+            """Delete index entries and vector codes of a store."""
+            await self._index.clear_store(store)
+            if self._vectors is not None:
+                await self._vectors.discard_store(store)
+
+        return Purger(self._database, discard_derived)
 
     @cached_property
     def _searcher(self) -> "ContentSearcher":
@@ -385,12 +391,6 @@ class ContentStores:
         """Let the background task purge what was deleted."""
         self._activated.set()
         self._purger.wake()
-
-    async def _discard_derived(self, store: str) -> None:
-        """Delete index entries and vector codes of a store."""
-        await self._index.clear_store(store)
-        if self._vectors is not None:
-            await self._vectors.discard_store(store)
 
     def _check_length(self, draft: ContentDraft) -> ContentDraft:
         if len(draft.text) > MAX_TEXT_CHARS:

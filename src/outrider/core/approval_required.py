@@ -57,15 +57,20 @@ def build_approval_result(
 def parse_approval_result(result: Mapping[str, Any]) -> ApprovalRequired | None:
     """Decode a result in either form, given as on the wire; None for any other result."""
     for item in result.get("content") or []:
-        if isinstance(item, Mapping):
-            body = _parse_text_item(item) if item.get("type") == "text" else _parse_resource_item(item)
-            if isinstance(body, Mapping) and isinstance(body.get("state"), Mapping):
-                events = [dict(event) for event in body.get("blockingEvents") or [] if isinstance(event, Mapping)]
-                return ApprovalRequired(events, dict(body["state"]))
+        body = _find_body(item) if isinstance(item, Mapping) else None
+        if isinstance(body, Mapping) and isinstance(body.get("state"), Mapping):
+            events = [dict(event) for event in body.get("blockingEvents") or [] if isinstance(event, Mapping)]
+            return ApprovalRequired(events, dict(body["state"]))
     return None
 
 
-def _parse_text_item(item: Mapping[str, Any]) -> object:
+def _find_body(item: Mapping[str, Any]) -> object:
+    """Return the body of an approval from the JSON of a text or the fields of a resource; None if it has none."""
+    if item.get("type") != "text":
+        resource = item.get("resource")
+        if not isinstance(resource, Mapping) or not str(resource.get("mimeType", "")).endswith(PAUSE_MIME_SUFFIX):
+            return None
+        return {**((resource.get("_meta") or {}).get("outrider/fields") or {}), **resource}
     text = item.get("text")
     if not isinstance(text, str) or BLOCKED_RESULT_KEY not in text:
         return None
@@ -74,14 +79,6 @@ def _parse_text_item(item: Mapping[str, Any]) -> object:
     except ValueError:
         return None
     return body.get(BLOCKED_RESULT_KEY) if isinstance(body, dict) else None
-
-
-def _parse_resource_item(item: Mapping[str, Any]) -> object:
-    resource = item.get("resource")
-    if not isinstance(resource, Mapping) or not str(resource.get("mimeType", "")).endswith(PAUSE_MIME_SUFFIX):
-        return None
-    fields = (resource.get("_meta") or {}).get("outrider/fields") or {}
-    return {**fields, **resource}
 
 
 def _build_event(question: Question, questions: Sequence[Question], *, as_resource: bool) -> dict[str, Any]:

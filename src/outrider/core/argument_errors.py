@@ -91,7 +91,7 @@ def _describe_reason(problem: dict[str, Any]) -> str:
 def _find_remedy(model: type[BaseModel], problem: dict[str, Any]) -> str:
     location, field = problem["loc"], format_path(problem["loc"])
     if problem["type"] == "extra_forbidden":
-        return _suggest_parameter(_find_owner(model, location), str(location[-1]))
+        return _suggest_parameter(model, location)
     known = model.model_fields.get(field)
     description = f" ({known.description})" if known and known.description else ""
     parameter = model.model_fields.get(str(location[0])) if location else None
@@ -104,19 +104,15 @@ def _find_remedy(model: type[BaseModel], problem: dict[str, Any]) -> str:
     return f"correct {field!r}{description}"
 
 
-def _find_owner(model: type[BaseModel], location: Place) -> type[BaseModel]:
-    """Return the model of the object that a location lies in."""
+def _suggest_parameter(model: type[BaseModel], location: Place) -> str:
+    """Suggest a name for an unknown field, of those of the object that it was sent in."""
     for part in location[:-1]:
-        known = model.model_fields.get(part) if isinstance(part, str) else None
-        model = (known and find_nested_model(known.annotation)) or model
-    return model
-
-
-def _suggest_parameter(model: type[BaseModel], field: str) -> str:
+        outer = model.model_fields.get(part) if isinstance(part, str) else None
+        model = (outer and find_nested_model(outer.annotation)) or model
     known = list(model.model_fields)
     if not known:
         return "this tool takes no parameters"
-    if close := get_close_matches(field[:100], known, n=1):
+    if close := get_close_matches(str(location[-1])[:100], known, n=1):
         return f"did you mean {close[0]!r}?"
     return f"the parameters are {', '.join(known)}"
 

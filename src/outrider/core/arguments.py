@@ -88,7 +88,11 @@ def read_arguments(
     Raises InvalidInput, which lists the wrong fields with their remedies.
     """
     parsed = parse_arguments(arguments)
-    _check_file_names(name, parsed)
+    for field, value in parsed.items():
+        texts = value if isinstance(value, list) else [value]
+        if any(isinstance(text, str) and "\0" in text for text in texts) and FILE_PARAMETER.search(str(field)):
+            hint = "leave it out: no file has it in its name"
+            raise InvalidInput(f"{name}: {field}: holds a NUL character", hint=hint)
     is_complete = not (defaults or {}).keys() - parsed.keys()
     if None not in parsed.values() and is_complete and not has_lenient_object(model):
         with suppress(ValidationError):  # else it is read more carefully
@@ -97,16 +101,6 @@ def read_arguments(
     named = reader.rename_fields(model, reader.unwrap_arguments(model, parsed))
     left_out = {parameter: value for parameter, value in (defaults or {}).items() if named.get(parameter) is None}
     return reader.validate_repaired(model, named | left_out)
-
-
-def _check_file_names(tool: str, arguments: Mapping[str, Any]) -> None:
-    """Raise InvalidInput for a NUL character in an argument that names files."""
-    for field, value in arguments.items():
-        names = value if isinstance(value, list) else [value]
-        if any(isinstance(name, str) and "\0" in name for name in names) and FILE_PARAMETER.search(str(field)):
-            raise InvalidInput(
-                f"{tool}: {field}: holds a NUL character", hint="leave it out: no file has it in its name"
-            )
 
 
 class _ArgumentReader:

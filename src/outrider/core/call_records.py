@@ -70,7 +70,8 @@ class CallRecord:
         size: int,
     ) -> "CallRecord":
         """Return the record of a call that has just ended."""
-        recorded = {name: "[not kept]" if tool.is_private(name) else value for name, value in arguments.items()}
+        if tool.private:
+            arguments = {name: "[not kept]" if tool.is_private(name) else value for name, value in arguments.items()}
         return cls(
             id=key,
             at=time.time(),
@@ -80,7 +81,7 @@ class CallRecord:
             identity=_to_storable_or_none(call.identity),
             toolset=tool.toolset,
             tool=tool.name,
-            arguments=_shorten_arguments(recorded),
+            arguments=_shorten_arguments(arguments),
             outcome=to_storable_text(outcome, 64),
             message=to_storable_text(message, 1_000),
             seconds=seconds,
@@ -91,8 +92,8 @@ class CallRecord:
         )
 
     def with_provider(self, provider: object) -> "CallRecord":
-        """Return the record with the provider's name; None and empty names change nothing."""
-        return replace(self, provider=to_storable_text(str(provider), 100)) if provider else self
+        """Return the record with the provider's name."""
+        return replace(self, provider=to_storable_text(str(provider), 100))
 
 
 class CallRecorder:

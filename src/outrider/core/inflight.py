@@ -67,7 +67,7 @@ class InflightCalls:
             call.run.id if call.run else "",
             time.time(),
             {
-                name: "[not shown]" if tool.is_private(name) else _shorten_value(value)
+                name: "[not shown]" if tool.private and tool.is_private(name) else _shorten_value(value)
                 for name, value in arguments.items()
             },
         )
@@ -75,10 +75,10 @@ class InflightCalls:
         try:
             yield
         finally:
-            ended = replace(self._running.pop(inflight.id), ended_at=time.time())
-            if ended.browser_session:
-                self._ended[ended.browser_session] = ended
-                self._ended.move_to_end(ended.browser_session)
+            del self._running[inflight.id]
+            if session := inflight.browser_session:
+                self._ended[session] = replace(inflight, ended_at=time.time())
+                self._ended.move_to_end(session)
                 while len(self._ended) > max_remembered:
                     self._ended.popitem(last=False)
 

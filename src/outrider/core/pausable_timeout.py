@@ -82,22 +82,22 @@ def extend_timeouts(seconds: float) -> None:
 @asynccontextmanager
 async def pause_timeouts(reason: str) -> AsyncGenerator[None]:
     """Pause all enclosing timeouts during the body, and send their callers `reason` as a heartbeat."""
+    interval_s = 10.0  # some clients close connections that are silent for 60 seconds
     timeouts = _active_timeouts.get()
+
+    async def send_heartbeats() -> None:
+        while True:
+            for timeout in timeouts:
+                if timeout.heartbeat is not None:
+                    with suppress(Exception):  # the caller may be gone
+                        await timeout.heartbeat(reason)
+            await anyio.sleep(interval_s)
+
     for timeout in timeouts:
         timeout.pause()
     try:
-        async with run_background(lambda: _send_heartbeats(timeouts, reason)):
+        async with run_background(send_heartbeats):
             yield
     finally:
         for timeout in timeouts:
             timeout.resume()
-
-
-async def _send_heartbeats(timeouts: tuple[PausableTimeout, ...], reason: str) -> None:
-    interval_s = 10.0  # some clients close connections that are silent for 60 seconds
-    while True:
-        for timeout in timeouts:
-            if timeout.heartbeat is not None:
-                with suppress(Exception):  # the caller may be gone
-                    await timeout.heartbeat(reason)
-        await anyio.sleep(interval_s)

@@ -25,7 +25,15 @@ def is_process_gone(mark: str) -> bool:
     """Return whether the process with a mark has certainly ended; False for one of another machine."""
     place, _, number = mark.rpartition(" ")
     if place == platform.node() and number.isdecimal():
-        return not _is_number_in_use(int(number))
+        if os.name == "nt":  # where signal 0 would end the process
+            return False
+        try:
+            os.kill(int(number), 0)
+        except ProcessLookupError:
+            return True
+        except OSError:  # another user's process
+            return False
+        return False
     parts, own = mark.split(" "), _read_linux_mark(os.getpid()).split(" ")
     if len(parts) != 4 or parts[:2] != own[:2]:
         return False
@@ -44,15 +52,3 @@ def _read_linux_mark(pid: int) -> str:
         return ""
     is_ended = fields[0] in ("Z", "X")
     return "" if is_ended else f"{boot} {namespace} {pid} {fields[19]}"
-
-
-def _is_number_in_use(pid: int) -> bool:
-    if os.name == "nt":  # where signal 0 would end the process
-        return True
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # another user's process
-        return True
-    return True

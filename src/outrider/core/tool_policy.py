@@ -44,6 +44,8 @@ def is_enabled_by_name(name: str, policy: ToolPolicy) -> bool:
 
 def resolve_stake(tool: Tool, stakes: Mapping[str, Stake]) -> Stake:
     """Return the setting for this tool, else for `*`, else the tool's own."""
+    if not stakes:
+        return tool.stake
     settings = {_normalize_name(name): stake for name, stake in stakes.items()}
     return settings.get(_normalize_name(tool.name)) or settings.get("*") or tool.stake
 

@@ -193,7 +193,7 @@ class Toolbox:
             AnswerNeeded: a person must be asked first.
         """
         call = call or Call()
-        tool = await self.find_tool(name)
+        tool = self.tools.get(name) or await self.find_tool(name)
         parsed: dict[str, Any] = {}
         key = str(uuid.uuid4())
         started = time.monotonic()
@@ -207,7 +207,7 @@ class Toolbox:
                 read = await self._read_arguments(tool, parsed, call)
                 parsed = read.arguments
                 result = await self._check_and_run(tool, read, call)
-                if read.summary:
+                if read.notes:
                     result = replace(result, content=(*result.content, TextBlock(read.summary)))
             size, provider = len(result.text), result.data.get("provider")
             outcome = "error" if result.is_error else "ok"
@@ -222,7 +222,7 @@ class Toolbox:
             seconds = time.monotonic() - started
             _record_metrics(tool, outcome, seconds, size)
             record = CallRecord.from_call(tool, call, parsed, outcome, message, key=key, seconds=seconds, size=size)
-            self._events.record(record.with_provider(provider))
+            self._events.record(record.with_provider(provider) if provider else record)
 
     async def run_forwarded_call(self, name: str, arguments: dict[str, Any], call: Call) -> Result:
         """Make a call for another process, which has checked consent and records it. Raises as `call`."""

@@ -82,11 +82,7 @@ def _is_visible(letter: str) -> bool:
 
 def disarm_marks(text: str) -> str:
     """Escape what looks like the boundary of untrusted text, or like a citation."""
-    return CITATION_MARK.sub(r"\1\\", _disarm_boundaries(text))
-
-
-def _disarm_boundaries(text: str) -> str:
-    return BOUNDARY_MARK.sub("&lt;", text)
+    return CITATION_MARK.sub(r"\1\\", BOUNDARY_MARK.sub("&lt;", text))
 
 
 def wrap_untrusted(text: str, origin: str) -> str:
@@ -94,7 +90,7 @@ def wrap_untrusted(text: str, origin: str) -> str:
 
     What looks like such a line in the text is escaped. Citations stay, because an agent's answer has its own.
     """
-    text = _disarm_boundaries(text)
+    text = BOUNDARY_MARK.sub("&lt;", text)
     number = f"{secrets.randbelow(10**12):012}"  # digits cost the fewest tokens per random bit
     return f"<untrusted-{number} from={sanitize_url(origin)!r}>\n{text}\n</untrusted-{number}>"
 

@@ -99,20 +99,18 @@ class QuotaCounters:
         blocks_per_limit = 100
         block_size = max(1, min(max_block_size, limit // blocks_per_limit))
         for count in dict.fromkeys((block_size, 1)):
-            if await self._add_to_counter(name, ends, count, limit):
+            insert = self._database.build_insert(counters).values(key=_hash_name(name), window=ends, used=count)
+            insert = insert.on_conflict_do_update(
+                index_elements=["key", "window"],
+                set_={"used": counters.c.used + count},
+                where=counters.c.used + count <= limit,
+            ).returning(counters.c.used)
+            row = await self._database.run_transaction(
+                lambda connection, query=insert: connection.execute(query).first(), write=True
+            )
+            if row is not None:
                 return count
         return 0
-
-    async def _add_to_counter(self, name: str, ends: int, count: int, limit: int) -> bool:
-        insert = self._database.build_insert(counters).values(key=_hash_name(name), window=ends, used=count)
-        insert = insert.on_conflict_do_update(
-            index_elements=["key", "window"],
-            set_={"used": counters.c.used + count},
-            where=counters.c.used + count <= limit,
-        ).returning(counters.c.used)
-        return await self._database.run_transaction(
-            lambda connection: connection.execute(insert).first() is not None, write=True
-        )
 
     def _insert_reservation(
         self, connection: Connection, key: str, now: int, limit: int, count_active: Callable[[Connection], int]

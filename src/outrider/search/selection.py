@@ -264,11 +264,6 @@ def _build_chain(
     for name in settings.providers:
         _check_fields(resolve_provider(name, "search.providers"), settings.providers[name])
     contents = {resolve_provider(name, "").name: content for name, content in settings.providers.items()}
-    candidates = [
-        candidate
-        for provider in load_providers().values()
-        if (candidate := _build_candidate(provider, contents.get(provider.name, {}), environ, settings, services))
-    ]
     named = {resolve_provider(name, "search.order").name: at for at, name in reversed(list(enumerate(settings.order)))}
     result_pages: dict[str, int] = {}
     if browse:  # our own browser before the program
@@ -285,10 +280,13 @@ def _build_chain(
         return (*order, kind, keyless_rank, provider.name)
 
     wanted = named.keys() | result_pages.keys()
-    return sorted(
-        (each for each in candidates if not each.provider.uses_browser or each.provider.name in wanted),
-        key=rank_candidate,
-    )
+    candidates = [
+        candidate
+        for provider in load_providers().values()
+        if not provider.uses_browser or provider.name in wanted  # else a browser would be looked for in vain
+        if (candidate := _build_candidate(provider, contents.get(provider.name, {}), environ, settings, services))
+    ]
+    return sorted(candidates, key=rank_candidate)
 
 
 def _build_candidate(

@@ -1,21 +1,38 @@
-"""Build a `Call` from a protocol request: its caller, and how to report progress."""
+"""Build a `Call` from a protocol request: its caller, its connection's context, and how to report progress.
+
+Protocols that have connections (before 2026-07-28) set a connection's session, assistant and thread with
+`outrider/switch_context`. A call's own `_meta` takes precedence. Data of the previous context stays.
+"""
 
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from mcp.server import ServerRequestContext
-from mcp_types import ClientCapabilities, ProgressNotification, ProgressNotificationParams, SamplingCapability
+from mcp.server.connection import Connection
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INVALID_REQUEST,
+    ClientCapabilities,
+    EmptyResult,
+    ProgressNotification,
+    ProgressNotificationParams,
+    RequestParams,
+    SamplingCapability,
+)
+from pydantic import Field
 
 from outrider.core.context import Call
 from outrider.serve.client_model import find_client_model
-from outrider.serve.elicitation import parse_host_decisions
+from outrider.serve.elicitation import can_return_questions, parse_host_decisions
 from outrider.serve.request_headers import IDEMPOTENCY_HEADER, PERSON_HEADER, WORKSPACE_HEADER
 
 if TYPE_CHECKING:
     from outrider.serve.auth import Caller
 
+SWITCH_CONTEXT_METHOD = "outrider/switch_context"
 IDEMPOTENCY_META_KEY = "outrider/idempotencyKey"
 SAMPLING_CAPABILITY = ClientCapabilities(sampling=SamplingCapability())
 
@@ -35,42 +52,79 @@ class CallDefaults:
     chosen: bool = False
 
 
-def build_call(context: ServerRequestContext[Any, Any], defaults: CallDefaults = CallDefaults()) -> Call:
-    """Build the call from the request's `_meta`, else from the connection's defaults.
+class SwitchContextParams(RequestParams):
+    """The values to set. Omitted ones stay, and an empty text restores the connection's default."""
 
-    A call that names no assistant belongs to the client's own name.
-    For authenticated callers the person comes from their credential, not from the request, and the workspace must be
-    one of theirs. Raises Refused for another workspace.
-    """
-    meta: Mapping[str, Any] = context.meta or {}
-    step = meta.get("stepContext")
-    step = step if isinstance(step, Mapping) else {}
-    reporter = ProgressReporter(context)
-    # Older clients have a session id over HTTP; newer protocols have none.
-    connection_session = "" if defaults.chosen else read_header(context, "mcp-session-id")
-    decisions = step.get("decisions")
-    key = meta.get(IDEMPOTENCY_META_KEY) or read_header(context, IDEMPOTENCY_HEADER)
-    call = Call(
-        session=_read_text(meta, "session_id") or connection_session or defaults.session,
-        assistant=_read_text(meta, "assistant_id") or defaults.assistant or read_client_name(context),
-        thread=_read_text(meta, "thread_id") or defaults.thread or None,
-        message=_read_text(meta, "message_id"),
-        workspace=_read_text(meta, "workspace") or defaults.workspace or None,
-        identity=read_person(context),
-        citations=_parse_citation_range(step),
-        extra={name: step.get(name) for name in ("websearchResultCount", "resumeState", "agent", "depth")},
-        progress=reporter,
-        heartbeat=reporter.report_alive,
-        # The header is a string in quotation marks (RFC 9651, 3.3.3).
-        idempotency_key=key.strip().strip('"') or None if isinstance(key, str) else None,
-        answers=parse_host_decisions(decisions) if isinstance(decisions, list) else {},
-        is_cancelled=lambda: _is_cancelled(context),
-        client_model=(
-            find_client_model(context) if context.session.check_client_capability(SAMPLING_CAPABILITY) else None
-        ),
-    )
-    caller = get_caller(context)
-    return call if caller is None else apply_principal(call, caller, read_header(context, WORKSPACE_HEADER))
+    session_id: str | None = Field(None, alias="sessionId", max_length=200)
+    assistant_id: str | None = Field(None, alias="assistantId", max_length=200)
+    thread_id: str | None = Field(None, alias="threadId", max_length=200)
+    workspace: str | None = Field(None, max_length=200)
+
+
+class ConnectionContexts:
+    """The context of each connection."""
+
+    def __init__(self, defaults: CallDefaults) -> None:
+        self._defaults = defaults
+        self._overrides: WeakKeyDictionary[Connection, CallDefaults] = WeakKeyDictionary()
+
+    async def switch_context(self, context: ServerRequestContext[Any, Any], params: SwitchContextParams) -> EmptyResult:
+        """Handle the request."""
+        if can_return_questions(context):
+            message = "this protocol has no connection state; send session_id and assistant_id in each request's _meta"
+            raise MCPError(code=INVALID_REQUEST, message=message)
+        current = self._find_defaults(context)
+        given = {
+            "session": params.session_id,
+            "assistant": params.assistant_id,
+            "thread": params.thread_id,
+            "workspace": params.workspace,
+        }
+        changes = {name: value or getattr(self._defaults, name) for name, value in given.items() if value is not None}
+        switched = replace(current, **changes, chosen=current.chosen or "session" in changes)
+        self._overrides[context.session._connection] = switched  # noqa: SLF001 - the SDK has no public way to it
+        return EmptyResult()
+
+    def build_call(self, context: ServerRequestContext[Any, Any]) -> Call:
+        """Build a call from the request's `_meta`, else from the connection's defaults.
+
+        A call that names no assistant belongs to the client's own name. For authenticated callers the person comes from
+        their credential, not from the request, and the workspace must be one of theirs. Raises Refused for another
+        workspace.
+        """
+        defaults = self._find_defaults(context) if self._overrides else self._defaults
+        meta: Mapping[str, Any] = context.meta or {}
+        step = meta.get("stepContext")
+        step = step if isinstance(step, Mapping) else {}
+        reporter = ProgressReporter(context)
+        # Older clients have a session id over HTTP; newer protocols have none.
+        connection_session = "" if defaults.chosen else read_header(context, "mcp-session-id")
+        decisions = step.get("decisions")
+        key = meta.get(IDEMPOTENCY_META_KEY) or read_header(context, IDEMPOTENCY_HEADER)
+        call = Call(
+            session=_read_text(meta, "session_id") or connection_session or defaults.session,
+            assistant=_read_text(meta, "assistant_id") or defaults.assistant or read_client_name(context),
+            thread=_read_text(meta, "thread_id") or defaults.thread or None,
+            message=_read_text(meta, "message_id"),
+            workspace=_read_text(meta, "workspace") or defaults.workspace or None,
+            identity=read_person(context),
+            citations=_parse_citation_range(step) if step else None,
+            extra={name: step.get(name) for name in ("websearchResultCount", "resumeState", "agent", "depth")},
+            progress=reporter,
+            heartbeat=reporter.report_alive,
+            # The header is a string in quotation marks (RFC 9651, 3.3.3).
+            idempotency_key=key.strip().strip('"') or None if isinstance(key, str) else None,
+            answers=parse_host_decisions(decisions) if isinstance(decisions, list) else {},
+            is_cancelled=lambda: _is_cancelled(context),
+            client_model=(
+                find_client_model(context) if context.session.check_client_capability(SAMPLING_CAPABILITY) else None
+            ),
+        )
+        caller = get_caller(context)
+        return call if caller is None else apply_principal(call, caller, read_header(context, WORKSPACE_HEADER))
+
+    def _find_defaults(self, context: ServerRequestContext[Any, Any]) -> CallDefaults:
+        return self._overrides.get(context.session._connection, self._defaults)  # noqa: SLF001 - as above
 
 
 def get_caller(context: ServerRequestContext[Any, Any]) -> "Caller | None":

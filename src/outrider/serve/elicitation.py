@@ -26,7 +26,7 @@ from mcp_types import (
 from outrider.core.background import run_background
 from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded, Refused
-from outrider.core.questions import Decision, Question, QuestionAnswer, QuestionKind
+from outrider.core.questions import Decision, QuestionAnswer, QuestionKind
 
 INPUT_REQUIRED_VERSION: Final = "2026-07-28"
 CONSENT_FORM: Final = "consent"  # the form of a call that needs consent itself
@@ -139,21 +139,16 @@ def _build_form(question: AnswerNeeded) -> dict[str, Any]:
         return CONSENT_SCHEMA
     several = len(question.questions) > 1
     properties: dict[str, Any] = {}
-    for number, item in enumerate(question.questions, 1):
-        properties |= _build_fields(item, f"{number}. " if several else "")
+    for count, item in enumerate(question.questions, 1):
+        number = f"{count}. " if several else ""
+        title, choices = f"{number}{item.title}", CHOICE_LABELS[item.kind]
+        if choices:
+            labels = {"enum": list(choices), "enumNames": list(choices.values())}
+            properties[item.id] = {"type": "string", "title": title, **labels}
+            properties[item.id + REASON_SUFFIX] = {"type": "string", "title": f"{number}Why (for the agent)"}
+        else:
+            properties[item.id] = {"type": "string", "title": title, "description": item.message[:1_000]}
     return {"type": "object", "properties": properties, "required": [] if several else [question.questions[0].id]}
-
-
-def _build_fields(question: Question, number: str) -> dict[str, Any]:
-    title = f"{number}{question.title}"
-    choices = CHOICE_LABELS[question.kind]
-    if not choices:
-        return {question.id: {"type": "string", "title": title, "description": question.message[:1_000]}}
-    choice = {"type": "string", "title": title, "enum": list(choices), "enumNames": list(choices.values())}
-    return {
-        question.id: choice,
-        question.id + REASON_SUFFIX: {"type": "string", "title": f"{number}Why (for the agent)"},
-    }
 
 
 def _parse_form_decisions(form: ElicitResult, questions: Mapping[str, QuestionKind]) -> dict[str, QuestionAnswer]:
@@ -161,20 +156,15 @@ def _parse_form_decisions(form: ElicitResult, questions: Mapping[str, QuestionKi
     if form.action == "decline":
         return {question_id: QuestionAnswer("rejected") for question_id in questions}
     content = (form.content or {}) if form.action == "accept" else {}
-    answers = {
-        question_id: _parse_answer(kind, content.get(question_id), content.get(question_id + REASON_SUFFIX))
-        for question_id, kind in questions.items()
-    }
-    return {question_id: answer for question_id, answer in answers.items() if answer is not None}
-
-
-def _parse_answer(kind: QuestionKind, value: object, reason: object) -> QuestionAnswer | None:
-    if not isinstance(value, str) or not value:
-        return None
-    if kind == "question":
-        return QuestionAnswer("answered", value=value)
-    decision = next((decision for decision in CHOICE_LABELS[kind] if decision == value), None)
-    return QuestionAnswer(decision, str(reason or "")) if decision else None
+    answers: dict[str, QuestionAnswer] = {}
+    for question_id, kind in questions.items():
+        value, reason = content.get(question_id), content.get(question_id + REASON_SUFFIX)
+        if kind == "question":
+            if isinstance(value, str) and value:
+                answers[question_id] = QuestionAnswer("answered", value=value)
+        elif decision := next((decision for decision in CHOICE_LABELS[kind] if decision == value), None):
+            answers[question_id] = QuestionAnswer(decision, str(reason or ""))
+    return answers
 
 
 def _unpack_state(packed: str) -> tuple[str, dict[str, QuestionKind]]:

@@ -92,12 +92,12 @@ class DrainingServer(uvicorn.Server):
         self._on_started()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - uvicorn calls it
+        def stop_accepting() -> None:
+            self.should_exit = True
+            self._streams.close_all()
+
         if self._stop_requested.is_set() or self._loop is None:
             self.should_exit = self.force_exit = True
             return
         self._stop_requested.set()
-        self._loop.call_soon_threadsafe(self._loop.call_later, self._drain_notice_s, self._stop_accepting)
-
-    def _stop_accepting(self) -> None:
-        self.should_exit = True
-        self._streams.close_all()
+        self._loop.call_soon_threadsafe(self._loop.call_later, self._drain_notice_s, stop_accepting)

@@ -40,9 +40,13 @@ class ListChangeNotifier:
     """Polls for changes of a list once a client has seen it."""
 
     def __init__(self, toolbox: Toolbox) -> None:
+        async def read_tools_version() -> object:
+            await toolbox.refresh_tools()
+            return toolbox.version
+
         self.bus = InMemorySubscriptionBus()
         self._toolbox = toolbox
-        self._tools = WatchedList(self._read_tools_version, ToolsListChanged(), Connection.send_tool_list_changed)
+        self._tools = WatchedList(read_tools_version, ToolsListChanged(), Connection.send_tool_list_changed)
         self._prompts = WatchedList(
             toolbox.get_prompt_version, PromptsListChanged(), Connection.send_prompt_list_changed
         )
@@ -70,10 +74,6 @@ class ListChangeNotifier:
                 tasks.start_soon(self._poll_changes, self._prompts)
             yield {}
             tasks.cancel_scope.cancel()
-
-    async def _read_tools_version(self) -> object:
-        await self._toolbox.refresh_tools()
-        return self._toolbox.version
 
     async def _record_listed(
         self, watched: WatchedList, context: ServerRequestContext[Any, Any], *, changes: bool

@@ -8,7 +8,6 @@ from uuid import uuid4
 
 from mcp.server import NotificationOptions, Server, ServerRequestContext
 from mcp.server.caching import CacheHint
-from mcp.server.context import CallNext, HandlerResult
 from mcp.server.models import InitializationOptions
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.server.subscriptions import ListenHandler
@@ -41,18 +40,8 @@ from outrider.core.errors import AnswerNeeded, NotFound, OutriderError
 from outrider.core.result import Result
 from outrider.core.tool import Tool
 from outrider.core.toolbox import Toolbox
-from outrider.serve import (
-    arguments,
-    elicitation,
-    lean,
-    prompts,
-    protocol_results,
-    state_encryption,
-    surrogates,
-    tool_names,
-)
-from outrider.serve.context import CallDefaults
-from outrider.serve.context_switch import SWITCH_CONTEXT_METHOD, ConnectionContexts, SwitchContextParams
+from outrider.serve import elicitation, lean, middleware, prompts, protocol_results, tool_names
+from outrider.serve.context import SWITCH_CONTEXT_METHOD, CallDefaults, ConnectionContexts, SwitchContextParams
 from outrider.serve.instructions import build_instructions
 from outrider.serve.list_changes import ListChangeNotifier
 
@@ -120,9 +109,11 @@ class McpHandlers:
             await self._toolbox.refresh_tools()
             query = str((params.arguments or {}).get("query") or "")
             return lean.find_tools(self._filter_toolbox(self._build_call(context)), query)
-        tool = await self._find_tool(params.name)
+        tool = self._toolbox.tools.get(params.name) or await self._find_tool(params.name)
         try:
-            call, has_form = elicitation.resume_call(self._contexts.build_call(context), params)
+            call, has_form = self._contexts.build_call(context), False
+            if params.request_state is not None:  # a call that the client repeats
+                call, has_form = elicitation.resume_call(call, params)
             if self._roots and (roots_question := await self._roots.read_roots(context, call, params)):
                 return roots_question
             dismissed = has_form and not call.answers
@@ -338,14 +329,11 @@ def build_mcp_server(  # noqa: PLR0913 - an app names them all once
     if roots:
         server.add_notification_handler("notifications/roots/list_changed", NotificationParams, roots.forget_roots)
     security = approvals.security or RequestStateSecurity.ephemeral()
-    boundary = RequestStateBoundary(security, default_audience=name)
     server.middleware += [
-        surrogates.replace_result_surrogates,
-        arguments.parse_text_arguments,
-        *((lean.unwrap_lean_call, arguments.parse_text_arguments) if is_lean else ()),
-        state_encryption.explain_state_error,
-        boundary,
-        _lift_result_fields,
+        middleware.adapt_result,
+        middleware.parse_text_arguments,
+        *((lean.unwrap_lean_call, middleware.parse_text_arguments) if is_lean else ()),
+        RequestStateBoundary(security, default_audience=name),
     ]
     return server
 
@@ -372,10 +360,3 @@ def _build_server(
         on_subscriptions_listen=ListenHandler(list_changes.bus),
         lifespan=list_changes.lifespan,
     )
-
-
-async def _lift_result_fields(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    result = await call_next(ctx)
-    if ctx.method == "tools/call" and isinstance(result, dict):
-        return protocol_results.lift_resource_fields(result)
-    return result

@@ -19,7 +19,7 @@ from mcp_types import PromptArgument as McpArgument
 
 from outrider.core.context import Call
 from outrider.core.errors import OutriderError
-from outrider.core.prompts import Prompt, ToolsetContext
+from outrider.core.prompts import ToolsetContext
 from outrider.core.tool import Toolset
 from outrider.core.toolbox import Toolbox
 
@@ -55,7 +55,19 @@ async def list_prompts(toolbox: Toolbox, call: Call) -> ListPromptsResult:
         )
         for toolset in toolbox.list_toolsets()
     ]
-    return ListPromptsResult(prompts=[*context_prompts, *map(_to_mcp_prompt, await toolbox.list_prompts(call))])
+    toolset_prompts = [
+        McpPrompt(
+            name=prompt.name,
+            title=prompt.title,
+            description=prompt.description,
+            arguments=[
+                McpArgument(name=each.name, description=each.description or None, required=each.required)
+                for each in prompt.arguments
+            ],
+        )
+        for prompt in await toolbox.list_prompts(call)
+    ]
+    return ListPromptsResult(prompts=[*context_prompts, *toolset_prompts])
 
 
 async def get_prompt(toolbox: Toolbox, name: str, arguments: Mapping[str, str], call: Call) -> GetPromptResult:
@@ -72,14 +84,6 @@ async def get_prompt(toolbox: Toolbox, name: str, arguments: Mapping[str, str], 
                 raise MCPError(code=INVALID_PARAMS, message=f"{name} needs {', '.join(missing)}")
             return _build_prompt_result(prompt.description, prompt.render(arguments))
     raise MCPError(code=INVALID_PARAMS, message=f"no prompt {name[:100]!r}; prompts/list shows all")
-
-
-def _to_mcp_prompt(prompt: Prompt) -> McpPrompt:
-    arguments = [
-        McpArgument(name=argument.name, description=argument.description or None, required=argument.required)
-        for argument in prompt.arguments
-    ]
-    return McpPrompt(name=prompt.name, title=prompt.title, description=prompt.description, arguments=arguments)
 
 
 def _build_prompt_result(description: str, text: str, context: ToolsetContext | None = None) -> GetPromptResult:

@@ -1,7 +1,6 @@
 """Convert tools, results and errors to protocol types."""
 
 import base64
-from typing import Any
 
 from mcp_types import (
     CallToolResult,
@@ -91,19 +90,6 @@ def to_content_block(item: ResultBlock) -> ContentBlock:
             meta = item.meta | ({FIELDS_META_KEY: item.fields} if item.fields else {})
             contents = TextResourceContents(uri=item.uri, mime_type=item.mime_type, text=item.text, _meta=meta or None)
             return EmbeddedResource(resource=contents)
-
-
-def lift_resource_fields(result: dict[str, Any]) -> dict[str, Any]:
-    """Copy a resource's own fields next to its `uri` and `text`, where some clients look for them.
-
-    The SDK drops fields that the protocol does not define, so they are in `_meta` until here. They stay there too,
-    because typed clients would drop the copies.
-    """
-    for item in result.get("content", []):
-        resource = item.get("resource", {}) if isinstance(item, dict) else {}
-        fields = (resource.get("_meta") or {}).get(FIELDS_META_KEY, {})
-        resource.update({name: value for name, value in fields.items() if name not in resource})
-    return result
 
 
 def encode_base64(data: bytes) -> str:

@@ -8,7 +8,7 @@ import os
 import warnings
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.parse import unquote, urlsplit
 
 import anyio
 from mcp.server import ServerRequestContext
@@ -68,13 +68,10 @@ class HostRoots:
         if listed is not None:
             addresses = [urlsplit(str(root.uri)) for root in listed.roots]
             local = [each for each in addresses if each.scheme == "file" and each.netloc in ("", "localhost")]
-            await self._receive(call, [_parse_folder(each) for each in local])
-
-
-def _parse_folder(address: SplitResult) -> Path:
-    path = unquote(address.path)
-    # file:///C:/… (RFC 8089, appendix E.2)
-    return Path(path[1:] if os.name == "nt" and path[2:3] == ":" else path)
+            paths = [unquote(each.path) for each in local]
+            if os.name == "nt":  # file:///C:/… (RFC 8089, appendix E.2)
+                paths = [path[1:] if path[2:3] == ":" else path for path in paths]
+            await self._receive(call, [Path(path) for path in paths])
 
 
 async def _request_roots(context: ServerRequestContext) -> ListRootsResult | None:

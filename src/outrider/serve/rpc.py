@@ -116,10 +116,18 @@ class RpcEndpoint:
 
     async def answer_request(self, request: dict[str, Any], send: Send) -> None:
         """Call the tool, and send progress and result as encrypted lines."""
+        heartbeat_interval_s = 5.0
         into, out = anyio.create_memory_object_stream[dict[str, Any]](100)
+
+        async def send_heartbeats() -> None:
+            async with into:
+                while True:
+                    await anyio.sleep(heartbeat_interval_s)
+                    await into.send({"pulse": True})
+
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._call_tool, request, into.clone())
-            tasks.start_soon(_send_heartbeats, into)
+            tasks.start_soon(send_heartbeats)
             async with out:
                 count = 0
                 payload: dict[str, Any] = {}
@@ -147,14 +155,6 @@ class RpcEndpoint:
                 await into.send({"result": result})
             except OutriderError as error:
                 await into.send({"error": error.to_dict() | {"class": type(error).__name__}})
-
-
-async def _send_heartbeats(into: ObjectSendStream[dict[str, Any]]) -> None:
-    interval_s = 5.0
-    async with into:
-        while True:
-            await anyio.sleep(interval_s)
-            await into.send({"pulse": True})
 
 
 class _RpcApplication:

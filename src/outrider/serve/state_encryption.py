@@ -10,9 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mcp.server import ServerRequestContext
-from mcp.server.context import CallNext, HandlerResult
 from mcp.server.request_state import RequestStateSecurity
-from mcp.shared.exceptions import MCPError
 
 from outrider.serve.context import get_caller, read_header, read_person
 from outrider.serve.state_codec import StateCodec
@@ -37,18 +35,3 @@ def identify_principal(context: ServerRequestContext[Any, Any]) -> str:
         return "\x1f".join((caller.principal.name, str(meta.get("session_id") or "")))
     credential = hashlib.sha256((read_header(context, "authorization") or "").encode("utf-8", "replace")).hexdigest()
     return "\x1f".join((credential, read_person(context) or "", str(meta.get("session_id") or "")))
-
-
-async def explain_state_error(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    """Explain refused request state and what to do (a middleware). Only the log tells the exact reason."""
-    try:
-        return await call_next(ctx)
-    except MCPError as error:
-        data = error.error.data
-        if not isinstance(data, dict) or data.get("reason") != "invalid_request_state":
-            raise
-        message = (
-            "Invalid or expired requestState: it was changed, is too old, or belongs to another caller, conversation, "
-            "tool or arguments. Call the tool again without requestState to be asked again"
-        )
-        raise MCPError(code=error.error.code, message=message, data=data) from error

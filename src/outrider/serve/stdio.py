@@ -73,8 +73,8 @@ class StdioChannel:
 
 async def serve_stdio(server: Server[Any], descriptors: StdioDescriptors) -> None:
     """Serve MCP on the claimed descriptors until the client closes them."""
-    await HostSession(StdioChannel(descriptors), _refuse_repeat).serve(server)
 
+    async def refuse_repeat(_: JSONRPCRequest) -> bool:
+        return False
 
-async def _refuse_repeat(_: JSONRPCRequest) -> bool:
-    return False
+    await HostSession(StdioChannel(descriptors), refuse_repeat).serve(server)

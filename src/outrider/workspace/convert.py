@@ -94,8 +94,11 @@ def _format_table(table: tuple[list[str], list[dict[str, Any]]], wanted: ExportF
         csv.writer(target, lineterminator="\r\n").writerows([names, *cells])
         return target.getvalue()
     if wanted == "md":
-        lines = [names, ["---"] * len(names), *cells]
-        return "\n".join(map(_format_markdown_row, lines)) + "\n"
+        lines = [
+            ["<br>".join(cell.replace("\\", "\\\\").replace("|", "\\|").splitlines()) for cell in line]
+            for line in [names, ["---"] * len(names), *cells]
+        ]
+        return "".join(f"| {' | '.join(line)} |\n" for line in lines)
     head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
     body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>\n" for row in cells)
     return _build_page(path, f"<table><thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table>\n")
@@ -106,11 +109,6 @@ def format_cell(value: Any) -> str:
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _format_markdown_row(cells: list[str]) -> str:
-    escaped = (cell.replace("\\", "\\\\").replace("|", "\\|") for cell in cells)
-    return "| " + " | ".join("<br>".join(cell.splitlines()) for cell in escaped) + " |"
 
 
 def _build_page(path: str, body: str) -> str:

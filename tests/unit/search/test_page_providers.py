@@ -5,7 +5,7 @@ The browser is one without scripts: it fetches over real HTTP what loopback show
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -28,12 +28,14 @@ NO_API = sorted(name for name, provider in load_providers().items() if not provi
 
 @dataclass(frozen=True)
 class Plain:
-    """A browser without scripts."""
+    """A browser without scripts, which remembers how often it was looked for."""
 
     http: HttpClient
     why: str = ""
+    lookups: list[None] = field(default_factory=list)
 
     def explain_unavailable(self) -> str:
+        self.lookups.append(None)
         return self.why
 
     async def open_page(self, url: str) -> RenderedPage:
@@ -68,6 +70,14 @@ def planned(**settings: Any) -> SearchPlan:
 
 def names(made: SearchPlan) -> list[str]:
     return [each.provider.name for each in made.candidates]
+
+
+def test_a_browser_is_looked_for_only_where_its_pages_are_wanted():
+    browser = Plain(HttpClient(EgressGuard()))
+    services = SearchServices(browser=browser)
+    for browse in (False, True):
+        plan_search(SearchSettings(), {"BRAVE_API_KEY": "k"}, services, now=0.0, browse=browse)
+        assert bool(browser.lookups) is browse
 
 
 def test_where_pages_are_wanted_they_come_before_every_key():

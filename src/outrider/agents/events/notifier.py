@@ -46,14 +46,6 @@ def notify_events(connection: "Connection", events: Sequence[RunEvent]) -> None:
     notify_runs(connection, payloads)
 
 
-def _parse_payload(payload: str) -> tuple[str, list[RunEvent]]:
-    """Return the id of the run and its events, if the payload contains them."""
-    if not payload.startswith("["):
-        return payload, []
-    run_id, events = json.loads(payload)
-    return run_id, [RunEvent(run_id, *fields) for fields in events]
-
-
 class RunNotifier:
     """Receives the notifications of other processes.
 
@@ -105,7 +97,9 @@ class RunNotifier:
             driver: Any = (await connection.get_raw_connection()).driver_connection
             while True:
                 async for news in driver.notifies(timeout=keepalive_interval_s):
-                    self._on_news(*_parse_payload(news.payload))
+                    # The payload is the id of the run alone, or with its events.
+                    run_id, events = json.loads(news.payload) if news.payload.startswith("[") else (news.payload, [])
+                    self._on_news(run_id, [RunEvent(run_id, *fields) for fields in events])
                 await connection.execute(text("SELECT 1"))
         finally:
             self.is_connected = False

@@ -193,6 +193,12 @@ class EventStreams:
 
     def publish(self, run_id: str, kind: EventKind, data: dict[str, Any]) -> None:
         """Publish an event of an opened run without waiting for the database."""
+
+        def publish_and_write() -> None:
+            self._publish_pending()
+            if self._writer is None or self._writer.done():
+                self._writer = asyncio.get_running_loop().create_task(self._write_until_empty())
+
         buffer = self._buffers[run_id]
         last = buffer.pending[-1] if buffer.pending else None
         if kind in DELTA_KINDS and last and last[0] == kind and last[1]["step"] == data["step"]:
@@ -201,7 +207,7 @@ class EventStreams:
             buffer.pending.append((kind, data | {"text": to_storable_text(data["text"])} if "text" in data else data))
         if self._publish_timer is None:
             wait_s = max(0.0, self._published_at + self._gather - time.monotonic())
-            self._publish_timer = asyncio.get_running_loop().call_later(wait_s, self._publish_and_write)
+            self._publish_timer = asyncio.get_running_loop().call_later(wait_s, publish_and_write)
 
     async def flush(self) -> None:
         """Publish and save all events of all runs; events that cannot be saved stay. Raises Unavailable."""
@@ -238,11 +244,6 @@ class EventStreams:
             buffer.unsaved += events
             self._deliver_events(run_id, events)
 
-    def _publish_and_write(self) -> None:
-        self._publish_pending()
-        if self._writer is None or self._writer.done():
-            self._writer = asyncio.get_running_loop().create_task(self._write_until_empty())
-
     async def _write_until_empty(self) -> None:
         while self._list_unsaved():
             try:
@@ -253,24 +254,22 @@ class EventStreams:
             await asyncio.sleep(self._gather)
 
     async def _save_pending(self) -> None:
+        """Save all unsaved events, renumbered if necessary. Raises SequenceTakenError."""
+        max_tries = 4
         async with self._save_lock:
-            batch = await self._write_batch()
+            for _ in range(max_tries):
+                batch = self._list_unsaved()
+                try:
+                    if batch:
+                        await self._log.save_events(batch)
+                    break
+                except SequenceTakenError:
+                    await self._renumber_events()
+            else:
+                raise SequenceTakenError
             for run_id, seq in {event.run_id: event.seq for event in batch}.items():
                 if buffer := self._buffers.get(run_id):
                     buffer.unsaved = [event for event in buffer.unsaved if event.seq > seq]
-
-    async def _write_batch(self) -> list[RunEvent]:
-        """Save all unsaved events and return them; renumber them if necessary. Raises SequenceTakenError."""
-        max_tries = 4
-        for _ in range(max_tries):
-            try:
-                if batch := self._list_unsaved():
-                    await self._log.save_events(batch)
-            except SequenceTakenError:
-                await self._renumber_events()
-            else:
-                return batch
-        raise SequenceTakenError
 
     def _list_unsaved(self) -> list[RunEvent]:
         return [event for buffer in self._buffers.values() for event in buffer.unsaved]

@@ -41,7 +41,20 @@ class ArgumentEncryption:
 
     def decrypt_messages(self, serialized: Sequence[Any]) -> list[ModelMessage]:
         """Return the messages behind the JSON of `encrypt_messages`. Raises NotConfigured if the key is wrong."""
-        return ModelMessagesTypeAdapter.validate_python(self._map_parts(serialized, self._decrypt_value))
+
+        def decrypt(value: Any) -> Any:
+            if not isinstance(value, dict) or set(value) != {ENCRYPTED_KEY}:
+                return value
+            try:
+                return json.loads(self._cipher.unseal(value[ENCRYPTED_KEY]))
+            except Exception:  # noqa: BLE001 - the exceptions depend on the cipher
+                raise NotConfigured(
+                    "the private arguments of this run are encrypted with another key",
+                    hint="set the same serve.state_key in all processes that share the database",
+                    code="sealed_elsewhere",
+                ) from None
+
+        return ModelMessagesTypeAdapter.validate_python(self._map_parts(serialized, decrypt))
 
     def serialize_redacted(self, messages: Sequence[ModelMessage]) -> list[Any]:
         """Return the messages as JSON without private arguments."""
@@ -78,18 +91,6 @@ class ArgumentEncryption:
             for item in part["content"]
         ]
         return part | {"content": content}
-
-    def _decrypt_value(self, value: Any) -> Any:
-        if not isinstance(value, dict) or set(value) != {ENCRYPTED_KEY}:
-            return value
-        try:
-            return json.loads(self._cipher.unseal(value[ENCRYPTED_KEY]))
-        except Exception:  # noqa: BLE001 - the exceptions depend on the cipher
-            raise NotConfigured(
-                "the private arguments of this run are encrypted with another key",
-                hint="set the same serve.state_key in all processes that share the database",
-                code="sealed_elsewhere",
-            ) from None
 
 
 def _parse_arguments(args: Any) -> dict[str, Any] | None:

@@ -1,10 +1,9 @@
 """Run one attempt of a run until it answers, waits or stops."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from typing import Any
 
 from pydantic_ai import capture_run_messages
 from pydantic_ai.exceptions import ContentFilterError, OutputTokenLimitExceeded, UnexpectedModelBehavior
@@ -80,14 +79,12 @@ def _build_prompt(run: Run, history: list[ModelMessage] | None) -> str | None:
     """Return the task with its files; None if the history ends in calls that are to be made now."""
     if history and isinstance(history[-1], ModelResponse) and history[-1].tool_calls:
         return None
-    files = "\n".join(map(_describe_file, run.state.get("given", [])))
-    return f"{run.query}\n\nAttached files:\n{files}" if files else run.query
-
-
-def _describe_file(file: Mapping[str, Any]) -> str:
-    title, content = file.get("title") or file["id"], file.get("content")
-    name = f"- {title}" if title == file["id"] else f"- {title} (id {file['id']})"
-    return f"{name}\n{content}" if content else name
+    lines: list[str] = []
+    for file in run.state.get("given", []):
+        title, content = file.get("title") or file["id"], file.get("content")
+        lines.append(f"- {title}" if title == file["id"] else f"- {title} (id {file['id']})")
+        lines += [content] if content else []
+    return "\n".join([run.query, "", "Attached files:", *lines]) if lines else run.query
 
 
 def _convert_error(

@@ -255,6 +255,12 @@ class Daemon:
 
     async def _shut_down(self, kind: bytes) -> None:
         """Stop listening, let the next daemon start, and wait for the calls in progress."""
+
+        async def wait_until_answered(connection: HostConnection) -> None:
+            await connection.finished.wait()
+            while (host_session := self._connections.get(connection)) is not None and host_session.pending_count:
+                await host_session.changed.wait()
+
         await self._listener.close()
         self._release_lock()
         if kind == frames.MOVE_FRAME:
@@ -267,14 +273,8 @@ class Daemon:
             connection.send_frame(kind)
         with suppress(TimeoutError):
             async with asyncio.timeout(DRAIN_TIMEOUT_S):
-                await asyncio.gather(*map(self._wait_until_answered, list(self._connections)))
+                await asyncio.gather(*map(wait_until_answered, list(self._connections)))
         self._finished.set()
-
-    async def _wait_until_answered(self, connection: HostConnection) -> None:
-        """Wait until a host sends nothing more to this process, and has all its answers."""
-        await connection.finished.wait()
-        while (host_session := self._connections.get(connection)) is not None and host_session.pending_count:
-            await host_session.changed.wait()
 
     # Commands of `outrider daemon`
 

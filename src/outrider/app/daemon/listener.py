@@ -64,10 +64,17 @@ class DaemonListener:
 
     async def _listen_on_socket(self) -> bool:
         """Listen on a socket file; returns False if the file system has none."""
+
+        async def handle_connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            if daemon_socket.get_peer_uid(writer.get_extra_info("socket")) not in (os.geteuid(), None):
+                writer.close()
+                return
+            await self._handler(reader, writer)
+
         previous_umask = os.umask(0o177)
         try:
             self._server = await asyncio.start_unix_server(
-                self._handle_socket, self._paths.socket_path, limit=STREAM_LIMIT_BYTES
+                handle_connection, self._paths.socket_path, limit=STREAM_LIMIT_BYTES
             )
         except OSError:
             return False
@@ -75,12 +82,6 @@ class DaemonListener:
             os.umask(previous_umask)
         self._socket_identity = _identify_file(self._paths.socket_path)
         return True
-
-    async def _handle_socket(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if daemon_socket.get_peer_uid(writer.get_extra_info("socket")) not in (os.geteuid(), None):
-            writer.close()
-            return
-        await self._handler(reader, writer)
 
     async def _handle_loopback(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Prove that we know the token, and accept only relays that know it too."""

@@ -38,18 +38,19 @@ class DaemonProcess:
 
     def serve(self, command_line: CommandLineReader, settle: Callable[[], None]) -> None:
         """Serve hosts until the daemon ends; `settle` is called once its event loop runs."""
-        anyio.run(self._serve_async, command_line, settle)
 
-    async def _serve_async(self, command_line: CommandLineReader, settle: Callable[[], None]) -> None:
-        daemon = Daemon(self.paths, command_line, self._release_lock)
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, daemon.stop)
-        settle()
-        try:
-            await daemon.run_until_idle(lambda: self._report_to_starter("ready"))
-        except Exception as error:
-            log.exception("the daemon ends")
-            self._report_to_starter(str(error))
-            raise
+        async def run_daemon() -> None:
+            daemon = Daemon(self.paths, command_line, self._release_lock)
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, daemon.stop)
+            settle()
+            try:
+                await daemon.run_until_idle(lambda: self._report_to_starter("ready"))
+            except Exception as error:
+                log.exception("the daemon ends")
+                self._report_to_starter(str(error))
+                raise
+
+        anyio.run(run_daemon)
 
     def _report_to_starter(self, text: str) -> None:
         if self.ready >= 0:

@@ -44,6 +44,10 @@ class Database:
         pool_timeout_s: Seconds that a task waits for one of them when all are in use.
         migrate: Whether to bring the schema to the newest revision first; checks leave it as it is.
         outage_timeout_s: Seconds for which a transaction that has not begun waits during an outage.
+
+    Attributes:
+        dialect: `sqlite` or `postgresql`.
+        is_shared: Whether processes of several machines can work on it.
     """
 
     def __init__(
@@ -56,6 +60,8 @@ class Database:
         outage_timeout_s: float = OUTAGE_TIMEOUT_S,
     ) -> None:
         self.url = address.normalize_url(url)
+        self.dialect = address.get_dialect(self.url)
+        self.is_shared = self.dialect != "sqlite"
         self._migrates = migrate
         self.opened_event = anyio.Event()  # set once the database has been opened
         self._connections = connections
@@ -71,16 +77,6 @@ class Database:
     def from_file(cls, path: Path) -> "Database":
         """Return the SQLite database in the file."""
         return cls(address.build_sqlite_url(path))
-
-    @property
-    def dialect(self) -> str:
-        """`sqlite` or `postgresql`."""
-        return address.get_dialect(self.url)
-
-    @property
-    def is_shared(self) -> bool:
-        """Whether processes of several machines can work on it."""
-        return self.dialect != "sqlite"
 
     def now(self) -> float:
         """Return seconds since the epoch by the clock shared by all users of the database: the server's.

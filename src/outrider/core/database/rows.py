@@ -77,7 +77,12 @@ async def read_rows_by_key(database: Database, table: Table, keys: Sequence[RowK
 
 async def _select_rows(database: Database, query: Any) -> list[RowValues]:
     def execute_query(connection: Connection) -> list[RowValues]:
-        return [_to_row_values(row) for row in connection.execute(query).mappings()]
+        rows = []
+        for row in connection.execute(query).mappings():
+            marks = {name for name in row if name.startswith(ABSENT_PREFIX)}
+            absent = {name.removeprefix(ABSENT_PREFIX) for name in marks if row[name]}
+            rows.append({name: value for name, value in row.items() if name not in absent and name not in marks})
+        return rows
 
     return await database.run_transaction(execute_query, write=False)
 
@@ -86,13 +91,6 @@ def _build_select(table: Table) -> Any:
     """Select all columns, and for nullable JSON also whether it is NULL, which otherwise reads like JSON's null."""
     json_columns = [column for column in table.columns if column.nullable and isinstance(column.type, JSON)]
     return select(table, *(column.is_(None).label(f"{ABSENT_PREFIX}{column.name}") for column in json_columns))
-
-
-def _to_row_values(row: Mapping[Any, Any]) -> RowValues:
-    absent = {
-        name.removeprefix(ABSENT_PREFIX) for name, value in row.items() if name.startswith(ABSENT_PREFIX) and value
-    }
-    return {name: value for name, value in row.items() if name not in absent and not name.startswith(ABSENT_PREFIX)}
 
 
 def _clean_value(value: Any) -> Any:

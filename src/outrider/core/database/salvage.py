@@ -242,26 +242,23 @@ def _read_columns(connection: sqlite3.Connection, table: str) -> list[str]:
 
 def _build_row_check(table: Table, columns: Sequence[str]) -> Callable[[Row], bool]:
     """Return a check that a row's values are of their columns' types, which those of a damaged page often are not."""
-    checks = [_get_value_check(table.columns[name].type if name in table.columns else None) for name in columns]
+    kinds = [table.columns[name].type if name in table.columns else None for name in columns]
 
     def is_sound(row: Row) -> bool:
-        return all(value is None or check(value) for value, check in zip(row, checks, strict=True))
+        return all(value is None or _has_type(value, kind) for value, kind in zip(row, kinds, strict=True))
 
     return is_sound
 
 
-def _get_value_check(kind: Any) -> Callable[[Any], bool]:
+def _has_type(value: Any, kind: Any) -> bool:
+    """Return whether a stored value is of a column's type; True for a column of unknown type."""
     if kind is None:
-        return lambda _: True
+        return True
     if isinstance(kind, JSON):
-        return _is_json
-    expected = {float: (int, float), int: (int,), bool: (int,)}.get(kind.python_type, (kind.python_type,))
-    return lambda value: isinstance(value, expected)
-
-
-def _is_json(value: Any) -> bool:
-    try:
-        json.loads(value)
-    except (TypeError, ValueError, RecursionError):
-        return False
-    return True
+        try:
+            json.loads(value)
+        except (TypeError, ValueError, RecursionError):
+            return False
+        return True
+    types = {float: (int, float), int: (int,), bool: (int,)}.get(kind.python_type, (kind.python_type,))
+    return isinstance(value, types)

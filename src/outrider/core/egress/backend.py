@@ -123,9 +123,17 @@ class GuardedStream(AsyncNetworkStream):
     def get_extra_info(self, info: str) -> Any:
         if info == "ssl_object":
             return self._stream.extra(TLSAttribute.ssl_object, None)  # noqa: S610
-        if info == "is_readable":
-            return _is_readable(self._stream.extra(SocketAttribute.raw_socket, None))  # noqa: S610
-        return None
+        if info != "is_readable":
+            return None
+        # An idle connection that has data was closed or misbehaves.
+        raw_socket: Any = self._stream.extra(SocketAttribute.raw_socket, None)  # noqa: S610
+        if raw_socket is None or raw_socket.fileno() < 0:
+            return True
+        if not hasattr(select, "poll"):
+            return bool(select.select([raw_socket], [], [], 0)[0])
+        poll = select.poll()
+        poll.register(raw_socket, select.POLLIN)
+        return bool(poll.poll(0))
 
 
 class GuardedBackend(AsyncNetworkBackend):
@@ -174,14 +182,3 @@ async def wrap_tls(stream: ByteStream, context: ssl.SSLContext, hostname: str | 
     except BaseException:
         await anyio.aclose_forcefully(stream)
         raise
-
-
-def _is_readable(raw_socket: Any) -> bool:
-    """Return whether an idle connection has data, which means that it was closed or misbehaves."""
-    if raw_socket is None or raw_socket.fileno() < 0:
-        return True
-    if not hasattr(select, "poll"):
-        return bool(select.select([raw_socket], [], [], 0)[0])
-    poll = select.poll()
-    poll.register(raw_socket, select.POLLIN)
-    return bool(poll.poll(0))

@@ -119,7 +119,11 @@ class BodyDecoder:
     def __init__(self, codings: str, max_bytes: int) -> None:
         max_codings = 3
         names = [name.strip().lower().removeprefix("x-") for name in codings.split(",")]
-        self._decoders = [_build_decoder(name) for name in reversed(names) if name in SUPPORTED_CODINGS]
+        self._decoders: list[ContentDecoder] = [
+            BrotliDecoder() if name == "br" else DeflateDecoder() if name == "deflate" else MultiMemberDecoder(name)
+            for name in reversed(names)
+            if name in SUPPORTED_CODINGS
+        ]
         if len(self._decoders) > max_codings:
             raise ContentDecodingError(f"more than {max_codings} codings")
         self._bytes_left = [max_bytes] * len(self._decoders)
@@ -145,12 +149,6 @@ class BodyDecoder:
                     if self._bytes_left[index] < 0:
                         raise BodyTooLarge
                     yield decoded
-
-
-def _build_decoder(coding: str) -> ContentDecoder:
-    if coding == "br":
-        return BrotliDecoder()
-    return DeflateDecoder() if coding == "deflate" else MultiMemberDecoder(coding)
 
 
 def _import_zstd() -> Any:

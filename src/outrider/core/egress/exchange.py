@@ -134,16 +134,23 @@ async def send_request(
 
 async def read_body(response: httpcore2.Response, headers: Headers, request: HttpRequest) -> tuple[bytes, bool]:
     """Return the decoded body, and whether it was cut."""
+    # Many tiny chunks cost time instead of space, so they are refused too.
+    max_small_chunks, min_mean_bytes = 10_000, 16
     limit, body = request.limits.max_body_bytes, bytearray()
+    count = received = 0
     try:
         _check_content_length(response.status, headers, request)
-        decoder = BodyDecoder(headers.get("content-encoding", ""), request.limits.max_wire_bytes)
-        async with aclosing(_iter_chunks(response)) as chunks:
+        coding = headers.get("content-encoding", "")
+        decoder = BodyDecoder(coding, request.limits.max_wire_bytes) if coding else None
+        async with aclosing(response.stream.__aiter__()) as chunks:  # ty: ignore
             async for chunk in chunks:
-                for piece in decoder.feed(chunk):
+                count, received = count + 1, received + len(chunk)
+                if count > max_small_chunks and count * min_mean_bytes > received:
+                    raise BodyTooLarge  # noqa: TRY301 - handled as if the decoder had raised it
+                for piece in decoder.feed(chunk) if decoder else (chunk,):
                     body += piece
                     if len(body) > limit:
-                        raise BodyTooLarge  # noqa: TRY301 - handled as if the decoder had raised it
+                        raise BodyTooLarge  # noqa: TRY301 - as above
     except (BodyTooLarge, ReadLimitExceeded):
         if not request.cut:
             raise
@@ -170,18 +177,6 @@ def _translate_errors(host: str, limits: RequestLimits) -> Generator[None]:
             if isinstance(error, error_type):
                 raise Unavailable(message.format(host=host), code=code, hint=hint) from None
         raise
-
-
-async def _iter_chunks(response: httpcore2.Response) -> AsyncGenerator[bytes]:
-    # Many tiny chunks cost time instead of space, so they are refused too.
-    max_small_chunks, min_mean_bytes = 10_000, 16
-    count = received = 0
-    async with aclosing(response.stream.__aiter__()) as chunks:  # ty: ignore
-        async for chunk in chunks:
-            count, received = count + 1, received + len(chunk)
-            if count > max_small_chunks and count * min_mean_bytes > received:
-                raise BodyTooLarge
-            yield chunk
 
 
 async def _send_once(

@@ -93,10 +93,20 @@ class IdleTimeout:
 async def forward_tunnel(client: ProxyClient, server: SocketStream, idle_seconds: float) -> None:
     """Forward bytes both ways until the server ends, a side fails, or no data arrives for so long."""
     idle_timeout = IdleTimeout(idle_seconds)
+
+    async def forward_upstream() -> None:
+        with suppress(*FORWARD_ERRORS):
+            data = client.early_data or await client.reader.read(READ_BYTES)
+            while data:
+                await server.send(data)
+                idle_timeout.restart()
+                data = await client.reader.read(READ_BYTES)
+            await server.send_eof()
+
     await client.send_event(h11.Response(status_code=200, headers=[]))
     with idle_timeout.scope:
         async with anyio.create_task_group() as both_ways:
-            both_ways.start_soon(_forward_upstream, client, server, idle_timeout.restart)
+            both_ways.start_soon(forward_upstream)
             with suppress(*FORWARD_ERRORS):
                 while True:
                     client.writer.write(await server.receive(READ_BYTES))
@@ -133,16 +143,6 @@ def filter_end_to_end(headers: HeaderPairs) -> list[tuple[bytes, bytes]]:
     dropped = {b"connection", b"expect", b"host", b"keep-alive", b"te", b"trailer", b"upgrade"}
     dropped |= {part.strip().lower() for name, value in headers if name == b"connection" for part in value.split(b",")}
     return [(name, value) for name, value in headers if name not in dropped and not name.startswith(b"proxy-")]
-
-
-async def _forward_upstream(client: ProxyClient, server: SocketStream, on_data: Callable[[], None]) -> None:
-    with suppress(*FORWARD_ERRORS):
-        data = client.early_data or await client.reader.read(READ_BYTES)
-        while data:
-            await server.send(data)
-            on_data()
-            data = await client.reader.read(READ_BYTES)
-        await server.send_eof()
 
 
 async def _forward_body(

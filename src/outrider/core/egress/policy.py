@@ -198,7 +198,14 @@ class EgressPolicy:
             if classified.kind in {"metadata", "multicast", "broadcast", "unspecified"}:
                 raise _build_refusal(f"{host} is {classified}", host, "")
             return
-        host_rules, address_rules = self._find_host_rules(host, port), self._find_address_rules(classified, port)
+        host_rules = self._find_host_rules(host, port)
+        address_rules = [
+            rule
+            for rule in self._allow
+            if rule.contains_address(classified.address) and rule.applies_to_port(port)
+            # A metadata address must be listed itself, not in a range.
+            if classified.kind != "metadata" or (rule.network and rule.network.num_addresses == 1)
+        ]
         if self.settings.only and not (host_rules or address_rules):
             raise _build_refusal(
                 f"{host} is not on the allow list, and nothing else may be reached",
@@ -214,9 +221,14 @@ class EgressPolicy:
         self, host: str, port: int, classified: AddressClassification, host_rules: Sequence[EgressRule]
     ) -> None:
         """Refuse a private address unless an entry for its name opens it; a local name has no others."""
+        loopback_names = ("localhost", "localdomain", "ip6-localhost", "ip6-loopback")
         is_implied = not self.settings.only or _is_subdomain(host, LOCAL_HOST_NAMES)
+        # The entry of an intranet name covers its private address, that of a loopback name this machine.
+        is_covered = classified.kind in {"public", "private", "shared"} or (
+            classified.kind == "loopback" and _is_subdomain(host, loopback_names)
+        )
         entry = str(classified.address)
-        if host_rules and _may_name_resolve_to(host, classified):
+        if host_rules and is_covered:
             if any(rule.scope == "private" or (not rule.scope and is_implied) for rule in host_rules):
                 return
             entry = f"{host_rules[0].text.removesuffix(' public')} private"
@@ -224,23 +236,6 @@ class EgressPolicy:
 
     def _find_host_rules(self, host: str, port: int) -> list[EgressRule]:
         return [rule for rule in self._allow if rule.matches_host(host) and rule.applies_to_port(port)]
-
-    def _find_address_rules(self, classified: AddressClassification, port: int) -> list[EgressRule]:
-        """Return the ranges that allow the address; a metadata address must be listed itself, not in a range."""
-        rules = [
-            rule for rule in self._allow if rule.contains_address(classified.address) and rule.applies_to_port(port)
-        ]
-        if classified.kind != "metadata":
-            return rules
-        return [rule for rule in rules if rule.network and rule.network.num_addresses == 1]
-
-
-def _may_name_resolve_to(host: str, classified: AddressClassification) -> bool:
-    """Return whether an allowed name covers the address: an intranet name covers its private address."""
-    loopback_names = ("localhost", "localdomain", "ip6-localhost", "ip6-loopback")
-    return classified.kind in {"public", "private", "shared"} or (
-        classified.kind == "loopback" and _is_subdomain(host, loopback_names)
-    )
 
 
 def _is_subdomain(host: str, names: Iterable[str]) -> bool:

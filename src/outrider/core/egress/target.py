@@ -67,7 +67,7 @@ def parse_target(text: str, *, base: str | None = None, params: QueryParams = No
     if url.username or url.password:
         raise build_url_error("the address holds a user name or password", "leave out everything before the @")
     url.hash = ""
-    if query := _encode_query(params):
+    if params and (query := _encode_query(params)):
         url.search = f"{url.search}&{query}" if url.search else query
     host = url.hostname.strip("[]").removesuffix(".")
     if not host or "" in host.split("."):

@@ -29,7 +29,24 @@ class FolderStorage:
 
     async def put(self, name: str, source: BinaryIO) -> StoredFile:
         """Store a file, under another name until it is complete."""
-        return await anyio.to_thread.run_sync(self._write_file, self._build_path(name), source)
+        path = self._build_path(name)
+        partial = path.with_suffix(".part")
+
+        def write_file() -> StoredFile:
+            digest, size = hashlib.sha256(), 0
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with partial.open("wb") as file:
+                    while block := source.read(BLOCK_BYTES):
+                        digest.update(block)
+                        size += file.write(block)
+                partial.replace(path)
+            except OSError as error:
+                _remove_file(partial)
+                raise build_storage_error(f"the file cannot be stored: {error.strerror}", FOLDER_HINT) from error
+            return StoredFile(size, digest.hexdigest())
+
+        return await anyio.to_thread.run_sync(write_file)
 
     async def read_range(self, name: str, start: int, stop: int) -> bytes:
         """Return the bytes from `start` to before `stop`."""
@@ -75,21 +92,6 @@ class FolderStorage:
 
     def _build_path(self, name: str) -> Path:
         return self.folder / str(uuid.UUID(name))
-
-    def _write_file(self, path: Path, source: BinaryIO) -> StoredFile:
-        partial = path.with_suffix(".part")
-        digest, size = hashlib.sha256(), 0
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with partial.open("wb") as file:
-                while block := source.read(BLOCK_BYTES):
-                    digest.update(block)
-                    size += file.write(block)
-            partial.replace(path)
-        except OSError as error:
-            _remove_file(partial)
-            raise build_storage_error(f"the file cannot be stored: {error.strerror}", FOLDER_HINT) from error
-        return StoredFile(size, digest.hexdigest())
 
 
 async def _run_file_read(work: Callable[[], ResultT]) -> ResultT:

@@ -41,18 +41,19 @@ class StderrTail:
     @asynccontextmanager
     async def open_pipe(self) -> AsyncGenerator[Any]:
         """Yield a file for the program to write to; a thread reads it until the last of its processes has ended."""
+        max_line_chars = 300
         reading, writing = os.pipe()
-        threading.Thread(target=self._read_lines, args=(reading,), daemon=True).start()
+
+        def read_lines() -> None:
+            with os.fdopen(reading, errors="replace") as file:
+                for line in file:
+                    for secret in self._secrets:
+                        line = line.replace(secret, "********")  # noqa: PLW2901
+                    self._lines.append(line.rstrip()[:max_line_chars])
+
+        threading.Thread(target=read_lines, daemon=True).start()
         with os.fdopen(writing, "w") as file:
             yield file
-
-    def _read_lines(self, descriptor: int) -> None:
-        max_line_chars = 300
-        with os.fdopen(descriptor, errors="replace") as file:
-            for line in file:
-                for secret in self._secrets:
-                    line = line.replace(secret, "********")  # noqa: PLW2901
-                self._lines.append(line.rstrip()[:max_line_chars])
 
 
 @asynccontextmanager

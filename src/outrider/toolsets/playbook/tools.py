@@ -241,10 +241,12 @@ async def build_page(playbooks: PlaybookStore, call: Call, page: int, page_size:
     pages = max(-(-result_page.total // size), 1)
     page_size = page_size if pages == 1 else size
     items = [_serialize_playbook(record) for record in result_page.items]
-    lines = [
-        f"{number}. {_format_playbook(record)}"
-        for number, record in enumerate(result_page.items, (page - 1) * size + 1)
-    ]
+    lines: list[str] = []
+    for number, record in enumerate(result_page.items, (page - 1) * size + 1):
+        content, created = record.content, _format_time(record.created_at)
+        goal, command = (json.dumps(text, ensure_ascii=False) for text in (content.goal, content.initialCommand))
+        summary = f"goal:{goal} initial:{command} steps:{len(content.workflow)} createdAt:{created}"
+        lines.append(f"{number}. id:{record.id} {summary}")
     if not lines:
         lines = [f"no page {page}; the last is {pages}" if result_page.total else "no playbooks yet; create_playbook"]
     data = {"page": page, "pageSize": page_size, "totalItems": result_page.total, "totalPages": pages, "items": items}
@@ -265,14 +267,6 @@ def _serialize_playbook(record: Playbook) -> dict[str, Any]:
         del content["inputs"]
     times = {"createdAt": _format_time(record.created_at), "updatedAt": _format_time(record.updated_at)}
     return {"id": record.id, "agentId": record.assistant} | content | times
-
-
-def _format_playbook(record: Playbook) -> str:
-    content = record.content
-    goal = json.dumps(content.goal, ensure_ascii=False)
-    command = json.dumps(content.initialCommand, ensure_ascii=False)
-    created = _format_time(record.created_at)
-    return f"id:{record.id} goal:{goal} initial:{command} steps:{len(content.workflow)} createdAt:{created}"
 
 
 def _serialize_run(run: PlaybookRun) -> dict[str, Any]:

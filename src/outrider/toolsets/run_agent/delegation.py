@@ -161,11 +161,19 @@ class Delegation:
     # Returning to earlier runs
 
     async def _find_earlier_run(self, call: Call) -> Run | None:
-        """Find the run that this call returns to, if it does."""
+        """Find the run that this call returns to, by its own state or a host's saved one; None if it does not."""
         if call.state:
             return await self.find_own_run(call.state, call)
-        resume = call.extra.get("resumeState")
-        return await self._find_resumed_run(resume, call) if isinstance(resume, Mapping) else None
+        saved = call.extra.get("resumeState")
+        ids = (saved.get("conversationId"), saved.get("userMessageId")) if isinstance(saved, Mapping) else (None, None)
+        conversation, message = ids
+        if not isinstance(conversation, str) or not isinstance(message, str):
+            return None
+        await self.conversations.get(conversation, call)
+        run = await self._run_store.find_by_message(conversation, message)
+        if run is None:
+            raise NotFound("resumeState: no run answers that message", hint="call again without resumeState")
+        return run
 
     async def _return_to_run(self, run: Run, request: DelegationRequest, call: Call) -> Result:
         """Return the result of a run that the same request has started before."""
@@ -174,17 +182,6 @@ class Delegation:
         if _is_handoff(request, call):
             return build_handoff_result(run, self.options.mime_prefix)
         return await self.wait_for_run(run, call)
-
-    async def _find_resumed_run(self, state: Mapping[str, Any], call: Call) -> Run | None:
-        """Find the run of a host's saved state; None if one of its two ids is missing."""
-        conversation, message = state.get("conversationId"), state.get("userMessageId")
-        if not isinstance(conversation, str) or not isinstance(message, str):
-            return None
-        await self.conversations.get(conversation, call)
-        run = await self._run_store.find_by_message(conversation, message)
-        if run is None:
-            raise NotFound("resumeState: no run answers that message", hint="call again without resumeState")
-        return run
 
     async def _apply_decisions(self, run: Run, call: Call) -> Run:
         """Store the call's answers, and resume the run if people have decided all that it waits for."""

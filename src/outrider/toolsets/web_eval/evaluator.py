@@ -238,18 +238,19 @@ class Evaluator:
 
     def _ensure_waiter(self, evaluation_id: str, run_id: str) -> None:
         """Start a task that concludes the evaluation when its run ends, unless there is one."""
-        if evaluation_id not in self._tasks and not self._closed:
-            self._tasks[evaluation_id] = asyncio.create_task(self._wait_and_conclude(evaluation_id, run_id))
 
-    async def _wait_and_conclude(self, evaluation_id: str, run_id: str) -> None:
-        try:
-            async for _ in self._runs.follow(run_id):
-                pass
-            run = await self._runs.get(run_id)
-            if run.has_ended:
-                await self._conclude_run(evaluation_id, run)
-        finally:
-            self._tasks.pop(evaluation_id, None)
+        async def wait_and_conclude() -> None:
+            try:
+                async for _ in self._runs.follow(run_id):
+                    pass
+                run = await self._runs.get(run_id)
+                if run.has_ended:
+                    await self._conclude_run(evaluation_id, run)
+            finally:
+                self._tasks.pop(evaluation_id, None)
+
+        if evaluation_id not in self._tasks and not self._closed:
+            self._tasks[evaluation_id] = asyncio.create_task(wait_and_conclude())
 
     async def _run_script(
         self,

@@ -1,6 +1,7 @@
 """Split what a kernel writes at the marks that end its cells."""
 
 from collections.abc import Callable
+from contextlib import suppress
 
 from outrider.workspace.sandbox.output import OutputBuffer
 
@@ -65,18 +66,12 @@ class CellStream(OutputBuffer):
         if self._has_reply:
             if len(self._after_mark) < LENGTH_DIGITS:
                 return
-            end = LENGTH_DIGITS + _parse_length(bytes(self._after_mark[:LENGTH_DIGITS]))
+            end = LENGTH_DIGITS
+            with suppress(ValueError):  # the code can write anything instead of a length
+                end += min(int(bytes(self._after_mark[:LENGTH_DIGITS]), 16), MAX_REPLY_BYTES)
         if len(self._after_mark) < end:
             return
         self.reply, rest = bytes(self._after_mark[LENGTH_DIGITS:end]), bytes(self._after_mark[end:])
         self._mark, self._after_mark, self.cell = b"", None, OutputBuffer(self._limit)
         self.cell.add(rest)
         self._notify()
-
-
-def _parse_length(digits: bytes) -> int:
-    """Return the length of a reply; 0 for what is not one, because the code can write anything."""
-    try:
-        return min(int(digits, 16), MAX_REPLY_BYTES)
-    except ValueError:
-        return 0

@@ -111,6 +111,7 @@ class KernelPool:
 
     async def _close_idle_forever(self) -> None:
         idle_s = self._sandbox.settings.idle_s
+        idle_time = f"{idle_s / 60:.0f} minutes" if idle_s >= 120 else f"{idle_s:g} s"
         while True:
             await anyio.sleep(min(idle_s / 2, 60.0))
             for slot in list(self._slots.values()):
@@ -119,7 +120,7 @@ class KernelPool:
                 async with slot.lock:
                     self._notice_death(slot)
                     if slot.kernel and time.monotonic() - slot.kernel.used_at > idle_s:
-                        await self._close_kernel(slot, f"it was closed after {_format_seconds(idle_s)} without a call")
+                        await self._close_kernel(slot, f"it was closed after {idle_time} without a call")
 
     async def _close_kernel(self, slot: KernelSlot, reason: str = "") -> None:
         """Close the kernel of a slot; without a reason, the session knows why."""
@@ -149,7 +150,3 @@ def describe_lost_names(names: list[str]) -> str:
         return ""
     more = f" and {len(names) - max_names} more" if len(names) > max_names else ""
     return f"; lost: {', '.join(names[:max_names])}{more}"
-
-
-def _format_seconds(seconds: float) -> str:
-    return f"{seconds / 60:.0f} minutes" if seconds >= 120 else f"{seconds:g} s"
