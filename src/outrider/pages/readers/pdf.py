@@ -20,7 +20,7 @@ from outrider.pages.readers.parsing.draft import DocumentDraft
 from outrider.pages.readers.parsing.errors import build_broken_error, build_encrypted_error
 from outrider.pages.readers.pdf_layout.blocks import PdfBlock, build_blocks
 from outrider.pages.readers.pdf_layout.footnotes import NOTE_AREA_SHARE, split_footnotes
-from outrider.pages.readers.pdf_layout.headers_footers import find_headers_footers, is_at_edge
+from outrider.pages.readers.pdf_layout.headers_footers import PAGE_LABEL, find_headers_footers, is_at_edge
 from outrider.pages.readers.pdf_layout.line import PdfLine
 from outrider.pages.readers.pdf_layout.page import PdfPage, read_page
 from outrider.pages.readers.text import format_code_block
@@ -28,9 +28,6 @@ from outrider.pages.readers.text import format_code_block
 CREATION_DATE = re.compile(r"D:(\d{4})(\d{2})?(\d{2})?")
 MIN_HEADING_SIZE_RATIO = 1.15  # of a heading's type size to that of the text
 SECTION_NUMBER = re.compile(r"(?<![\w.])\d{1,3}(?:\.|(?=\s))|(?<=\.)\d{1,3}\b")  # each number in a label like 2.1
-PAGE_NUMBER = re.compile(
-    r"^[-–—\s]*(?:page\s+)?(?:\d{1,4}|[ivxlc]{1,7})(?:\s*(?:/|of)\s*\d{1,4})?[-–—\s]*$", re.IGNORECASE
-)
 NUMBERED_TITLE = re.compile(r"^\d{1,4}\s|\s\d{1,4}$")
 TWO_LETTERS = re.compile(r"[^\W\d_]{2}")  # tells headings from large symbols in formulas
 PROGRAM_PREFIX = re.compile(r"^Microsoft (?:Word|PowerPoint|Excel) - ")
@@ -283,7 +280,7 @@ class PdfConverter:
             return True
         if not is_at_edge(line, page):
             return False
-        if PAGE_NUMBER.match(line.text[:60]):
+        if PAGE_LABEL.fullmatch(line.text[:60]):
             return True
         if not NUMBERED_TITLE.search(line.text) or line.size > MIN_HEADING_SIZE_RATIO * self.body_size:
             return False
