@@ -29,8 +29,10 @@ def merge_numeric_tables(lines: list[PdfLine]) -> list[PdfLine]:
     while index < len(lines):
         table = _NumericTable(lines, index) if _is_numeric_row(lines[index]) else None
         if table is None or not table.is_table:
-            merged.append(lines[index])
-            index += 1
+            # A long run of plain rows is one for all of its rows, which need not be tried one by one.
+            end = max(index + 1, table.end - MIN_NUMERIC_COLUMNS) if table else index + 1
+            merged += lines[index:end]
+            index = end
             continue
         headers = table.take_header_lines(merged)
         del merged[len(merged) - table.lines_above :]
@@ -94,10 +96,12 @@ class _NumericTable:
             self.taken.append(labels[0])
         self.end = self.start + len(self.taken)
         numbers = [cell for line in self.taken if _is_numeric_row(line) for cell in line.cells[1:]]
-        self.left_edges = [
-            min((cell.left for cell in numbers if self._find_column(cell) == column), default=edge)
-            for column, edge in enumerate(self.right_edges)
-        ]
+        self.left_edges = list(self.right_edges)
+        found: set[int] = set()
+        for cell in numbers:
+            column = self._find_column(cell)
+            self.left_edges[column] = min(self.left_edges[column], cell.left) if column in found else cell.left
+            found.add(column)
 
     @property
     def is_table(self) -> bool:
