@@ -29,6 +29,7 @@ from outrider.pages.reader import ReaderInput
 from outrider.pages.registry import find_reader
 
 OWN_FOLDER = Path(__file__).parent / "files"
+PAGES_FOLDER = Path(__file__).parent / "pages"  # written by make_pages.py
 MARKDOWN_SIGNS = re.compile(r"\\(?=[!-/:-@\[-`{-~])|\]\([^()\s]*\)|[*`\[]")
 
 FIGURES = ("cells", "neighbors", "tables", "order", "headings", "absent")
@@ -213,7 +214,7 @@ def describe_scores(scores: list[DocumentScore]) -> str:
 def main() -> None:
     """Print the scores of the folders, and of each document if asked."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folders", nargs="*", type=Path, default=[OWN_FOLDER])
+    parser.add_argument("folders", nargs="*", type=Path, default=[OWN_FOLDER, PAGES_FOLDER])
     parser.add_argument("--half", choices=("dev", "test"), default="")
     parser.add_argument("--each", action="store_true")
     arguments = parser.parse_args()
