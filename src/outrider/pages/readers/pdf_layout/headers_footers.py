@@ -109,9 +109,10 @@ def _find_lone_headers(page: PdfPage, body: float) -> Iterator[int]:
     """Yield the ids of header and footer lines of a page that no other page is like."""
     max_bands = 2  # a publication's line above a chapter's, for instance
     found: set[int] = set()
+    has_label = any(PAGE_LABEL.fullmatch(line.text[:60]) and is_at_edge(line, page) for line in page.lines)
     for _ in range(2):  # a page with a number has a running head, too, which may come first
         for upper in (True, False):
-            lines, is_numbered = page.lines, bool(found) or any(_is_page_label(line, page) for line in page.lines)
+            lines, is_numbered = page.lines, bool(found) or has_label
             for _ in range(max_bands):
                 band = next((band for _, band in _iter_edge_band(replace(page, lines=lines), body, upper=upper)), [])
                 lines = [line for line in lines if line not in band]
@@ -119,10 +120,6 @@ def _find_lone_headers(page: PdfPage, body: float) -> Iterator[int]:
                     break
                 found |= set(map(id, band))
     yield from found
-
-
-def _is_page_label(line: PdfLine, page: PdfPage) -> bool:
-    return is_at_edge(line, page) and PAGE_LABEL.fullmatch(line.text[:60]) is not None
 
 
 def _is_lone_header(band: list[PdfLine], rest: list[PdfLine], body: float, *, upper: bool, numbered: bool) -> bool:

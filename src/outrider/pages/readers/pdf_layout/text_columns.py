@@ -6,7 +6,7 @@ tables have short lines, or lines that end anywhere.
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import groupby, pairwise
+from itertools import accumulate, groupby, pairwise
 from operator import itemgetter
 from statistics import median
 
@@ -37,14 +37,22 @@ def sort_text_columns(lines: list[PdfLine]) -> list[PdfLine]:
 def _find_gutters(lines: list[PdfLine]) -> list[float]:
     """Return the middles of the strips between columns of text, from left to right."""
     max_crossing_share = 0.12
-    cells = [cell for line in lines if _is_prose(line) for cell in line.cells if len(cell.text) >= MIN_PROSE_CHARS]
+    max_coordinate = 20_000  # a page has at most 14,400 points (ISO 32000-1 annex C)
+    cells = [
+        cell
+        for line in lines
+        if _is_prose(line)
+        for cell in line.cells
+        if len(cell.text) >= MIN_PROSE_CHARS and -max_coordinate < cell.left < cell.right < max_coordinate
+    ]
     if len(cells) < 2 * MIN_COLUMN_LINES:
         return []
     left, right = int(min(cell.left for cell in cells)), int(max(cell.right for cell in cells))
-    coverage = [0] * (min(right - left, 10_000) + 2)  # per point; a page has at most 14,400
+    changes = [0] * (right - left + 3)  # of the number of cells, per point
     for cell in cells:
-        for x in range(max(0, int(cell.left) - left), min(len(coverage), int(cell.right) - left + 1)):
-            coverage[x] += 1
+        changes[int(cell.left) - left] += 1
+        changes[int(cell.right) - left + 1] -= 1
+    coverage = list(accumulate(changes))
     limit = max_crossing_share * max(coverage)
     gutters: list[float] = []
     start = None
