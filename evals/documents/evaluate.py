@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from statistics import mean, stdev
@@ -128,9 +129,13 @@ def _compare_rows(one: list[str], other: list[str]) -> float:
     return 2 * _align(one, other, _compare_cells) / max(1, len(one) + len(other))
 
 
+@lru_cache(maxsize=200_000)
 def _compare_cells(one: str, other: str) -> float:
+    """Return the likeness of two texts; numbers are the same or not."""
     one, other = _normalize(one), _normalize(other)
-    return 1.0 if one == other else SequenceMatcher(None, one, other, autojunk=False).ratio()
+    if one == other or not any(map(str.isalpha, one)) or not any(map(str.isalpha, other)):
+        return float(one == other)
+    return SequenceMatcher(None, one, other, autojunk=False).ratio()
 
 
 def _align(one: list[T], other: list[T], compare: Callable[[T, T], float]) -> float:
