@@ -291,13 +291,15 @@ class PdfConverter:
 
     def _find_heading_level(self, block: PdfBlock, page: int) -> int:
         """Return a block's heading level, 0 if it is not a heading."""
-        max_heading_chars = 200
+        max_heading_chars, max_sentence_words = 200, 10
         text = block.full_text
         if len(text) > max_heading_chars or " … " in text or not any(letter.isalpha() for letter in text):
             return 0
         levels = self.outline_levels.get(_normalize_title(text), {})
         if level := levels.get(page) or levels.get(0):
             return level
+        if text.endswith(".") and text.count(" ") >= max_sentence_words:
+            return 0
         size = round(block.size * 2) / 2
         if size not in self.heading_sizes and self._is_bold_heading(block):
             # As deep as its section number has parts, below all larger headings.

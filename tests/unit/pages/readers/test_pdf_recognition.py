@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from outrider.pages.readers.pdf_layout.recognition import find_tesseract
 from support.documents.office_files import read_document
 from support.documents.pdf_files import build_scanned_pdf, draw_text
 
+with_rapidocr = pytest.mark.skipif(not find_spec("rapidocr"), reason="the extra `ocr` is not installed")
 CONTENT = (
     draw_text(72, 700, "Lights of the coast", size=24)
     + draw_text(72, 650, "The harbour bell rings at dusk.", size=12)
@@ -20,6 +22,7 @@ CONTENT = (
 )
 
 
+@with_rapidocr
 def test_text_of_a_scanned_page_is_recognized_and_said_to_be():
     document = read_document(build_scanned_pdf(CONTENT))
     assert "# Lights of the coast\n\nThe harbour bell rings at dusk." in document.markdown
@@ -27,6 +30,7 @@ def test_text_of_a_scanned_page_is_recognized_and_said_to_be():
     assert document.metadata == {"pages": 1, "scanned": False, "recognized": [1]}
 
 
+@with_rapidocr
 def test_a_scanned_page_for_which_there_is_no_time_says_to_give_more():
     document = read_pdf(ReaderInput(build_scanned_pdf(CONTENT), "a.pdf", "application/pdf", time_limit_s=0))
     assert document.metadata["scanned"]
