@@ -2,10 +2,12 @@
 
     python -m evals.documents.evaluate [FOLDER...] [--half dev|test] [--each]
 
-A folder holds PDFs with what a person reads in them: `name.json` with `tables` (rows of cells, a merged cell repeated)
-and `order` (phrases in reading order), or `name-str.xml` as in the table competition of ICDAR 2013 (Göbel et al.),
-which tabula-java and camelot carry in their tests. Two figures for tables, both F1 over a document: of cells, and of
-neighbouring cells, that competition's own measure, which falls when a row, a column or a head is misplaced.
+A folder holds PDFs with what a person reads in them: `name.json` with `tables` (rows of cells, a merged cell repeated),
+`order` (phrases in reading order), `headings`, and `absent` (running heads and page numbers, which are not text); or
+`name-str.xml` as in the table competition of ICDAR 2013 (Göbel et al.), which tabula-java and camelot carry in their
+tests. Three figures for tables: F1 of cells and of neighbouring cells, that competition's own measure, which falls when
+a row, a column or a head is misplaced; and the likeness of whole tables, rows and cells aligned (as GriTS, Smock et
+al. 2022), where a table that is none counts as one that is missing.
 """
 
 import argparse
@@ -13,39 +15,53 @@ import json
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from statistics import mean, stdev
+from typing import TypeVar
 from xml.etree import ElementTree as ET
 
+from outrider.pages.document import Document
 from outrider.pages.reader import ReaderInput
 from outrider.pages.registry import find_reader
 
 OWN_FOLDER = Path(__file__).parent / "files"
+PAGES_FOLDER = Path(__file__).parent / "pages"  # written by make_pages.py
 MARKDOWN_SIGNS = re.compile(r"\\(?=[!-/:-@\[-`{-~])|\]\([^()\s]*\)|[*`\[]")
 
+FIGURES = ("cells", "neighbors", "tables", "order", "headings", "absent")
+HEADING = re.compile(r"^#{1,6} .*$", re.MULTILINE)
+
+T = TypeVar("T")
 Table = list[list[str]]
 
 
 @dataclass(frozen=True)
 class Truth:
-    """A PDF, its tables, and phrases in the order in which a person reads them."""
+    """A PDF, its tables, phrases in reading order, its headings, and what belongs to the page only."""
 
     path: Path
     tables: list[Table]
     order: list[str]
+    headings: list[str] = field(default_factory=list)
+    absent: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class DocumentScore:
-    """The scores of one document from 0 to 1; `order` is None where none is known."""
+    """The scores of one document from 0 to 1; None where nothing is known."""
 
     name: str
     cells: float
     neighbors: float
+    tables: float | None
     order: float | None
+    headings: float | None
+    absent: float | None
 
 
 def iter_truths(folder: Path, half: str = "") -> Iterator[Truth]:
@@ -58,7 +74,8 @@ def iter_truths(folder: Path, half: str = "") -> Iterator[Truth]:
         if xml.exists():
             yield Truth(path, read_competition_tables(xml), [])
         elif facts.exists() and isinstance(truth := json.loads(facts.read_text()), dict):
-            yield Truth(path, truth.get("tables", []), truth.get("order", []))
+            names = ("tables", "order", "headings", "absent")
+            yield Truth(path, *(truth.get(name, []) for name in names))
 
 
 def read_competition_tables(path: Path) -> list[Table]:
@@ -85,8 +102,57 @@ def score_document(truth: Truth) -> DocumentScore:
     document = reader.read(ReaderInput(body, truth.path.name, "application/pdf"))
     cells = [Counter(map("".join, _iter_cells(tables))) for tables in (document.tables, truth.tables)]
     neighbors = [Counter(_iter_neighbors(tables)) for tables in (document.tables, truth.tables)]
-    order = score_order(document.markdown, truth.order) if truth.order else None
-    return DocumentScore(truth.path.stem, _compute_f1(*cells), _compute_f1(*neighbors), order)
+    return DocumentScore(
+        truth.path.stem,
+        _compute_f1(*cells),
+        _compute_f1(*neighbors),
+        score_tables(document.tables, truth.tables),
+        score_order(document.markdown, truth.order) if truth.order else None,
+        score_headings(document, truth.headings) if truth.headings else None,
+        1 - mean(_normalize(text) in _normalize(document.markdown) for text in truth.absent) if truth.absent else None,
+    )
+
+
+def score_tables(found: list[Table], wanted: list[Table]) -> float | None:
+    """Return the likeness of tables that are paired in order, None where neither has one."""
+    found = [table for table in found if table]
+    if not found and not wanted:
+        return None
+    return 2 * _align(found, wanted, _compare_tables) / (len(found) + len(wanted))
+
+
+def _compare_tables(one: Table, other: Table) -> float:
+    return 2 * _align(one, other, _compare_rows) / (len(one) + len(other))
+
+
+def _compare_rows(one: list[str], other: list[str]) -> float:
+    return 2 * _align(one, other, _compare_cells) / max(1, len(one) + len(other))
+
+
+@lru_cache(maxsize=200_000)
+def _compare_cells(one: str, other: str) -> float:
+    """Return the likeness of two texts; numbers are the same or not."""
+    one, other = _normalize(one), _normalize(other)
+    if one == other or not any(map(str.isalpha, one)) or not any(map(str.isalpha, other)):
+        return float(one == other)
+    return SequenceMatcher(None, one, other, autojunk=False).ratio()
+
+
+def _align(one: list[T], other: list[T], compare: Callable[[T, T], float]) -> float:
+    """Return the greatest sum of likenesses of pairs that keep the order."""
+    best = [0.0] * (len(other) + 1)
+    for item in one:
+        row = [0.0]
+        for index, candidate in enumerate(other):
+            row.append(max(best[index + 1], row[index], best[index] + compare(item, candidate)))
+        best = row
+    return best[-1]
+
+
+def score_headings(document: Document, wanted: list[str]) -> float:
+    """Return the F1 of the headings; one that is split over two counts as none and two wrong ones."""
+    found = Counter(_normalize(line.lstrip("# ")) for line in HEADING.findall(document.markdown))
+    return _compute_f1(found, Counter(map(_normalize, wanted)))
 
 
 def score_order(markdown: str, phrases: list[str]) -> float:
@@ -142,7 +208,7 @@ def _normalize(text: str) -> str:
 def describe_scores(scores: list[DocumentScore]) -> str:
     """Return the mean of each figure with its standard error."""
     lines = [f"{len(scores)} documents"]
-    for name in ("cells", "neighbors", "order"):
+    for name in FIGURES:
         values = [value for score in scores if (value := getattr(score, name)) is not None]
         if values:
             error = stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
@@ -153,13 +219,14 @@ def describe_scores(scores: list[DocumentScore]) -> str:
 def main() -> None:
     """Print the scores of the folders, and of each document if asked."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folders", nargs="*", type=Path, default=[OWN_FOLDER])
+    parser.add_argument("folders", nargs="*", type=Path, default=[OWN_FOLDER, PAGES_FOLDER])
     parser.add_argument("--half", choices=("dev", "test"), default="")
     parser.add_argument("--each", action="store_true")
     arguments = parser.parse_args()
     scores = [score_document(truth) for folder in arguments.folders for truth in iter_truths(folder, arguments.half)]
     for score in sorted(scores, key=lambda score: score.neighbors) if arguments.each else []:
-        print(f"{score.neighbors:.3f} {score.cells:.3f} {score.order} {score.name}")
+        values = (getattr(score, name) for name in FIGURES)
+        print(*("  -  " if value is None else f"{value:.3f}" for value in values), score.name)
     print(describe_scores(scores))
 
 

@@ -1,5 +1,9 @@
 """Build PDFs of one page, object by object."""
 
+import zlib
+
+import pypdfium2
+
 from support.documents.font_files import build_square_font
 
 FONT_PREFIX = "<< /Type /Font /Subtype /Type1 /BaseFont"
@@ -29,6 +33,20 @@ def build_pdf_page(content: str, more: str = "", *objects: str, catalog: str = "
     head = f"xref\n0 {len(parts) + 1}\n0000000000 65535 f \n"
     tail = f"trailer\n<< /Size {len(parts) + 1} /Root 1 0 R >>\nstartxref\n{len(out)}\n%%EOF\n"
     return (out + head + table + tail).encode("latin-1")
+
+
+def build_scanned_pdf(content: str) -> bytes:
+    """Return a PDF of one page that is a picture of this content, at 150 dots an inch."""
+    with pypdfium2.PdfDocument(build_pdf_page(content)) as document:
+        picture = document[0].render(scale=150 / 72, grayscale=True).to_numpy()
+    height, width = picture.shape[:2]
+    pixels = zlib.compress(picture.tobytes()).hex()
+    image = (
+        f"<< /Type /XObject /Subtype /Image /Width {width} /Height {height} /ColorSpace /DeviceGray "
+        f"/BitsPerComponent 8 /Filter [/ASCIIHexDecode /FlateDecode] /Length {len(pixels)} >>"
+        f"\nstream\n{pixels}\nendstream"
+    )
+    return build_pdf_page("q 612 0 0 792 0 0 cm /I1 Do Q", "/Resources << /XObject << /I1 5 0 R >> >>", image)
 
 
 def build_unicode_pdf(pieces: list[tuple[float, float, str]]) -> bytes:

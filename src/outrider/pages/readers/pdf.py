@@ -7,30 +7,29 @@ within a page, while a process can be killed.
 import re
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
 import pypdfium2
 
 from outrider.core.errors import InvalidInput
+from outrider.core.installation import suggest_extra
 from outrider.pages.document import Document, to_single_line
 from outrider.pages.reader import DocumentReader, ReaderInput
 from outrider.pages.readers.parsing.draft import DocumentDraft
 from outrider.pages.readers.parsing.errors import build_broken_error, build_encrypted_error
 from outrider.pages.readers.pdf_layout.blocks import PdfBlock, build_blocks
 from outrider.pages.readers.pdf_layout.footnotes import NOTE_AREA_SHARE, split_footnotes
-from outrider.pages.readers.pdf_layout.headers_footers import find_headers_footers, is_at_edge
+from outrider.pages.readers.pdf_layout.headers_footers import PAGE_LABEL, find_headers_footers, is_at_edge
 from outrider.pages.readers.pdf_layout.line import PdfLine
 from outrider.pages.readers.pdf_layout.page import PdfPage, read_page
+from outrider.pages.readers.pdf_layout.recognition import find_recognizer, recognize_page
 from outrider.pages.readers.text import format_code_block
 
 CREATION_DATE = re.compile(r"D:(\d{4})(\d{2})?(\d{2})?")
 MIN_HEADING_SIZE_RATIO = 1.15  # of a heading's type size to that of the text
 SECTION_NUMBER = re.compile(r"(?<![\w.])\d{1,3}(?:\.|(?=\s))|(?<=\.)\d{1,3}\b")  # each number in a label like 2.1
-PAGE_NUMBER = re.compile(
-    r"^[-–—\s]*(?:page\s+)?(?:\d{1,4}|[ivxlc]{1,7})(?:\s*(?:/|of)\s*\d{1,4})?[-–—\s]*$", re.IGNORECASE
-)
 NUMBERED_TITLE = re.compile(r"^\d{1,4}\s|\s\d{1,4}$")
 TWO_LETTERS = re.compile(r"[^\W\d_]{2}")  # tells headings from large symbols in formulas
 PROGRAM_PREFIX = re.compile(r"^Microsoft (?:Word|PowerPoint|Excel) - ")
@@ -78,6 +77,7 @@ class PdfConverter:
     item_lefts: list[float] = field(default_factory=list)  # left edges of the current item and those around it
     header_footer_ids: set[int] = field(default_factory=set)  # ids of lines
     note_count: int = 0
+    is_recognition_late: bool = False  # whether a page was not recognized within its time
     picture_pages: list[int] = field(default_factory=list)  # pages that are a picture without text
 
     def __post_init__(self) -> None:
@@ -89,8 +89,8 @@ class PdfConverter:
 
     def convert(self) -> Document:
         scanned_notice = (
-            "(No text in this PDF of {} pages, which were scanned or drawn. Look for another version of it, "
-            "or have its letters recognised first, for instance with `ocrmypdf`.)"
+            "(No text in this PDF of {} pages, which were scanned or drawn. Look for another version of it, or have "
+            "its letters recognized: {}.)"
         )
         total, first = len(self.pdf), self.source.first_page
         if first > total > 0:
@@ -102,11 +102,11 @@ class PdfConverter:
         self.outline_levels = self._read_outline()
         self._measure_type_sizes(pages)
         self.header_footer_ids = find_headers_footers(pages, self.body_size)
-        has_letters = any(line.has_letters for page in pages for line in page.lines)
+        has_letters = any(page.has_letters for page in pages)
         is_scanned = not has_letters and not any(page.missing_fonts for page in pages)
         metadata: dict[str, Any] = {"pages": total, "scanned": is_scanned}
         if is_scanned:
-            self.draft.add_block(scanned_notice.format(total))
+            self.draft.add_block(scanned_notice.format(total, self._suggest_recognition()))
         written = 0
         for number, page in enumerate([] if is_scanned else pages, first):
             if written and self._is_out_of_time():
@@ -114,6 +114,7 @@ class PdfConverter:
             self._add_page(page, number, total)
             written += 1
         self._report_picture_pages(metadata)
+        self._report_recognized_pages(pages[:written], metadata)
         self._report_missing_fonts(pages, metadata)
         self._add_attachments(metadata)
         last = first - 1 + (len(pages) if is_scanned else written)
@@ -127,7 +128,7 @@ class PdfConverter:
         self.draft.add_block(f"--- page {number} of {total} ---")
         if not page.is_readable:
             self.draft.add_block("(this page cannot be read)")
-        elif page.has_picture and not any(line.has_letters for line in page.lines):
+        elif page.has_picture and not page.has_letters:
             self.picture_pages.append(number)
             self.draft.add_block("(this page is a picture without text)")
         blocks = build_blocks([line for line in page.lines if not self._is_header_footer(line, page)])
@@ -145,14 +146,37 @@ class PdfConverter:
         """List the pages that have pictures instead of text, with the way to recognize their letters."""
         max_listed_pages = 100
         picture_notice = (
-            "(No text was found on page{} {}, of which pictures take the place. To have their letters recognised, use "
-            "for instance `ocrmypdf --skip-text`.)"
+            "(No text was found on page{} {}, of which pictures take the place. To have their letters recognized: {}.)"
         )
         if self.picture_pages:
             metadata["pictured"] = self.picture_pages
             more = " and more" if len(self.picture_pages) > max_listed_pages else ""
             listed = ", ".join(map(str, self.picture_pages[:max_listed_pages])) + more
-            self.draft.add_block(picture_notice.format("s" if len(self.picture_pages) > 1 else "", listed))
+            self.draft.add_block(
+                picture_notice.format("s" if len(self.picture_pages) > 1 else "", listed, self._suggest_recognition())
+            )
+
+    def _suggest_recognition(self) -> str:
+        """Return ways to get the text of pictures; the built-in one only if it is not there."""
+        others = "run `ocrmypdf --skip-text` on the file"
+        if self.is_recognition_late:
+            return f"raise pages.timeout_s, within which it was not done, or {others}"
+        if find_recognizer():
+            return f"Outrider tried, and found none; {others}"
+        return f"{suggest_extra('ocr')}, install Tesseract (Debian's package tesseract-ocr), or {others}"
+
+    def _report_recognized_pages(self, pages: list[PdfPage], metadata: dict[str, Any]) -> None:
+        """List the pages whose text was recognized, since letters and numbers in it may be wrong."""
+        numbers = [number for number, page in enumerate(pages, self.source.first_page) if page.is_recognized]
+        if numbers:
+            late = " The time did not suffice for all: raise pages.timeout_s." if self.is_recognition_late else ""
+            metadata["recognized"] = numbers
+            self.draft.add_block(
+                f"(The text of this PDF was recognized in pictures, so that letters and numbers may be wrong.{late})"
+                if len(numbers) == len(pages)
+                else f"(The text of {len(numbers)} pages, from page {numbers[0]} on, was recognized in pictures, so "
+                f"that letters and numbers in it may be wrong.{late})"
+            )
 
     def _report_missing_fonts(self, pages: list[PdfPage], metadata: dict[str, Any]) -> None:
         """Name the fonts without which text was not read, with the way to get them."""
@@ -191,13 +215,34 @@ class PdfConverter:
         pages: list[PdfPage] = []
         size = 0
         begin = self.source.first_page - 1
+        longest_s = 0.0  # that a page took to be recognized
         for number in range(begin, min(len(self.pdf), begin + self.source.max_pages)):
-            pages.append(read_page(self.pdf, number, self.source.max_chars - size, self.draft.resolve_link))
-            self.draft.hidden_count += pages[-1].hidden_lines
-            size += sum(len(line.text) for line in pages[-1].lines)
+            page = read_page(self.pdf, number, self.source.max_chars - size, self.draft.resolve_link)
+            if page.is_readable and not page.has_letters and not page.missing_fonts:
+                started_at = time.monotonic()
+                if pages and started_at + longest_s - self.started_at > self.source.time_limit_s * parse_time_share:
+                    break
+                page = self._recognize(page, number)
+                if self.is_recognition_late and pages:
+                    self.is_recognition_late = False  # the last line says how to go on with this page
+                    break
+                longest_s = max(longest_s, time.monotonic() - started_at)
+            pages.append(page)
+            self.draft.hidden_count += page.hidden_lines
+            size += sum(len(line.text) for line in page.lines)
             if size >= self.source.max_chars or self._is_out_of_time(parse_time_share):
                 break
         return pages
+
+    def _recognize(self, page: PdfPage, number: int) -> PdfPage:
+        """Return a page with the text of its picture, if something can recognize it."""
+        if not (recognize := find_recognizer()):
+            return page
+        time_left_s = self.source.time_limit_s - (time.monotonic() - self.started_at)
+        picture = self.pdf[number]
+        lines, is_complete = recognize_page(picture, recognize, 0.95 * time_left_s)
+        self.is_recognition_late = not is_complete
+        return replace(page, lines=lines, bottom=0, top=picture.get_height(), is_recognized=True) if lines else page
 
     def _read_outline(self) -> dict[str, dict[int, int]]:
         """Return the levels of the bookmarks by title and page; page 0 for bookmarks without one."""
@@ -246,13 +291,15 @@ class PdfConverter:
 
     def _find_heading_level(self, block: PdfBlock, page: int) -> int:
         """Return a block's heading level, 0 if it is not a heading."""
-        max_heading_chars = 200
+        max_heading_chars, max_sentence_words = 200, 10
         text = block.full_text
         if len(text) > max_heading_chars or " … " in text or not any(letter.isalpha() for letter in text):
             return 0
         levels = self.outline_levels.get(_normalize_title(text), {})
         if level := levels.get(page) or levels.get(0):
             return level
+        if text.endswith(".") and text.count(" ") >= max_sentence_words:
+            return 0
         size = round(block.size * 2) / 2
         if size not in self.heading_sizes and self._is_bold_heading(block):
             # As deep as its section number has parts, below all larger headings.
@@ -283,7 +330,7 @@ class PdfConverter:
             return True
         if not is_at_edge(line, page):
             return False
-        if PAGE_NUMBER.match(line.text[:60]):
+        if PAGE_LABEL.fullmatch(line.text[:60]):
             return True
         if not NUMBERED_TITLE.search(line.text) or line.size > MIN_HEADING_SIZE_RATIO * self.body_size:
             return False

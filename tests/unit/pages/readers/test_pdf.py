@@ -171,3 +171,13 @@ def test_lone_numbers_that_count_nothing_stay():
     pages = [[(72, 700, 11, "In all:"), (300, 200, 11, total)] for total in ("410", "12", "77")]
     text = read_document(build_positioned_pdf(*pages)).text
     assert all(total in text.split() for total in ("410", "12", "77"))
+
+
+def test_a_sentence_in_large_type_is_no_heading():
+    lead = "The keeper of the light counts each boat that passes it at night."
+    lines = [(72, 740, 24, "Boats of the coast"), (72, 700, 15, lead), (72, 660, 15, "Who counts them?")]
+    text = [
+        (72, 620 - 13 * at, 10, f"{at} The tide comes in twice a day and the boats rise with it.") for at in range(9)
+    ]
+    markdown = read_document(build_positioned_pdf([*lines, *text])).markdown
+    assert f"\n\n{lead}\n\n## Who counts them?" in markdown

@@ -141,3 +141,25 @@ def test_links_with_commas_in_their_words_are_links():
 def test_letters_of_formulas_and_signs_beyond_the_first_plane_are_read():
     made = build_unicode_pdf([(72, 700, "ab")]).replace(b"<0061>", b"<d835dc38>").replace(b"<0062>", b"<d83ddea2>")
     assert "E🚢" in read_document(made).markdown
+
+
+def test_heads_and_feet_of_a_lone_page_go_by_a_page_number_or_by_text_that_goes_on():
+    text = [(72, 700 - 13 * at, 10, f"{at} {LOREM}") for at in range(9)]
+    goes_on = [(72, 700 - 13 * at, 10, LOREM.lower()) for at in range(9)]
+    cases = [  # what stands at an edge, the text, and whether the former goes
+        ([(72, 770, 10, "Tides of the coast"), (500, 770, 10, "17")], text, True),
+        ([(72, 30, 10, "Report to the council"), (500, 30, 10, "Page 3 of 12")], text, True),
+        ([(290, 30, 10, "A-12")], text, True),
+        ([(72, 770, 8, "Harbour Review, Vol. 12, No. 3")], text, True),
+        ([(72, 770, 10, "The keeper of the tower")], goes_on, True),
+        ([(72, 770, 8, "Annual record"), (290, 30, 10, "29")], text, True),
+        ([(72, 770, 10, "The keeper of the tower")], text, False),
+        ([(72, 770, 10, "Invoice no."), (500, 770, 10, "1178")], text, False),
+        ([(72, 770, 14, "Tides of the coast"), (500, 770, 14, "2024")], text, False),
+        ([(72, 30, 8, "Lamp & Sons, Quay 7, Wend")], text, False),
+        ([(72, 30, 8, "Source: the night book."), (290, 770, 10, "29")], text, False),
+    ]
+    for edge, lines, goes in cases:
+        markdown = read_document(build_positioned_pdf([*edge, *lines])).markdown
+        assert (edge[0][3] not in markdown) is goes, edge
+        assert lines[0][3] in markdown

@@ -374,3 +374,24 @@ def test_what_hangs_behind_a_letter_belongs_to_it():
         "c. Convey single copies of the chart with a copy of the written offer to provide the source of it.\n\n"
         "d. Convey it from a place."
     )
+
+
+def test_columns_whose_lines_are_painted_alternately_are_read_one_after_the_other():
+    words = ["the", "boats", "come", "home", "with", "the", "tide", "tonight"]
+    for count, leadings in ((2, (12, 12)), (2, (12, 12.7)), (3, (12, 12, 12))):
+        width = 520 // count
+        placed: list[tuple[float, float, float, str]] = []
+        for column, leading in enumerate(leadings):
+            for at in range(14):
+                turned = [*words[at % 8 :], *words[: at % 8]]
+                text = f"{'abc'[column]}{at} {' '.join(turned)}"[: 60 // count + 12]
+                placed.append((50 + width * column, 700 - leading * at, 8, text))
+        placed.sort(key=lambda piece: -piece[1])
+        pieces = [(50, 740, 16, "Boats, tides and all the lights of the coast"), *placed]
+        content = "".join(draw_text(x, y, text, size=size) for x, y, size, text in pieces)
+        markdown = read_document(build_pdf_page(content)).markdown
+        starts = [f"{name}{at} " for name in "abc"[:count] for at in range(14)]
+        places = [markdown.find(start) for start in starts]
+        assert -1 not in places
+        assert places == sorted(places)
+        assert "|" not in markdown

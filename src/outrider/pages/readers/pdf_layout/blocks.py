@@ -19,6 +19,7 @@ from outrider.pages.readers.pdf_layout.line import PdfCell, PdfLine
 from outrider.pages.readers.pdf_layout.numeric_tables import merge_numeric_tables
 from outrider.pages.readers.pdf_layout.painted_columns import join_painted_columns
 from outrider.pages.readers.pdf_layout.reading_order import sort_reading_order
+from outrider.pages.readers.pdf_layout.text_columns import sort_text_columns
 from outrider.pages.readers.pdf_layout.writing_modes import merge_vertical_lines
 
 BULLET_PREFIX = re.compile(r"^[•●▪■◦○➢❖❑✓➔►▶◆‣⁃∙·–*\u2022\uf0b7-]\s+(?=\S)" + f"|^[•●▪■◦](?=[{RTL_RANGES}])")
@@ -99,9 +100,8 @@ class PdfBlock:
 
 def build_blocks(lines: list[PdfLine]) -> list[PdfBlock]:
     """Return the blocks of a page in reading order, rotated lines last."""
-    upright = restore_paint_order(
-        merge_vertical_lines(merge_script_lines([line for line in lines if not line.rotated]))
-    )
+    scripted = merge_script_lines([line for line in lines if not line.rotated])
+    upright = restore_paint_order(sort_text_columns(merge_vertical_lines(scripted)))
     rows = join_painted_columns(_merge_rows(upright))
     rows = merge_aligned_tables(merge_borderless_tables(merge_numeric_tables(rows)))
     groups = list(_iter_line_groups(sort_reading_order(rows)))

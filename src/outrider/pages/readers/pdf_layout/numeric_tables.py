@@ -9,6 +9,7 @@ numbers.
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from outrider.pages.readers.pdf_layout.line import PdfCell, PdfLine
 
@@ -29,8 +30,10 @@ def merge_numeric_tables(lines: list[PdfLine]) -> list[PdfLine]:
     while index < len(lines):
         table = _NumericTable(lines, index) if _is_numeric_row(lines[index]) else None
         if table is None or not table.is_table:
-            merged.append(lines[index])
-            index += 1
+            # A long run of plain rows is one for all of its rows, which need not be tried one by one.
+            end = max(index + 1, table.end - MIN_NUMERIC_COLUMNS) if table else index + 1
+            merged += lines[index:end]
+            index = end
             continue
         headers = table.take_header_lines(merged)
         del merged[len(merged) - table.lines_above :]
@@ -94,10 +97,12 @@ class _NumericTable:
             self.taken.append(labels[0])
         self.end = self.start + len(self.taken)
         numbers = [cell for line in self.taken if _is_numeric_row(line) for cell in line.cells[1:]]
-        self.left_edges = [
-            min((cell.left for cell in numbers if self._find_column(cell) == column), default=edge)
-            for column, edge in enumerate(self.right_edges)
-        ]
+        self.left_edges = list(self.right_edges)
+        found: set[int] = set()
+        for cell in numbers:
+            column = self._find_column(cell)
+            self.left_edges[column] = min(self.left_edges[column], cell.left) if column in found else cell.left
+            found.add(column)
 
     @property
     def is_table(self) -> bool:
@@ -165,7 +170,8 @@ class _NumericTable:
     def _is_header_line(self, line: PdfLine) -> bool:
         """Return whether all cells but one are short and above the numbers."""
         max_cell_chars = 40
-        left = min(self.left_edges) - 4 * self.size
+        first = min(self.left_edges)
+        left = first - min(4 * self.size, max(self.size, 0.5 * (first - self.label)))  # labels may be narrow
         over = [cell for cell in line.cells if cell.right > left]
         return (
             bool(over)
@@ -240,7 +246,17 @@ class _NumericTable:
         widest = max(row.cells[0].right for row in self.taken)
         char_width = (label.right - label.left) / max(1, len(label.text))
         word_chars = len(label.text.split(" ", 1)[0]) + 1
-        return line.right + word_chars * char_width > widest and line.text[-1] not in ".:" and not line.bold
+        is_full = line.right + word_chars * char_width > widest and line.text[-1] not in ".:" and not line.bold
+        return is_full and self._is_wrapped(line, following)
+
+    def _is_wrapped(self, line: PdfLine, following: PdfLine) -> bool:
+        """Return whether a label is closer to the next line than rows are, or no wider than those of rows."""
+        max_gap_share = 0.75
+        rows = [row for row in self.taken if _is_numeric_row(row)]
+        heights = sorted(above.top - below.top for above, below in pairwise(self.taken) if {above, below} <= set(rows))
+        if heights and line.top - following.top < max_gap_share * heights[len(heights) // 2]:
+            return True
+        return max(row.cells[0].right for row in rows) >= line.right - 2 * self.size
 
 
 def _is_label_continuation(line: PdfLine, above: PdfLine) -> bool:

@@ -29,7 +29,8 @@ class PdfPage:
     """A page: its lines, its bottom and top in points, comments, and whether it could be read.
 
     `hidden_lines` counts the lines that are not visible; `has_picture` says whether any picture is drawn.
-    `missing_fonts` names the fonts without which some of its text could not be read.
+    `missing_fonts` names the fonts without which some of its text could not be read; `is_recognized` says whether its
+    text was recognized in a picture.
     """
 
     lines: list[PdfLine]
@@ -40,6 +41,11 @@ class PdfPage:
     hidden_lines: int = 0
     has_picture: bool = False
     missing_fonts: list[str] = field(default_factory=list)
+    is_recognized: bool = False
+
+    @property
+    def has_letters(self) -> bool:
+        return any(line.has_letters for line in self.lines)
 
     @property
     def height(self) -> float:

@@ -1,0 +1,458 @@
+"""Generate the PDFs of the corpus, with what a person reads in them.
+
+    python -m evals.documents.make_pages FOLDER
+
+It needs Typst and ReportLab (`pip install typst reportlab`) and a Chromium. Texts are made of drawn words, tables of drawn
+numbers, so that nothing in them has another author. Each PDF is one page, and `name.json` beside it says which tables
+it has, which phrases follow one another, which are headings, and which belong to the page and not to its text.
+"""
+
+import argparse
+import html
+import json
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import typst  # ty: ignore[unresolved-import]
+from reportlab.pdfgen import canvas  # ty: ignore[unresolved-import]
+
+NOUNS = (
+    "harbour", "lantern", "keeper", "vessel", "current", "shoreline", "beacon", "cargo", "ledger", "signal",
+    "compass", "anchor", "channel", "estuary", "market", "bridge", "workshop", "orchard", "archive", "valley",
+    "railway", "furnace", "garden", "library", "reservoir", "quarry", "meadow", "chimney", "village",
+    "observatory",
+)  # fmt: skip
+ADJECTIVES = ("quiet", "northern", "narrow", "early", "broken", "common", "distant", "heavy", "careful", "recent",
+              "seasonal", "ancient", "public", "modest")  # fmt: skip
+VERBS = ("supports", "measures", "replaces", "follows", "crosses", "describes", "increases", "protects", "delivers",
+         "records", "improves", "limits")  # fmt: skip
+ADVERBS = ("slowly", "rarely", "nearly", "mostly", "barely", "often", "evenly", "plainly", "gladly", "firmly")
+GROUPS = ("Northern", "Southern", "Coastal", "Inland", "Eastern", "Western")
+
+Table = list[list[str]]
+
+
+@dataclass
+class Draw:
+    """Draw sentences and tables; one seed gives the same ones each time."""
+
+    seed: int
+    starts: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.random = random.Random(self.seed)
+
+    def pick(self, words: tuple[str, ...]) -> str:
+        return self.random.choice(words)
+
+    def sentence(self) -> str:
+        while True:
+            start = f"The {self.pick(ADJECTIVES)} {self.pick(NOUNS)} {self.pick(ADVERBS)} {self.pick(VERBS)}"
+            if start not in self.starts:
+                self.starts.add(start)
+                return f"{start} the {self.pick(ADJECTIVES)} {self.pick(NOUNS)} behind the {self.pick(NOUNS)}."
+
+    def paragraph(self, sentences: int = 4) -> str:
+        return " ".join(self.sentence() for _ in range(sentences))
+
+    def title(self) -> str:
+        return f"{self.pick(ADJECTIVES).title()} {self.pick(NOUNS)}s and the {self.pick(NOUNS)}"
+
+    def number(self) -> str:
+        return self.pick(
+            (
+                str(self.random.randint(2, 999)),
+                f"{self.random.randint(1000, 99999):,}",
+                f"{self.random.random() * 100:.1f}",
+                f"{self.random.random() * 100:.1f}%",
+                f"({self.random.randint(1, 99)})",
+            )
+        )
+
+
+# Kinds of tables: each returns the rows, a merged cell repeated.
+
+
+def plain(draw: Draw) -> Table:
+    nouns = draw.random.sample(NOUNS, 9)
+    head = ["Station", *(noun.title() for noun in nouns[:3])]
+    return [head, *([noun.title(), *(draw.number() for _ in range(3))] for noun in nouns[3:])]
+
+
+def words(draw: Draw) -> Table:
+    rows = [["Part", "Task", "Keeper", "State"]]
+    rows.extend(
+        [noun, f"{draw.pick(ADVERBS)} {draw.pick(VERBS)}", draw.pick(NOUNS).title(), draw.pick(ADJECTIVES)]
+        for noun in draw.random.sample(NOUNS, 6)
+    )
+    return rows
+
+
+def wrapped(draw: Draw) -> Table:
+    rows = [["Rule", "Reason", "Since"]]
+    rows.extend(
+        [f"{draw.pick(ADJECTIVES).title()} {noun}", draw.sentence(), str(draw.random.randint(1801, 1999))]
+        for noun in draw.random.sample(NOUNS, 4)
+    )
+    return rows
+
+
+def two_level(draw: Draw) -> Table:
+    first, second = draw.random.sample(GROUPS, 2)
+    rows = [["Place", first, first, second, second], ["Place", "2021", "2022", "2021", "2022"]]
+    return rows + [[noun.title(), *(draw.number() for _ in range(4))] for noun in draw.random.sample(NOUNS, 6)]
+
+
+def sections(draw: Draw) -> Table:
+    rows = [["Item", "2023", "2024"]]
+    for group in draw.random.sample(GROUPS, 2):
+        rows.append([f"{group} district", "", ""])
+        rows += [[noun.title(), draw.number(), draw.number()] for noun in draw.random.sample(NOUNS, 3)]
+    return [*rows, ["Total", draw.number(), draw.number()]]
+
+
+def spanned(draw: Draw) -> Table:
+    rows = [["District", "Kind", "Count", "Share"]]
+    for group in draw.random.sample(GROUPS, 3):
+        rows += [[group, noun.title(), draw.number(), draw.number()] for noun in draw.random.sample(NOUNS, 2)]
+    return rows
+
+
+def sparse(draw: Draw) -> Table:
+    rows = [["Name", "First", "Second", "Third", "Fourth"]]
+    rows.extend(
+        [noun.title(), *(draw.number() if draw.random.random() < 0.65 else "" for _ in range(4))]
+        for noun in draw.random.sample(NOUNS, 7)
+    )
+    return rows
+
+
+KINDS: tuple[Callable[[Draw], Table], ...] = (plain, words, wrapped, two_level, sections, spanned, sparse)
+STYLES = ("grid", "booktabs", "head", "bare", "striped")
+
+
+def find_spans(rows: Table) -> Iterator[tuple[int, int, int, int, str]]:
+    """Yield row, column, rows, columns and text of each cell, equal cells merged in heads and first columns."""
+    seen: set[tuple[int, int]] = set()
+    heads = 2 if rows[0][0] == rows[1][0] else 1
+    for row, cells in enumerate(rows):
+        for column, text in enumerate(cells):
+            if (row, column) in seen:
+                continue
+            wide = tall = 1
+            if row < heads and text:
+                while column + wide < len(cells) and cells[column + wide] == text:
+                    wide += 1
+            if text and (column == 0 or row < heads):
+                while row + tall < len(rows) and rows[row + tall][column] == text:
+                    tall += 1
+            seen |= {(row + down, column + over) for down in range(tall) for over in range(wide)}
+            yield row, column, tall, wide, text
+
+
+def to_typst(rows: Table, style: str, widths: str = "") -> str:
+    heads = 2 if rows[0][0] == rows[1][0] else 1
+    last = len(rows)
+    rules = {
+        "grid": "stroke: 0.5pt",
+        "striped": "stroke: none, fill: (_, y) => if calc.odd(y) { luma(235) }",
+    }.get(style, "stroke: none")
+    lines = {
+        "booktabs": f"table.hline(y: 0), table.hline(y: {heads}, stroke: 0.5pt), table.hline(y: {last}),",
+        "head": f"table.hline(y: {heads}, stroke: 0.6pt),",
+    }.get(style, "")
+    if style == "booktabs" and heads > 1:
+        lines += (
+            "table.hline(y: 1, start: 1, end: 3, stroke: 0.4pt), table.hline(y: 1, start: 3, end: 5, stroke: 0.4pt),"
+        )
+    cells = []
+    for row, column, tall, wide, text in find_spans(rows):
+        shown = f"*{escape_typst(text)}*" if row < heads and style != "bare" else escape_typst(text)
+        align = "center" if wide > 1 else "left + top" if column == 0 or len(text) > 12 else ""
+        extra = f", align: {align}" if align else ""
+        cells.append(f"table.cell(x: {column}, y: {row}, rowspan: {tall}, colspan: {wide}{extra})[{shown}],")
+    is_text = any(any(map(str.isalpha, cell)) for cell in rows[-1][1:])
+    align = "left" if is_text else "right"
+    columns = widths or str(len(rows[0]))
+    return f"#table(columns: {columns}, align: {align}, inset: (x: 7pt, y: 4pt), {rules}, {lines}\n{''.join(cells)})\n"
+
+
+def escape_typst(text: str) -> str:
+    return "".join("\\" + char if char in "#$*_@<>~`\\[]" else char for char in text)
+
+
+def to_html(rows: Table, style: str) -> str:
+    heads = 2 if rows[0][0] == rows[1][0] else 1
+    body: dict[int, str] = {}
+    for row, _, tall, wide, text in find_spans(rows):
+        tag = "th" if row < heads else "td"
+        body[row] = body.get(row, "") + f'<{tag} rowspan="{tall}" colspan="{wide}">{html.escape(text)}</{tag}>'
+    lines = "".join(f"<tr>{body.get(row, '')}</tr>" for row in range(len(rows)))
+    return f'<table class="{style}">{lines}</table>'
+
+
+@dataclass
+class Page:
+    """What a generated page holds."""
+
+    name: str
+    tables: list[Table] = field(default_factory=list)
+    order: list[str] = field(default_factory=list)
+    headings: list[str] = field(default_factory=list)
+    absent: list[str] = field(default_factory=list)
+
+    def write_truth(self, folder: Path) -> None:
+        facts = {"tables": self.tables, "order": self.order, "headings": self.headings, "absent": self.absent}
+        path = folder / f"{self.name}.json"
+        path.write_text(json.dumps({key: value for key, value in facts.items() if value}, ensure_ascii=False) + "\n")
+
+    def add(self, text: str) -> str:
+        """Note where a paragraph begins and ends, and return it."""
+        pieces = text.split()
+        self.order += [" ".join(pieces[:4]), " ".join(pieces[-4:])]
+        return text
+
+
+SETTING = """#set page(width: 595pt, height: 842pt, margin: {margin}, header: [{header}], footer: [{footer}])
+#set text(font: "{font}", size: {size}pt, hyphenate: true)
+#set par(justify: true, leading: {leading}em, spacing: 1.1em)
+#set document(date: none)
+#show heading: set text(size: {heading}pt)
+"""
+FONTS = ("Libertinus Serif", "New Computer Modern", "Liberation Sans", "DejaVu Serif")
+
+
+def set_page(number: int, **changes: object) -> str:
+    values: dict[str, object] = {
+        "margin": "(x: 62pt, y: 70pt)", "header": "", "footer": "", "font": FONTS[number % 4], "size": 10,
+        "leading": 0.6, "heading": 12,
+    }  # fmt: skip
+    return SETTING.format_map(values | changes)
+
+
+def article(page: Page, draw: Draw, number: int) -> str:
+    """One column with headings and a table between paragraphs."""
+    rows, style = KINDS[number % 7](draw), STYLES[number % 5]
+    page.tables.append(rows)
+    title, second = draw.title(), draw.title()
+    page.headings += [title, second]
+    widths = "(110pt, 1fr, 60pt)" if KINDS[number % 7] is wrapped else ""
+    page.absent.append("Annual record of the coast")
+    return (
+        set_page(number, header="Annual record of the coast #h(1fr) 17", size=10 + number % 2)
+        + f"= {title}\n{page.add(draw.paragraph())}\n\n{page.add(draw.paragraph(3))}\n\n"
+        + f"#align({'center' if number % 2 else 'left'})[{to_typst(rows, style, widths)}]\n"
+        + f"== {second}\n{page.add(draw.paragraph(5))}\n\n{page.add(draw.paragraph(3))}\n"
+    )
+
+
+def paper(page: Page, draw: Draw, number: int) -> str:
+    """Two columns under a title, with a table in one of them and a footnote."""
+    rows, style = (plain, sections, words, two_level, sparse)[number % 5](draw), STYLES[1 + number % 4]
+    page.tables.append(rows)
+    title, heads = draw.title(), [draw.title() for _ in range(3)]
+    page.headings += [title, *heads]
+    page.absent += ["Journal of Shores", "Vol. 12"]
+    note = draw.sentence()
+    text = set_page(
+        number,
+        size=9,
+        heading=10.5,
+        header="#text(8pt)[Journal of Shores, Vol. 12 #h(1fr) 204]",
+        footer="",
+        leading=0.55,
+    )
+    text += f'#align(center)[#text(17pt, weight: "bold")[{title}]\n\nA. Wend, B. Tern and C. Reed]\n#v(10pt)\n'
+    text += "#columns(2, gutter: 18pt)[\n"
+    text += f"== {heads[0]}\n{page.add(draw.paragraph(7))}\n\n{page.add(draw.paragraph(5))}#footnote[{note}]\n\n"
+    text += f"== {heads[1]}\n{page.add(draw.paragraph(8))}\n\n#text(8pt)[{to_typst(rows, style)}]\n"
+    text += f"{page.add(draw.paragraph(8))}\n\n== {heads[2]}\n{page.add(draw.paragraph(9))}\n\n{page.add(draw.paragraph(6))}\n]"
+    return text
+
+
+def wide_table(page: Page, draw: Draw, number: int) -> str:
+    """Two columns below a table over the whole width."""
+    rows, style = (two_level, wrapped, plain, spanned)[number % 4](draw), STYLES[number % 3]
+    page.tables.append(rows)
+    head = draw.title()
+    page.headings.append(head)
+    widths = "(110pt, 1fr, 60pt)" if number % 4 == 1 else "(1fr,) * " + str(len(rows[0]))
+    text = set_page(number, size=9.5, footer="#align(center)[88]") + to_typst(rows, style, widths) + "\n#v(8pt)\n"
+    text += "#columns(2, gutter: 20pt)[\n" + f"{page.add(draw.paragraph(9))}\n\n{page.add(draw.paragraph(8))}\n\n"
+    text += f"== {head}\n{page.add(draw.paragraph(9))}\n\n{page.add(draw.paragraph(10))}\n\n{page.add(draw.paragraph(6))}\n]"
+    return text
+
+
+def newsletter(page: Page, draw: Draw, number: int) -> str:
+    """Three columns under a headline."""
+    title, heads = draw.title(), [draw.title() for _ in range(3)]
+    page.headings += [title, *heads]
+    text = set_page(number, size=8.5, heading=10) + f'#text(24pt, weight: "bold")[{title}]\n#v(4pt)\n'
+    text += "#columns(3, gutter: 14pt)[\n"
+    for head in heads:
+        text += f"== {head}\n" + "\n\n".join(page.add(draw.paragraph(count)) for count in (5, 6, 4)) + "\n\n"
+    return text + "]"
+
+
+def sidebar(page: Page, draw: Draw, number: int) -> str:
+    """A narrow column of small type beside the text."""
+    head = draw.title()
+    page.headings.append(head)
+    main = "\n\n".join(page.add(draw.paragraph(count)) for count in (5, 6, 5, 6))
+    side = "\n\n".join(page.add(draw.paragraph(count)) for count in (3, 3))
+    left, right = f"= {head}\n{main}", f"#text(8pt)[{side}]"
+    if number % 2:
+        page.order = [*page.order[8:], *page.order[:8]]
+        return set_page(number) + f"#grid(columns: (125pt, 1fr), column-gutter: 22pt, [{right}], [{left}])"
+    return set_page(number) + f"#grid(columns: (1fr, 125pt), column-gutter: 22pt, [{left}], [{right}])"
+
+
+def no_table(page: Page, draw: Draw, number: int) -> str:
+    """Formulas, underlined and boxed words, a listing and a form: nothing of it is a table."""
+    title = (
+        f"{draw.title()}, and how the {draw.pick(NOUNS)} {draw.pick(VERBS)} the {draw.pick(NOUNS)} of the whole country"
+    )
+    page.headings.append(title)
+    size = 20 if number % 2 else 17
+    text = set_page(number, size=10) + f'#par(justify: false)[#text({size}pt, weight: "bold")[{title}]]\n\n'
+    text += page.add(draw.paragraph(4)) + "\n\n$ c_(k+1) = (a + b) / (x_k^2 + 1) + sum_(i=1)^n w_i $\n\n"
+    text += "$ f(x) &= integral_0^1 g(t) dif t \\ &= 2 x + 3 y - z $\n\n"
+    text += (
+        page.add(draw.paragraph(2))
+        + f" Here #underline[{draw.sentence()}] and #box(stroke: 0.5pt, inset: 2pt)[boxed words].\n\n"
+    )
+    code = (
+        "def count(boats):\n    total = 0\n\n    for boat in boats:\n        total += boat.crew\n\n\n    return total"
+    )
+    text += f"```python\n{code}\n```\n\n" + page.add(draw.paragraph(3)) + "\n\n"
+    text += (
+        "Name: #box(width: 120pt, stroke: (bottom: 0.5pt)) #h(20pt) Date: #box(width: 80pt, stroke: (bottom: 0.5pt))\n"
+    )
+    return text
+
+
+def continued(page: Page, draw: Draw, number: int) -> str:
+    """A page out of a longer text: a running head, a page number and footnotes in one column."""
+    page.absent += [("Chapter four", "The keeper of the tower", "Report to the council")[number % 3]]
+    head = (
+        "#smallcaps[Chapter four] #h(1fr) 131",
+        "#align(center)[#emph[The keeper of the tower]]",
+        "#text(8pt)[Report to the council #h(1fr) March 2024]",
+    )[number % 3]
+    foot = "#align(center)[131]" if number % 3 else ""
+    paragraphs = [draw.paragraph(count) for count in (4, 5, 6, 5)]
+    paragraphs[0] = paragraphs[0].removeprefix("The ")
+    first, *rest = [page.add(paragraph) for paragraph in paragraphs]
+    notes = [f"#footnote[{draw.sentence()}]" for _ in range(2)]
+    body = first + "\n\n" + notes[0].join(rest[:2]).replace(notes[0], f"{notes[0]}\n\n") + notes[1] + "\n\n" + rest[2]
+    return set_page(number, size=10.5, header=head, footer=foot, margin="(x: 80pt, top: 62pt, bottom: 62pt)") + body
+
+
+def make_typst(folder: Path) -> None:
+    layouts = (
+        (article, 18),
+        (paper, 10),
+        (wide_table, 6),
+        (newsletter, 3),
+        (sidebar, 4),
+        (no_table, 3),
+        (continued, 3),
+    )
+    for layout, count in layouts:
+        for number in range(count):
+            page = Page(f"{layout.__name__.replace('_', '-')}-{number + 1:02}")
+            source = layout(page, Draw(1000 * count + number), number)
+            document = typst.compile(source.encode(), format="pdf", timestamp=0, pdf_standards="1.7")
+            (folder / f"{page.name}.pdf").write_bytes(document)
+            page.write_truth(folder)
+
+
+CSS = """@page { size: A4; margin: 16mm } body { font: 10pt/1.35 'Liberation Serif'; hyphens: auto; text-align: justify }
+table { border-collapse: collapse; margin: 8px 0; text-align: left } td, th { padding: 3px 10px; vertical-align: top }
+.grid td, .grid th { border: 1px solid #444 } .booktabs { border-top: 1px solid; border-bottom: 1px solid }
+.booktabs th, .head th { border-bottom: 1px solid } .striped tr:nth-child(even) td { background: #e8e8ee }
+td:not(:first-child) { text-align: VAR } .two { columns: 2; column-gap: 9mm; font-size: 9pt }"""
+
+
+def make_web(folder: Path, browser: str) -> None:
+    """Print pages of HTML, as people do from a browser."""
+    for number in range(12):
+        draw, page = Draw(7000 + number), Page(f"web-{number + 1:02}")
+        rows, style = KINDS[(3 * number) % 7](draw), STYLES[number % 5]
+        page.tables.append(rows)
+        title, second = draw.title(), draw.title()
+        page.headings += [title, second]
+        is_text = any(any(map(str.isalpha, cell)) for cell in rows[-1][1:])
+        paragraphs = [f"<p>{page.add(draw.paragraph(count))}</p>" for count in (4, 5)]
+        middle = [f"<p>{page.add(draw.paragraph(count))}</p>" for count in (6, 7, 5)]
+        body = f"<h1>{title}</h1>{paragraphs[0]}{paragraphs[1]}{to_html(rows, style)}<h2>{second}</h2>"
+        body += f'<div class="{"two" if number % 2 else ""}">{"".join(middle)}</div>'
+        css = CSS.replace("VAR", "left" if is_text else "right")
+        source = folder / f"{page.name}.html"
+        source.write_text(f'<html lang="en"><meta charset="utf-8"><title>{title}</title><style>{css}</style>{body}')
+        command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer"]
+        target = folder / f"{page.name}.pdf"
+        subprocess.run([*command, f"--print-to-pdf={target}", source.as_uri()], check=True, capture_output=True)  # noqa: S603
+        source.unlink()
+        page.write_truth(folder)
+
+
+def make_painted(folder: Path) -> None:
+    """Paint lines of two columns alternately, as recognized scans and some programs do."""
+    for number in range(6):
+        draw, page = Draw(9000 + number), Page(f"painted-{number + 1:02}")
+        pdf = canvas.Canvas(str(folder / f"{page.name}.pdf"), pagesize=(595, 842), invariant=1)
+        title = draw.title()
+        page.headings.append(title)
+        pdf.setFont("Helvetica-Bold", 15)
+        pdf.drawString(60, 780, title)
+        columns = [[page.add(draw.paragraph(count)) for count in (6, 7, 6)] for _ in range(2)]
+        size, leadings = 9, ((12, 12), (12, 12.8), (11.5, 13))[number % 3]
+        placed = []
+        for column, paragraphs in enumerate(columns):
+            y = 750.0
+            for paragraph in paragraphs:
+                for line in split_text(pdf, paragraph, size, 225):
+                    placed.append((60 + 250 * column, y, line))
+                    y -= leadings[column]
+                y -= 5
+        pdf.setFont("Times-Roman", size)
+        for x, y, line in sorted(placed, key=lambda piece: -piece[1]) if number < 3 else placed:
+            pdf.drawString(x, y, line)
+        pdf.save()
+        page.write_truth(folder)
+
+
+def split_text(pdf: canvas.Canvas, text: str, size: float, width: float) -> list[str]:
+    """Break a text into lines."""
+    lines = [""]
+    for word in text.split():
+        longer = f"{lines[-1]} {word}".strip()
+        if pdf.stringWidth(longer, "Times-Roman", size) > width:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return lines
+
+
+def main() -> None:
+    """Write the corpus."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    folder = parser.parse_args().folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    make_typst(folder)
+    make_painted(folder)
+    browser = shutil.which("chromium")
+    if not browser:
+        sys.exit("chromium is not installed: the pages web-* were not made")
+    make_web(folder, browser)
+
+
+if __name__ == "__main__":
+    main()
