@@ -36,6 +36,7 @@ from outrider.core.database.database import Database
 from outrider.core.discovery import discover_instances
 from outrider.core.egress.guard import EgressGuard
 from outrider.core.http import HttpClient
+from outrider.core.notices.notifier import Notifier
 from outrider.core.storage.factory import build_storage
 from outrider.core.tool import InstalledToolNames, Toolset
 from outrider.core.tool_policy import ToolPolicy
@@ -43,6 +44,7 @@ from outrider.core.toolbox import Toolbox
 from outrider.flows.approvals import FlowApprovals
 from outrider.flows.flow_runs import FlowRuns
 from outrider.flows.flow_store import FlowStore
+from outrider.flows.scheduler import FlowScheduler
 from outrider.pages.crawl import Crawler
 from outrider.pages.pages import Pages
 from outrider.plans import PlanStore
@@ -52,6 +54,7 @@ from outrider.serve.state_codec import StateCodec
 from outrider.settings import LoadedSettings, Settings
 from outrider.toolsets.content_store.autosave import Autosave
 from outrider.toolsets.content_store.sources import ContentSources
+from outrider.toolsets.flows.scheduled_runs import ScheduledRuns
 from outrider.toolsets.mcp_servers import ServerTools
 from outrider.toolsets.options import ToolOptions
 from outrider.toolsets.run_agent.attachments import Attachments
@@ -109,6 +112,7 @@ class Container:
             pages=self.pages,
             crawler=self.crawler,
             watcher=self.watcher,
+            flow_scheduler=self.flow_scheduler,
             content=self.content,
             browsers=self.browsers,
             runs=self.runs,
@@ -242,6 +246,35 @@ class Container:
         """Looks at pages, searches and values again and again."""
         read_target = build_target_reader(self.pages, lambda: self.search, self.settings.pages.crawl_robots)
         return Watcher(self.database, self.settings.watches, read_target, self.http, self.loaded.environ)
+
+    @cached_property
+    def scheduled_runs(self) -> ScheduledRuns:
+        """Prepares and makes the runs of schedules."""
+        return ScheduledRuns(
+            self.flow_store, FlowApprovals(self.database), self.settings.tools, lambda: self.scheduled_toolbox
+        )
+
+    @cached_property
+    def scheduled_toolbox(self) -> Toolbox:
+        """The tools with which scheduled flows run, whether hosts are offered them or not."""
+        return self.build_full_toolbox()
+
+    @cached_property
+    def flow_scheduler(self) -> FlowScheduler:
+        """Runs flows when they are due."""
+        return FlowScheduler(
+            self.database,
+            self.settings.flows,
+            str(self.loaded.workspace),
+            Notifier(self.http, self.settings.watches.notices, self.loaded.environ),
+            self.scheduled_runs,
+            default_timezone=self.settings.watches.timezone or "UTC",
+        )
+
+    @property
+    def flow_store(self) -> FlowStore:
+        """The flows of this project."""
+        return FlowStore(self.loaded.workspace, self.settings.data_dir, self.loaded.environ)
 
     @cached_property
     def search(self) -> Search:
@@ -445,7 +478,9 @@ class Container:
             PlaybookStore: PlaybookStore(self.database),
             FlowRuns: FlowRuns(self.database),
             FlowApprovals: FlowApprovals(self.database),
-            FlowStore: FlowStore(self.loaded.workspace, self.settings.data_dir, self.loaded.environ),
+            FlowStore: self.flow_store,
+            FlowScheduler: self.flow_scheduler,
+            ScheduledRuns: self.scheduled_runs,
         }
 
     @property

@@ -119,4 +119,6 @@ def describe_run(run: StoredRun) -> dict[str, Any]:
     }
     row |= {"seconds": round(run.ended_at - run.started_at, 1)} if run.ended_at else {}
     row |= {"step": run.step} if run.step and state != "done" else {}
+    row |= {"scheduled": True} if run.schedule else {}
+    row |= {"healed": run.healed} if run.healed else {}
     return row | ({"message": escape_line(run.message)} if run.message else {})

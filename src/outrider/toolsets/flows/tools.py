@@ -1,5 +1,6 @@
 """Tools that save, list, show, run and delete flows."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import anyio
@@ -176,6 +177,8 @@ async def resumeFlow(
     run = await runs.load_run(call, runId)
     if run.state == "done":
         raise InvalidInput(f"runId: {run.id} has ended right", hint="runFlow starts a new run")
+    if not run.sources:
+        raise InvalidInput(f"runId: {run.id} could not load its flow", hint=f"correct {run.flow}, then use runFlow")
     options = run.options
     request = RunRequest(
         load_program(run.flow, lambda name: run.sources[name]),
@@ -197,8 +200,13 @@ async def listFlowRuns(runs: FlowRuns, call: Call, /, name: str | None = None) -
     """List the latest runs, newest first."""
     found = await runs.list_runs(call, name or "")
     rows = [describe_run(run) for run in found]
-    lines = [" ".join(str(value) for value in row.values()) for row in rows]
+    lines = [_format_run(row) for row in rows]
     return Result((TextBlock("\n".join(lines) or "There are no runs: runFlow starts one."),), data={"runs": rows})
+
+
+def _format_run(row: Mapping[str, Any]) -> str:
+    words = {"scheduled": "scheduled", "healed": f"healed {row.get('healed')}"}
+    return " ".join(words.get(name, str(value)) for name, value in row.items())
 
 
 def _find_session(browsers: Browsers, call: Call, session_id: str | None) -> "Session":
