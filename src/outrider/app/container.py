@@ -36,7 +36,6 @@ from outrider.core.database.database import Database
 from outrider.core.discovery import discover_instances
 from outrider.core.egress.guard import EgressGuard
 from outrider.core.http import HttpClient
-from outrider.core.notices.notifier import Notifier
 from outrider.core.storage.factory import build_storage
 from outrider.core.tool import InstalledToolNames, Toolset
 from outrider.core.tool_policy import ToolPolicy
@@ -54,7 +53,6 @@ from outrider.serve.state_codec import StateCodec
 from outrider.settings import LoadedSettings, Settings
 from outrider.toolsets.content_store.autosave import Autosave
 from outrider.toolsets.content_store.sources import ContentSources
-from outrider.toolsets.flows.scheduled_runs import ScheduledRuns
 from outrider.toolsets.mcp_servers import ServerTools
 from outrider.toolsets.options import ToolOptions
 from outrider.toolsets.run_agent.attachments import Attachments
@@ -71,6 +69,7 @@ from outrider.workspace.sandbox.sandbox import Sandbox
 if TYPE_CHECKING:
     from outrider.app.cluster.cluster import Cluster
     from outrider.dashboard.services import DashboardServices
+    from outrider.flows.schedule_engine import ScheduleEngine
     from outrider.identity.identity import Identity
     from outrider.identity.quotas import Quotas
 
@@ -248,28 +247,17 @@ class Container:
         return Watcher(self.database, self.settings.watches, read_target, self.http, self.loaded.environ)
 
     @cached_property
-    def scheduled_runs(self) -> ScheduledRuns:
-        """Prepares and makes the runs of schedules."""
-        return ScheduledRuns(
-            self.flow_store, FlowApprovals(self.database), self.settings.tools, lambda: self.scheduled_toolbox
-        )
-
-    @cached_property
-    def scheduled_toolbox(self) -> Toolbox:
-        """The tools with which scheduled flows run, whether hosts are offered them or not."""
-        return self.build_full_toolbox()
-
-    @cached_property
     def flow_scheduler(self) -> FlowScheduler:
         """Runs flows when they are due."""
-        return FlowScheduler(
-            self.database,
-            self.settings.flows,
-            str(self.loaded.workspace),
-            Notifier(self.http, self.settings.watches.notices, self.loaded.environ),
-            self.scheduled_runs,
-            default_timezone=self.settings.watches.timezone or "UTC",
-        )
+
+        def build_engine() -> "ScheduleEngine":
+            from outrider.app.flow_scheduling import build_schedule_engine
+
+            return build_schedule_engine(
+                self.loaded, self.database, self.http, self.flow_store, self.build_full_toolbox
+            )
+
+        return FlowScheduler(self.database, self.settings.flows, build_engine)
 
     @property
     def flow_store(self) -> FlowStore:
@@ -480,7 +468,6 @@ class Container:
             FlowApprovals: FlowApprovals(self.database),
             FlowStore: self.flow_store,
             FlowScheduler: self.flow_scheduler,
-            ScheduledRuns: self.scheduled_runs,
         }
 
     @property

@@ -44,6 +44,7 @@ class StoredRun:
         schedule: The schedule that started it; empty for a run that a person or a model started.
         attempts: How often a process took it.
         healed: How many elements were recognised although they had changed.
+        outline: What the page showed where it stopped.
     """
 
     id: str
@@ -63,6 +64,7 @@ class StoredRun:
     schedule: str = ""
     attempts: int = 1
     healed: int = 0
+    outline: str = ""
 
 
 class FlowRuns:
@@ -133,13 +135,22 @@ class FlowRuns:
             yield journal
 
     async def end_run(
-        self, run: StoredRun, lease: str, state: RunState, *, step: str = "", message: str = "", healed: int = 0
+        self,
+        run: StoredRun,
+        lease: str,
+        state: RunState,
+        *,
+        step: str = "",
+        message: str = "",
+        healed: int = 0,
+        outline: str = "",
     ) -> None:
         """Store how a run ended, with the notices of one that a schedule started. Raises Unavailable."""
         now = self._database.now()
         is_over = state in ("stopped", "done")
         values: dict[str, Any] = {"state": state, "message": to_storable_text(message, 2_000), "healed": healed}
         values |= {"step": step} if step else {}
+        values |= {"outline": to_storable_text(outline, 10_000)}
         values |= {"ended_at": now if is_over else None, "updated_at": now, "lease_until": 0.0}
         names = run.options.get("notify", ()) if state == "stopped" or (state == "done" and healed) else ()
         rows = [{"run_id": run.id, "name": name, "next_at": now} for name in names]
@@ -194,7 +205,7 @@ class DatabaseJournal(StepJournal):
 
         now = self._database.now()
         hidden = self._hide(asdict(record))
-        texts = {name: to_storable_text(hidden[name], 4_000) for name in ("summary", "url")}
+        texts = {name: to_storable_text(hidden[name], 4_000) for name in ("summary", "url", "matched")}
         row = {**hidden, **texts, "run_id": self._run_id, "at": now}
         insert = self._database.build_insert(flow_run_steps).values(row)
         changed = {name: insert.excluded[name] for name in row if name not in ("run_id", "position")}
@@ -244,6 +255,7 @@ def build_run_row(
         "schedule": "",
         "attempts": 1,
         "healed": 0,
+        "outline": "",
     }
 
 
@@ -266,7 +278,7 @@ def parse_run(row: Mapping[Any, Any], now: float) -> StoredRun:
     """Return the run of a row."""
     is_dead = row["lease_until"] < now or is_process_gone(row["process"])
     names = ("id", "flow", "version", "sources", "parameters", "options", "state", "step", "message")
-    names += ("browser_session", "started_at", "lease", "schedule", "attempts", "healed")
+    names += ("browser_session", "started_at", "lease", "schedule", "attempts", "healed", "outline")
     values = {name: row[name] for name in names}
     is_interrupted = row["state"] == "running" and is_dead
     return StoredRun(**values, ended_at=row.get("ended_at"), is_interrupted=is_interrupted)

@@ -1,7 +1,7 @@
 """A schedule of a flow."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from outrider.core.context import Call
@@ -31,7 +31,7 @@ class FlowSchedule:
     timezone: str
     parameters: Mapping[str, Any]
     options: Mapping[str, Any]
-    notify: tuple[str, ...]
+    notify: list[str]
     caller: Mapping[str, Any]
     next_at: float = 0.0
     problem: str = ""
@@ -52,3 +52,8 @@ class FlowSchedule:
 def describe_caller(call: Call) -> dict[str, Any]:
     """Return what `FlowSchedule.caller` keeps of a call."""
     return {"session": call.session, "workspace": call.workspace, "identity": call.identity}
+
+
+def parse_schedule_row(row: Mapping[Any, Any]) -> FlowSchedule:
+    """Return the schedule of a row."""
+    return FlowSchedule(**{each.name: row[each.name] for each in fields(FlowSchedule)})

@@ -1,20 +1,20 @@
-"""Store schedules of flows, and start their runs."""
+"""Store schedules of flows, and start their runs (loads SQLAlchemy)."""
 
 import hashlib
 import uuid
-from collections.abc import Mapping
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from sqlalchemy import Connection, func, select
 
 from outrider.core.context import Call
 from outrider.core.database.database import Database
 from outrider.core.errors import Refused
+from outrider.core.notices.notice_queue import WAITING
 from outrider.flows.flow_runs import StoredRun, build_lease, build_owner_key, build_run_row, insert_run, parse_run
-from outrider.flows.flow_schedule import FlowSchedule
+from outrider.flows.flow_schedule import FlowSchedule, parse_schedule_row
 from outrider.flows.program import FlowProgram
-
-if TYPE_CHECKING:  # SQLAlchemy is loaded when a query is made
-    from sqlalchemy import Connection
+from outrider.flows.tables import flow_notices, flow_runs, flow_schedules
 
 UNFINISHED = ("due", "running")
 
@@ -33,10 +33,6 @@ class FlowSchedules:
 
     async def save_schedule(self, schedule: FlowSchedule, max_schedules: int) -> FlowSchedule:
         """Store the schedule of a flow in place of an earlier one. Raises Refused, Unavailable."""
-        from sqlalchemy import func, select
-
-        from outrider.flows.tables import flow_schedules
-
         now, owner = self._database.now(), build_owner_key(schedule.call)
         saved = replace(
             schedule,
@@ -54,7 +50,7 @@ class FlowSchedules:
         count = select(func.count()).select_from(flow_schedules).where(others)
         upsert = self._database.build_upsert(flow_schedules, row, key="id")
 
-        def write_row(connection: "Connection") -> bool:
+        def write_row(connection: Connection) -> bool:
             if connection.execute(count).scalar_one() >= max_schedules:
                 return False
             connection.execute(upsert)
@@ -67,31 +63,21 @@ class FlowSchedules:
 
     async def list_schedules(self, call: Call) -> list[FlowSchedule]:
         """Return a caller's schedules of this project by name. Raises Unavailable."""
-        from outrider.flows.tables import flow_schedules
-
         own = flow_schedules.c.owner == build_owner_key(call)
         return await self._list_where(own, flow_schedules.c.flow)
 
     async def remove_schedule(self, call: Call, flow: str) -> bool:
         """Remove the schedule of a flow; return whether there was one. Raises Unavailable."""
-        from outrider.flows.tables import flow_schedules
-
         own = flow_schedules.c.id == self._build_id(build_owner_key(call), flow)
         async with self._database.write() as connection:
             return (await connection.execute(flow_schedules.delete().where(own))).rowcount > 0
 
     async def list_due(self) -> list[FlowSchedule]:
         """Return the schedules of this project whose time has come. Raises Unavailable."""
-        from outrider.flows.tables import flow_schedules
-
         return await self._list_where(flow_schedules.c.next_at <= self._database.now(), flow_schedules.c.next_at)
 
     async def find_next_due(self) -> float | None:
         """Return when the next run of this project is due; None without schedules. Raises Unavailable."""
-        from sqlalchemy import func, select
-
-        from outrider.flows.tables import flow_schedules
-
         query = select(func.min(flow_schedules.c.next_at)).where(flow_schedules.c.project == self._project)
         async with self._database.read() as connection:
             return (await connection.execute(query)).scalar()
@@ -111,21 +97,17 @@ class FlowSchedules:
 
         Raises Unavailable.
         """
-        from outrider.flows.tables import flow_notices, flow_runs, flow_schedules
-
         now = self._database.now()
         seen = (flow_schedules.c.id == schedule.id) & (flow_schedules.c.revision == schedule.revision)
         next_at, revision = schedule.times.compute_next(now, 0.0), uuid.uuid4().hex
         advance = flow_schedules.update().where(seen).values(next_at=next_at, revision=revision, problem="")
         earlier = flow_runs.select().where(flow_runs.c.schedule == schedule.id, flow_runs.c.state.in_(UNFINISHED))
-        options = {**schedule.options, "notify": list(schedule.notify)}
+        options = {**schedule.options, "notify": schedule.notify}
         row = build_run_row(schedule.call, schedule.flow, program, schedule.parameters, options) | build_lease(now)
         row |= {"schedule": schedule.id, "attempts": 0, "started_at": now, "lease_until": 0.0, "message": problem}
         row |= {"state": "stopped", "ended_at": now} if problem else {"state": "due", "ended_at": None}
 
-        def write_run(connection: "Connection") -> bool:
-            from outrider.core.notices.notice_queue import WAITING
-
+        def write_run(connection: Connection) -> bool:
             if connection.execute(advance).rowcount != 1:
                 return False
             if (running := connection.execute(earlier).mappings().first()) is not None:
@@ -143,10 +125,6 @@ class FlowSchedules:
 
     async def list_pending(self) -> list[tuple[FlowSchedule, StoredRun]]:
         """Return the runs of schedules that wait for a process, or whose process has ended. Raises Unavailable."""
-        from sqlalchemy import select
-
-        from outrider.flows.tables import flow_runs, flow_schedules
-
         query = flow_runs.select().where(
             flow_runs.c.schedule.in_(select(flow_schedules.c.id).where(flow_schedules.c.project == self._project)),
             flow_runs.c.state.in_(UNFINISHED),
@@ -160,17 +138,11 @@ class FlowSchedules:
         return [(schedules[run.schedule], run) for run in runs if run.schedule in schedules]
 
     async def _list_where(self, condition: Any, order: Any) -> list[FlowSchedule]:
-        from outrider.flows.tables import flow_schedules
 
         own = flow_schedules.select().where(condition, flow_schedules.c.project == self._project).order_by(order)
         async with self._database.read() as connection:
-            return [_parse_schedule(row) for row in (await connection.execute(own)).mappings()]
+            return [parse_schedule_row(row) for row in (await connection.execute(own)).mappings()]
 
     def _build_id(self, owner: str, flow: str) -> str:
         whole = f"{owner}\x1f{self._project}\x1f{flow}".encode("utf-8", "replace")
         return hashlib.sha256(whole).hexdigest()[:24]
-
-
-def _parse_schedule(row: Mapping[Any, Any]) -> FlowSchedule:
-    names = ("id", "flow", "cron", "timezone", "parameters", "options", "caller", "next_at", "problem", "revision")
-    return FlowSchedule(**{name: row[name] for name in names}, notify=tuple(row["notify"]))

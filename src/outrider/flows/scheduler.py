@@ -1,100 +1,46 @@
-"""Run flows when their schedules say so, each time once, whichever processes die."""
+"""The service that runs flows by themselves: built at the start, its engine when it is needed."""
 
-import logging
+from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-import anyio
-
-from outrider.core.background import run_background
-from outrider.core.context import Call
 from outrider.core.database.database import Database
-from outrider.core.errors import AnswerNeeded, NotConfigured, OutriderError
-from outrider.core.notices.notifier import Notifier
-from outrider.flows.flow_runs import FlowRuns, StoredRun
-from outrider.flows.flow_schedule import FlowSchedule
-from outrider.flows.flow_schedules import FlowSchedules
-from outrider.flows.program import FlowProgram
+from outrider.core.errors import NotConfigured
 from outrider.flows.settings import FlowsSettings
 
 if TYPE_CHECKING:  # loads SQLAlchemy
-    from outrider.core.notices.notice_sender import NoticeSender
-
-log = logging.getLogger(__name__)
-MAX_ATTEMPTS = 5  # of a run that ends its process each time
-
-
-class ScheduledWork(Protocol):
-    """Prepares and makes the runs of schedules."""
-
-    async def prepare(self, schedule: FlowSchedule) -> tuple[FlowProgram, FlowSchedule]:
-        """Return a flow, and the schedule with the parameters and options of its next run. Raises OutriderError."""
-        ...
-
-    async def run(self, call: Call, run: StoredRun) -> None:
-        """Begin or go on with a run that is stored. Raises OutriderError, AnswerNeeded."""
-        ...
+    from outrider.flows.schedule_engine import ScheduleEngine
 
 
 class FlowScheduler:
-    """Runs the flows of one project when they are due.
-
-    A run is written down before it begins, together with the time of the next one, so that it is neither lost nor made
-    twice; the run's own lease and journal say which process goes on with it.
+    """Runs the flows of a project when they are due.
 
     Args:
         database: Holds schedules and runs.
         settings: Limits.
-        project: The folder of the project.
-        notifier: The ways to tell of runs.
-        work: Makes the runs.
-        default_timezone: The time zone of schedules that name none.
+        build_engine: Builds the part that works on the database.
     """
 
     def __init__(
-        self,
-        database: Database,
-        settings: FlowsSettings,
-        project: str,
-        notifier: Notifier,
-        work: ScheduledWork,
-        *,
-        default_timezone: str = "UTC",
+        self, database: Database, settings: FlowsSettings, build_engine: "Callable[[], ScheduleEngine]"
     ) -> None:
         self._database = database
-        self._work = work
-        self._runs = FlowRuns(database)
-        self._running = set[str]()
-        self._wake_event = anyio.Event()
-        self.settings = settings
-        self.notifier = notifier
-        self.default_timezone = default_timezone
-        self.schedules = FlowSchedules(database, project)
-        self.next_due: float | None = None
+        self._settings = settings
+        self._build_engine = build_engine
+        self._is_started = False
+
+    @cached_property
+    def engine(self) -> "ScheduleEngine":
+        """The part that works on the database. Raises NotConfigured where no flow may run by itself."""
+        if not self._settings.max_schedules:
+            raise NotConfigured("no flow runs by itself here", hint="the operator must raise flows.max_schedules")
+        self._is_started = True
+        return self._build_engine()
 
     @property
     def is_active(self) -> bool:
         """Whether flows of this project have schedules."""
-        return self.next_due is not None
-
-    def wake(self) -> None:
-        """Look at once for runs that are due."""
-        self._wake_event.set()
-
-    def require_enabled(self) -> None:
-        """Raise NotConfigured where no flow may run by itself."""
-        if not self.settings.max_schedules:
-            raise NotConfigured("no flow runs by itself here", hint="the operator must raise flows.max_schedules")
-
-    async def run_due(self) -> list[StoredRun]:
-        """Make all runs that are due, one after another, send their notices, and return how they ended."""
-        ended = []
-        await self._write_due_runs()
-        for schedule, run in await self.schedules.list_pending():
-            await self._run_and_record(schedule, run)
-            ended.append(await self._runs.load_run(schedule.call, run.id))
-        await self._sender.send_due()
-        return ended
+        return self._is_started and self.engine.next_due is not None
 
     async def run_forever(self, *, opens_database: bool = False) -> None:
         """Make runs when they are due until cancelled; none where `flows.max_schedules` is 0.
@@ -102,85 +48,8 @@ class FlowScheduler:
         Args:
             opens_database: Whether to open the database at once, instead of when something else has opened it.
         """
-        if not self.settings.max_schedules:
+        if not self._settings.max_schedules:
             return
         if not opens_database:
             await self._database.opened_event.wait()
-        async with anyio.create_task_group() as tasks, run_background(self._sender.run_forever):
-            await self._run_when_due(tasks)
-
-    async def _run_when_due(self, tasks: anyio.abc.TaskGroup) -> None:
-        max_pause_s, pause_s = 5.0, 5.0  # other processes add schedules, and die, too
-        while True:
-            self._wake_event = anyio.Event()
-            try:
-                await self._write_due_runs()
-                pending = [each for each in await self.schedules.list_pending() if each[1].id not in self._running]
-                for schedule, run in pending[: max(self.settings.concurrency - len(self._running), 0)]:
-                    self._running.add(run.id)
-                    tasks.start_soon(self._run_in_background, schedule, run)
-                self.next_due = await self.schedules.find_next_due()
-                wait_s = (self.next_due or 0.0) - self._database.now()
-                pause_s = min(wait_s, max_pause_s) if wait_s > 0 else max_pause_s
-            except OutriderError as error:
-                log.warning("flows that are due could not be listed: %s", error)
-            with anyio.move_on_after(pause_s):
-                await self._wake_event.wait()
-
-    async def _write_due_runs(self) -> None:
-        """Write down the runs that are due; one that cannot begin is over at once."""
-        for schedule in await self.schedules.list_due():
-            try:
-                await self._write_due_run(schedule)
-            except OutriderError as error:
-                log.warning("the flow %s could not be begun: %s", schedule.flow, error)
-
-    async def _write_due_run(self, schedule: FlowSchedule) -> None:
-        try:
-            program, prepared = await self._work.prepare(schedule)
-        except OutriderError as error:
-            await self.schedules.start_run(schedule, None, f"{error.code}: {error.message}")
-        else:
-            await self.schedules.start_run(prepared, program)
-
-    async def _run_in_background(self, schedule: FlowSchedule, run: StoredRun) -> None:
-        try:
-            await self._run_and_record(schedule, run)
-        except OutriderError as error:
-            log.warning("the run %s could not be recorded: %s", run.id, error)
-        finally:
-            self._running.discard(run.id)
-            self.wake()
-            self._sender.wake()
-
-    async def _run_and_record(self, schedule: FlowSchedule, run: StoredRun) -> None:
-        """Make a run; what prevents it from its beginning ends it. Raises Unavailable."""
-        if run.attempts >= MAX_ATTEMPTS:
-            problem = f"its process has ended in the middle of it {run.attempts} times"
-            await self._runs.end_run(run, run.lease, "stopped", message=problem)
-            return
-        try:
-            await self._work.run(schedule.call, run)
-        except AnswerNeeded as question:
-            await self._end_unfinished(schedule, run, f"not_approved: a person must be asked: {question.question}")
-        except OutriderError as error:
-            if error.code not in ("run_active", "run_taken"):
-                await self._end_unfinished(schedule, run, f"{error.code}: {error.message}")
-        except Exception:  # a defect here must not end the process, which serves others
-            log.exception("the run %s has failed", run.id)
-            await self._end_unfinished(schedule, run, "failed: Outrider's own error, which its log describes")
-
-    async def _end_unfinished(self, schedule: FlowSchedule, run: StoredRun, problem: str) -> None:
-        stored = await self._runs.load_run(schedule.call, run.id)
-        if stored.state in ("due", "waiting"):
-            await self._runs.end_run(stored, stored.lease, "stopped", message=problem)
-
-    @cached_property
-    def _sender(self) -> "NoticeSender":
-        from outrider.core.notices.notice_queue import NoticeQueue
-        from outrider.core.notices.notice_sender import NoticeSender
-        from outrider.flows.run_notices import load_notice
-        from outrider.flows.tables import flow_notices
-
-        queue = NoticeQueue(self._database, flow_notices, load_notice, self._database.now)
-        return NoticeSender(queue, self.notifier, self.settings.concurrency)
+        await self.engine.run_forever()

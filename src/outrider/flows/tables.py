@@ -28,6 +28,7 @@ flow_runs = Table(
     Column("schedule", String(24), nullable=False, server_default=""),  # that started it
     Column("attempts", Integer, nullable=False, server_default="0"),  # how often a process took it
     Column("healed", Integer, nullable=False, server_default="0"),  # elements that were recognised although changed
+    Column("outline", Text, nullable=False, server_default=""),  # what the page showed where it stopped
     Index("ix_flow_runs_owner", "owner", "started_at"),
     Index("ix_flow_runs_schedule", "schedule", "state"),
 )
@@ -45,6 +46,7 @@ flow_run_steps = Table(
     Column("notes", json_type, nullable=False),
     Column("rows", json_type, nullable=False),
     Column("at", Float, nullable=False),
+    Column("matched", Text, nullable=False, server_default=""),  # the elements that were found
 )
 flow_approvals = Table(
     "flow_approvals",

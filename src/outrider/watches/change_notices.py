@@ -24,21 +24,17 @@ async def load_notice(connection: AsyncConnection, row: Any) -> Notice | None:
 
 def build_notice(name: str, watch: Watch, change: Change) -> Notice:
     """Return the notice that tells a change in the way of that name."""
+    max_subject_chars = 200
+    words = "Changed" if change.kind == "changed" else "Cannot be read"
+    subject = " ".join(f"{words}: {watch.name} ({change.summary})".split())
     return Notice(
         id=f"{watch.id}-{change.number}-{name}",
         name=name,
-        subject=_build_subject(watch, change),
+        subject=subject[:max_subject_chars].replace("\0", ""),
         url=change.url or watch.target.url,
         text=change.difference,
         event=_build_event(watch, change),
     )
-
-
-def _build_subject(watch: Watch, change: Change) -> str:
-    """Return one line that names the watch and what happened."""
-    max_chars = 200
-    words = "Changed" if change.kind == "changed" else "Cannot be read"
-    return " ".join(f"{words}: {watch.name} ({change.summary})".split())[:max_chars].replace("\0", "")
 
 
 def _build_event(watch: Watch, change: Change) -> dict[str, Any]:

@@ -141,10 +141,10 @@ async def test_a_run_is_made_once_for_all_times_that_were_missed_and_only_troubl
     shop.write_flow()
     scheduled = await shop.schedule(timezone="Europe/Berlin", parameters={"name": "Eve"})
     assert scheduled["timezone"] == "Europe/Berlin"
-    assert await shop.app.flow_scheduler.run_due() == []
+    assert await shop.app.flow_scheduler.engine.run_due() == []
     await shop.let_time_pass()
-    ended = await shop.app.flow_scheduler.run_due()
-    again = await shop.app.flow_scheduler.run_due()
+    ended = await shop.app.flow_scheduler.engine.run_due()
+    again = await shop.app.flow_scheduler.engine.run_due()
 
     assert ([run.state for run in ended], again) == (["done"], [])
     assert shop.site.ordered == {"Eve": 1}
@@ -155,13 +155,13 @@ async def test_a_run_is_made_once_for_all_times_that_were_missed_and_only_troubl
 
     shop.write_flow(ORDER.replace("name: Send}", "name: Send, attributes: {id: was-other}, under: Order}"))
     await shop.let_time_pass()
-    assert [(run.state, run.healed) for run in await shop.app.flow_scheduler.run_due()] == [("done", 1)]
+    assert [(run.state, run.healed) for run in await shop.app.flow_scheduler.engine.run_due()] == [("done", 1)]
     shop.write_flow("  - open: SITE/order\n  - click: {role: button, name: Gone}\n")
     await shop.let_time_pass()
-    assert [run.state for run in await shop.app.flow_scheduler.run_due()] == ["stopped"]
+    assert [run.state for run in await shop.app.flow_scheduler.engine.run_due()] == ["stopped"]
     (shop.home / ".outrider/flows/order.yaml").unlink()
     await shop.let_time_pass()
-    await shop.app.flow_scheduler.run_due()
+    await shop.app.flow_scheduler.engine.run_due()
 
     assert [(event["type"], event["signed"]) for event in shop.hook.events] == [
         ("flow.healed", True),
@@ -175,7 +175,7 @@ async def test_a_run_is_made_once_for_all_times_that_were_missed_and_only_troubl
     ]
     await shop.app.call("unscheduleFlow", name="order")
     await shop.let_time_pass()
-    assert await shop.app.flow_scheduler.run_due() == []
+    assert await shop.app.flow_scheduler.engine.run_due() == []
 
 
 async def test_a_step_that_asks_a_person_runs_by_itself_only_in_the_version_that_was_approved(shop: Shop):
@@ -186,7 +186,7 @@ async def test_a_step_that_asks_a_person_runs_by_itself_only_in_the_version_that
 
     async def run() -> str:
         await shop.let_time_pass()
-        return (await shop.app.flow_scheduler.run_due())[0].message.partition(":")[0]
+        return (await shop.app.flow_scheduler.engine.run_due())[0].message.partition(":")[0]
 
     before = await run()
     untouched = shop.site.ordered.copy()
@@ -206,10 +206,10 @@ async def test_two_processes_make_one_run_and_a_schedule_that_was_replaced_is_an
     await shop.let_time_pass()
     async with shop.open_another() as other, anyio.create_task_group() as tasks:
         for app in (shop.app, other):
-            tasks.start_soon(app.flow_scheduler.run_due)
+            tasks.start_soon(app.flow_scheduler.engine.run_due)
     assert shop.site.ordered == {"Ada": 1}
 
-    schedules = shop.app.flow_scheduler.schedules
+    schedules = shop.app.flow_scheduler.engine.schedules
     await shop.let_time_pass()
     (seen,) = await schedules.list_due()
     program = FlowStore(shop.home, shop.home / ".outrider").load_program(Call(), "order")
@@ -222,14 +222,14 @@ async def test_a_run_whose_process_died_before_it_began_is_made_by_another(shop:
     shop.write_flow()
     await shop.schedule()
     await shop.let_time_pass()
-    schedules = shop.app.flow_scheduler.schedules
+    schedules = shop.app.flow_scheduler.engine.schedules
     (seen,) = await schedules.list_due()
     program = FlowStore(shop.home, shop.home / ".outrider").load_program(Call(), "order")
     options = {"stateId": None, "waitSeconds": 10.0, "keepOpen": False, "withheld": {}}
     await schedules.start_run(replace(seen, options=options), program)  # and here it dies
     await shop.let_time_pass()
     async with shop.open_another() as other:
-        ended = await other.flow_scheduler.run_due()
+        ended = await other.flow_scheduler.engine.run_due()
     listed = (await shop.app.call("listFlowSchedules")).data["schedules"][0]
 
     assert [run.state for run in ended] == ["done"]
@@ -242,7 +242,7 @@ async def test_a_serving_process_runs_what_is_due_and_tells_of_it(shop: Shop):
     await shop.schedule()
     await shop.let_time_pass()
     async with run_background(shop.app.run_schedules):
-        shop.app.flow_scheduler.wake()
+        shop.app.flow_scheduler.engine.wake()
         await shop.hook.came.wait()
     assert shop.hook.events[0]["data"]["flow"] == "order"
 

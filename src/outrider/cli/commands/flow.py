@@ -150,7 +150,7 @@ async def run_due_flows(sets: tuple[str, ...]) -> None:
     from outrider.toolsets.flows.run_result import describe_run
 
     async with open_app(load_settings(sets)) as app:
-        ended = await app.flow_scheduler.run_due()
+        ended = await app.flow_scheduler.engine.run_due()
     for run in ended:
         click.echo(remove_control_characters(" ".join(str(value) for value in describe_run(run).values())))
     click.echo(f"{len(ended)} runs were due", err=True)

@@ -32,8 +32,10 @@ class NoticeSender:
 
     async def send_due(self) -> None:
         """Send all notices that are due. Raises Unavailable."""
-        while await self._send_batch():
-            pass
+        while claimed := await self._queue.claim_due(self._concurrency):
+            async with anyio.create_task_group() as tasks:
+                for each in claimed:
+                    tasks.start_soon(self._send_and_record, each)
 
     async def run_forever(self) -> None:
         """Send notices when they are due until cancelled."""
@@ -46,13 +48,6 @@ class NoticeSender:
                 log.warning("notices could not be listed: %s", error)
             with anyio.move_on_after(poll_interval_s):
                 await self._wake_event.wait()
-
-    async def _send_batch(self) -> int:
-        claimed = await self._queue.claim_due(self._concurrency)
-        async with anyio.create_task_group() as tasks:
-            for each in claimed:
-                tasks.start_soon(self._send_and_record, each)
-        return len(claimed)
 
     async def _send_and_record(self, claimed: ClaimedNotice) -> None:
         notice = claimed.notice

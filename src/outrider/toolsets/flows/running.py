@@ -202,7 +202,8 @@ async def _store_outcome(runs: FlowRuns, stored: StoredRun, lease: str, run: Flo
         await runs.end_run(stored, lease, "done", healed=healed)
         return
     message = hidden.hide(f"{run.stop.reason}: {run.stop.message}")
-    await runs.end_run(stored, lease, "stopped", step=run.stop.step, message=message, healed=healed)
+    outline = hidden.hide(run.stop.outline)
+    await runs.end_run(stored, lease, "stopped", step=run.stop.step, message=message, healed=healed, outline=outline)
 
 
 async def _open_session(

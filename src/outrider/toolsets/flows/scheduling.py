@@ -11,14 +11,12 @@ from outrider.core.result import Result, TextBlock
 from outrider.flows.flow import require_flow_name
 from outrider.flows.flow_schedule import FlowSchedule, describe_caller
 from outrider.flows.scheduler import FlowScheduler
-from outrider.toolsets.flows.scheduled_runs import ScheduledRuns
 from outrider.toolsets.flows.tools import FlowName, flows
 
 
 @flows.tool(effect="act", stake="low", title="Schedule a flow", private=frozenset({"parameters"}))
 async def scheduleFlow(
     scheduler: FlowScheduler,
-    scheduled_runs: ScheduledRuns,
     call: Call,
     /,
     name: FlowName,
@@ -30,19 +28,19 @@ async def scheduleFlow(
 ) -> Result:
     """Run a flow at the times of a cron line, in place of its earlier schedule."""
     _require_person(call, name)
-    scheduler.require_enabled()
+    engine = scheduler.engine
     options = {"stateId": stateId, "waitSeconds": 10.0}
-    names = tuple(dict.fromkeys(notify if notify is not None else scheduler.settings.notify))
-    scheduler.notifier.check_names(names)
-    zone, flow = timezone or scheduler.default_timezone, require_flow_name(name)
+    names = list(dict.fromkeys(notify if notify is not None else engine.settings.notify))
+    engine.notifier.check_names(tuple(names))
+    zone, flow = timezone or engine.default_timezone, require_flow_name(name)
     schedule = FlowSchedule(flow, cron, zone, parameters or {}, options, names, describe_caller(call))
     _ = schedule.times  # a wrong line or zone is told before anything else
-    program, _prepared = await scheduled_runs.prepare(schedule)
-    saved = await scheduler.schedules.save_schedule(schedule, scheduler.settings.max_schedules)
-    scheduler.wake()
+    program, _prepared = await engine.work.prepare(schedule)
+    saved = await scheduler.engine.schedules.save_schedule(schedule, engine.settings.max_schedules)
+    scheduler.engine.wake()
     lines, row = [f"Scheduled {_format_schedule(saved)}."], describe_schedule(saved)
     try:
-        await scheduled_runs.require_approval(call, program)
+        await engine.work.require_approval(call, program)
     except OutriderError as error:
         row["notes"] = [f"it will stop until it is approved: {error.message}; {error.hint}"]
         lines += [f"Note: {note}" for note in row["notes"]]
@@ -52,7 +50,7 @@ async def scheduleFlow(
 @flows.tool(title="List schedules of flows", viewers=True)
 async def listFlowSchedules(scheduler: FlowScheduler, call: Call, /) -> Result:
     """List the flows that run by themselves, and when."""
-    found = await scheduler.schedules.list_schedules(call)
+    found = await scheduler.engine.schedules.list_schedules(call)
     lines = [_format_schedule(each) for each in found]
     text = "\n".join(lines) or "No flow has a schedule: scheduleFlow adds one."
     return Result((TextBlock(text),), data={"schedules": [describe_schedule(each) for each in found]})
@@ -62,9 +60,9 @@ async def listFlowSchedules(scheduler: FlowScheduler, call: Call, /) -> Result:
 async def unscheduleFlow(scheduler: FlowScheduler, call: Call, /, name: FlowName) -> str:
     """Let a flow run by itself no more; its runs stay listed."""
     flow = require_flow_name(name)
-    if not await scheduler.schedules.remove_schedule(call, flow):
+    if not await scheduler.engine.schedules.remove_schedule(call, flow):
         raise NotFound(f"name: {flow} has no schedule", hint="listFlowSchedules names those that have")
-    scheduler.wake()
+    scheduler.engine.wake()
     return f"{flow} runs by itself no more."
 
 
@@ -74,7 +72,7 @@ def describe_schedule(schedule: FlowSchedule) -> dict[str, Any]:
     row |= {"nextAt": datetime.fromtimestamp(schedule.next_at, UTC).isoformat(timespec="seconds")}
     row |= {"parameters": dict(schedule.parameters)} if schedule.parameters else {}
     row |= {"stateId": schedule.options["stateId"]} if schedule.options.get("stateId") else {}
-    row |= {"notify": list(schedule.notify)} if schedule.notify else {}
+    row |= {"notify": schedule.notify} if schedule.notify else {}
     return row | ({"problem": schedule.problem} if schedule.problem else {})
 
 

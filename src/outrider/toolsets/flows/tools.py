@@ -1,6 +1,5 @@
 """Tools that save, list, show, run and delete flows."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import anyio
@@ -200,13 +199,12 @@ async def listFlowRuns(runs: FlowRuns, call: Call, /, name: str | None = None) -
     """List the latest runs, newest first."""
     found = await runs.list_runs(call, name or "")
     rows = [describe_run(run) for run in found]
-    lines = [_format_run(row) for row in rows]
+    lines = []
+    for row in rows:
+        words = [str(value) for name, value in row.items() if name not in ("scheduled", "healed")]
+        words += ["scheduled"] if "scheduled" in row else []
+        lines.append(" ".join([*words, f"healed {row['healed']}"] if "healed" in row else words))
     return Result((TextBlock("\n".join(lines) or "There are no runs: runFlow starts one."),), data={"runs": rows})
-
-
-def _format_run(row: Mapping[str, Any]) -> str:
-    words = {"scheduled": "scheduled", "healed": f"healed {row.get('healed')}"}
-    return " ".join(words.get(name, str(value)) for name, value in row.items())
 
 
 def _find_session(browsers: Browsers, call: Call, session_id: str | None) -> "Session":

@@ -1,4 +1,4 @@
-"""Schedules of flows, with notices of the runs that they start."""
+"""Schedules of flows with their notices, and what people see of a run afterwards."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -12,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Creates the tables, and the columns of runs that a schedule starts."""
+    """Creates the tables, and the columns of runs and steps."""
     op.create_table(
         "flow_schedules",
         sa.Column("id", sa.String(24), primary_key=True),
@@ -47,13 +47,16 @@ def upgrade() -> None:
     op.add_column("flow_runs", sa.Column("schedule", sa.String(24), nullable=False, server_default=""))
     op.add_column("flow_runs", sa.Column("attempts", sa.Integer, nullable=False, server_default="0"))
     op.add_column("flow_runs", sa.Column("healed", sa.Integer, nullable=False, server_default="0"))
+    op.add_column("flow_runs", sa.Column("outline", sa.Text, nullable=False, server_default=""))
     op.create_index("ix_flow_runs_schedule", "flow_runs", ["schedule", "state"])
+    op.add_column("flow_run_steps", sa.Column("matched", sa.Text, nullable=False, server_default=""))
 
 
 def downgrade() -> None:
     """Drops them."""
+    op.drop_column("flow_run_steps", "matched")
     op.drop_index("ix_flow_runs_schedule", "flow_runs")
-    for name in ("healed", "attempts", "schedule"):
+    for name in ("outline", "healed", "attempts", "schedule"):
         op.drop_column("flow_runs", name)
     op.drop_table("flow_notices")
     op.drop_table("flow_schedules")
