@@ -53,6 +53,7 @@ from outrider.serve.state_codec import StateCodec
 from outrider.settings import LoadedSettings, Settings
 from outrider.toolsets.content_store.autosave import Autosave
 from outrider.toolsets.content_store.sources import ContentSources
+from outrider.toolsets.flows.repairing import RepairModel
 from outrider.toolsets.mcp_servers import ServerTools
 from outrider.toolsets.options import ToolOptions
 from outrider.toolsets.run_agent.attachments import Attachments
@@ -481,6 +482,7 @@ class Container:
             Evaluator: self.evaluator,
             Delegation: self.delegation,
             ServerTools: self.server_tools,
+            RepairModel: RepairModel(self.models, self.guard, lambda: self.quotas is not None),
             ValueModel: ValueModel(self.models, self.guard, lambda: self.quotas is not None),
         }
 

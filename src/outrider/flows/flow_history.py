@@ -1,9 +1,8 @@
-"""What people see of flows: their versions, and the steps of each run (loads SQLAlchemy)."""
+"""List flows for people, with their versions and the steps of each run (loads SQLAlchemy)."""
 
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import unified_diff
 
 from sqlalchemy import func, select
 
@@ -13,6 +12,7 @@ from outrider.flows.flow_runs import StoredRun, parse_run
 from outrider.flows.flow_schedule import FlowSchedule, parse_schedule_row
 from outrider.flows.journal import StepRecord
 from outrider.flows.positions import parse_position
+from outrider.flows.repair import compare_files
 from outrider.flows.tables import flow_run_steps, flow_runs, flow_schedules
 
 MAX_RUNS = 50
@@ -111,10 +111,3 @@ def list_versions(runs: Sequence[StoredRun]) -> list[FlowVersion]:
         versions.append(FlowVersion(run.version, digest, run.started_at, 1, difference))
         text_before = text
     return versions[::-1]
-
-
-def compare_files(old: str, new: str) -> str:
-    """Return the lines in which two files of a flow differ, with those around them."""
-    max_lines = 4_000  # difflib takes quadratic time
-    before, after = old.splitlines()[:max_lines], new.splitlines()[:max_lines]
-    return "\n".join(list(unified_diff(before, after, n=2, lineterm=""))[2:])

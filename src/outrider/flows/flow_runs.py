@@ -45,6 +45,7 @@ class StoredRun:
         attempts: How often a process took it.
         healed: How many elements were recognised although they had changed.
         outline: What the page showed where it stopped.
+        place: The flow, and the place in its file, where it stopped: `order 3.1`.
     """
 
     id: str
@@ -65,6 +66,7 @@ class StoredRun:
     attempts: int = 1
     healed: int = 0
     outline: str = ""
+    place: str = ""
 
 
 class FlowRuns:
@@ -144,13 +146,14 @@ class FlowRuns:
         message: str = "",
         healed: int = 0,
         outline: str = "",
+        place: str = "",
     ) -> None:
         """Store how a run ended, with the notices of one that a schedule started. Raises Unavailable."""
         now = self._database.now()
         is_over = state in ("stopped", "done")
         values: dict[str, Any] = {"state": state, "message": to_storable_text(message, 2_000), "healed": healed}
         values |= {"step": step} if step else {}
-        values |= {"outline": to_storable_text(outline, 10_000)}
+        values |= {"outline": to_storable_text(outline, 10_000), "place": place}
         values |= {"ended_at": now if is_over else None, "updated_at": now, "lease_until": 0.0}
         names = run.options.get("notify", ()) if state == "stopped" or (state == "done" and healed) else ()
         rows = [{"run_id": run.id, "name": name, "next_at": now} for name in names]
@@ -160,6 +163,11 @@ class FlowRuns:
     async def set_browser_session(self, run: StoredRun, lease: str, session_id: str) -> None:
         """Remember the browser session in which a run is. Raises Unavailable."""
         await self._update_own(run.id, lease, browser_session=session_id)
+
+    async def replace_source(self, run: StoredRun, name: str, text: str) -> None:
+        """Let a stopped run go on with another file of a flow. Raises Refused if it goes on already, Unavailable."""
+        if not await self._update_own(run.id, run.lease, sources={**run.sources, name: text}):
+            raise Refused(f"runId: {run.id} is being run", hint="listFlowRuns shows how it ends", code="run_active")
 
     async def _renew_lease(self, run_id: str, lease: str) -> None:
         while True:
@@ -256,6 +264,7 @@ def build_run_row(
         "attempts": 1,
         "healed": 0,
         "outline": "",
+        "place": "",
     }
 
 
@@ -278,7 +287,7 @@ def parse_run(row: Mapping[Any, Any], now: float) -> StoredRun:
     """Return the run of a row."""
     is_dead = row["lease_until"] < now or is_process_gone(row["process"])
     names = ("id", "flow", "version", "sources", "parameters", "options", "state", "step", "message")
-    names += ("browser_session", "started_at", "lease", "schedule", "attempts", "healed", "outline")
+    names += ("browser_session", "started_at", "lease", "schedule", "attempts", "healed", "outline", "place")
     values = {name: row[name] for name in names}
     is_interrupted = row["state"] == "running" and is_dead
     return StoredRun(**values, ended_at=row.get("ended_at"), is_interrupted=is_interrupted)

@@ -1,7 +1,8 @@
 """Run flows when their schedules say so, each time once, whichever processes die (loads SQLAlchemy)."""
 
 import logging
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 import anyio
 
@@ -13,7 +14,7 @@ from outrider.core.notices.notice_queue import NoticeQueue
 from outrider.core.notices.notice_sender import NoticeSender
 from outrider.core.notices.notifier import Notifier
 from outrider.flows.flow_runs import FlowRuns, StoredRun
-from outrider.flows.flow_schedule import FlowSchedule
+from outrider.flows.flow_schedule import FlowSchedule, describe_caller
 from outrider.flows.flow_schedules import FlowSchedules
 from outrider.flows.program import FlowProgram
 from outrider.flows.run_notices import load_notice
@@ -80,6 +81,25 @@ class ScheduleEngine:
         self.next_due: float | None = None
         queue = NoticeQueue(database, flow_notices, load_notice, database.now)
         self._sender = NoticeSender(queue, notifier, settings.concurrency)
+
+    def plan(
+        self,
+        call: Call,
+        flow: str,
+        *,
+        cron: str,
+        timezone: str,
+        parameters: Mapping[str, Any],
+        options: Mapping[str, Any],
+        notify: Sequence[str] | None,
+    ) -> FlowSchedule:
+        """Return a schedule that is not stored. Raises InvalidInput for a wrong line, time zone or notice."""
+        names = list(dict.fromkeys(self.settings.notify if notify is None else notify))
+        self.notifier.check_names(tuple(names))
+        zone = timezone or self.default_timezone
+        schedule = FlowSchedule(flow, cron, zone, parameters, options, names, describe_caller(call))
+        _ = schedule.times  # reads the line
+        return schedule
 
     def wake(self) -> None:
         """Look at once for runs that are due."""

@@ -95,6 +95,18 @@ def resume_flow(
     _call("resumeFlow", given | {"parameters": _parse_parameters(parameters) or None}, options)
 
 
+@command.command("repair")
+@click.argument("run")
+@click.option("--element", metavar="ELEMENT", help="Such as 'button \"Send\"' [default: the model chooses].")
+@add_call_options
+def repair_flow(run: str, element: str | None, options: CallOptions) -> None:
+    """Put another element into the step at which RUN stopped, as a new version of its flow.
+
+    `outrider flow resume RUN` goes on with it. A step for which the model has chosen asks a person from then on.
+    """
+    _call("repairFlow", {"runId": run, "element": element}, options)
+
+
 @command.command("schedule")
 @NAME_ARGUMENT
 @click.argument("parameters", nargs=-1, metavar="[PARAMETER=VALUE…]")

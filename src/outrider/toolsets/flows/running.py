@@ -203,7 +203,11 @@ async def _store_outcome(runs: FlowRuns, stored: StoredRun, lease: str, run: Flo
         return
     message = hidden.hide(f"{run.stop.reason}: {run.stop.message}")
     outline = hidden.hide(run.stop.outline)
-    await runs.end_run(stored, lease, "stopped", step=run.stop.step, message=message, healed=healed, outline=outline)
+    place = f"{run.stop.flow} {run.stop.place}" if run.stop.place else ""
+    step = run.stop.step
+    await runs.end_run(
+        stored, lease, "stopped", step=step, message=message, healed=healed, outline=outline, place=place
+    )
 
 
 async def _open_session(

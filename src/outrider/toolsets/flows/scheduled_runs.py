@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -11,12 +12,14 @@ from outrider.core.tool_policy import ToolPolicy
 from outrider.core.toolbox import Toolbox
 from outrider.flows.approvals import FlowApprovals
 from outrider.flows.flow_runs import StoredRun
-from outrider.flows.flow_schedule import FlowSchedule
 from outrider.flows.flow_store import FlowStore
 from outrider.flows.program import FlowProgram, load_program
 from outrider.flows.values import resolve_parameters
 from outrider.toolsets.flows.consent import STEP_TOOLS, build_consent_check, require_tools
 from outrider.toolsets.flows.secret_parameters import split_parameters, take_from_store
+
+if TYPE_CHECKING:
+    from outrider.flows.flow_schedule import FlowSchedule
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,7 @@ class ScheduledRuns:
     policy: ToolPolicy
     build_toolbox: Callable[[], Toolbox]
 
-    async def prepare(self, schedule: FlowSchedule) -> tuple[FlowProgram, FlowSchedule]:
+    async def prepare(self, schedule: "FlowSchedule") -> "tuple[FlowProgram, FlowSchedule]":
         """Return a flow, and the schedule with the parameters and options of its next run. Raises OutriderError."""
         return await anyio.to_thread.run_sync(self._prepare, schedule)
 
@@ -53,7 +56,7 @@ class ScheduledRuns:
             message = f"step {asking} asks a person, and version {version} of {name} is not approved"
             raise Refused(message, hint=f"a person runs `outrider flow approve {name}`", code="not_approved")
 
-    def _prepare(self, schedule: FlowSchedule) -> tuple[FlowProgram, FlowSchedule]:
+    def _prepare(self, schedule: "FlowSchedule") -> "tuple[FlowProgram, FlowSchedule]":
         program = self.store.load_program(schedule.call, schedule.flow)
         require_tools(program, self.policy, schedule.call)
         flow, known = program.flow, self.store.secrets.read_all()

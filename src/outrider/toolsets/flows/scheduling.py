@@ -1,7 +1,7 @@
 """Tools that let flows run by themselves."""
 
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
@@ -9,9 +9,11 @@ from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded, NotFound, OutriderError, Refused
 from outrider.core.result import Result, TextBlock
 from outrider.flows.flow import require_flow_name
-from outrider.flows.flow_schedule import FlowSchedule, describe_caller
 from outrider.flows.scheduler import FlowScheduler
 from outrider.toolsets.flows.tools import FlowName, flows
+
+if TYPE_CHECKING:
+    from outrider.flows.flow_schedule import FlowSchedule
 
 
 @flows.tool(effect="act", stake="low", title="Schedule a flow", private=frozenset({"parameters"}))
@@ -30,11 +32,16 @@ async def scheduleFlow(
     _require_person(call, name)
     engine = scheduler.engine
     options = {"stateId": stateId, "waitSeconds": 10.0}
-    names = list(dict.fromkeys(notify if notify is not None else engine.settings.notify))
-    engine.notifier.check_names(tuple(names))
-    zone, flow = timezone or engine.default_timezone, require_flow_name(name)
-    schedule = FlowSchedule(flow, cron, zone, parameters or {}, options, names, describe_caller(call))
-    _ = schedule.times  # a wrong line or zone is told before anything else
+    given = parameters or {}
+    schedule = engine.plan(
+        call,
+        require_flow_name(name),
+        cron=cron,
+        timezone=timezone,
+        parameters=given,
+        options=options,
+        notify=notify,
+    )
     program, _prepared = await engine.work.prepare(schedule)
     saved = await scheduler.engine.schedules.save_schedule(schedule, engine.settings.max_schedules)
     scheduler.engine.wake()
@@ -66,7 +73,7 @@ async def unscheduleFlow(scheduler: FlowScheduler, call: Call, /, name: FlowName
     return f"{flow} runs by itself no more."
 
 
-def describe_schedule(schedule: FlowSchedule) -> dict[str, Any]:
+def describe_schedule(schedule: "FlowSchedule") -> dict[str, Any]:
     """Describe a schedule for programs."""
     row: dict[str, Any] = {"name": schedule.flow, "cron": schedule.cron, "timezone": schedule.timezone}
     row |= {"nextAt": datetime.fromtimestamp(schedule.next_at, UTC).isoformat(timespec="seconds")}
@@ -76,7 +83,7 @@ def describe_schedule(schedule: FlowSchedule) -> dict[str, Any]:
     return row | ({"problem": schedule.problem} if schedule.problem else {})
 
 
-def _format_schedule(schedule: FlowSchedule) -> str:
+def _format_schedule(schedule: "FlowSchedule") -> str:
     next_at = datetime.fromtimestamp(schedule.next_at, schedule.times.zone).isoformat(timespec="minutes")
     problem = f"; {schedule.problem}" if schedule.problem else ""
     return f"{schedule.flow}: {schedule.cron} ({schedule.timezone}), next at {next_at}{problem}"

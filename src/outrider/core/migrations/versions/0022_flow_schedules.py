@@ -48,6 +48,7 @@ def upgrade() -> None:
     op.add_column("flow_runs", sa.Column("attempts", sa.Integer, nullable=False, server_default="0"))
     op.add_column("flow_runs", sa.Column("healed", sa.Integer, nullable=False, server_default="0"))
     op.add_column("flow_runs", sa.Column("outline", sa.Text, nullable=False, server_default=""))
+    op.add_column("flow_runs", sa.Column("place", sa.String(200), nullable=False, server_default=""))
     op.create_index("ix_flow_runs_schedule", "flow_runs", ["schedule", "state"])
     op.add_column("flow_run_steps", sa.Column("matched", sa.Text, nullable=False, server_default=""))
 
@@ -56,7 +57,7 @@ def downgrade() -> None:
     """Drops them."""
     op.drop_column("flow_run_steps", "matched")
     op.drop_index("ix_flow_runs_schedule", "flow_runs")
-    for name in ("outline", "healed", "attempts", "schedule"):
+    for name in ("place", "outline", "healed", "attempts", "schedule"):
         op.drop_column("flow_runs", name)
     op.drop_table("flow_notices")
     op.drop_table("flow_schedules")
