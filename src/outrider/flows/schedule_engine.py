@@ -32,6 +32,10 @@ class ScheduledWork(Protocol):
         """Return a flow, and the schedule with the parameters and options of its next run. Raises OutriderError."""
         ...
 
+    def describe_reach(self, program: FlowProgram) -> list[str]:
+        """Return the sites and the secrets of a flow, in which a schedule keeps it."""
+        ...
+
     async def require_approval(self, call: Call, program: FlowProgram) -> None:
         """Refuse a flow with a step that asks a person, unless one has approved these files. Raises Refused."""
         ...

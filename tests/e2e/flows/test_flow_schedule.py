@@ -200,6 +200,19 @@ async def test_a_step_that_asks_a_person_runs_by_itself_only_in_the_version_that
     assert [event["type"] for event in shop.hook.events] == ["flow.stopped", "flow.stopped"]
 
 
+async def test_a_flow_that_gets_another_site_does_not_run_there_by_itself(shop: Shop):
+    shop.write_flow()
+    await shop.schedule()
+    file = shop.home / ".outrider" / "flows" / "order.yaml"
+    file.write_text(file.read_text().replace("origins: [", "origins: [http://elsewhere.example, "))
+    await shop.let_time_pass()
+    ended = await shop.app.flow_scheduler.engine.run_due()
+
+    assert ended == []
+    assert "uses http://elsewhere.example since it was changed" in (await shop.list_runs())[0]["message"]
+    assert not shop.site.ordered
+
+
 async def test_two_processes_make_one_run_and_a_schedule_that_was_replaced_is_another_one(shop: Shop):
     shop.write_flow()
     await shop.schedule()

@@ -56,8 +56,24 @@ class ScheduledRuns:
             message = f"step {asking} asks a person, and version {version} of {name} is not approved"
             raise Refused(message, hint=f"a person runs `outrider flow approve {name}`", code="not_approved")
 
+    @staticmethod
+    def describe_reach(program: FlowProgram) -> list[str]:
+        """Return the sites and the secrets of a flow and of those that it runs."""
+        flows = program.flows.values()
+        secrets = {secret.file or secret.env for flow in flows for secret in flow.secrets.values()}
+        return sorted({origin for flow in flows for origin in flow.origins} | secrets)
+
+    def _require_same_reach(self, program: FlowProgram, schedule: "FlowSchedule") -> None:
+        """Refuse a flow that has got other sites or secrets since a person let it run by itself. Raises Refused."""
+        known = schedule.options.get("reach")
+        new = [] if known is None else [each for each in self.describe_reach(program) if each not in known]
+        if new:
+            message = f"{program.flow.name} uses {new[0][:200]} since it was changed, and was not scheduled with it"
+            raise Refused(message, hint="look at its file, then schedule it again", code="not_approved")
+
     def _prepare(self, schedule: "FlowSchedule") -> "tuple[FlowProgram, FlowSchedule]":
         program = self.store.load_program(schedule.call, schedule.flow)
+        self._require_same_reach(program, schedule)
         require_tools(program, self.policy, schedule.call)
         flow, known = program.flow, self.store.secrets.read_all()
         given = take_from_store(flow, schedule.parameters, known)

@@ -1,5 +1,6 @@
 """Tools that let flows run by themselves."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,7 +30,7 @@ async def scheduleFlow(
     notify: Annotated[list[str] | None, Field(max_length=10, description="Notices that the operator set up")] = None,
 ) -> Result:
     """Run a flow at the times of a cron line, in place of its earlier schedule."""
-    _require_person(call, name)
+    _require_person(call, f"{name} at {cron}" + (f" with the sign-in {stateId!r}" if stateId else ""))
     engine = scheduler.engine
     options = {"stateId": stateId, "waitSeconds": 10.0}
     given = parameters or {}
@@ -43,6 +44,7 @@ async def scheduleFlow(
         notify=notify,
     )
     program, _prepared = await engine.work.prepare(schedule)
+    schedule = replace(schedule, options={**options, "reach": engine.work.describe_reach(program)})
     saved = await scheduler.engine.schedules.save_schedule(schedule, engine.settings.max_schedules)
     scheduler.engine.wake()
     lines, row = [f"Scheduled {_format_schedule(saved)}."], describe_schedule(saved)
@@ -89,12 +91,12 @@ def _format_schedule(schedule: "FlowSchedule") -> str:
     return f"{schedule.flow}: {schedule.cron} ({schedule.timezone}), next at {next_at}{problem}"
 
 
-def _require_person(call: Call, name: str) -> None:
+def _require_person(call: Call, plan: str) -> None:
     """Ask a person where an agent wants a flow to run by itself; refuse callers who sign in."""
     if call.grant is not None:
         message = "a flow of callers who sign in cannot run by itself, because nobody is signed in then"
         raise Refused(message, hint="run it with runFlow", code="not_supported")
     if call.run is not None and call.answer is not True:
         if call.answer is False:
-            raise Refused(f"the user did not allow a schedule of {name}", hint="do not repeat the call")
-        raise AnswerNeeded(f"Let agent {call.run.agent} run the flow {name} by itself, again and again?", state=name)
+            raise Refused(f"the user did not allow a schedule of {plan}", hint="do not repeat the call")
+        raise AnswerNeeded(f"Let agent {call.run.agent} run the flow {plan}, again and again by itself?", state=plan)
