@@ -12,6 +12,7 @@ import anyio
 import browser_site
 from outrider.app import open_app
 from outrider.settings import load
+from support.apps import flow_pages
 from support.apps.dashboard_app import crawl_dashboard_pages, fill_app
 from support.apps.dashboard_browser import (
     NARROW_VIEWPORT,
@@ -37,6 +38,7 @@ async def main(folder: Path, names: tuple[str, ...]) -> None:
             async with open_app(load(values, environ={}, home=home, workspace=home)) as app:
                 await fill_app(app)
                 await app.call("createSession", url=f"{site}/form")
+                await flow_pages.run_flows(app, site)
                 async with open_dashboard(home, browser, app) as office, office.open_http_client() as client:
                     found = await crawl_dashboard_pages(client, office.asgi_app)
                     await _take_screenshots(

@@ -12,7 +12,7 @@ from mcp import Client
 
 from outrider.core.background import run_background
 from outrider.core.context import Call
-from outrider.watches.notifier import sign_webhook
+from outrider.core.notices.notifier import sign_webhook
 from support.apps import loopback_app
 from support.fakes import http_servers, website
 from support.results import read_error, read_first_text

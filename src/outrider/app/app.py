@@ -2,7 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
+
+import anyio
 
 from outrider.agents.catalogue import Catalogue
 from outrider.agents.models import ModelResolver
@@ -13,6 +16,7 @@ from outrider.app.server_tools import ServerToolLists
 from outrider.browser.session.browsers import Browsers
 from outrider.content.stores import ContentStores
 from outrider.core.artifacts import ArtifactStore
+from outrider.core.background import run_background
 from outrider.core.call_records import CallRecorder
 from outrider.core.context import Call
 from outrider.core.database.database import Database
@@ -21,6 +25,7 @@ from outrider.core.prompts import ToolsetContext
 from outrider.core.result import Result
 from outrider.core.tool import Toolset
 from outrider.core.toolbox import Toolbox
+from outrider.flows.scheduler import FlowScheduler
 from outrider.pages.crawl import Crawler
 from outrider.pages.pages import Pages
 from outrider.search.search import Search
@@ -67,6 +72,7 @@ class App:
     pages: Pages
     crawler: Crawler
     watcher: Watcher
+    flow_scheduler: FlowScheduler
     content: ContentStores
     browsers: Browsers
     runs: RunService
@@ -125,6 +131,16 @@ class App:
             settings.mime_prefix,
             dashboard_url=self.find_dashboard_url,
         )
+
+    async def run_schedules(self, *, opens_database: bool = False) -> None:
+        """Look at watches and run flows when they are due, until cancelled.
+
+        Args:
+            opens_database: Whether to open the database at once, instead of when something else has opened it.
+        """
+        async with run_background(partial(self.watcher.run_forever, opens_database=opens_database)):
+            await self.flow_scheduler.run_forever(opens_database=opens_database)
+            await anyio.sleep_forever()
 
     def find_dashboard_url(self) -> str:
         """Return the dashboard's address without a token, of this app or another with the same data; or empty."""

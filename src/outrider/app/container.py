@@ -43,6 +43,7 @@ from outrider.core.toolbox import Toolbox
 from outrider.flows.approvals import FlowApprovals
 from outrider.flows.flow_runs import FlowRuns
 from outrider.flows.flow_store import FlowStore
+from outrider.flows.scheduler import FlowScheduler
 from outrider.pages.crawl import Crawler
 from outrider.pages.pages import Pages
 from outrider.plans import PlanStore
@@ -52,6 +53,7 @@ from outrider.serve.state_codec import StateCodec
 from outrider.settings import LoadedSettings, Settings
 from outrider.toolsets.content_store.autosave import Autosave
 from outrider.toolsets.content_store.sources import ContentSources
+from outrider.toolsets.flows.repairing import RepairModel
 from outrider.toolsets.mcp_servers import ServerTools
 from outrider.toolsets.options import ToolOptions
 from outrider.toolsets.run_agent.attachments import Attachments
@@ -68,6 +70,7 @@ from outrider.workspace.sandbox.sandbox import Sandbox
 if TYPE_CHECKING:
     from outrider.app.cluster.cluster import Cluster
     from outrider.dashboard.services import DashboardServices
+    from outrider.flows.schedule_engine import ScheduleEngine
     from outrider.identity.identity import Identity
     from outrider.identity.quotas import Quotas
 
@@ -109,6 +112,7 @@ class Container:
             pages=self.pages,
             crawler=self.crawler,
             watcher=self.watcher,
+            flow_scheduler=self.flow_scheduler,
             content=self.content,
             browsers=self.browsers,
             runs=self.runs,
@@ -242,6 +246,24 @@ class Container:
         """Looks at pages, searches and values again and again."""
         read_target = build_target_reader(self.pages, lambda: self.search, self.settings.pages.crawl_robots)
         return Watcher(self.database, self.settings.watches, read_target, self.http, self.loaded.environ)
+
+    @cached_property
+    def flow_scheduler(self) -> FlowScheduler:
+        """Runs flows when they are due."""
+
+        def build_engine() -> "ScheduleEngine":
+            from outrider.app.flow_scheduling import build_schedule_engine
+
+            return build_schedule_engine(
+                self.loaded, self.database, self.http, self.flow_store, self.build_full_toolbox
+            )
+
+        return FlowScheduler(self.database, self.settings.flows, build_engine)
+
+    @property
+    def flow_store(self) -> FlowStore:
+        """The flows of this project."""
+        return FlowStore(self.loaded.workspace, self.settings.data_dir, self.loaded.environ)
 
     @cached_property
     def search(self) -> Search:
@@ -453,7 +475,8 @@ class Container:
             PlaybookStore: PlaybookStore(self.database),
             FlowRuns: FlowRuns(self.database),
             FlowApprovals: FlowApprovals(self.database),
-            FlowStore: FlowStore(self.loaded.workspace, self.settings.data_dir, self.loaded.environ),
+            FlowStore: self.flow_store,
+            FlowScheduler: self.flow_scheduler,
         }
 
     @property
@@ -467,6 +490,7 @@ class Container:
             Evaluator: self.evaluator,
             Delegation: self.delegation,
             ServerTools: self.server_tools,
+            RepairModel: RepairModel(self.models, self.guard, lambda: self.quotas is not None),
             ValueModel: ValueModel(self.models, self.guard, lambda: self.quotas is not None),
         }
 

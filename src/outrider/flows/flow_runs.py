@@ -2,7 +2,7 @@
 
 import hashlib
 import uuid
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -20,7 +20,7 @@ from outrider.flows.program import FlowProgram
 if TYPE_CHECKING:  # SQLAlchemy is loaded when a query is made
     from sqlalchemy import Connection
 
-RunState = Literal["running", "waiting", "stopped", "done"]
+RunState = Literal["due", "running", "waiting", "stopped", "done"]
 LEASE_S = 30.0  # without a sign of life for so long, a process of another machine counts as dead
 
 
@@ -35,12 +35,17 @@ class StoredRun:
         sources: The file of each flow that it runs, by name.
         parameters: As the caller gave them; secrets are not among them.
         options: Those of the call, for going on.
-        state: `running`, `waiting` for a person, `stopped` or `done`.
+        state: `due` until a schedule's run begins, `running`, `waiting` for a person, `stopped` or `done`.
         step: The position at which it is.
         message: Why it stopped.
         browser_session: The browser session in which it ran last.
         is_interrupted: Whether its process ended in the middle.
         lease: The key of the process that works on it.
+        schedule: The schedule that started it; empty for a run that a person or a model started.
+        attempts: How often a process took it.
+        healed: How many elements were recognised although they had changed.
+        outline: What the page showed where it stopped.
+        place: The flow, and the place in its file, where it stopped: `order 3.1`.
     """
 
     id: str
@@ -57,6 +62,11 @@ class StoredRun:
     ended_at: float | None
     is_interrupted: bool = False
     lease: str = ""
+    schedule: str = ""
+    attempts: int = 1
+    healed: int = 0
+    outline: str = ""
+    place: str = ""
 
 
 class FlowRuns:
@@ -73,34 +83,13 @@ class FlowRuns:
         self, call: Call, program: FlowProgram, parameters: Mapping[str, Any], options: Mapping[str, Any]
     ) -> StoredRun:
         """Store a new run, and forget those that ended long ago. Raises Unavailable."""
-        from outrider.flows.tables import flow_runs
-
-        kept_s = 30 * 86_400.0
-        now, run_id = self._database.now(), f"run_{uuid.uuid4().hex[:20]}"
-        row = {
-            "id": run_id,
-            "owner": build_owner_key(call),
-            "session": to_storable_text(call.session, 200),
-            "flow": program.flow.name,
-            "version": program.flow.version,
-            "sources": dict(program.texts),
-            "parameters": dict(parameters),
-            "options": dict(options),
-            "state": "running",
-            "step": "",
-            "message": "",
-            "browser_session": "",
+        now = self._database.now()
+        row = build_run_row(call, program.flow.name, program, parameters, options) | {
             "started_at": now,
-            **self._build_lease(),
+            **build_lease(now),
         }
-        forget = flow_runs.delete().where(flow_runs.c.ended_at < now - kept_s)
-
-        def write_rows(connection: "Connection") -> None:
-            connection.execute(forget)
-            connection.execute(flow_runs.insert(), [row])
-
-        await self._database.run_transaction(write_rows, write=True)
-        return _parse_run(row, now)
+        await self._database.run_transaction(lambda connection: insert_run(connection, row), write=True)
+        return parse_run(row, now)
 
     async def load_run(self, call: Call, run_id: str) -> StoredRun:
         """Load one of the caller's runs. Raises NotFound, Unavailable."""
@@ -111,7 +100,7 @@ class FlowRuns:
             row = (await connection.execute(query)).mappings().first()
         if row is None:
             raise NotFound(f"runId: no run {run_id[:60]!r}", hint="listFlowRuns names the runs", code="unknown_run")
-        return _parse_run(row, self._database.now())
+        return parse_run(row, self._database.now())
 
     async def list_runs(self, call: Call, flow: str = "", limit: int = 20) -> list[StoredRun]:
         """List the caller's runs, newest first. Raises Unavailable."""
@@ -122,13 +111,13 @@ class FlowRuns:
         async with self._database.read() as connection:
             ordered = query.order_by(flow_runs.c.started_at.desc(), flow_runs.c.id).limit(limit)
             rows = (await connection.execute(ordered)).mappings().all()
-        return [_parse_run(row, self._database.now()) for row in rows]
+        return [parse_run(row, self._database.now()) for row in rows]
 
     async def claim_run(self, run: StoredRun) -> str:
         """Take a run over from a process that has ended, and return the new lease. Raises Refused, Unavailable."""
-        values = self._build_lease()
+        values = build_lease(self._database.now())
         is_live = run.state == "running" and not run.is_interrupted
-        changes = {**values, "state": "running", "message": "", "ended_at": None}
+        changes = {**values, "state": "running", "message": "", "ended_at": None, "attempts": run.attempts + 1}
         if is_live or not await self._update_own(run.id, run.lease, **changes):
             hint = f"wait for it: listFlowRuns says when it has ended; a dead process is noticed after {LEASE_S:g} s"
             raise Refused(f"runId: {run.id} is being run", hint=hint, code="run_active", retry_after=LEASE_S)
@@ -147,18 +136,38 @@ class FlowRuns:
         async with run_background(lambda: self._renew_lease(run.id, lease)):
             yield journal
 
-    async def end_run(self, run: StoredRun, lease: str, state: RunState, *, step: str = "", message: str = "") -> None:
-        """Store how a run ended. Raises Unavailable."""
+    async def end_run(
+        self,
+        run: StoredRun,
+        lease: str,
+        state: RunState,
+        *,
+        step: str = "",
+        message: str = "",
+        healed: int = 0,
+        outline: str = "",
+        place: str = "",
+    ) -> None:
+        """Store how a run ended, with the notices of one that a schedule started. Raises Unavailable."""
         now = self._database.now()
-        ended = {"ended_at": None if state == "waiting" else now, "updated_at": now, "lease_until": 0.0}
-        place = {"step": step} if step else {}
-        text = to_storable_text(message, 2_000)
+        is_over = state in ("stopped", "done")
+        values: dict[str, Any] = {"state": state, "message": to_storable_text(message, 2_000), "healed": healed}
+        values |= {"step": step} if step else {}
+        values |= {"outline": to_storable_text(outline, 10_000), "place": place}
+        values |= {"ended_at": now if is_over else None, "updated_at": now, "lease_until": 0.0}
+        names = run.options.get("notify", ()) if state == "stopped" or (state == "done" and healed) else ()
+        rows = [{"run_id": run.id, "name": name, "next_at": now} for name in names]
         with anyio.CancelScope(shield=True):
-            await self._update_own(run.id, lease, state=state, message=text, **place, **ended)
+            await self._update_own(run.id, lease, rows, **values)
 
     async def set_browser_session(self, run: StoredRun, lease: str, session_id: str) -> None:
         """Remember the browser session in which a run is. Raises Unavailable."""
         await self._update_own(run.id, lease, browser_session=session_id)
+
+    async def replace_source(self, run: StoredRun, name: str, text: str) -> None:
+        """Let a stopped run go on with another file of a flow. Raises Refused if it goes on already, Unavailable."""
+        if not await self._update_own(run.id, run.lease, sources={**run.sources, name: text}):
+            raise Refused(f"runId: {run.id} is being run", hint="listFlowRuns shows how it ends", code="run_active")
 
     async def _renew_lease(self, run_id: str, lease: str) -> None:
         while True:
@@ -168,19 +177,25 @@ class FlowRuns:
             except OutriderError:
                 continue  # the next step finds out whether the run is still ours
 
-    async def _update_own(self, run_id: str, lease: str, /, **values: object) -> bool:
-        """Change a run; return False if another process has taken it over."""
-        from outrider.flows.tables import flow_runs
+    async def _update_own(
+        self, run_id: str, lease: str, notices: Sequence[Mapping[str, Any]] = (), /, **values: object
+    ) -> bool:
+        """Change a run and write its notices; return False if another process has taken it over."""
+        from outrider.flows.tables import flow_notices, flow_runs
 
-        own = flow_runs.update().where(flow_runs.c.id == run_id, flow_runs.c.lease == lease)
-        return await self._database.run_transaction(
-            lambda connection: connection.execute(own.values(**values)).rowcount == 1, write=True
-        )
+        own = flow_runs.update().where(flow_runs.c.id == run_id, flow_runs.c.lease == lease).values(**values)
+        insert = self._database.build_insert(flow_notices).on_conflict_do_nothing()
 
-    def _build_lease(self) -> dict[str, Any]:
-        now = self._database.now()
-        lease = {"process": build_process_mark(), "lease": uuid.uuid4().hex, "lease_until": now + LEASE_S}
-        return lease | {"updated_at": now}
+        def write_rows(connection: "Connection") -> bool:
+            from outrider.core.notices.notice_queue import WAITING
+
+            if connection.execute(own).rowcount != 1:
+                return False
+            if notices:
+                connection.execute(insert, [{**WAITING, **row} for row in notices])
+            return True
+
+        return await self._database.run_transaction(write_rows, write=True)
 
 
 class DatabaseJournal(StepJournal):
@@ -198,7 +213,7 @@ class DatabaseJournal(StepJournal):
 
         now = self._database.now()
         hidden = self._hide(asdict(record))
-        texts = {name: to_storable_text(hidden[name], 4_000) for name in ("summary", "url")}
+        texts = {name: to_storable_text(hidden[name], 4_000) for name in ("summary", "url", "matched")}
         row = {**hidden, **texts, "run_id": self._run_id, "at": now}
         insert = self._database.build_insert(flow_run_steps).values(row)
         changed = {name: insert.excluded[name] for name in row if name not in ("run_id", "position")}
@@ -224,9 +239,55 @@ def build_owner_key(call: Call) -> str:
     return hashlib.sha256("\x1f".join(names).encode("utf-8", "replace")).hexdigest()
 
 
-def _parse_run(row: Mapping[Any, Any], now: float) -> StoredRun:
+def build_run_row(
+    call: Call,
+    name: str,
+    program: FlowProgram | None,
+    parameters: Mapping[str, Any],
+    options: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return the row of a new run but for its times and its lease; `program` is None if it cannot be loaded."""
+    return {
+        "id": f"run_{uuid.uuid4().hex[:20]}",
+        "owner": build_owner_key(call),
+        "session": to_storable_text(call.session, 200),
+        "flow": name,
+        "version": program.flow.version if program else 0,
+        "sources": dict(program.texts) if program else {},
+        "parameters": dict(parameters),
+        "options": dict(options),
+        "state": "running",
+        "step": "",
+        "message": "",
+        "browser_session": "",
+        "schedule": "",
+        "attempts": 1,
+        "healed": 0,
+        "outline": "",
+        "place": "",
+    }
+
+
+def insert_run(connection: "Connection", row: Mapping[str, Any]) -> None:
+    """Write a new run, and forget those that ended long ago."""
+    from outrider.flows.tables import flow_runs
+
+    kept_s = 30 * 86_400.0
+    connection.execute(flow_runs.delete().where(flow_runs.c.ended_at < row["started_at"] - kept_s))
+    connection.execute(flow_runs.insert(), [dict(row)])
+
+
+def build_lease(now: float) -> dict[str, Any]:
+    """Return the columns of a run that say that this process works on it."""
+    lease = {"process": build_process_mark(), "lease": uuid.uuid4().hex, "lease_until": now + LEASE_S}
+    return lease | {"updated_at": now}
+
+
+def parse_run(row: Mapping[Any, Any], now: float) -> StoredRun:
+    """Return the run of a row."""
     is_dead = row["lease_until"] < now or is_process_gone(row["process"])
     names = ("id", "flow", "version", "sources", "parameters", "options", "state", "step", "message")
-    values = {name: row[name] for name in (*names, "browser_session", "started_at", "lease")}
+    names += ("browser_session", "started_at", "lease", "schedule", "attempts", "healed", "outline", "place")
+    values = {name: row[name] for name in names}
     is_interrupted = row["state"] == "running" and is_dead
     return StoredRun(**values, ended_at=row.get("ended_at"), is_interrupted=is_interrupted)

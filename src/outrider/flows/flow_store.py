@@ -82,8 +82,10 @@ class FlowStore:
         except UnicodeDecodeError:
             raise InvalidInput(f"flow {name} is not UTF-8 text", hint="correct the file") from None
 
-    def save_flow(self, call: Call, flow: Flow, *, replace: bool = False) -> Path:
-        """Save a flow; an older one of its name gets its comments and the next version.
+    def save_flow(self, call: Call, flow: Flow, *, replace: bool = False, keeps_old: bool = False) -> Path:
+        """Save a flow; it gets the comments and the next version of an older one of its name.
+
+        With `keeps_old` the older one stays beside it, as `NAME.v3.yaml`, which no flow's name fits.
 
         Raises InvalidInput if there is one of its name and `replace` is False, Unavailable.
         """
@@ -94,7 +96,10 @@ class FlowStore:
             raise InvalidInput(f"name: there is a flow {flow.name} already", hint=hint, code="flow_exists")
         if before:
             try:
-                flow = flow.model_copy(update={"version": parse_flow(before, flow.name).version + 1})
+                version = parse_flow(before, flow.name).version
+                flow = flow.model_copy(update={"version": version + 1})
+                if keeps_old:
+                    jail.write(f"{path.removesuffix('.yaml')}.v{version}.yaml", before.encode())
             except InvalidInput:
                 before = ""
         with rename_error_field("name"):

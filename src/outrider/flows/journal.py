@@ -24,6 +24,7 @@ class StepRecord:
         seconds: How long it took.
         notes: What had changed on the page and did not matter.
         rows: What was extracted.
+        matched: The elements that were found on the page.
     """
 
     position: str
@@ -35,11 +36,12 @@ class StepRecord:
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
     rows: tuple[dict[str, Value], ...] = ()
+    matched: str = ""
 
     @classmethod
     def from_row(cls, row: Mapping[Any, Any]) -> "StepRecord":
         """Read it from a row of the database."""
-        names = ("position", "state", "kind", "summary", "url", "was_met", "seconds")
+        names = ("position", "state", "kind", "summary", "url", "was_met", "seconds", "matched")
         return cls(**{name: row[name] for name in names}, notes=tuple(row["notes"]), rows=tuple(row["rows"]))
 
     @property

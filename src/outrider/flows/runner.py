@@ -11,7 +11,7 @@ from outrider.flows.positions import Position, format_position
 from outrider.flows.program import FlowProgram
 from outrider.flows.restoring import PassedStep, is_harmless, plan_restore
 from outrider.flows.run import FlowRun, StepReport, Stop
-from outrider.flows.step_runner import FlowPage, StepRunner, Stopped
+from outrider.flows.step_runner import FlowPage, FoundElements, StepRunner, Stopped
 from outrider.flows.values import FlowValues, fill_part, fill_placeholders, fill_step, resolve_parameters
 
 
@@ -186,11 +186,11 @@ class FlowRunner:
             self._run.notes.append(f"step {context.place}: there are more pages than max_pages")
         if found and not is_last and self._needs_consent(press) and self._approved != position:
             raise ConsentNeeded(position, press)
-        if not found or is_last or not await self._steps.turn_page(press, found[0]):
+        if not found or is_last or not await self._steps.turn_page(press, found.refs):
             await self._journal.write_record(StepRecord(position, "skipped", "pages", str(press)))
             return False
         await self._steps.require_origin(None, context.flow.origins)
-        await self._finish(press, context, started, found[1])
+        await self._finish(press, context, started, found)
         self._passed[-1] = replace(self._passed[-1], turns_page=True)
         return True
 
@@ -223,21 +223,21 @@ class FlowRunner:
             await self._journal.write_record(StepRecord(position, "skipped", step.kind, str(filled)))
             self._run.steps.append(StepReport(position, str(filled), 0.0, is_skipped=True))
             return
-        notes, rows = await self._do_step(filled, context)
-        await self._finish(filled, context, started, notes, rows)
+        found, rows = await self._do_step(filled, context)
+        await self._finish(filled, context, started, found, rows)
 
-    async def _do_step(self, step: FlowStep, context: StepContext) -> tuple[list[str], list[dict[str, Value]]]:
-        """Do a step and check it; return what had changed about its elements, and the rows it extracted."""
+    async def _do_step(self, step: FlowStep, context: StepContext) -> tuple[FoundElements, list[dict[str, Value]]]:
+        """Do a step and check it; return its elements, and the rows it extracted."""
         origins = context.flow.origins
         await self._steps.require_origin(step, origins)
         self._steps.require_no_dialog()
         if step.extract:
             rows = await self._steps.extract_rows(step.extract, self._page_rows.get(context.place, ()))
-            return [], rows
+            return FoundElements(("", "")), rows
         secret = context.flow.secrets.get(step.secret or "")
         if secret and secret.origins:
             await self._steps.require_origin(step, secret.origins)
-        refs, notes = await self._steps.find_elements(step, secret.origins if secret and secret.origins else origins)
+        found = await self._steps.find_elements(step, secret.origins if secret and secret.origins else origins)
         position = format_position(context.position)
         if self._needs_consent(step) and self._approved != position:
             raise ConsentNeeded(position, step)
@@ -246,30 +246,29 @@ class FlowRunner:
             begun = StepRecord(position, "begun", step.kind, str(step), was_met=was_met)
             await self._journal.write_record(begun)
         try:
-            await self._steps.perform(step, refs, self._secrets[context.flow.name].get(step.secret or "", ""))
+            await self._steps.perform(step, found.refs, self._secrets[context.flow.name].get(step.secret or "", ""))
             await self._steps.require_origin(None, origins)
             await self._steps.require_effect(step)
         except Stopped as stopped:
             if not (stopped.is_done or is_harmless(step)):
                 await self._journal.write_record(StepRecord(position, "undone", step.kind, str(step)))
             raise
-        return notes, []
+        return found, []
 
     async def _finish(
         self,
         step: FlowStep,
         context: StepContext,
         started: float,
-        notes: list[str],
+        found: FoundElements,
         rows: list[dict[str, Value]] | None = None,
     ) -> None:
         """Write down that a step is done, with its evidence."""
         url = (await self._steps.page.read_view()).url
         seconds = time.monotonic() - started
         position = format_position(context.position)
-        record = StepRecord(
-            position, "done", step.kind, str(step), url, seconds=seconds, notes=tuple(notes), rows=tuple(rows or ())
-        )
+        record = StepRecord(position, "done", step.kind, str(step), url, seconds=seconds, rows=tuple(rows or ()))
+        record = replace(record, notes=found.notes, matched=found.matched)
         await self._journal.write_record(record)
         self._pass_over(step, record, context)
 
@@ -301,7 +300,7 @@ class FlowRunner:
                 return False
         elif not step.expect or record.was_met or await self._steps.wait_for(step.expect):
             raise Stopped("unknown_effect", "the run was interrupted in it, and nothing shows whether it was done")
-        await self._finish(step, context, started, ["it was done before an interruption"])
+        await self._finish(step, context, started, FoundElements(("", ""), ("it was done before an interruption",)))
         return True
 
     async def _restore_page(self) -> bool:
@@ -321,7 +320,7 @@ class FlowRunner:
         """Do a step again that has no effect outside the page. Raises Stopped."""
         step = passed.step
         await self._steps.require_origin(step, passed.origins)
-        refs, _ = await self._steps.find_elements(step, passed.origins)
+        refs = (await self._steps.find_elements(step, passed.origins)).refs
         if passed.turns_page:
             await self._steps.turn_page(step, refs)
         else:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import anyio
@@ -74,6 +75,21 @@ class Stopped(Exception):
         self.message, self.is_done, self.code = message, is_done, code
 
 
+@dataclass(frozen=True)
+class FoundElements:
+    """The elements of a step on the page.
+
+    Attributes:
+        refs: Their references; empty where the step has none.
+        notes: What had changed about them.
+        matched: Their roles and names, for people.
+    """
+
+    refs: tuple[str, str]
+    notes: tuple[str, ...] = ()
+    matched: str = ""
+
+
 class StepRunner:
     """Does the steps of a flow on one page.
 
@@ -89,27 +105,29 @@ class StepRunner:
         self._secrets = secrets
         self._known_url = ""  # of the page on which an element was found last
 
-    async def find_elements(self, step: FlowStep, origins: Sequence[str]) -> tuple[list[str], list[str]]:
-        """Return the references of a step's elements, and what had changed about them. Raises Stopped."""
-        refs, notes = ["", ""], []
+    async def find_elements(self, step: FlowStep, origins: Sequence[str]) -> FoundElements:
+        """Return the elements of a step. Raises Stopped."""
+        refs, titles = ["", ""], list[str]()
+        notes: list[str] = []
         for index, target in enumerate((step.target, step.to)):
             if target is not None:
                 match = await self._find_element(target, step.kind)
                 assert match.candidate is not None
                 refs[index] = match.candidate.ref
                 notes += match.healed
+                titles.append(match.candidate.title)
                 _require_safe_address(step, match.candidate, origins)
                 frame_url = match.candidate.frame_url
                 if frame_url and self.is_secret(step) and not is_named_origin(frame_url, origins):
                     place = f"{match.candidate.title} is in a frame of {read_origin(frame_url) or frame_url[:100]}"
                     raise Stopped("origin_refused", f"{place}, which the secret is not for")
-        return refs, notes
+        return FoundElements((refs[0], refs[1]), tuple(notes), " → ".join(titles))
 
     def is_secret(self, step: FlowStep) -> bool:
         """Return whether a step types what nothing may show."""
         return step.secret is not None or any(secret in (step.text or "") for secret in self._secrets)
 
-    async def find_next_page(self, press: FlowStep, origins: Sequence[str]) -> tuple[list[str], list[str]] | None:
+    async def find_next_page(self, press: FlowStep, origins: Sequence[str]) -> FoundElements | None:
         """Return what `find_elements` does for the press to the next page; None where it is gone. Raises Stopped."""
         patience_s, self._patience_s = self._patience_s, 2.0  # the page is read, and its pager comes with it
         try:

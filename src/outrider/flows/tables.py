@@ -25,7 +25,13 @@ flow_runs = Table(
     Column("started_at", Float, nullable=False),
     Column("updated_at", Float, nullable=False),
     Column("ended_at", Float),
+    Column("schedule", String(24), nullable=False, server_default=""),  # that started it
+    Column("attempts", Integer, nullable=False, server_default="0"),  # how often a process took it
+    Column("healed", Integer, nullable=False, server_default="0"),  # elements that were recognised although changed
+    Column("outline", Text, nullable=False, server_default=""),  # what the page showed where it stopped
+    Column("place", String(200), nullable=False, server_default=""),  # flow and place in its file where it stopped
     Index("ix_flow_runs_owner", "owner", "started_at"),
+    Index("ix_flow_runs_schedule", "schedule", "state"),
 )
 flow_run_steps = Table(
     "flow_run_steps",
@@ -41,6 +47,7 @@ flow_run_steps = Table(
     Column("notes", json_type, nullable=False),
     Column("rows", json_type, nullable=False),
     Column("at", Float, nullable=False),
+    Column("matched", Text, nullable=False, server_default=""),  # the elements that were found
 )
 flow_approvals = Table(
     "flow_approvals",
@@ -51,4 +58,38 @@ flow_approvals = Table(
     Column("version", Integer, nullable=False),
     Column("origins", json_type, nullable=False),
     Column("approved_at", Float, nullable=False),
+)
+flow_schedules = Table(
+    "flow_schedules",
+    metadata,
+    Column("id", String(24), primary_key=True),  # follows from owner, project and flow: a flow has one schedule
+    Column("owner", String(64), nullable=False),
+    Column("project", Text, nullable=False),  # the folder whose flow it is; only its processes run it
+    Column("caller", json_type, nullable=False),  # session, workspace and person of its runs
+    Column("flow", String(64), nullable=False),
+    Column("cron", String(100), nullable=False),
+    Column("timezone", String(64), nullable=False),
+    Column("parameters", json_type, nullable=False),
+    Column("options", json_type, nullable=False),  # as in flow_runs
+    Column("notify", json_type, nullable=False),  # names of notices
+    Column("revision", String(32), nullable=False),  # another one after each change
+    Column("created_at", Float, nullable=False),
+    Column("next_at", Float, nullable=False),
+    Column("problem", Text, nullable=False),  # why a time was left out
+    Index("ix_flow_schedules_due", "next_at"),
+    Index("ix_flow_schedules_owner", "owner"),
+)
+# Written in the transaction that ends their run, and deleted when they have been sent: none is lost or made twice.
+flow_notices = Table(
+    "flow_notices",
+    metadata,
+    Column("run_id", String(40), ForeignKey("flow_runs.id", ondelete="CASCADE"), primary_key=True),
+    Column("name", String(100), primary_key=True),
+    Column("state", String(16), nullable=False),  # waiting or failed
+    Column("attempts", Integer, nullable=False),
+    Column("next_at", Float, nullable=False),
+    Column("problem", Text, nullable=False),
+    Column("holder", String(200), nullable=False),
+    Column("held_until", Float, nullable=False),
+    Index("ix_flow_notices_due", "state", "next_at"),
 )

@@ -12,6 +12,7 @@ from outrider.core.egress.policy import EgressSettings
 from outrider.core.storage.factory import ArtifactsSettings
 from outrider.core.tool_policy import ToolPolicy
 from outrider.dashboard.settings import DashboardSettings
+from outrider.flows.settings import FlowsSettings
 from outrider.identity.settings import IdentitySettings
 from outrider.pages.settings import PagesSettings
 from outrider.search.settings import SearchSettings
@@ -140,6 +141,7 @@ class Settings(BaseModel, extra="forbid", defer_build=True):
     workspace: WorkspaceSettings = WorkspaceSettings()
     code: CodeSettings = CodeSettings()
     watches: WatchesSettings = WatchesSettings()
+    flows: FlowsSettings = FlowsSettings()
     serve: ServeSettings = ServeSettings()
     identity: IdentitySettings = IdentitySettings()
     dashboard: DashboardSettings = DashboardSettings()

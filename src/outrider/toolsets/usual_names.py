@@ -48,6 +48,8 @@ USUAL_TOOL_NAMES: dict[str, dict[str, str]] = {
         "listFlows": "list_workflows list_recordings list_macros",
         "showFlow": "get_flow get_workflow read_flow",
         "runFlow": "replay replay_flow run_workflow run_macro play_recording",
+        "repairFlow": "fix_flow heal_flow",
+        "scheduleFlow": "cron_flow schedule_workflow",
         "deleteFlow": "remove_flow delete_workflow",
     },
     "web": {

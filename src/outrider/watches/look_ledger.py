@@ -9,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from outrider.core.database.database import Database, to_storable_text
 from outrider.core.errors import Unavailable
+from outrider.core.notices.notice_queue import WAITING
 from outrider.core.process_holder import build_holder, is_holder_dead
 from outrider.watches.tables import watch_changes, watch_notices, watches
 from outrider.watches.watch import Change, ClaimedWatch, Reading, Watch
@@ -127,13 +128,13 @@ class LookLedger:
             return await self._add_change(connection, watch, number, outcome)
 
     async def _add_change(self, connection: AsyncConnection, watch: Watch, number: int, outcome: LookOutcome) -> Change:
-
         now = self._clock()
         texts = {name: to_storable_text(text) for name, text in (outcome.change or {}).items()}
         change = Change(watch=watch.id, number=number, at=now, **texts)
         await connection.execute(watch_changes.insert().values(vars(change)))
-        waiting = {"state": "waiting", "attempts": 0, "next_at": now, "problem": "", "holder": "", "held_until": 0.0}
-        rows = [waiting | {"watch": watch.id, "number": number, "name": name} for name in outcome.notify]
+        rows = [
+            {**WAITING, "next_at": now} | {"watch": watch.id, "number": number, "name": name} for name in outcome.notify
+        ]
         if rows:
             await connection.execute(watch_notices.insert(), rows)
         for table in (watch_notices, watch_changes):

@@ -1,23 +1,8 @@
 """Settings of watches."""
 
-from pydantic import BaseModel, Field, field_validator, model_validator
+from pydantic import BaseModel, Field, field_validator
 
-
-class NoticeSettings(BaseModel, extra="forbid", defer_build=True):
-    """One way to tell somebody of a change: a webhook or a command."""
-
-    webhook: str = Field("", pattern="^(https?://.+)?$", description="Address that gets each change as JSON")
-    secret_env: str = Field("", description="Environment variable with the secret that signs the webhook's requests")
-    command: list[str] = Field(
-        default=[],
-        description="Program and arguments, which gets the change as text; {subject} and {url} are filled in",
-    )
-
-    @model_validator(mode="after")
-    def _check_kind(self) -> "NoticeSettings":
-        if bool(self.webhook) == bool(self.command):
-            raise ValueError("give either `webhook` or `command`")
-        return self
+from outrider.core.notices.settings import NoticeSettings
 
 
 class WatchesSettings(BaseModel, extra="forbid", defer_build=True):

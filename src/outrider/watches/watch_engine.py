@@ -13,13 +13,16 @@ import anyio.to_thread
 from outrider.core.database.database import Database
 from outrider.core.errors import NotFound, OutriderError, Refused, Unavailable
 from outrider.core.http import HttpClient
+from outrider.core.notices.notice_queue import NoticeQueue
+from outrider.core.notices.notice_sender import NoticeSender
+from outrider.core.notices.notifier import Notifier
+from outrider.core.schedule import Schedule, parse_schedule
+from outrider.watches.change_notices import load_notice
 from outrider.watches.difference import compare_texts
 from outrider.watches.look_ledger import LookLedger, LookOutcome
-from outrider.watches.notice_queue import Notice, NoticeQueue
-from outrider.watches.notifier import Notifier
 from outrider.watches.results import compare_results, merge_results
-from outrider.watches.schedule import Schedule, parse_schedule
 from outrider.watches.settings import WatchesSettings
+from outrider.watches.tables import watch_notices
 from outrider.watches.watch import Change, ClaimedWatch, Reading, ReadTarget, Watch, WatchDraft, WatchTarget
 from outrider.watches.watch_store import WatchStore
 
@@ -60,7 +63,8 @@ class WatchEngine:
         self._busy_hosts = set[str]()
         self._wake_event = anyio.Event()
         self._ledger = LookLedger(database, settings.keep_changes, clock)
-        self._queue = NoticeQueue(database, clock)
+        queue = NoticeQueue(database, watch_notices, load_notice, clock)
+        self._sender = NoticeSender(queue, self._notifier, settings.concurrency)
         self.store = WatchStore(database, settings.max_watches, clock)
         self.next_due: float | None = None
 
@@ -111,15 +115,13 @@ class WatchEngine:
             async with anyio.create_task_group() as tasks:
                 for each in claimed:
                     tasks.start_soon(look_at_watch, each)
-        while notices := await self._queue.claim_due(self._settings.concurrency):
-            for notice in notices:
-                await self._send_and_record(notice)
+        await self._sender.send_due()
         return seen
 
     async def run_forever(self) -> None:
         """Look at watches and send notices until cancelled."""
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._send_forever)
+            tasks.start_soon(self._sender.run_forever)
             await self._look_forever(tasks)
 
     async def _look_forever(self, tasks: anyio.abc.TaskGroup) -> None:
@@ -147,6 +149,7 @@ class WatchEngine:
         finally:
             self._busy_hosts.discard(claimed.watch.target.host)
             self._wake_event.set()
+            self._sender.wake()
 
     async def _look_and_record(self, claimed: ClaimedWatch) -> tuple[Change | None, str]:
         """Read, compare and record; a look that is cancelled is left to the next process at once."""
@@ -214,32 +217,3 @@ class WatchEngine:
 
     def _parse_schedule(self, text: str) -> Schedule:
         return parse_schedule(text, ZoneInfo(self._settings.timezone or "UTC"), self._settings.min_interval_s)
-
-    async def _send_forever(self) -> None:
-        poll_interval_s = 5.0
-        while True:
-            try:
-                notices = await self._queue.claim_due(self._settings.concurrency)
-                async with anyio.create_task_group() as tasks:
-                    for notice in notices:
-                        tasks.start_soon(self._send_and_record, notice)
-            except OutriderError as error:
-                log.warning("notices could not be listed: %s", error)
-                notices = []
-            if not notices:
-                with anyio.move_on_after(poll_interval_s):
-                    await self._wake_event.wait()
-
-    async def _send_and_record(self, notice: Notice) -> None:
-        try:
-            try:
-                await self._notifier.send_notice(notice)
-            except OutriderError as error:
-                log.info("notice %s was not sent: %s", notice.id, error)
-                await self._queue.record_failure(notice, error.message, is_final=isinstance(error, Refused))
-            else:
-                # A notice that went out is not to go out again because this process is told to stop.
-                with anyio.CancelScope(shield=True):
-                    await self._queue.record_sent(notice)
-        except OutriderError as error:
-            log.warning("the notice %s could not be recorded: %s", notice.id, error)

@@ -11,7 +11,7 @@ from outrider.app import open_app
 from outrider.browser.devtools import accessibility_audit
 from outrider.browser.process.browser import Browser
 from outrider.settings import load
-from support.apps import dashboard_calls
+from support.apps import dashboard_calls, flow_pages
 from support.apps.dashboard_app import HTML_HEADERS, crawl_dashboard_pages, fill_app, iter_get_routes
 from support.apps.dashboard_browser import (
     NARROW_VIEWPORT,
@@ -46,6 +46,7 @@ async def office(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) ->
         async with open_app(load(values, environ={}, home=home, workspace=home)) as app:
             await fill_app(app)
             await app.call("createSession", url=f"{site}/form")
+            await flow_pages.run_flows(app, site)
             await app.call("web_watch", action="add", url=f"{site}/article", every="1d")
             async with open_dashboard(home, chromium, app) as found:
                 yield found

@@ -12,7 +12,8 @@ import pytest
 
 from outrider.core.database.database import Database
 from outrider.core.errors import NotFound, Unavailable
-from outrider.watches.settings import NoticeSettings, WatchesSettings
+from outrider.core.notices.settings import NoticeSettings
+from outrider.watches.settings import WatchesSettings
 from outrider.watches.watch import Reading, WatchDraft, WatchTarget
 from outrider.watches.watch_engine import WatchEngine
 from support.databases import sqlite

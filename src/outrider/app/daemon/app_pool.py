@@ -58,6 +58,17 @@ class PooledApp:
         return app is not None and app.watcher.is_watching
 
     @property
+    def has_scheduled_flows(self) -> bool:
+        """Whether flows of this app's project run by themselves; such an app stays open, because no other runs them."""
+        app = self._get_app()
+        return app is not None and app.flow_scheduler.is_active
+
+    @property
+    def must_stay_open(self) -> bool:
+        """Whether it is used, or does what no other app would do."""
+        return bool(self.host_count) or self.has_run_agents or self.has_dashboard or self.has_scheduled_flows
+
+    @property
     def is_watched(self) -> bool:
         """Whether a browser is showing its dashboard."""
         return self._dashboard is not None and self._dashboard.is_watched
@@ -96,7 +107,7 @@ class PooledApp:
     async def _run_app(self, shared: SharedComponents) -> None:
         """Open and close the app in one task, as its task group requires."""
         try:
-            async with open_app(self.loaded, shared=shared) as app, run_background(app.watcher.run_forever):
+            async with open_app(self.loaded, shared=shared) as app, run_background(app.run_schedules):
                 if not self.has_dashboard:
                     self._opened_app.set_result(app)
                     await self._close_requested.wait()
@@ -124,8 +135,11 @@ class AppPool:
 
     @property
     def is_busy(self) -> bool:
-        """Whether agents run in any app, pages are watched, or a browser shows the dashboard."""
-        return any(each.is_busy or each.has_watches or each.is_watched for each in self._list_open())
+        """Whether agents run in any app, anything has a schedule, or a browser shows the dashboard."""
+        return any(
+            each.is_busy or each.has_watches or each.has_scheduled_flows or each.is_watched
+            for each in self._list_open()
+        )
 
     @property
     def dashboard_url(self) -> str:
@@ -159,9 +173,7 @@ class AppPool:
         pooled.host_count -= 1
         self._apps.remove(pooled)
         self._apps.append(pooled)
-        idle = [
-            each for each in self._list_open() if not (each.host_count or each.has_run_agents or each.has_dashboard)
-        ]
+        idle = [each for each in self._list_open() if not each.must_stay_open]
         for each in idle[:-MAX_IDLE_APPS]:
             self._apps.remove(each)
             await each.close()

@@ -8,9 +8,9 @@ import click
 
 from outrider.cli.command_group import HelpfulGroup
 from outrider.cli.options import add_settings_option, load_settings
-from outrider.cli.output import EXIT_PARTIAL, async_command
+from outrider.cli.output import EXIT_CODES, EXIT_PARTIAL, async_command
 from outrider.cli.shared_process import EXIT_WRONG_USE, add_call_options, call_tool, open_client
-from outrider.cli.tool_results import CallOptions
+from outrider.cli.tool_results import CallOptions, remove_control_characters
 
 NAME_ARGUMENT = click.argument("name")
 
@@ -93,6 +93,81 @@ def resume_flow(
     """
     given = {"runId": run, "fromStep": from_step, "unknownStep": unknown_step}
     _call("resumeFlow", given | {"parameters": _parse_parameters(parameters) or None}, options)
+
+
+@command.command("repair")
+@click.argument("run")
+@click.option("--element", metavar="ELEMENT", help="Such as 'button \"Send\"' [default: the model chooses].")
+@add_call_options
+def repair_flow(run: str, element: str | None, options: CallOptions) -> None:
+    """Put another element into the step at which RUN stopped, as a new version of its flow.
+
+    `outrider flow resume RUN` goes on with it. A step for which the model has chosen asks a person from then on.
+    """
+    _call("repairFlow", {"runId": run, "element": element}, options)
+
+
+@command.command("schedule")
+@NAME_ARGUMENT
+@click.argument("parameters", nargs=-1, metavar="[PARAMETER=VALUE…]")
+@click.option("--cron", required=True, help='Minute, hour, day, month and weekday, such as "0 7 * * mon-fri".')
+@click.option("--timezone", metavar="ZONE", help="Such as Europe/Berlin [default: watches.timezone, else UTC].")
+@click.option("--state", metavar="NAME", help="With this saved sign-in.")
+@click.option("--notify", multiple=True, metavar="NAME", help="Tell of runs that stop or heal (repeatable).")
+@add_call_options
+def schedule_flow(
+    name: str,
+    parameters: tuple[str, ...],
+    *,
+    cron: str,
+    timezone: str | None,
+    state: str | None,
+    notify: tuple[str, ...],
+    options: CallOptions,
+) -> None:
+    """Let flow NAME run by itself at the times of a cron line.
+
+    The shared process, `outrider serve` and `outrider mcp` run it while they run. A time that passed without them is
+    made up for by one run.
+    """
+    given = {"name": name, "cron": cron, "timezone": timezone, "stateId": state, "notify": list(notify) or None}
+    _call("scheduleFlow", given | {"parameters": _parse_parameters(parameters) or None}, options)
+
+
+@command.command("schedules")
+@add_call_options
+def list_schedules(options: CallOptions) -> None:
+    """List the flows that run by themselves."""
+    _call("listFlowSchedules", {}, options)
+
+
+@command.command("unschedule")
+@NAME_ARGUMENT
+@add_call_options
+def unschedule_flow(name: str, options: CallOptions) -> None:
+    """Let flow NAME run by itself no more."""
+    _call("unscheduleFlow", {"name": name}, options)
+
+
+@command.command("run-due")
+@add_settings_option
+@async_command
+async def run_due_flows(sets: tuple[str, ...]) -> None:
+    """Run the flows of this directory that are due, each once, for instance from the system's cron.
+
+    Exit code 5: a run has stopped.
+    """
+    from outrider.app import open_app
+    from outrider.core.errors import Refused
+    from outrider.toolsets.flows.run_result import describe_run
+
+    async with open_app(load_settings(sets)) as app:
+        ended = await app.flow_scheduler.engine.run_due()
+    for run in ended:
+        click.echo(remove_control_characters(" ".join(str(value) for value in describe_run(run).values())))
+    click.echo(f"{len(ended)} runs were due", err=True)
+    if any(run.state != "done" for run in ended):
+        sys.exit(EXIT_CODES[Refused])
 
 
 @command.command("test")

@@ -44,7 +44,7 @@ def command(
         logging.getLogger("outrider").warning(warning)
 
     async def serve() -> None:
-        async with open_app(settings) as app, run_dashboard(app), run_background(app.watcher.run_forever):
+        async with open_app(settings) as app, run_dashboard(app), run_background(app.run_schedules):
             server = app.build_server(name=name, session=session or "default")
             enable_gc()
             await serve_stdio(server, StdioDescriptors(*wire) if wire else claim_stdio())

@@ -60,7 +60,7 @@ async def _serve_http(settings: LoadedSettings) -> None:
     async with AsyncExitStack() as stack:
         metrics = await stack.enter_async_context(run_telemetry(settings.settings.telemetry))
         app = await stack.enter_async_context(open_app(settings))
-        await stack.enter_async_context(run_background(partial(app.watcher.run_forever, opens_database=True)))
+        await stack.enter_async_context(run_background(partial(app.run_schedules, opens_database=True)))
         site = build_served_app(app, draining=leaving.is_set)
         streams = StreamTracker(site)
         config = uvicorn.Config(

@@ -45,7 +45,7 @@ async def _run_worker(settings: LoadedSettings) -> None:
     async with (
         run_telemetry(settings.settings.telemetry) as metrics,
         open_app(settings) as app,
-        run_background(app.watcher.run_forever),
+        run_background(app.run_schedules),
     ):
         while True:
             try:

@@ -15,6 +15,7 @@ from outrider.flows.flow_file import find_step_line
 from outrider.flows.flow_runs import StoredRun
 from outrider.flows.positions import to_number
 from outrider.flows.program import FlowProgram
+from outrider.flows.repair import REPAIRABLE_REASONS
 from outrider.flows.run import FlowRun, Stop
 from outrider.toolsets.browser.results import escape_line, take_notes
 from outrider.toolsets.options import ToolOptions
@@ -97,6 +98,8 @@ def _build_stop_error(program: FlowProgram, stop: Stop, run_id: str, session_id:
     else:
         by_hand = f"resumeFlow with runId={run_id} and fromStep={stop.after_step}"
         hint = f"do step {stop.step} by hand in session {session_id}, then {by_hand}"
+    if stop.place and stop.reason in REPAIRABLE_REASONS:
+        hint += f"; or put another element into the step: repairFlow with runId={run_id}"
     details: dict[str, Any] = {"reason": stop.reason, "step": to_number(stop.step)}
     details |= {"fromStep": to_number(stop.next_step), "url": stop.url[:2_000]}
     details |= {"runId": run_id} | ({"sessionId": session_id} if session_id else {})
@@ -119,4 +122,6 @@ def describe_run(run: StoredRun) -> dict[str, Any]:
     }
     row |= {"seconds": round(run.ended_at - run.started_at, 1)} if run.ended_at else {}
     row |= {"step": run.step} if run.step and state != "done" else {}
+    row |= {"scheduled": True} if run.schedule else {}
+    row |= {"healed": run.healed} if run.healed else {}
     return row | ({"message": escape_line(run.message)} if run.message else {})

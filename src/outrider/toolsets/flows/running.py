@@ -114,7 +114,10 @@ async def run_flow(services: RunServices, call: Call, request: RunRequest) -> Re
         await services.runs.end_run(run, lease, "stopped", message=error.message)
         raise
     except anyio.get_cancelled_exc_class():
-        await services.runs.end_run(run, lease, "stopped", message="the call was cancelled")
+        # What a schedule began, another process or the scheduler goes on with.
+        is_by_itself = bool(run.schedule) and run.state in ("due", "running")
+        state, message = ("due", "") if is_by_itself else ("stopped", "the call was cancelled")
+        await services.runs.end_run(run, lease, state, message=message)
         raise
 
 
@@ -194,11 +197,17 @@ async def _run_stored(
 
 
 async def _store_outcome(runs: FlowRuns, stored: StoredRun, lease: str, run: FlowRun, hidden: SecretFilter) -> None:
+    healed = len(run.healed)
     if run.stop is None:
-        await runs.end_run(stored, lease, "done")
+        await runs.end_run(stored, lease, "done", healed=healed)
         return
     message = hidden.hide(f"{run.stop.reason}: {run.stop.message}")
-    await runs.end_run(stored, lease, "stopped", step=run.stop.step, message=message)
+    outline = hidden.hide(run.stop.outline)
+    place = f"{run.stop.flow} {run.stop.place}" if run.stop.place else ""
+    step = run.stop.step
+    await runs.end_run(
+        stored, lease, "stopped", step=step, message=message, healed=healed, outline=outline, place=place
+    )
 
 
 async def _open_session(

@@ -176,6 +176,8 @@ async def resumeFlow(
     run = await runs.load_run(call, runId)
     if run.state == "done":
         raise InvalidInput(f"runId: {run.id} has ended right", hint="runFlow starts a new run")
+    if not run.sources:
+        raise InvalidInput(f"runId: {run.id} could not load its flow", hint=f"correct {run.flow}, then use runFlow")
     options = run.options
     request = RunRequest(
         load_program(run.flow, lambda name: run.sources[name]),
@@ -197,7 +199,11 @@ async def listFlowRuns(runs: FlowRuns, call: Call, /, name: str | None = None) -
     """List the latest runs, newest first."""
     found = await runs.list_runs(call, name or "")
     rows = [describe_run(run) for run in found]
-    lines = [" ".join(str(value) for value in row.values()) for row in rows]
+    lines = []
+    for row in rows:
+        words = [str(value) for name, value in row.items() if name not in ("scheduled", "healed")]
+        words += ["scheduled"] if "scheduled" in row else []
+        lines.append(" ".join([*words, f"healed {row['healed']}"] if "healed" in row else words))
     return Result((TextBlock("\n".join(lines) or "There are no runs: runFlow starts one."),), data={"runs": rows})
 
 

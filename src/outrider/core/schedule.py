@@ -1,10 +1,11 @@
-"""Schedules of watches: intervals and cron lines."""
+"""Schedules: intervals and cron lines in a time zone."""
 
 import re
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, tzinfo
 from functools import cached_property
 from itertools import pairwise
+from zoneinfo import ZoneInfo
 
 from outrider.core.errors import InvalidInput
 
@@ -24,6 +25,7 @@ CRON_FIELDS: tuple[tuple[int, int, list[str]], ...] = (
     (0, 7, WEEKDAYS),
 )
 HINT = 'give an interval like "30m", "6h" or "1d", or a cron line like "0 9 * * mon-fri"'
+CRON_HINT = 'give minute, hour, day, month and weekday, like "0 9 * * mon-fri"'
 
 
 @dataclass(frozen=True)
@@ -52,10 +54,12 @@ class Schedule:
     Attributes:
         text: An interval (`6h`) or a cron line.
         zone: The time zone of a cron line.
+        field: The name that errors give to the text.
     """
 
     text: str
     zone: tzinfo
+    field: str = "every"
 
     @property
     def is_cron(self) -> bool:
@@ -64,7 +68,7 @@ class Schedule:
 
     @cached_property
     def interval_s(self) -> float:
-        """The seconds between two looks; of a cron line the fewest between some of its times."""
+        """The seconds between two times; of a cron line the fewest between some of its times."""
         if self.is_cron:
             times = [self._find_next_time(0.0)]
             for _ in range(12):
@@ -75,7 +79,7 @@ class Schedule:
         return int(match[1] or 1) * UNIT_SECONDS[match[2][0]]
 
     def compute_next(self, now: float, jitter: float) -> float:
-        """Return the time of the next look, in seconds since the epoch.
+        """Return the next time, in seconds since the epoch.
 
         Args:
             now: The time of the last one.
@@ -89,7 +93,7 @@ class Schedule:
 
     @cached_property
     def _cron(self) -> CronLine:
-        return parse_cron(self.text)
+        return parse_cron(self.text, self.field)
 
     def _find_next_time(self, after: float) -> float:
         """Return the first time of the cron line after another; both in seconds since the epoch."""
@@ -104,7 +108,7 @@ class Schedule:
                     found = datetime.combine(day, time(hour, minute), self.zone).timestamp()
                     if found > after:
                         return found
-        raise InvalidInput(f"every: {self.text!r} names no day that exists", hint=HINT)
+        raise InvalidInput(f"{self.field}: {self.text!r} names no day that exists", hint=CRON_HINT)
 
 
 def parse_schedule(text: str, zone: tzinfo, min_interval_s: float) -> Schedule:
@@ -123,24 +127,43 @@ def parse_schedule(text: str, zone: tzinfo, min_interval_s: float) -> Schedule:
     return schedule
 
 
-def parse_cron(text: str) -> CronLine:
+def parse_cron_schedule(text: str, zone: tzinfo, field: str) -> Schedule:
+    """Return the schedule of a cron line, which names at least one time. Raises InvalidInput."""
+    schedule = Schedule(" ".join(text.lower().split()), zone, field)
+    if not schedule.is_cron:
+        raise InvalidInput(f"{field}: {text[:100]!r} does not have five fields", hint=CRON_HINT)
+    schedule.compute_next(0.0, 0.0)
+    return schedule
+
+
+def find_time_zone(name: str, field: str) -> ZoneInfo:
+    """Return the time zone of a name such as Europe/Berlin. Raises InvalidInput."""
+    try:
+        return ZoneInfo(name)
+    except (OSError, ValueError, KeyError):  # unknown names are KeyErrors
+        hint = "give a name of the IANA database, such as Europe/Berlin or UTC"
+        raise InvalidInput(f"{field}: {name[:100]!r} is not a known time zone", hint=hint) from None
+
+
+def parse_cron(text: str, field: str = "every") -> CronLine:
     """Return the fields of a cron line. Raises InvalidInput."""
     words = text.split()
-    sets = [_parse_field(word, *field) for word, field in zip(words, CRON_FIELDS, strict=True)]
+    sets = [_parse_field(word, limits, field) for word, limits in zip(words, CRON_FIELDS, strict=True)]
     weekdays = frozenset(number % 7 for number in sets[4])
     return CronLine(sets[0], sets[1], sets[2], sets[3], weekdays, words[2][0] == "*", words[4][0] == "*")
 
 
-def _parse_field(word: str, low: int, high: int, names: list[str]) -> frozenset[int]:
+def _parse_field(word: str, limits: tuple[int, int, list[str]], field: str) -> frozenset[int]:
+    low, high, names = limits
     numbers: set[int] = set()
     for part in word.split(","):
         span, slash, step = part.partition("/")
         first, dash, last = span.partition("-")
         begin = low if span == "*" else _parse_number(first, low, names)
         end = high if span == "*" or (slash and not dash) else (_parse_number(last, low, names) if dash else begin)
-        stride = int(step) if step.isdecimal() else (0 if slash else 1)
+        stride = int(step) if step.isdecimal() and len(step) <= 4 else (0 if slash else 1)
         if not (low <= begin <= end <= high and stride):
-            raise InvalidInput(f"every: {part!r} is not a field of a cron line", hint=HINT)
+            raise InvalidInput(f"{field}: {part[:100]!r} is not a field of a cron line", hint=CRON_HINT)
         numbers.update(range(begin, end + 1, stride))
     return frozenset(numbers)
 

@@ -1,4 +1,4 @@
-"""Send a notice of a change to a webhook, or to a command of the operator."""
+"""Send a notice to a webhook, or to a command of the operator."""
 
 import base64
 import binascii
@@ -10,15 +10,35 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from typing import Any
 
 import anyio
 
 from outrider.core.errors import InvalidInput, NotConfigured, Refused, Unavailable
 from outrider.core.http import HttpClient, RequestLimits
-from outrider.watches.notice_queue import Notice
-from outrider.watches.settings import NoticeSettings
+from outrider.core.notices.settings import NoticeSettings
+
+
+@dataclass(frozen=True)
+class Notice:
+    """An event that is to be told in the way of that name.
+
+    Attributes:
+        id: The same at every attempt; a receiver knows by it one that came twice.
+        name: The way, as the settings name it.
+        subject: One line for people.
+        url: The page that it is about; may be empty.
+        text: What a command reads below these two.
+        event: The body of a webhook's request.
+    """
+
+    id: str
+    name: str
+    subject: str
+    url: str
+    text: str
+    event: Mapping[str, Any]
 
 
 class Notifier:
@@ -56,7 +76,7 @@ class Notifier:
             await self._run_command(settings.command, notice)
 
     async def _post_webhook(self, settings: NoticeSettings, notice: Notice) -> None:
-        body = json.dumps(build_event(notice), ensure_ascii=False).encode("utf-8", "replace")
+        body = json.dumps(notice.event, ensure_ascii=False).encode("utf-8", "replace")
         timestamp = str(int(time.time()))
         headers = {"content-type": "application/json", "webhook-id": notice.id, "webhook-timestamp": timestamp}
         if settings.secret_env:
@@ -64,7 +84,7 @@ class Notifier:
                 name = settings.secret_env
                 raise NotConfigured(f"the environment variable {name} with the webhook's secret is not set")
             headers["webhook-signature"] = sign_webhook(secret, notice.id, timestamp, body)
-        # The operator chose the address, so it may be private; it may not send the change elsewhere.
+        # The operator chose the address, so it may be private; it may not send the event elsewhere.
         limits = RequestLimits(timeout_s=20.0, max_body_bytes=100_000, max_redirects=0)
         response = await self._http.request(
             "POST", settings.webhook, headers=headers, content=body, limits=limits, cut=True, trusted=True
@@ -76,9 +96,9 @@ class Notifier:
 
     async def _run_command(self, command: list[str], notice: Notice) -> None:
         max_run_s = 60.0
-        values = {"{subject}": build_subject(notice), "{url}": notice.change.url or notice.watch.target.url}
+        values = {"{subject}": notice.subject, "{url}": notice.url}
         arguments = [re.sub(r"\{(?:subject|url)\}", lambda match: values[match[0]], word) for word in command]
-        text = f"{build_subject(notice)}\n{values['{url}']}\n\n{notice.change.difference}\n"
+        text = f"{notice.subject}\n{notice.url}\n\n{notice.text}\n"
         try:
             # A file, because a pipe breaks where the command does not read it.
             with tempfile.TemporaryFile() as body, anyio.fail_after(max_run_s):
@@ -92,29 +112,6 @@ class Notifier:
         if done.returncode:
             complaint = done.stderr.decode("utf-8", "replace").strip()[:200]
             raise Unavailable(f"{command[0]} ended with {done.returncode}" + (f": {complaint}" if complaint else ""))
-
-
-def build_subject(notice: Notice) -> str:
-    """Return one line that names the watch and what happened."""
-    max_chars = 200
-    words = "Changed" if notice.change.kind == "changed" else "Cannot be read"
-    return " ".join(f"{words}: {notice.watch.name} ({notice.change.summary})".split())[:max_chars].replace("\0", "")
-
-
-def build_event(notice: Notice) -> dict[str, Any]:
-    """Return the body of a webhook's request."""
-    watch, change = notice.watch, notice.change
-    return {
-        "type": f"watch.{change.kind}",
-        "timestamp": datetime.fromtimestamp(change.at, UTC).isoformat(timespec="seconds"),
-        "data": {
-            "watch": {"id": watch.id, "name": watch.name, "kind": watch.target.kind, "target": watch.target.label},
-            "number": change.number,
-            "url": change.url,
-            "summary": change.summary,
-            "difference": change.difference,
-        },
-    }
 
 
 def sign_webhook(secret: str, message_id: str, timestamp: str, body: bytes) -> str:

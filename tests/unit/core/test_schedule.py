@@ -1,4 +1,4 @@
-"""When a watch is looked at."""
+"""When a schedule comes next."""
 
 from datetime import datetime
 from zoneinfo import ZoneInfo
@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from outrider.core.errors import InvalidInput
-from outrider.watches.schedule import parse_schedule
+from outrider.core.schedule import parse_schedule
 
 VIENNA = ZoneInfo("Europe/Vienna")
 NOW = datetime(2026, 3, 27, 12, 0, tzinfo=VIENNA)  # a Friday, two days before summer time begins

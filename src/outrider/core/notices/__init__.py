@@ -1,0 +1,1 @@
+"""Tell people of events by webhooks and commands, and try again until it works."""

@@ -1,0 +1,103 @@
+"""Hand out the notices that wait, and record how sending them went (loads SQLAlchemy)."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import Table, and_, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from outrider.core.database.database import Database, to_storable_text
+from outrider.core.notices.notifier import Notice
+from outrider.core.process_holder import build_holder, is_holder_dead
+
+NOTICE_LEASE_S = 120.0  # for which a notice belongs to the process that sends it
+MAX_ATTEMPTS = 14
+# The columns of a notice that was just written; its table has them beside its key.
+WAITING: Mapping[str, Any] = {
+    "state": "waiting",
+    "attempts": 0,
+    "next_at": 0.0,
+    "problem": "",
+    "holder": "",
+    "held_until": 0.0,
+}
+
+
+@dataclass(frozen=True)
+class ClaimedNotice:
+    """A notice that this process sends.
+
+    Attributes:
+        attempts: How often it was tried before.
+        key: The columns that name its row.
+    """
+
+    notice: Notice
+    attempts: int
+    key: Mapping[str, Any] = field(repr=False)
+
+
+class NoticeQueue:
+    """The notices that wait in a table, each handed to one process at a time.
+
+    Args:
+        database: Holds them.
+        table: Has the columns of `WAITING` beside its key.
+        load_notice: Returns the notice of a row, or None if what it tells is gone.
+        clock: The time in seconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        table: Table,
+        load_notice: Callable[[AsyncConnection, Any], Awaitable[Notice | None]],
+        clock: Callable[[], float],
+    ) -> None:
+        self._database = database
+        self._table = table
+        self._load_notice = load_notice
+        self._clock = clock
+        self._holder = build_holder()
+
+    async def claim_due(self, count: int) -> list[ClaimedNotice]:
+        """Claim up to `count` notices that are due."""
+        now, columns = self._clock(), self._table.c
+        due = select(self._table).where(columns.state == "waiting", columns.next_at <= now).order_by(columns.next_at)
+        async with self._database.read() as connection:
+            rows = (await connection.execute(due.limit(10 * count))).mappings().all()
+        free = [row for row in rows if row["held_until"] <= now or is_holder_dead(row["holder"])]
+        return [notice for row in free[:count] if (notice := await self._take_lease(row))]
+
+    async def _take_lease(self, row: Any) -> ClaimedNotice | None:
+        key = {column.name: row[column.name] for column in self._table.primary_key}
+        own = self._build_own_filter(key, row["holder"])
+        own &= self._table.c.attempts == row["attempts"]  # another process may have tried since
+        lease = {"holder": self._holder, "held_until": self._clock() + NOTICE_LEASE_S, "attempts": row["attempts"] + 1}
+        async with self._database.write() as connection:
+            claimed = await connection.execute(self._table.update().where(own).values(lease))
+            notice = await self._load_notice(connection, row)
+        return ClaimedNotice(notice, row["attempts"], key) if claimed.rowcount and notice else None
+
+    async def record_sent(self, claimed: ClaimedNotice) -> None:
+        """Delete a notice that has been sent."""
+        async with self._database.write() as connection:
+            own = self._build_own_filter(claimed.key, self._holder)
+            await connection.execute(self._table.delete().where(own))
+
+    async def record_failure(self, claimed: ClaimedNotice, problem: str, *, is_final: bool) -> None:
+        """Let a notice wait for its next attempt, or give it up."""
+        first_delay_s, max_delay_s = 30.0, 21_600.0
+        delay_s = min(first_delay_s * 2**claimed.attempts, max_delay_s)
+        is_over = is_final or claimed.attempts + 1 >= MAX_ATTEMPTS
+        values = {"state": "failed" if is_over else "waiting", "next_at": self._clock() + delay_s}
+        values |= {"problem": to_storable_text(problem, 500), "holder": "", "held_until": 0.0}
+        own = self._build_own_filter(claimed.key, self._holder)
+        async with self._database.write() as connection:
+            await connection.execute(self._table.update().where(own).values(values))
+
+    def _build_own_filter(self, key: Mapping[str, Any], holder: str) -> Any:
+        """Return the condition of one notice that this holder has."""
+        columns = self._table.c
+        return and_(columns.holder == holder, *(columns[name] == value for name, value in key.items()))

@@ -1,0 +1,68 @@
+"""Page Flows: what runs again without a model, its versions, and each run step by step."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from outrider.core.errors import NotFound
+from outrider.dashboard import render
+from outrider.dashboard.access import get_allowed_workspace
+from outrider.dashboard.page import DashboardPage, get_services
+from outrider.flows.flow import NAME_PATTERN
+
+
+async def show_flows(request: Request) -> Response:
+    """Show the flows that ran, the last one first, and what runs by itself."""
+    from outrider.flows.flow_history import FlowHistory
+
+    flows, schedules = [], []
+    if get_allowed_workspace(request) is None:
+        history = FlowHistory(get_services(request).database)
+        flows, schedules = await history.list_flows(), await history.list_schedules()
+    return await render.render_page(request, "flows/flows.html", flows=flows, schedules=schedules)
+
+
+async def show_flow(request: Request) -> Response:
+    """Show one flow with its versions, their differences, and its last runs."""
+    from outrider.flows.flow_history import FlowHistory, list_versions
+
+    _require_all_seen(request)
+    name, history = request.path_params["flow"], FlowHistory(get_services(request).database)
+    runs = await history.list_runs(name) if NAME_PATTERN.fullmatch(name) else []
+    schedules = await history.list_schedules(name) if NAME_PATTERN.fullmatch(name) else []
+    if not (runs or schedules):
+        raise NotFound("no such flow", hint="it appears with its first run")
+    return await render.render_page(
+        request, "flows/flow.html", name=name, runs=runs, schedules=schedules, versions=list_versions(runs)
+    )
+
+
+async def show_flow_run(request: Request) -> Response:
+    """Show one run step by step."""
+    from outrider.flows.flow_history import FlowHistory
+
+    _require_all_seen(request)
+    max_steps = 400
+    run, steps = await FlowHistory(get_services(request).database).load_run(request.path_params["run"][:40])
+    return await render.render_page(
+        request, "flows/run.html", run=run, steps=steps[-max_steps:], left_out=max(len(steps) - max_steps, 0)
+    )
+
+
+def _require_all_seen(request: Request) -> None:
+    """Refuse viewers who do not see everything; a run does not tell its workspace. Raises NotFound."""
+    if get_allowed_workspace(request) is not None:
+        raise NotFound("no such flow")
+
+
+FLOWS_PAGE = DashboardPage(
+    "flows",
+    "Flows",
+    43,
+    (
+        Route("/flows", show_flows, name="flows"),
+        Route("/flows/runs/{run}", show_flow_run, name="flow_run"),
+        Route("/flows/{flow}", show_flow, name="flow"),
+    ),
+    key="f",
+)

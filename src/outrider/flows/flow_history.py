@@ -1,0 +1,113 @@
+"""List flows for people, with their versions and the steps of each run (loads SQLAlchemy)."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import func, select
+
+from outrider.core.database.database import Database
+from outrider.core.errors import NotFound
+from outrider.flows.flow_runs import StoredRun, parse_run
+from outrider.flows.flow_schedule import FlowSchedule, parse_schedule_row
+from outrider.flows.journal import StepRecord
+from outrider.flows.positions import parse_position
+from outrider.flows.repair import compare_files
+from outrider.flows.tables import flow_run_steps, flow_runs, flow_schedules
+
+MAX_RUNS = 50
+
+
+@dataclass(frozen=True)
+class FlowSummary:
+    """A flow in a list: its last run, and the number of all runs that are kept."""
+
+    last_run: StoredRun
+    runs: int
+
+
+@dataclass(frozen=True)
+class FlowVersion:
+    """A file of a flow as it ran.
+
+    Attributes:
+        version: Its number.
+        digest: The beginning of its fingerprint.
+        first_at: When it ran for the first time.
+        runs: How many of the runs that are shown it had.
+        difference: Its lines that differ from the version before; empty for the first one.
+    """
+
+    version: int
+    digest: str
+    first_at: float
+    runs: int
+    difference: str
+
+
+class FlowHistory:
+    """The runs of all people's flows.
+
+    Args:
+        database: Holds them.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def list_flows(self) -> list[FlowSummary]:
+        """Return the flows that ran, the last one first. Raises Unavailable."""
+        max_flows = 200
+        place = func.row_number().over(partition_by=flow_runs.c.flow, order_by=flow_runs.c.started_at.desc())
+        count = func.count().over(partition_by=flow_runs.c.flow)
+        numbered = select(flow_runs.c.id, place.label("place"), count.label("runs")).subquery()
+        query = select(flow_runs, numbered.c.runs).join(numbered, numbered.c.id == flow_runs.c.id)
+        query = query.where(numbered.c.place == 1).order_by(flow_runs.c.started_at.desc()).limit(max_flows)
+        async with self._database.read() as connection:
+            rows = (await connection.execute(query)).mappings().all()
+        now = self._database.now()
+        return [FlowSummary(parse_run(row, now), row["runs"]) for row in rows]
+
+    async def list_schedules(self, flow: str = "") -> list[FlowSchedule]:
+        """Return the schedules, of one flow or of all. Raises Unavailable."""
+        query = flow_schedules.select().order_by(flow_schedules.c.next_at)
+        query = query.where(flow_schedules.c.flow == flow) if flow else query
+        async with self._database.read() as connection:
+            return [parse_schedule_row(row) for row in (await connection.execute(query)).mappings()]
+
+    async def list_runs(self, flow: str) -> list[StoredRun]:
+        """Return the last runs of a flow, newest first. Raises Unavailable."""
+        query = flow_runs.select().where(flow_runs.c.flow == flow).order_by(flow_runs.c.started_at.desc())
+        async with self._database.read() as connection:
+            rows = (await connection.execute(query.limit(MAX_RUNS))).mappings().all()
+        return [parse_run(row, self._database.now()) for row in rows]
+
+    async def load_run(self, run_id: str) -> tuple[StoredRun, list[StepRecord]]:
+        """Return a run with its steps in their order. Raises NotFound, Unavailable."""
+        async with self._database.read() as connection:
+            row = (await connection.execute(flow_runs.select().where(flow_runs.c.id == run_id))).mappings().first()
+            steps = flow_run_steps.select().where(flow_run_steps.c.run_id == run_id)
+            records = (await connection.execute(steps)).mappings().all()
+        if row is None:
+            raise NotFound("no such run", hint="runs are kept for 30 days")
+        ordered = sorted(records, key=lambda each: parse_position(each["position"]))
+        return parse_run(row, self._database.now()), [StepRecord.from_row(each) for each in ordered]
+
+
+def list_versions(runs: Sequence[StoredRun]) -> list[FlowVersion]:
+    """Return the versions of a flow among its runs, newest first; files that it runs do not count."""
+    versions: list[FlowVersion] = []
+    text_before: str | None = None
+    for run in sorted(runs, key=lambda each: each.started_at):
+        text = run.sources.get(run.flow)
+        if text is None:
+            continue
+        if text == text_before:
+            last = versions[-1]
+            versions[-1] = FlowVersion(last.version, last.digest, last.first_at, last.runs + 1, last.difference)
+            continue
+        difference = "" if text_before is None else compare_files(text_before, text)
+        digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+        versions.append(FlowVersion(run.version, digest, run.started_at, 1, difference))
+        text_before = text
+    return versions[::-1]

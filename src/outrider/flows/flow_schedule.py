@@ -1,0 +1,59 @@
+"""A schedule of a flow."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from outrider.core.context import Call
+from outrider.core.schedule import Schedule, find_time_zone, parse_cron_schedule
+
+
+@dataclass(frozen=True)
+class FlowSchedule:
+    """When a flow runs by itself, and with what.
+
+    Attributes:
+        id: Its id, the same as long as the flow has its name.
+        flow: The flow's name.
+        cron: A cron line.
+        timezone: The name of the time zone in which it is meant.
+        parameters: Those of its runs; secrets are not among them.
+        options: Further options of its runs, as `stored` runs have them.
+        notify: The names of the notices that tell of runs which stop or heal.
+        caller: Session, workspace and person of its runs.
+        next_at: When it is due, in seconds since the epoch.
+        problem: Why a time was left out; empty if none was.
+        revision: Another one after each change.
+    """
+
+    flow: str
+    cron: str
+    timezone: str
+    parameters: Mapping[str, Any]
+    options: Mapping[str, Any]
+    notify: list[str]
+    caller: Mapping[str, Any]
+    next_at: float = 0.0
+    problem: str = ""
+    revision: str = ""
+    id: str = ""
+
+    @property
+    def times(self) -> Schedule:
+        """The times at which it is due. Raises InvalidInput."""
+        return parse_cron_schedule(self.cron, find_time_zone(self.timezone, "timezone"), "cron")
+
+    @property
+    def call(self) -> Call:
+        """The context of its runs."""
+        return Call(**self.caller)
+
+
+def describe_caller(call: Call) -> dict[str, Any]:
+    """Return what `FlowSchedule.caller` keeps of a call."""
+    return {"session": call.session, "workspace": call.workspace, "identity": call.identity}
+
+
+def parse_schedule_row(row: Mapping[Any, Any]) -> FlowSchedule:
+    """Return the schedule of a row."""
+    return FlowSchedule(**{each.name: row[each.name] for each in fields(FlowSchedule)})

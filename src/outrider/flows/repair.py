@@ -1,0 +1,87 @@
+"""Put another element into a step that has stopped."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import unified_diff
+
+from outrider.core.errors import InvalidInput, NotFound, Refused
+from outrider.flows.flow import Flow, FlowStep, Target
+
+ELEMENT = re.compile(r'\b([a-z]{1,30}) "([^"\n]{1,300})" ([ef][a-z]{0,8}\d{1,7})\b')  # several are in one line
+# Why another element would help; all else has another cause.
+REPAIRABLE_REASONS = ("not_found", "ambiguous", "changed")
+
+
+@dataclass(frozen=True)
+class OutlineElement:
+    """An element that the page showed: its reference, role and name."""
+
+    ref: str
+    role: str
+    name: str
+
+    def __str__(self) -> str:
+        return f'{self.role} "{self.name}"'
+
+
+def list_outline_elements(outline: str) -> list[OutlineElement]:
+    """Return the elements of an outline in its order."""
+    return [OutlineElement(match[3], match[1], match[2]) for match in ELEMENT.finditer(outline)]
+
+
+def choose_element(elements: Sequence[OutlineElement], wanted: str, target: Target) -> OutlineElement:
+    """Return the element that a person or a model names: `button "Send"`, `Send`, or its reference.
+
+    Raises NotFound if the page did not show it, Refused if it showed several and no row says which.
+    """
+    words = wanted.strip()
+    found = [each for each in elements if words in (str(each), each.name, each.ref)]
+    if not found:
+        shown = ", ".join(str(each) for each in elements[:10]) or "nothing to press or fill"
+        raise NotFound(f"element: the page did not show {words[:100]!r}", hint=f"choose one of {shown[:600]}")
+    alike = [each for each in elements if (each.role, each.name) == (found[0].role, found[0].name)]
+    if not target.row and (len(alike) > 1 or len({str(each) for each in found}) > 1):
+        message = f"element: the page showed {words[:100]!r} several times"
+        raise Refused(message, hint="write it into the flow's file with its row or heading", code="ambiguous")
+    return found[0]
+
+
+def repair_step(flow: Flow, place: str, element: OutlineElement, *, asks: bool) -> Flow:
+    """Return the flow with another element in one step; with `asks` the step asks a person from now on."""
+    numbers = [int(number) for number in place.split(".")]
+    return flow.model_copy(update={"steps": _replace_step(flow.steps, numbers, element, asks=asks)})
+
+
+def find_step(flow: Flow, place: str) -> FlowStep:
+    """Return the step at a place of the file. Raises InvalidInput if there is none."""
+    steps: Sequence[FlowStep] = flow.steps
+    step: FlowStep | None = None
+    for number in (int(number) for number in place.split(".")):
+        step = steps[number - 1] if number <= len(steps) else None
+        steps = (step.steps or ()) if step else ()
+    if step is None:
+        raise InvalidInput(f"{flow.name} has no step {place} any more", hint="run it again")
+    return step
+
+
+def compare_files(old: str, new: str) -> str:
+    """Return the lines in which two files of a flow differ, with those around them."""
+    max_lines = 4_000  # difflib takes quadratic time
+    before, after = old.splitlines()[:max_lines], new.splitlines()[:max_lines]
+    return "\n".join(list(unified_diff(before, after, n=2, lineterm=""))[2:])
+
+
+def _replace_step(
+    steps: Sequence[FlowStep], numbers: Sequence[int], element: OutlineElement, *, asks: bool
+) -> list[FlowStep]:
+    number, *rest = numbers
+    step = steps[number - 1]
+    if rest:
+        changed = step.model_copy(update={"steps": _replace_step(step.steps or (), rest, element, asks=asks)})
+    else:
+        row = step.target.row if step.target else None
+        target = Target.model_validate({"role": element.role, "name": element.name} | ({"row": row} if row else {}))
+        field = step.kind if isinstance(getattr(step, step.kind), Target) else "on"
+        changed = step.model_copy(update={field: target} | ({"ask": True} if asks else {}))
+    return [*steps[: number - 1], changed, *steps[number:]]

@@ -1,0 +1,13 @@
+"""Settings of flows."""
+
+from pydantic import BaseModel, Field
+
+
+class FlowsSettings(BaseModel, extra="forbid", defer_build=True):
+    """The `flows` part of the settings."""
+
+    notify: list[str] = Field(
+        default=[], description="Names of notices (`watches.notices`) of scheduled runs that stop or heal"
+    )
+    max_schedules: int = Field(default=100, ge=0, description="Schedules of one person; 0 runs none by themselves")
+    concurrency: int = Field(default=2, ge=1, le=16, description="Scheduled runs of one process at the same time")

@@ -1,0 +1,102 @@
+"""Tools that let flows run by themselves."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
+
+from outrider.core.context import Call
+from outrider.core.errors import AnswerNeeded, NotFound, OutriderError, Refused
+from outrider.core.result import Result, TextBlock
+from outrider.flows.flow import require_flow_name
+from outrider.flows.scheduler import FlowScheduler
+from outrider.toolsets.flows.tools import FlowName, flows
+
+if TYPE_CHECKING:
+    from outrider.flows.flow_schedule import FlowSchedule
+
+
+@flows.tool(effect="act", stake="low", title="Schedule a flow", private=frozenset({"parameters"}))
+async def scheduleFlow(
+    scheduler: FlowScheduler,
+    call: Call,
+    /,
+    name: FlowName,
+    cron: Annotated[str, Field(max_length=100, description="Such as 0 7 * * mon-fri")],
+    timezone: Annotated[str, Field(max_length=64, description="Such as Europe/Berlin; default: the setting")] = "",
+    parameters: Annotated[dict[str, Any] | None, Field(description="As of runFlow; no secrets")] = None,
+    stateId: Annotated[str | None, Field(description="Saved sign-in")] = None,
+    notify: Annotated[list[str] | None, Field(max_length=10, description="Notices that the operator set up")] = None,
+) -> Result:
+    """Run a flow at the times of a cron line, in place of its earlier schedule."""
+    _require_person(call, f"{name} at {cron}" + (f" with the sign-in {stateId!r}" if stateId else ""))
+    engine = scheduler.engine
+    options = {"stateId": stateId, "waitSeconds": 10.0}
+    given = parameters or {}
+    schedule = engine.plan(
+        call,
+        require_flow_name(name),
+        cron=cron,
+        timezone=timezone,
+        parameters=given,
+        options=options,
+        notify=notify,
+    )
+    program, _prepared = await engine.work.prepare(schedule)
+    schedule = replace(schedule, options={**options, "reach": engine.work.describe_reach(program)})
+    saved = await scheduler.engine.schedules.save_schedule(schedule, engine.settings.max_schedules)
+    scheduler.engine.wake()
+    lines, row = [f"Scheduled {_format_schedule(saved)}."], describe_schedule(saved)
+    try:
+        await engine.work.require_approval(call, program)
+    except OutriderError as error:
+        row["notes"] = [f"it will stop until it is approved: {error.message}; {error.hint}"]
+        lines += [f"Note: {note}" for note in row["notes"]]
+    return Result((TextBlock("\n".join(lines)),), data=row)
+
+
+@flows.tool(title="List schedules of flows", viewers=True)
+async def listFlowSchedules(scheduler: FlowScheduler, call: Call, /) -> Result:
+    """List the flows that run by themselves, and when."""
+    found = await scheduler.engine.schedules.list_schedules(call)
+    lines = [_format_schedule(each) for each in found]
+    text = "\n".join(lines) or "No flow has a schedule: scheduleFlow adds one."
+    return Result((TextBlock(text),), data={"schedules": [describe_schedule(each) for each in found]})
+
+
+@flows.tool(effect="act", stake="low", title="Unschedule a flow")
+async def unscheduleFlow(scheduler: FlowScheduler, call: Call, /, name: FlowName) -> str:
+    """Let a flow run by itself no more; its runs stay listed."""
+    flow = require_flow_name(name)
+    if not await scheduler.engine.schedules.remove_schedule(call, flow):
+        raise NotFound(f"name: {flow} has no schedule", hint="listFlowSchedules names those that have")
+    scheduler.engine.wake()
+    return f"{flow} runs by itself no more."
+
+
+def describe_schedule(schedule: "FlowSchedule") -> dict[str, Any]:
+    """Describe a schedule for programs."""
+    row: dict[str, Any] = {"name": schedule.flow, "cron": schedule.cron, "timezone": schedule.timezone}
+    row |= {"nextAt": datetime.fromtimestamp(schedule.next_at, UTC).isoformat(timespec="seconds")}
+    row |= {"parameters": dict(schedule.parameters)} if schedule.parameters else {}
+    row |= {"stateId": schedule.options["stateId"]} if schedule.options.get("stateId") else {}
+    row |= {"notify": schedule.notify} if schedule.notify else {}
+    return row | ({"problem": schedule.problem} if schedule.problem else {})
+
+
+def _format_schedule(schedule: "FlowSchedule") -> str:
+    next_at = datetime.fromtimestamp(schedule.next_at, schedule.times.zone).isoformat(timespec="minutes")
+    problem = f"; {schedule.problem}" if schedule.problem else ""
+    return f"{schedule.flow}: {schedule.cron} ({schedule.timezone}), next at {next_at}{problem}"
+
+
+def _require_person(call: Call, plan: str) -> None:
+    """Ask a person where an agent wants a flow to run by itself; refuse callers who sign in."""
+    if call.grant is not None:
+        message = "a flow of callers who sign in cannot run by itself, because nobody is signed in then"
+        raise Refused(message, hint="run it with runFlow", code="not_supported")
+    if call.run is not None and call.answer is not True:
+        if call.answer is False:
+            raise Refused(f"the user did not allow a schedule of {plan}", hint="do not repeat the call")
+        raise AnswerNeeded(f"Let agent {call.run.agent} run the flow {plan}, again and again by itself?", state=plan)
