@@ -23,11 +23,14 @@ WAIT_SCRIPT = """(text, selector, ref, gone, milliseconds) => new Promise((done,
     return all;
   };
   const normalize = (string) => string.toLowerCase().replace(/\\s+/g, ' ');
-  const isVisible = (each) => each.checkVisibility({visibilityProperty: true}) && each.getClientRects().length > 0;
+  // A form's fields can be named as its methods.
+  const isVisible = (each) => Element.prototype.checkVisibility.call(each, {visibilityProperty: true})
+    && Element.prototype.getClientRects.call(each).length > 0;
   const hasText = (root) => root === document ? normalize(document.body?.innerText ?? '').includes(text)
     : [...root.children].some((each) => normalize(each.innerText ?? '').includes(text));
   const isPresent = () => {
-    if (ref) return [globalThis.outrider?.elementOf(ref)].some((each) => each && isVisible(each));
+    const named = ref && Object.hasOwn(globalThis, 'outrider') ? outrider.elementOf(ref) : null;
+    if (ref) return Boolean(named && isVisible(named));
     if (selector && outrider.isTextSelector(selector)) return outrider.queryAll(selector).some(isVisible);
     if (selector) return roots().some((root) => [...root.querySelectorAll(selector)].some(isVisible));
     return roots().some(hasText);

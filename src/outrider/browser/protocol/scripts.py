@@ -20,8 +20,9 @@ from outrider.core.errors import NotFound
 from outrider.core.untrusted import BLANK_LETTERS, REPEATED_JOINERS, STRAY_JOINER, STRAY_SELECTOR
 
 ISOLATED_WORLD = "outrider"
-ADOPT_PREFIX_SCRIPT = "(prefix) => globalThis.outrider ? outrider.adoptPrefix(prefix) : ''"
-INSTALL_SCRIPT = "(prefix) => { if (!globalThis.outrider) (%s)(); return outrider.adoptPrefix(prefix); }"
+IS_INSTALLED = "Object.hasOwn(globalThis, 'outrider')"  # an element with this id would be in a plain look-up
+ADOPT_PREFIX_SCRIPT = f"(prefix) => {IS_INSTALLED} ? outrider.adoptPrefix(prefix) : ''"
+INSTALL_SCRIPT = f"(prefix) => {{{{ if (!{IS_INSTALLED}) ({{}})(); return outrider.adoptPrefix(prefix); }}}}"
 
 
 @cache
@@ -65,7 +66,7 @@ class PageScripts:
         Raises:
             ScriptError, ContextGone, PageGone, BrowserGone, CommandTimeout: See `Frame.evaluate`.
         """
-        call_script = "(name, args) => globalThis.outrider?.prefix() ? outrider.call(name, args) : null"
+        call_script = f"(name, args) => {IS_INSTALLED} && outrider.prefix() ? outrider.call(name, args) : null"
         answer = await frame.evaluate(ISOLATED_WORLD, call_script, name, args)
         if answer is None:
             await self.ensure_installed(frame)
@@ -79,7 +80,7 @@ class PageScripts:
         proposed = kind + to_letters(self._next_prefix[kind])
         self._next_prefix[kind] += 1
         prefix = await frame.evaluate(ISOLATED_WORLD, ADOPT_PREFIX_SCRIPT, proposed)
-        prefix = prefix or await frame.evaluate(ISOLATED_WORLD, INSTALL_SCRIPT % load_source(), proposed)
+        prefix = prefix or await frame.evaluate(ISOLATED_WORLD, INSTALL_SCRIPT.format(load_source()), proposed)
         self._prefixes[frame.id] = prefix
 
     async def install_in_many(self, frames: list[Frame]) -> None:
@@ -90,7 +91,7 @@ class PageScripts:
         """
         min_frames = 8
         lacking = Counter(frame.channel for frame in frames if ISOLATED_WORLD not in frame.worlds)
-        source = f"if (!globalThis.outrider) ({load_source()})();"
+        source = f"if (!{IS_INSTALLED}) ({load_source()})();"
         params = {"source": source, "worldName": ISOLATED_WORLD, "runImmediately": True}
         for channel, count in lacking.items():
             if count < min_frames:

@@ -11,7 +11,7 @@ function whyActionable(element, role, style, parentContext) {
   const tag = tagOf(element);
   if (NATIVE_CONTROLS.has(tag)) return tag === "summary" && role !== "button" ? "" : "native";
   if (tag === "input") return element.type === "hidden" ? "" : "native";
-  if ((tag === "a" || tag === "area") && element.hasAttribute("href")) return "native";
+  if ((tag === "a" || tag === "area") && hasAttribute(element, "href")) return "native";
   if ((tag === "video" || tag === "audio") && element.controls) return "native";
   if (tag === "body" && (isEditingHost(element) || document.designMode === "on")) return "edit";
   if (tag === "slot" || tag === "option" || tag === "body" || tag === "html" || tag === "iframe") return "";
@@ -29,7 +29,7 @@ function whyActionable(element, role, style, parentContext) {
 
 // A splitter that can be moved says its position or listens itself. Menus make their dividing lines focusable too.
 function isDivider(element) {
-  return !element.hasAttribute("aria-valuenow") && !listeningElements.has(element);
+  return !hasAttribute(element, "aria-valuenow") && !listeningElements.has(element);
 }
 
 const MAX_FRAMES = 4;
@@ -41,7 +41,7 @@ function framesOneControl(element) {
   for (let level = 0; level < MAX_FRAMES; level++) {
     inside = findOnlyChild(inside);
     if (inside === null) return false;
-    if (inside.matches("button,a[href]")) return replacesFrame(inside, element);
+    if (matchesSelector(inside, "button,a[href]")) return replacesFrame(inside, element);
   }
   return false;
 }
@@ -52,9 +52,9 @@ const MAX_TOGGLE_PARTS = 12;
 // Libraries listen on a small box around a check box and what they draw over it.
 function framesOneToggle(element, role) {
   if (role !== "" || element.childElementCount === 0 || element.getElementsByTagName("*").length > MAX_TOGGLE_PARTS) return false;
-  const { width, height } = element.getBoundingClientRect();
-  if (width > MAX_TOGGLE_PX || height > MAX_TOGGLE_PX || element.textContent.trim() !== "") return false;
-  const [toggle, ...others] = element.querySelectorAll(ACTIONABLE_SELECTOR);
+  const { width, height } = rectOf(element);
+  if (width > MAX_TOGGLE_PX || height > MAX_TOGGLE_PX || textContentOf(element).trim() !== "") return false;
+  const [toggle, ...others] = selectAll(element, ACTIONABLE_SELECTOR);
   return toggle !== undefined && !others.length && isToggle(toggle) && isVisible(toggle) && !toggle.disabled;
 }
 
@@ -62,12 +62,12 @@ function findOnlyChild(element) {
   const children = childrenOf(element);
   if (children.length > 9) return null; // white space and comments aside, a frame has one
   const shown = [...children].filter(isShownNode);
-  return shown.length === 1 && shown[0].nodeType === Node.ELEMENT_NODE ? shown[0] : null;
+  return shown.length === 1 && nodeTypeOf(shown[0]) === Node.ELEMENT_NODE ? shown[0] : null;
 }
 
 function isShownNode(node) {
-  if (node.nodeType === Node.TEXT_NODE) return node.data.trim() !== "";
-  return node.nodeType === Node.ELEMENT_NODE && !UNRENDERED_TAGS.has(tagOf(node));
+  if (nodeTypeOf(node) === Node.TEXT_NODE) return node.data.trim() !== "";
+  return nodeTypeOf(node) === Node.ELEMENT_NODE && !UNRENDERED_TAGS.has(tagOf(node));
 }
 
 // A disabled button hears nothing, but the box around it does.
@@ -76,7 +76,7 @@ function replacesFrame(control, frame) {
 }
 
 function fillsBox(element, box) {
-  const [inner, outer] = [element.getBoundingClientRect(), box.getBoundingClientRect()];
+  const [inner, outer] = [rectOf(element), rectOf(box)];
   return inner.width * inner.height >= FRAMED_SHARE * outer.width * outer.height && inner.width > 0;
 }
 
@@ -85,8 +85,8 @@ const MAX_GRID_LEVELS = 6;
 
 // Calendars and spreadsheets listen on the grid, or on a box around it, for presses on its cells.
 function isInListeningGrid(cell) {
-  const grid = cell.closest("[role=grid],[role=treegrid]");
-  if (grid === null || cell.getAttribute("aria-disabled") === "true" || hasButtonCells(grid)) return false;
+  const grid = closestOf(cell, "[role=grid],[role=treegrid]");
+  if (grid === null || attributeOf(cell, "aria-disabled") === "true" || hasButtonCells(grid)) return false;
   let level = 0;
   for (let box = parentElementOf(cell); box !== null && level < MAX_GRID_LEVELS; box = parentElementOf(box)) {
     if (listeningElements.has(box)) return true;
@@ -106,16 +106,16 @@ function forgetBoxes() {
 }
 
 function hasButtonCells(grid) {
-  if (!knownButtonGrids.has(grid)) knownButtonGrids.set(grid, grid.querySelector("[role=gridcell]>button,td>button") !== null);
+  if (!knownButtonGrids.has(grid)) knownButtonGrids.set(grid, selectFirst(grid, "[role=gridcell]>button,td>button") !== null);
   return knownButtonGrids.get(grid);
 }
 
 function whyActionableByAttribute(element) {
   if (isEditingHost(element)) return "edit";
-  if (HANDLER_ATTRIBUTES.some((name) => element.hasAttribute(name))) return coversPage(element) ? "" : "handler";
-  if (element.tabIndex >= 0 && element.hasAttribute("tabindex")) return "focus";
-  if (element.classList.contains(DROP_TARGET_CLASS)) return coversPage(element) ? "" : "handler";
-  return element.getAttribute("draggable") === "true" ? "handler" : "";
+  if (HANDLER_ATTRIBUTES.some((name) => hasAttribute(element, name))) return coversPage(element) ? "" : "handler";
+  if (element.tabIndex >= 0 && hasAttribute(element, "tabindex")) return "focus";
+  if (classListOf(element).contains(DROP_TARGET_CLASS)) return coversPage(element) ? "" : "handler";
+  return attributeOf(element, "draggable") === "true" ? "handler" : "";
 }
 
 // jQuery UI watches the pointer itself, so that only the class tells where something can be dropped.
@@ -131,14 +131,14 @@ function isItemOfListeningBox(element, tag) {
   const box = parentElementOf(element);
   if (box === null) return false;
   if (tag === "li" && isRowOfOpenableList(element)) return true;
-  if (grabbedElements.has(box)) return isLikeNeighbour(element) && !element.isContentEditable && !coversPage(box) && element.textContent.trim() !== "";
+  if (grabbedElements.has(box)) return isLikeNeighbour(element) && !element.isContentEditable && !coversPage(box) && textContentOf(element).trim() !== "";
   if (tag !== "li" || !listeningElements.has(box) || coversPage(box)) return false;
-  return !hasActionableInside(element) && element.querySelector("label") === null;
+  return !hasActionableInside(element) && selectFirst(element, "label") === null;
 }
 
 function isLikeNeighbour(element) {
-  const isLike = (other) => other !== null && tagOf(other) === tagOf(element) && other.classList[0] === element.classList[0];
-  const isItem = tagOf(element) === "li" || (tagOf(element) === "div" && element.classList.length > 0);
+  const isLike = (other) => other !== null && tagOf(other) === tagOf(element) && classListOf(other)[0] === classListOf(element)[0];
+  const isItem = tagOf(element) === "li" || (tagOf(element) === "div" && classListOf(element).length > 0);
   return isItem && (isLike(element.nextElementSibling) || isLike(element.previousElementSibling));
 }
 
@@ -147,26 +147,26 @@ function isLikeNeighbour(element) {
 function isRowOfOpenableList(item) {
   let box = parentElementOf(item);
   for (let level = 0; box !== null && level < 3; level++, box = parentElementOf(box)) {
-    if (doubleClickedElements.has(box)) return !coversPage(box) && !item.querySelector("label");
+    if (doubleClickedElements.has(box)) return !coversPage(box) && !selectFirst(item, "label");
   }
   return false;
 }
 
 // A listener on a container of most of the page is event delegation, not a button.
 function coversPage(element) {
-  if (!element.firstElementChild) return false;
+  if (!firstElementOf(element)) return false;
   if (!knownCovers.has(element)) {
-    const { width, height } = element.getBoundingClientRect();
+    const { width, height } = rectOf(element);
     const isLarge = width * height > 0.6 * innerWidth * innerHeight;
-    knownCovers.set(element, isLarge && element.querySelector(ACTIONABLE_SELECTOR) !== null);
+    knownCovers.set(element, isLarge && selectFirst(element, ACTIONABLE_SELECTOR) !== null);
   }
   return knownCovers.get(element);
 }
 
 function hasActionableInside(element) {
-  if (element.firstElementChild === null && shadowOf(element) === null && tagOf(element) !== "slot") return false;
-  if (element.querySelector(ACTIONABLE_SELECTOR) !== null || hasListenerInside(element)) return true;
-  return hasActionableThroughSlots(element, (each) => each.matches(ACTIONABLE_SELECTOR) || (listeningElements.has(each) && each.checkVisibility()));
+  if (firstElementOf(element) === null && shadowOf(element) === null && tagOf(element) !== "slot") return false;
+  if (selectFirst(element, ACTIONABLE_SELECTOR) !== null || hasListenerInside(element)) return true;
+  return hasActionableThroughSlots(element, (each) => matchesSelector(each, ACTIONABLE_SELECTOR) || (listeningElements.has(each) && checkVisibilityOf(each)));
 }
 
 const MAX_SEARCHED_ELEMENTS = 300;
@@ -175,7 +175,7 @@ function hasListenerInside(element) {
   if (!hasListeningElements) return false;
   const inside = element.getElementsByTagName("*");
   if (inside.length > MAX_SEARCHED_ELEMENTS) return true;
-  for (const each of inside) if (listeningElements.has(each) && each.checkVisibility()) return true;
+  for (const each of inside) if (listeningElements.has(each) && checkVisibilityOf(each)) return true;
   return false;
 }
 
@@ -211,7 +211,7 @@ function isControlShown(control) {
 }
 
 function isVisible(element) {
-  if (!element.checkVisibility({ visibilityProperty: true })) return false;
-  const { width, height } = element.getBoundingClientRect();
+  if (!checkVisibilityOf(element, { visibilityProperty: true })) return false;
+  const { width, height } = rectOf(element);
   return width > 1 && height > 1;
 }

@@ -53,10 +53,10 @@ function emitControl(element, out, style, role) {
 function holdsOtherTargets(element, role) {
   if (holdsControls(element)) return true;
   if (tagOf(element) === "button" || role === "option" || !hasActionableInside(element)) return false;
-  const text = collapseSpace(element.textContent);
+  const text = collapseSpace(textContentOf(element));
   for (const each of iterElements(element)) {
     if (each === element || !listeningElements.has(each) || !isVisible(each)) continue;
-    if (!fillsBox(each, element) && (!text || collapseSpace(each.textContent) !== text)) return true;
+    if (!fillsBox(each, element) && (!text || collapseSpace(textContentOf(each)) !== text)) return true;
   }
   return false;
 }
@@ -67,13 +67,13 @@ function emitUnnamedText(element, name, out) {
 }
 
 function nameFromAria(element) {
-  return nameFromLabelledBy(element) || collapseSpace(element.getAttribute("aria-label") || "");
+  return nameFromLabelledBy(element) || collapseSpace(attributeOf(element, "aria-label") || "");
 }
 
 // Describes a control without a name by its icon, id, class or colour.
 function hintForNameless(element) {
-  const drawn = element.querySelector?.("img[alt]:not([alt='']), [aria-label]");
-  if (drawn) return quote(collapseSpace(drawn.alt || drawn.getAttribute("aria-label")));
+  const drawn = selectFirst(element, "img[alt]:not([alt='']), [aria-label]");
+  if (drawn) return quote(collapseSpace(drawn.alt || attributeOf(drawn, "aria-label")));
   if (element instanceof SVGElement && !idOf(element)) return describeShape(element);
   const paint = readSwatchColor(element);
   return hintFromAttributes(element) + (paint ? ` ${paint}` : "");
@@ -85,15 +85,15 @@ function hintFromAttributes(element) {
 
 function findHint(element) {
   if (idOf(element)) return `#${shorten(idOf(element), 40)}`;
-  const name = findRarestClass(element) || (element.firstElementChild && findRarestClass(element.firstElementChild));
+  const name = findRarestClass(element) || (firstElementOf(element) && findRarestClass(firstElementOf(element)));
   return name ? `.${shorten(name, 40)}` : tagOf(element);
 }
 
 // The class that fewest elements have says most about one: libraries give a class to all of their buttons.
 function findRarestClass(element) {
-  const readable = [...element.classList].filter((each) => !HASHED_CLASS.test(each)).reverse();
+  const readable = [...classListOf(element)].filter((each) => !HASHED_CLASS.test(each)).reverse();
   const shared = readable.map((each) => document.getElementsByClassName(each).length);
-  return readable[shared.indexOf(Math.min(...shared))] || element.classList[element.classList.length - 1] || "";
+  return readable[shared.indexOf(Math.min(...shared))] || classListOf(element)[classListOf(element).length - 1] || "";
 }
 
 const HASHED_CLASS = /\d.*\d|^css-|[A-Z].*\d|\d.*[A-Z]/;
@@ -142,8 +142,8 @@ function emitHiddenFileField(element, out) {
 
 // Returns whether there are controls inside, and not only listeners.
 function holdsControls(element, except = null) {
-  for (const each of element.querySelectorAll(ACTIONABLE_SELECTOR)) if (each !== except) return true;
-  return hasActionableThroughSlots(element, (each) => each !== except && each.matches(ACTIONABLE_SELECTOR));
+  for (const each of selectAll(element, ACTIONABLE_SELECTOR)) if (each !== except) return true;
+  return hasActionableThroughSlots(element, (each) => each !== except && matchesSelector(each, ACTIONABLE_SELECTOR));
 }
 
 function emitEditor(element, out, role) {
@@ -173,7 +173,7 @@ const UNNAMED_ROLES = new Set(["cell", "gridcell", "columnheader", "rowheader", 
 // A splitter or a scroll bar has a position.
 function formatRangeValue(element, role) {
   if (role !== "separator" && role !== "scrollbar") return "";
-  const value = element.getAttribute("aria-valuetext") || element.getAttribute("aria-valuenow");
+  const value = attributeOf(element, "aria-valuetext") || attributeOf(element, "aria-valuenow");
   return value ? ` = ${quote(value)}` : "";
 }
 
@@ -181,11 +181,11 @@ function formatRangeValue(element, role) {
 function isStructured(element, role) {
   if (SPREAD_ROLES.has(role) || CONTAINERS.has(role) || CONTAINERS_IF_NAMED.has(role)) return true;
   if (SPREAD_TAGS.has(tagOf(element)) || hasActionableInside(element)) return true;
-  if (role === "listitem" && element.querySelector("ul,ol") !== null) return true;
-  if (!element.firstElementChild) return false;
-  if (grabbedElements.has(element) && isLikeNeighbour(element.firstElementChild)) return true;
-  if (element.querySelector("iframe,frame,pre,table,canvas") !== null) return true;
-  return element.textContent.length > MAX_CLICKABLE_CHARS || (nameFromAria(element) !== "" && mayHoldBlocks(element));
+  if (role === "listitem" && selectFirst(element, "ul,ol") !== null) return true;
+  if (!firstElementOf(element)) return false;
+  if (grabbedElements.has(element) && isLikeNeighbour(firstElementOf(element))) return true;
+  if (selectFirst(element, "iframe,frame,pre,table,canvas") !== null) return true;
+  return textContentOf(element).length > MAX_CLICKABLE_CHARS || (nameFromAria(element) !== "" && mayHoldBlocks(element));
 }
 
 const SPREAD_ROLES = new Set(["row", "table", "grid", "treegrid"]);
@@ -193,7 +193,7 @@ const SPREAD_TAGS = new Set(["canvas", "pre", "table"]);
 const MAX_CLICKABLE_CHARS = 400;
 
 function mayHoldBlocks(element) {
-  return element.querySelector("p,ul,ol,dl,h1,h2,h3,h4,h5,h6") !== null;
+  return selectFirst(element, "p,ul,ol,dl,h1,h2,h3,h4,h5,h6") !== null;
 }
 
 function emitClickableContainer(element, out, style, role) {
@@ -224,6 +224,6 @@ function emitMarkedContent(element, out, style, role, name, mark) {
 }
 
 function describeSize(element) {
-  const { width, height } = element.getBoundingClientRect();
+  const { width, height } = rectOf(element);
   return `${Math.round(width)}×${Math.round(height)}`;
 }

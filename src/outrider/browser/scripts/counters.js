@@ -28,7 +28,7 @@ function countElement(element, counters, depth) {
   applyCounters(style, element.parentNode, counters);
   const isPainted = paintedElements.has(element);
   if (isPainted) countPart(element, "::before", counters);
-  for (const child of childrenOf(element)) if (child.nodeType === Node.ELEMENT_NODE) countElement(child, counters, depth + 1);
+  for (const child of childrenOf(element)) if (nodeTypeOf(child) === Node.ELEMENT_NODE) countElement(child, counters, depth + 1);
   if (isPainted) countPart(element, "::after", counters);
   for (const stack of counters.values()) while (stack.at(-1)?.scope === element) stack.pop();
 }
@@ -107,9 +107,9 @@ function countListItem(item, list) {
   const step = list.reversed ? -1 : 1;
   const unknown = [];
   let each = item;
-  for (; each && (each === item || !itemNumbers.has(each)) && !each.hasAttribute("value"); each = findItemBefore(each)) unknown.push(each);
-  const first = list.reversed && !list.hasAttribute("start") ? list.querySelectorAll(":scope > li").length : list.start;
-  let number = each ? (each.hasAttribute("value") ? each.value : itemNumbers.get(each)) : first - step;
+  for (; each && (each === item || !itemNumbers.has(each)) && !hasAttribute(each, "value"); each = findItemBefore(each)) unknown.push(each);
+  const first = list.reversed && !hasAttribute(list, "start") ? selectAll(list, ":scope > li").length : list.start;
+  let number = each ? (hasAttribute(each, "value") ? each.value : itemNumbers.get(each)) : first - step;
   for (const later of unknown.reverse()) itemNumbers.set(later, (number += step));
   return number;
 }

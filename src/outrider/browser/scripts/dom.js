@@ -17,8 +17,42 @@ const childNodesOf = prototypeGetter(Node.prototype, "childNodes");
 const titleOf = prototypeGetter(Document.prototype, "title");
 const bodyOf = prototypeGetter(Document.prototype, "body");
 
+const nodeTypeOf = prototypeGetter(Node.prototype, "nodeType");
+const textContentOf = prototypeGetter(Node.prototype, "textContent");
+const classListOf = prototypeGetter(Element.prototype, "classList");
+const openRootOf = prototypeGetter(Element.prototype, "shadowRoot");
+const elementSlotOf = prototypeGetter(Element.prototype, "assignedSlot");
+const textSlotOf = prototypeGetter(Text.prototype, "assignedSlot");
+const firstElementOf = prototypeGetter(Element.prototype, "firstElementChild");
+const elementsOf = prototypeGetter(Element.prototype, "children");
+
+// The same for their methods; of `select...`, documents and shadow roots have their own.
+function prototypeMethod(prototype, name) {
+  const method = prototype[name];
+  return (node, argument) => method.call(node, argument);
+}
+
+const attributeOf = prototypeMethod(Element.prototype, "getAttribute");
+const hasAttribute = prototypeMethod(Element.prototype, "hasAttribute");
+const matchesSelector = prototypeMethod(Element.prototype, "matches");
+const closestOf = prototypeMethod(Element.prototype, "closest");
+const rectOf = prototypeMethod(Element.prototype, "getBoundingClientRect");
+const checkVisibilityOf = prototypeMethod(Element.prototype, "checkVisibility");
+const rootOf = prototypeMethod(Node.prototype, "getRootNode");
+const selectFirst = (node, selector) => (isElement(node) ? Element.prototype.querySelector.call(node, selector) : node.querySelector(selector));
+const selectAll = (node, selector) => (isElement(node) ? Element.prototype.querySelectorAll.call(node, selector) : node.querySelectorAll(selector));
+
+function isElement(node) {
+  return nodeTypeOf(node) === Node.ELEMENT_NODE;
+}
+
+function slotOf(node) {
+  if (isElement(node)) return elementSlotOf(node);
+  return nodeTypeOf(node) === Node.TEXT_NODE ? textSlotOf(node) : null;
+}
+
 function shadowOf(element) {
-  return element.shadowRoot || closedRoots.get(element) || null;
+  return openRootOf(element) || closedRoots.get(element) || null;
 }
 
 function childrenOf(element) {
@@ -32,21 +66,22 @@ function childrenOf(element) {
 // The slots of a closed root are empty in an isolated world, so the host's children are matched by name.
 function assignedTo(slot) {
   const assigned = slot.assignedNodes();
-  const root = slot.getRootNode();
+  const root = rootOf(slot);
   if (assigned.length || !root.host || closedRoots.get(root.host) !== root) return assigned;
   return [...root.host.childNodes].filter((node) => (node.slot || "") === slot.name);
 }
 
 function parentOf(node) {
-  if (node.assignedSlot) return node.assignedSlot;
+  const slot = slotOf(node);
+  if (slot) return slot;
   const parent = parentNodeOf(node);
   if (!parent) return null;
-  return parent.nodeType === Node.DOCUMENT_FRAGMENT_NODE ? parent.host || null : parent;
+  return nodeTypeOf(parent) === Node.DOCUMENT_FRAGMENT_NODE ? parent.host || null : parent;
 }
 
 function parentElementOf(node) {
   const parent = parentOf(node);
-  return parent && parent.nodeType === Node.ELEMENT_NODE ? parent : null;
+  return parent && nodeTypeOf(parent) === Node.ELEMENT_NODE ? parent : null;
 }
 
 function containsNode(ancestor, node) {
@@ -86,10 +121,10 @@ function* iterElements(root) {
       throw new Error(`the page is too large to be searched in ${SEARCH_BUDGET_MS / 1000} s; use a reference or a CSS selector`);
     }
     const node = stack.pop();
-    if (node.nodeType === Node.ELEMENT_NODE) yield node;
-    const children = node.nodeType === Node.ELEMENT_NODE ? childrenOf(node) : node.childNodes;
+    if (nodeTypeOf(node) === Node.ELEMENT_NODE) yield node;
+    const children = nodeTypeOf(node) === Node.ELEMENT_NODE ? childrenOf(node) : node.childNodes;
     for (let at = children.length - 1; at >= 0; at--) {
-      if (children[at].nodeType === Node.ELEMENT_NODE) stack.push(children[at]);
+      if (nodeTypeOf(children[at]) === Node.ELEMENT_NODE) stack.push(children[at]);
     }
   }
 }
@@ -103,7 +138,7 @@ function shorten(text, limit) {
 }
 
 function boxOf(element) {
-  const { x, y, width, height } = element.getBoundingClientRect();
+  const { x, y, width, height } = rectOf(element);
   return { x: roundToTenth(x), y: roundToTenth(y), width: roundToTenth(width), height: roundToTenth(height) };
 }
 

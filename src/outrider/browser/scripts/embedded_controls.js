@@ -13,7 +13,7 @@ function readEmbeddedValue(element, role, walk) {
 }
 
 function readRangeText(element) {
-  const given = element.getAttribute("aria-valuetext") || element.getAttribute("aria-valuenow");
+  const given = attributeOf(element, "aria-valuetext") || attributeOf(element, "aria-valuenow");
   return trimName(given || (tagOf(element) === "input" ? element.value : ""));
 }
 
@@ -27,12 +27,12 @@ function readChosenText(element, role, walk) {
   if (tagOf(element) === "input") return readTypedText(element);
   const options = listOptions(element);
   if (!options.length) return role === "combobox" ? readContent(element, walk) : "";
-  const chosen = options.filter((each) => each.getAttribute("aria-selected") === "true");
+  const chosen = options.filter((each) => attributeOf(each, "aria-selected") === "true");
   return trimName(chosen.map((each) => readContent(each, walk)).join(" "));
 }
 
 // The options of a list, or of the list that a combination box holds or owns.
 function listOptions(element) {
-  const owned = [element, ...element.querySelectorAll("[aria-owns]")].flatMap((each) => listReferences(each, "aria-owns"));
-  return [element, ...owned].flatMap((each) => [...each.querySelectorAll("[role=option]")]);
+  const owned = [element, ...selectAll(element, "[aria-owns]")].flatMap((each) => listReferences(each, "aria-owns"));
+  return [element, ...owned].flatMap((each) => [...selectAll(each, "[role=option]")]);
 }

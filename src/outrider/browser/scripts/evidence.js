@@ -23,10 +23,10 @@ function describeEvidence(element) {
 function readStableAttributes(element) {
   const found = {};
   for (const name of STABLE_ATTRIBUTES) {
-    const value = (element.getAttribute(name) || "").trim();
+    const value = (attributeOf(element, name) || "").trim();
     if (value && value.length <= 100 && !GENERATED_VALUE.test(value)) found[name] = value;
   }
-  const value = isToggle(element) ? element.getAttribute("value") : "";
+  const value = isToggle(element) ? attributeOf(element, "value") : "";
   if (value) found.value = shorten(value, 100);
   const path = readLinkPath(element);
   if (path) found.href = path;
@@ -46,15 +46,15 @@ function readTargetAddress(element) {
   if (tagOf(element) === "a") return readLinkPath(element) ? element.href : "";
   const submits = element.form && (element.type === "submit" || element.type === "image");
   if (!submits) return "";
-  return element.hasAttribute("formaction") ? element.formAction : new URL(element.form.getAttribute("action") || "", document.baseURI).href;
+  return hasAttribute(element, "formaction") ? element.formAction : new URL(attributeOf(element.form, "action") || "", document.baseURI).href;
 }
 
 // The text of the nearest box around an element that has more than its own name, up to the section that it is in.
 function readTextNearby(element) {
   const own = toComparableName(computeName(element));
-  for (let box = parentElementOf(element); box && !box.matches(SECTION_SELECTOR); box = parentElementOf(box)) {
+  for (let box = parentElementOf(element); box && !matchesSelector(box, SECTION_SELECTOR); box = parentElementOf(box)) {
     // Where a box has a heading, that tells it apart.
-    if (box.querySelector(HEADING_SELECTOR)) return "";
+    if (selectFirst(box, HEADING_SELECTOR)) return "";
     const text = collectTextAround(box, element);
     if (text && toComparableName(text) !== own) return text.length <= MAX_NEAR_CHARS ? text : "";
   }
@@ -65,11 +65,11 @@ function readTextNearby(element) {
 function collectTextAround(box, element) {
   const pieces = [];
   const walker = document.createTreeWalker(box, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT, (node) => {
-    if (node.nodeType === Node.TEXT_NODE) return NodeFilter.FILTER_ACCEPT;
-    if (node === element || UNRENDERED_TAGS.has(tagOf(node)) || node.matches("textarea,[contenteditable]")) return NodeFilter.FILTER_REJECT;
-    const isOther = node.matches(`${LIST_SELECTOR},${CONTROL_SELECTOR}`) || node.querySelector(CONTROL_SELECTOR) !== null;
+    if (nodeTypeOf(node) === Node.TEXT_NODE) return NodeFilter.FILTER_ACCEPT;
+    if (node === element || UNRENDERED_TAGS.has(tagOf(node)) || matchesSelector(node, "textarea,[contenteditable]")) return NodeFilter.FILTER_REJECT;
+    const isOther = matchesSelector(node, `${LIST_SELECTOR},${CONTROL_SELECTOR}`) || selectFirst(node, CONTROL_SELECTOR) !== null;
     if (isOther && !containsNode(node, element)) return NodeFilter.FILTER_REJECT;
-    return node.checkVisibility({ visibilityProperty: true }) ? NodeFilter.FILTER_SKIP : NodeFilter.FILTER_REJECT;
+    return checkVisibilityOf(node, { visibilityProperty: true }) ? NodeFilter.FILTER_SKIP : NodeFilter.FILTER_REJECT;
   });
   let length = 0;
   while (walker.nextNode() && length <= MAX_NEAR_CHARS) {
@@ -86,10 +86,10 @@ function findHeadingAbove(element) {
   for (let each = element; each && tagOf(each) !== "body"; each = parentElementOf(each)) {
     for (let before = each.previousElementSibling; before; before = before.previousElementSibling) {
       // A box with controls of its own is another section, whose heading does not speak for what follows.
-      const isOther = !before.matches(HEADING_SELECTOR) && before.querySelector(CONTROL_SELECTOR) !== null;
-      const inside = before.matches(HEADING_SELECTOR) ? [before] : isOther ? [] : [...before.querySelectorAll(HEADING_SELECTOR)];
+      const isOther = !matchesSelector(before, HEADING_SELECTOR) && selectFirst(before, CONTROL_SELECTOR) !== null;
+      const inside = matchesSelector(before, HEADING_SELECTOR) ? [before] : isOther ? [] : [...selectAll(before, HEADING_SELECTOR)];
       const heading = inside.filter(isVisible).pop();
-      if (heading) return shorten(cleanText(collapseSpace(heading.innerText || heading.textContent)), 100);
+      if (heading) return shorten(cleanText(collapseSpace(heading.innerText || textContentOf(heading))), 100);
     }
   }
   return "";
@@ -97,8 +97,9 @@ function findHeadingAbove(element) {
 
 // The landmark, form or dialog around an element, in one word.
 function describePlace(element) {
-  const place = parentElementOf(element)?.closest(PLACE_SELECTOR);
-  return place ? place.getAttribute("role") || tagOf(place) : "";
+  const parent = parentElementOf(element);
+  const place = parent && closestOf(parent, PLACE_SELECTOR);
+  return place ? attributeOf(place, "role") || tagOf(place) : "";
 }
 
 const WRAPPER_TAGS = new Set(["div", "span", "p", "center", "b", "i", "em", "strong", "font", "html", "body"]);
@@ -145,7 +146,7 @@ function describeTraits(element) {
 // Its number among the controls of the nearest group with several, and the names of those beside it.
 function describeOrder(element) {
   for (let group = parentElementOf(element); group; group = parentElementOf(group)) {
-    if (!group.matches(GROUP_SELECTOR)) continue;
+    if (!matchesSelector(group, GROUP_SELECTOR)) continue;
     const controls = listGroupControls(group, element);
     const index = controls.indexOf(element);
     if (controls.length < 2 || index < 0) continue;
@@ -158,7 +159,7 @@ function describeOrder(element) {
 function listGroupControls(group, element) {
   const controls = [];
   for (const each of iterElements(group)) {
-    if (each !== element && !(each.matches?.(CONTROL_ROLE_SELECTOR) && isPresented(each))) continue;
+    if (each !== element && !(isElement(each) && matchesSelector(each, CONTROL_ROLE_SELECTOR) && isPresented(each))) continue;
     controls.push(each);
     if (controls.length > MAX_GROUP_CONTROLS) return [];
   }
@@ -167,21 +168,21 @@ function listGroupControls(group, element) {
 
 // The address that a form sends to, and the names of its fields.
 function describeForm(element) {
-  const form = element.form || element.closest("form");
+  const form = element.form || closestOf(element, "form");
   if (!form) return {};
-  const address = new URL(form.getAttribute("action") || "", document.baseURI);
+  const address = new URL(attributeOf(form, "action") || "", document.baseURI);
   const names = [...form.elements].map((each) => each.name).filter((name) => name && !GENERATED_VALUE.test(name));
   return { form: shorten(`${form.method} ${address.pathname}`, 100), sends: [...new Set(names)].slice(0, MAX_FORM_FIELDS).join(" ") };
 }
 
 function describeIcon(element) {
-  const use = element.querySelector("use");
-  if (use) return shorten(use.getAttribute("href") || use.getAttribute("xlink:href") || "", 80);
-  const image = element.querySelector("img[src]");
+  const use = selectFirst(element, "use");
+  if (use) return shorten(attributeOf(use, "href") || attributeOf(use, "xlink:href") || "", 80);
+  const image = selectFirst(element, "img[src]");
   if (image && !image.src.startsWith("data:")) return shorten(image.src.split(/[?#]/)[0].split("/").pop(), 80);
-  const path = element.querySelector("svg path[d]");
-  if (path) return `path ${[...path.getAttribute("d")].reduce((sum, mark) => (sum * 33 + mark.charCodeAt(0)) >>> 0, 5381).toString(36)}`;
-  const drawn = [element, ...element.querySelectorAll("i,span")].flatMap((each) => [...each.classList]);
+  const path = selectFirst(element, "svg path[d]");
+  if (path) return `path ${[...attributeOf(path, "d")].reduce((sum, mark) => (sum * 33 + mark.charCodeAt(0)) >>> 0, 5381).toString(36)}`;
+  const drawn = [element, ...selectAll(element, "i,span")].flatMap((each) => [...classListOf(each)]);
   return drawn.find((each) => ICON_CLASS.test(each)) || "";
 }
 
@@ -213,7 +214,7 @@ function listEvidenceMatches({ role = "", name = "", row = "", near = "", under 
 const TELLING_ATTRIBUTES = new Set(["id", "name", "href", ...STABLE_ATTRIBUTES.filter((name) => name.startsWith("data-"))]);
 
 function readAttribute(element, key) {
-  return key === "href" ? readLinkPath(element) : (element.getAttribute(key) || "").trim();
+  return key === "href" ? readLinkPath(element) : (attributeOf(element, key) || "").trim();
 }
 
 function matchEvidence(element, { role, roles, wanted, name, attributes }) {

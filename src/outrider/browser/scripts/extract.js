@@ -15,8 +15,8 @@ function buildMapNode(element, depth) {
   const add = (name, value) => {
     if (value) node[name] = cleanText(shorten(String(value), 300));
   };
-  for (const name of ["id", "class", "type", "href", "src", "alt", "placeholder", "name", "role", "title"]) add(name, element.getAttribute(name));
-  add("ariaLabel", element.getAttribute("aria-label"));
+  for (const name of ["id", "class", "type", "href", "src", "alt", "placeholder", "name", "role", "title"]) add(name, attributeOf(element, name));
+  add("ariaLabel", attributeOf(element, "aria-label"));
   if (FIELD_ROLES.has(computeRole(element))) add("value", readValue(element));
   add("text", shorten(readOwnText(element), 100));
   const children = depth > 0 ? listMapChildren(element) : [];
@@ -27,12 +27,12 @@ function buildMapNode(element, depth) {
 
 function readOwnText(element) {
   if (hidesText(element, getComputedStyle(element))) return "";
-  return collapseSpace([...childrenOf(element)].filter((node) => node.nodeType === Node.TEXT_NODE).map((node) => node.data).join(" "));
+  return collapseSpace([...childrenOf(element)].filter((node) => nodeTypeOf(node) === Node.TEXT_NODE).map((node) => node.data).join(" "));
 }
 
 function listMapChildren(element) {
   return [...childrenOf(element)].filter(
-    (node) => node.nodeType === Node.ELEMENT_NODE && !UNRENDERED_TAGS.has(tagOf(node)) && node.checkVisibility() && !hidesContent(node, getComputedStyle(node)),
+    (node) => nodeTypeOf(node) === Node.ELEMENT_NODE && !UNRENDERED_TAGS.has(tagOf(node)) && checkVisibilityOf(node) && !hidesContent(node, getComputedStyle(node)),
   );
 }
 
@@ -52,8 +52,8 @@ function writeHtml(out, text) {
 
 function copyNode(node, out) {
   if (out.size > out.limit) return;
-  if (node.nodeType === Node.TEXT_NODE) writeHtml(out, escapeHtml(node.data));
-  else if (node.nodeType === Node.ELEMENT_NODE) copyElement(node, out);
+  if (nodeTypeOf(node) === Node.TEXT_NODE) writeHtml(out, escapeHtml(node.data));
+  else if (nodeTypeOf(node) === Node.ELEMENT_NODE) copyElement(node, out);
 }
 
 function copyElement(element, out) {
@@ -66,7 +66,7 @@ function copyElement(element, out) {
   writeHtml(out, `<${tag}${formatAttributes(element)}>`);
   if (VOID_TAGS.has(tag)) return;
   if (tag === "iframe") writeHtml(out, `<!--frame:${refOf(element)}-->`);
-  else if (tag === "script") writeHtml(out, element.textContent);
+  else if (tag === "script") writeHtml(out, textContentOf(element));
   else copyContent(element, out, style);
   writeHtml(out, `</${tag}>`);
 }
@@ -76,7 +76,7 @@ function canBeRead(element, style) {
 }
 
 function isRendered(element, style) {
-  return element.checkVisibility() || isCollapsedContent(element, style);
+  return checkVisibilityOf(element) || isCollapsedContent(element, style);
 }
 
 // Closed details can be opened by a reader; display: contents has no box but children.
@@ -96,7 +96,7 @@ function copyContent(element, out, style) {
 function copyChildren(element, out, style) {
   let isTextHidden = style && !out.unseen && !OPTION_TAGS.has(tagOf(element)) ? undefined : false;
   for (const child of childrenOf(element)) {
-    if (child.nodeType === Node.TEXT_NODE && (isTextHidden ??= hidesText(element, style))) continue;
+    if (nodeTypeOf(child) === Node.TEXT_NODE && (isTextHidden ??= hidesText(element, style))) continue;
     copyNode(child, out);
   }
 }

@@ -27,7 +27,7 @@ function prepareFill(ref, text, { append = false, selector = "" } = {}) {
 
 // An editor that draws its text keeps only a part of it in the field that takes the keys. A terminal says that it has one line.
 function isDrawnEditor(field) {
-  return isMultiline(field) && field.getAttribute("aria-multiline") !== "false" && isHiddenField(field);
+  return isMultiline(field) && attributeOf(field, "aria-multiline") !== "false" && isHiddenField(field);
 }
 
 // Editors take a pasted text as it is, where they indent lines and close brackets that are typed.
@@ -54,7 +54,7 @@ function findEditable(element) {
 
 function explainNotField(element) {
   const type = tagOf(element) === "input" ? element.type : tagOf(element);
-  const inner = element.querySelector("input:not([type=hidden]),textarea,[contenteditable]");
+  const inner = selectFirst(element, "input:not([type=hidden]),textarea,[contenteditable]");
   const hint = NON_FIELD_HINTS[type] || (inner ? `use the field in it: ${refOf(inner)} ${describeElement(inner)}` : "choose a text field");
   return buildFailure("not_editable", `${describeElement(element)} takes no text`, hint);
 }
@@ -196,7 +196,7 @@ function selectOptions(ref, wanted, { selector = "" } = {}) {
 }
 
 function explainNotSelect(element) {
-  const list = element.querySelector("select");
+  const list = selectFirst(element, "select");
   if (list) return buildFailure("not_editable", `${describeElement(element)} is not a <select>`, `use the one in it: ${refOf(list)}`);
   return buildFailure("not_editable", `${describeElement(element)} is not a <select>`, "click it, then click the option that appears");
 }
@@ -220,7 +220,7 @@ function explainNoOption(select, wanted) {
 
 function explainUnselectable(select, found) {
   if (found.length > 1 && !select.multiple) return buildFailure("bad_value", "it takes one option only", "choose one");
-  const off = found.find((each) => each.disabled || each.closest("optgroup")?.disabled);
+  const off = found.find((each) => each.disabled || closestOf(each, "optgroup")?.disabled);
   return off ? buildFailure("disabled", `the option ${quote(collapseSpace(off.label))} is disabled`, "choose another") : null;
 }
 
@@ -256,7 +256,7 @@ function findFileField(target, count) {
   const { element, failure } = target.selector ? resolveFileInput(target) : resolveTarget(target);
   if (failure) return { ok: false, ...failure };
   const own = tagOf(element) === "label" ? element.control : element;
-  const field = own?.type === "file" ? own : element.querySelector("input[type=file]");
+  const field = own?.type === "file" ? own : selectFirst(element, "input[type=file]");
   if (!field) return { ok: true, opener: refOf(element) };
   return checkFileField(field, count);
 }

@@ -31,7 +31,7 @@ function parseContent(content, element, part) {
   for (const [token, string, attribute, slash, mark] of content.matchAll(CONTENT_TOKEN)) {
     if (token.startsWith("counter") && element) text += readCounter(element, part, token);
     else if (slash) text = "";
-    else if (attribute) text += element?.getAttribute(attribute) ?? "";
+    else if (attribute) text += (element && attributeOf(element, attribute)) ?? "";
     else if (mark) text += '"';
     else if (string !== undefined) text += string.replace(/\\([0-9a-f]{1,6}) ?|\\(.)/gi, unescapeCss);
   }
@@ -51,8 +51,8 @@ let turnSelector = null;
 function mayHaveGeneratedContent(element) {
   const selector = readTurnSelector();
   if (selector === "*" || tagOf(element) === "q") return true;
-  if (element.assignedSlot || shadowOf(element) || element.getRootNode() !== document) return true;
-  return selector !== "" && element.matches(selector);
+  if (slotOf(element) || shadowOf(element) || rootOf(element) !== document) return true;
+  return selector !== "" && matchesSelector(element, selector);
 }
 
 // A selector for all elements that rules may give text; it holds until the page's scripts run again.
@@ -69,7 +69,7 @@ function buildContentSelector() {
   if (found.has("*") || found.size > MAX_CONTENT_SELECTORS) return "*";
   const selector = [...found].join(",");
   try {
-    if (selector) document.documentElement.matches(selector);
+    if (selector) matchesSelector(document.documentElement, selector);
   } catch {
     return "*";
   }

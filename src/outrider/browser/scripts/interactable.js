@@ -63,7 +63,7 @@ function isInViewport({ x, y, width, height }) {
 function readAttributes(element) {
   const attributes = {};
   for (const name of LISTED_ATTRIBUTES) {
-    const value = element.getAttribute(name);
+    const value = attributeOf(element, name);
     if (value !== null) attributes[name] = cleanText(shorten(value, 300));
   }
   return attributes;
@@ -92,17 +92,17 @@ function buildSelector(element) {
 }
 
 function buildUniqueSelector(element) {
-  const root = element.getRootNode();
+  const root = rootOf(element);
   const tag = CSS.escape(tagOf(element));
   const choices = [];
   if (idOf(element) && isPlain(idOf(element))) choices.push(`#${CSS.escape(idOf(element))}`);
   for (const name of ["data-testid", "name", "aria-label"]) {
-    const value = element.getAttribute(name);
+    const value = attributeOf(element, name);
     if (value && value.length < 80 && isPlain(value)) choices.push(`${tag}[${name}="${value.replace(/["\\]/g, "\\$&")}"]`);
   }
-  const first = (element.getAttribute("class") || "").trim().split(/\s+/)[0];
+  const first = (attributeOf(element, "class") || "").trim().split(/\s+/)[0];
   if (first && isPlain(first)) choices.push(`${tag}.${CSS.escape(first)}`);
-  return choices.find((each) => root.querySelectorAll(each).length === 1) || "";
+  return choices.find((each) => selectAll(root, each).length === 1) || "";
 }
 
 // Selectors are read beside references, so what could be taken for one, or break the line, is not in them.

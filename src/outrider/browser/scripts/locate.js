@@ -32,7 +32,7 @@ async function locateOnce(target, action, { strict = true, steady = false, arm =
 
 // A box that listens may hold controls, such as the cross that removes a chip: a press on the box must miss them.
 function listensAround(element) {
-  return listeningElements.has(element) && element.firstElementChild !== null && !NATIVE_CONTROLS.has(tagOf(element));
+  return listeningElements.has(element) && firstElementOf(element) !== null && !NATIVE_CONTROLS.has(tagOf(element));
 }
 
 async function waitUntilUncovered(element, findTarget) {
@@ -60,9 +60,9 @@ function choosePressTarget(element, action) {
 function findPressedHost(element) {
   let control = element;
   for (let level = 0; level < MAX_HOST_LEVELS && getComputedStyle(control).pointerEvents === "none"; level++) {
-    const root = control.getRootNode();
+    const root = rootOf(control);
     if (!(root instanceof ShadowRoot)) return null;
-    const isOnly = [...root.querySelectorAll(ACTIONABLE_SELECTOR)].every((each) => each === control);
+    const isOnly = [...selectAll(root, ACTIONABLE_SELECTOR)].every((each) => each === control);
     if (!isOnly || !isVisible(root.host)) return null;
     control = root.host;
   }
@@ -94,7 +94,7 @@ function readViewport() {
 function collectEvidence(element) {
   const style = getComputedStyle(element);
   const { display, visibility, opacity, pointerEvents } = style;
-  const disabled = element.matches(":disabled");
+  const disabled = matchesSelector(element, ":disabled");
   return {
     ref: refOf(element), element: describeElement(element), rect: boxOf(element), viewport: readViewport(),
     diagnostics: { visible: isVisible(element), disabled, display, visibility, opacity, pointerEvents },
@@ -107,7 +107,7 @@ function findReachablePoint(element) {
 
 // Checks a point that the caller chose, in pixels from the element's top left corner.
 function findRequestedPoint(element, [x, y]) {
-  const { width, height } = element.getBoundingClientRect();
+  const { width, height } = rectOf(element);
   if (!(x >= 0 && y >= 0 && x < width && y < height)) {
     return buildFailure("bad_value", `at: [${x}, ${y}] is outside of its ${Math.round(width)}×${Math.round(height)} pixels`, "choose a point inside");
   }
@@ -129,7 +129,7 @@ function hitTestScrolled(element, x, y) {
 }
 
 function toViewportPoint(element, x, y) {
-  const { left, top } = element.getBoundingClientRect();
+  const { left, top } = rectOf(element);
   return { x: left + x, y: top + y };
 }
 
@@ -184,13 +184,13 @@ function listClientRects(element) {
   if (tagOf(element) === "area") return listAreaRects(element);
   const boxes = element.getClientRects();
   if (boxes.length && [...boxes].some((box) => box.width >= 1 && box.height >= 1)) return boxes;
-  return [...element.children].flatMap((child) => [...child.getClientRects()]);
+  return [...elementsOf(element)].flatMap((child) => [...child.getClientRects()]);
 }
 
 function listAreaRects(area) {
-  const image = document.querySelector(`img[usemap="#${CSS.escape(area.closest("map")?.name || "")}"]`);
+  const image = document.querySelector(`img[usemap="#${CSS.escape(closestOf(area, "map")?.name || "")}"]`);
   if (!image) return [];
-  const { left, top } = image.getBoundingClientRect();
+  const { left, top } = rectOf(image);
   const numbers = area.coords.split(",").map(Number);
   if (area.shape === "circle") return [toSides(left + numbers[0], top + numbers[1], numbers[2], numbers[2])];
   const across = numbers.filter((_, at) => at % 2 === 0);
@@ -283,7 +283,7 @@ async function waitUntilStill(element) {
   let last = { x: 0, y: 0 };
   let still = 0;
   for (let frame = 0; frame < MAX_STEADY_FRAMES; frame++) {
-    const { x, y, width, height } = element.getBoundingClientRect();
+    const { x, y, width, height } = rectOf(element);
     const now = `${x} ${y} ${width} ${height}`;
     still = now === before ? still + 1 : 0;
     if (still >= 2 || !element.isConnected) return true;
@@ -291,7 +291,7 @@ async function waitUntilStill(element) {
     before = now;
     await waitForFrame(250);
   }
-  const { x, y, width, height } = element.getBoundingClientRect();
+  const { x, y, width, height } = rectOf(element);
   return isSlow(x - last.x, width) && isSlow(y - last.y, height);
 }
 
@@ -335,7 +335,7 @@ function mapThroughFrame(ref, x, y) {
 }
 
 function frameToPagePoint(frame, x, y) {
-  const { left, top } = frame.getBoundingClientRect();
+  const { left, top } = rectOf(frame);
   const style = getComputedStyle(frame);
   return {
     x: left + frame.clientLeft + parseFloat(style.paddingLeft) + x,

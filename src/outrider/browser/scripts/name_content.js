@@ -38,7 +38,7 @@ function briefContentName(element) {
 }
 
 function readContent(element, walk) {
-  if (!element.firstElementChild && !shadowOf(element)) return readPlainContent(element, walk);
+  if (!firstElementOf(element) && !shadowOf(element)) return readPlainContent(element, walk);
   const parts = [];
   parts.remainingChars = walk.maxChars;
   gatherContent(element, walk, parts, 0, isOwnTextHidden(element, walk));
@@ -48,9 +48,9 @@ function readContent(element, walk) {
 // Most elements with a name hold nothing but text.
 function readPlainContent(element, walk) {
   if (isOwnTextHidden(element, walk)) return "";
-  const text = element.textContent;
+  const text = textContentOf(element);
   const painted = hasGeneratedContent(element);
-  if (!painted && !element.hasAttribute("aria-owns")) return trimName(text.slice(0, walk.maxChars * 2));
+  if (!painted && !hasAttribute(element, "aria-owns")) return trimName(text.slice(0, walk.maxChars * 2));
   const parts = [text];
   if (painted) wrapInGeneratedContent(element, parts);
   gatherOwned(element, walk, parts, 0);
@@ -65,20 +65,20 @@ function isOwnTextHidden(element, walk) {
 function gatherContent(element, walk, parts, depth, isTextHidden) {
   if (depth > MAX_NAME_DEPTH) return void parts.push(element.innerText ?? "");
   const at = parts.length;
-  for (const child of tagOf(element) === "details" && !element.open ? [...element.children].slice(0, 1) : childrenOf(element)) {
+  for (const child of tagOf(element) === "details" && !element.open ? [...elementsOf(element)].slice(0, 1) : childrenOf(element)) {
     if (parts.remainingChars < 0 || walk.remainingElements < 0) return;
-    if (child.nodeType === Node.TEXT_NODE) {
+    if (nodeTypeOf(child) === Node.TEXT_NODE) {
       if (isTextHidden) continue;
       parts.push(child.data);
       parts.remainingChars -= child.data.length;
-    } else if (child.nodeType === Node.ELEMENT_NODE) gatherChild(child, walk, parts, depth + 1);
+    } else if (nodeTypeOf(child) === Node.ELEMENT_NODE) gatherChild(child, walk, parts, depth + 1);
   }
   gatherOwned(element, walk, parts, depth + 1);
   if (!isTextHidden && hasGeneratedContent(element)) wrapInGeneratedContent(element, parts, at);
 }
 
 function gatherOwned(element, walk, parts, depth) {
-  if (!element.hasAttribute("aria-owns")) return;
+  if (!hasAttribute(element, "aria-owns")) return;
   for (const owned of listReferences(element, "aria-owns")) {
     if (walk.used.has(owned)) continue;
     parts.push(" ");
@@ -102,7 +102,7 @@ function gatherChild(child, walk, parts, depth) {
 }
 
 function isLeftOut(child, style) {
-  if (child.getAttribute("aria-hidden") === "true") return true;
+  if (attributeOf(child, "aria-hidden") === "true") return true;
   return hidesContent(child, style) && !(isClippedAway(child, style) && style.display !== "none" && isScreenReaderText(child));
 }
 
@@ -112,12 +112,12 @@ function gatherParts(child, walk, parts, depth, style) {
   const isTextHidden = !walk.showsHidden && (style.visibility !== "visible" || isOwnTextHidden(child, walk));
   if (style.display === "list-item") parts.push(readGeneratedText(child, "::marker"));
   gatherContent(child, walk, parts, depth, isTextHidden);
-  if (child.hasAttribute("title") && !isTextHidden && parts.slice(at).join("").trim() === "") parts.push(readTooltip(child));
+  if (hasAttribute(child, "title") && !isTextHidden && parts.slice(at).join("").trim() === "") parts.push(readTooltip(child));
 }
 
 // Returns what stands for a part instead of its content: null if nothing does.
 function readAlternative(element, walk) {
-  if (walk.follows && element.hasAttribute("aria-labelledby")) {
+  if (walk.follows && hasAttribute(element, "aria-labelledby")) {
     const name = joinReferences(element, "aria-labelledby", walk);
     if (name) return name;
   }
@@ -136,8 +136,8 @@ function nameInside(element, walk) {
 // An image is its alternative text; a drawing with words is its words.
 function readReplacedName(element) {
   const tag = tagOf(element);
-  if (tag === "img" || tag === "area") return trimName(element.getAttribute("alt") || "") || (element.getAttribute("alt") === null ? readTooltip(element) : "");
-  if (tag === "svg") return element.querySelector("text") ? null : nameFromChild(element, "title");
+  if (tag === "img" || tag === "area") return trimName(attributeOf(element, "alt") || "") || (attributeOf(element, "alt") === null ? readTooltip(element) : "");
+  if (tag === "svg") return selectFirst(element, "text") ? null : nameFromChild(element, "title");
   return tag === "input" && BUTTON_TYPES.has(element.type) ? nameOfInput(element) : null;
 }
 

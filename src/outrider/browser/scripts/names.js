@@ -32,22 +32,22 @@ function computeFreshName(element, role) {
 }
 
 function readAriaLabel(element) {
-  const label = element.getAttribute("aria-label");
+  const label = attributeOf(element, "aria-label");
   if (!label || !label.trim()) return "";
   return label.replace(/[ \t\n\f\r]+/g, " ").replace(/^ | $/g, "");
 }
 
 // The title of an element or, in SVG, of a link; the caption of a figure replaces it even where it is empty, as in axe.
 function readTooltip(element) {
-  if (tagOf(element) === "figure" && element.querySelector(":scope > figcaption")) return "";
-  const title = element.getAttribute("title") ?? element.getAttributeNS(XLINK, "title");
+  if (tagOf(element) === "figure" && selectFirst(element, ":scope > figcaption")) return "";
+  const title = attributeOf(element, "title") ?? element.getAttributeNS(XLINK, "title");
   return title ? trimName(title) : "";
 }
 
 const XLINK = "http://www.w3.org/1999/xlink";
 
 function readPlaceholder(element) {
-  return trimName(element.getAttribute("placeholder") || element.getAttribute("aria-placeholder") || "");
+  return trimName(attributeOf(element, "placeholder") || attributeOf(element, "aria-placeholder") || "");
 }
 
 // As collapseSpace, but a no-break space is a character of a name.
@@ -56,16 +56,16 @@ function trimName(text) {
 }
 
 function nameFromLabelledBy(element) {
-  return element.hasAttribute("aria-labelledby") ? joinReferences(element, "aria-labelledby", new NameWalk(element)) : "";
+  return hasAttribute(element, "aria-labelledby") ? joinReferences(element, "aria-labelledby", new NameWalk(element)) : "";
 }
 
 // An empty attribute stands for elements that a script has set.
 const REFERENCE_PROPERTIES = { "aria-labelledby": "ariaLabelledByElements", "aria-describedby": "ariaDescribedByElements" };
 
 function listReferences(element, attribute) {
-  const ids = (element.getAttribute(attribute) || "").trim();
+  const ids = (attributeOf(element, attribute) || "").trim();
   if (!ids) return element[REFERENCE_PROPERTIES[attribute]] || [];
-  const root = element.getRootNode();
+  const root = rootOf(element);
   return ids.split(/\s+/).map((id) => root.getElementById?.(id)).filter(Boolean);
 }
 
@@ -82,13 +82,13 @@ function nameOfReferenced(part, walk) {
 }
 
 function isExposed(element) {
-  return element.checkVisibility({ visibilityProperty: true }) && !element.closest("[aria-hidden=true]");
+  return checkVisibilityOf(element, { visibilityProperty: true }) && !closestOf(element, "[aria-hidden=true]");
 }
 
 function computeDescription(element, role = computeRole(element)) {
-  const given = element.hasAttribute("aria-describedby") ? joinReferences(element, "aria-describedby", new NameWalk(element)) : "";
+  const given = hasAttribute(element, "aria-describedby") ? joinReferences(element, "aria-describedby", new NameWalk(element)) : "";
   if (given) return given;
-  const own = trimName(element.getAttribute("aria-description") || "");
+  const own = trimName(attributeOf(element, "aria-description") || "");
   if (own) return own;
   const tooltip = readTooltip(element);
   return tooltip && tooltip !== computeName(element, role) ? tooltip : "";

@@ -15,9 +15,9 @@ function findObstacle(element, action) {
 function checkDisabled(element, action) {
   const target = tagOf(element) === "label" && element.control ? element.control : element;
   if (action === "hover") return null;
-  const native = findClosest(target, (each) => each.matches(":disabled"));
+  const native = findClosest(target, (each) => matchesSelector(each, ":disabled"));
   if (native && (native === target || tagOf(native) === "button")) return explainDisabled(native);
-  const aria = findClosest(target, (each) => each.getAttribute("aria-disabled") === "true");
+  const aria = findClosest(target, (each) => attributeOf(each, "aria-disabled") === "true");
   if (!aria) return null;
   const subject = aria === target ? "it has" : `${describeElement(aria)} around it has`;
   return buildFailure("disabled", `disabled: ${subject} aria-disabled="true"`, suggestEnabling(target));
@@ -25,7 +25,7 @@ function checkDisabled(element, action) {
 
 function explainDisabled(element) {
   const fieldset = findClosest(element, (each) => tagOf(each) === "fieldset" && each.disabled);
-  const message = element.hasAttribute("disabled")
+  const message = hasAttribute(element, "disabled")
     ? "disabled: it has the attribute disabled"
     : `disabled by ${fieldset ? describeElement(fieldset) : "its group"}`;
   return buildFailure("disabled", message, suggestEnabling(element));
@@ -33,7 +33,7 @@ function explainDisabled(element) {
 
 // A form's button is usually disabled until its required fields are filled.
 function suggestEnabling(element) {
-  const form = element.form || element.closest("form");
+  const form = element.form || closestOf(element, "form");
   const open = form ? [...form.elements].filter((each) => each.willValidate && !each.validity.valid) : [];
   if (!open.length) return "something else on the page must enable it first";
   return `first fill ${open.slice(0, 3).map((each) => `${refOf(each)} ${describeElement(each)}`).join(", ")}`;
@@ -44,7 +44,7 @@ function checkDisplayed(element) {
   if (details) return explainClosedDetails(details);
   const none = findClosest(element, (each) => getComputedStyle(each).display === "none");
   if (none) return explainHidden(element, none, "display: none");
-  if (!element.checkVisibility()) return buildFailure("hidden", "not rendered: a content-visibility: hidden or unassigned part", suggestOpener(element));
+  if (!checkVisibilityOf(element)) return buildFailure("hidden", "not rendered: a content-visibility: hidden or unassigned part", suggestOpener(element));
   const style = getComputedStyle(element);
   if (style.visibility !== "visible") return explainHidden(element, findHidingAncestor(element, style.visibility), `visibility: ${style.visibility}`);
   return null;
@@ -52,7 +52,7 @@ function checkDisplayed(element) {
 
 // The browser draws the list of a <select> outside the page, where no press reaches it.
 function checkDropDownOption(option) {
-  const select = tagOf(option) === "option" ? option.closest("select") : null;
+  const select = tagOf(option) === "option" ? closestOf(option, "select") : null;
   if (!select || select.multiple || select.size > 1) return null;
   const next = `select ${quote(collapseSpace(option.label))} in ${refOf(select)} ${describeElement(select)}`;
   return buildFailure("hidden", "an option of a drop-down list cannot be clicked", next);
@@ -66,7 +66,7 @@ function findClosedDetails(element) {
 }
 
 function findSummary(details) {
-  return [...details.children].find((child) => tagOf(child) === "summary");
+  return [...elementsOf(details)].find((child) => tagOf(child) === "summary");
 }
 
 function explainClosedDetails(inner) {
@@ -110,7 +110,7 @@ function findOpenerOf(id) {
 }
 
 function checkInert(element) {
-  const inert = findClosest(element, (each) => each.inert);
+  const inert = findClosest(element, (each) => hasAttribute(each, "inert"));
   if (inert) {
     const subject = inert === element ? "it is" : `${describeElement(inert)} around it is`;
     return buildFailure("disabled", `${subject} inert`, "something on the page must release it first", { cause: "inert" });
@@ -121,7 +121,7 @@ function checkInert(element) {
 }
 
 function isInPopover(element) {
-  return findClosest(element, (each) => each.matches(":popover-open")) !== null;
+  return findClosest(element, (each) => matchesSelector(each, ":popover-open")) !== null;
 }
 
 function describeCover(element) {
@@ -130,16 +130,16 @@ function describeCover(element) {
 
 function checkSize(element) {
   if (tagOf(element) === "area" || getComputedStyle(element).display === "contents") return null;
-  const { width, height } = element.getBoundingClientRect();
+  const { width, height } = rectOf(element);
   if (width >= 1 && height >= 1) return null;
-  if (element.firstElementChild && [...element.querySelectorAll("*")].some(isVisible)) return null;
+  if (firstElementOf(element) && [...selectAll(element, "*")].some(isVisible)) return null;
   const problem = width > 0 || height > 0 ? "too small to act on" : "without size";
   return buildFailure("zero_size", `${problem}: ${roundToTenth(width)} × ${roundToTenth(height)} pixels`, suggestOpener(element));
 }
 
 function checkReadOnly(element, action) {
   if (action !== "fill") return null;
-  const isReadOnly = element.readOnly || element.getAttribute("aria-readonly") === "true";
+  const isReadOnly = element.readOnly || attributeOf(element, "aria-readonly") === "true";
   return isReadOnly ? buildFailure("read_only", "read-only: its text cannot be changed", suggestOtherInput(element)) : null;
 }
 
@@ -151,7 +151,7 @@ const DISMISS_NAMES = /^(close|dismiss|accept|agree|allow|ok|okay|got it|no,? th
 
 function suggestDismissal(cover) {
   for (const element of iterElements(cover)) {
-    if (!element.matches?.(ACTIONABLE_SELECTOR) || !isVisible(element)) continue;
+    if (!isElement(element) || !matchesSelector(element, ACTIONABLE_SELECTOR) || !isVisible(element)) continue;
     const name = computeName(element);
     if (DISMISS_NAMES.test(name.trim())) return `maybe first click ${refOf(element)} ${quote(shorten(name, 40))}`;
   }

@@ -195,9 +195,9 @@ function walkNodes(element, out, parentContext) {
 }
 
 function walkChild(child, out, parentContext) {
-  if (child.nodeType === Node.TEXT_NODE) {
+  if (nodeTypeOf(child) === Node.TEXT_NODE) {
     if (parentContext.visible) out.text(child.data);
-  } else if (child.nodeType === Node.ELEMENT_NODE) {
+  } else if (nodeTypeOf(child) === Node.ELEMENT_NODE) {
     walkElement(child, out, parentContext);
   }
 }
@@ -210,7 +210,7 @@ function walkElement(element, out, parentContext) {
   if (UNRENDERED_TAGS.has(tag) || !out.admit()) return;
   if (tag === "br") return out.flush();
   const style = getComputedStyle(element);
-  const seen = element.checkVisibility(VISIBILITY_OPTIONS);
+  const seen = checkVisibilityOf(element, VISIBILITY_OPTIONS);
   if (seen && TABLE_PART_TAGS.has(tag)) return walkTablePart(element, out, style, parentContext);
   const display = style.display;
   if (tag === "input" && element.type === "file" && isHiddenFileField(element, style)) return emitHiddenFileField(element, out);
@@ -233,15 +233,15 @@ function walkTablePart(element, out, style, parentContext) {
 
 // Libraries draw a thumb or a list around a field that only keys and screen readers reach.
 function emitClippedFields(box, out) {
-  if (out.muted || !box.firstElementChild) return;
-  for (const field of box.querySelectorAll("input[type=range],input[role=combobox]")) {
-    if (field.tabIndex >= 0 && field.checkVisibility()) emitField(field, out, getComputedStyle(field), computeRole(field));
+  if (out.muted || !firstElementOf(box)) return;
+  for (const field of selectAll(box, "input[type=range],input[role=combobox]")) {
+    if (field.tabIndex >= 0 && checkVisibilityOf(field)) emitField(field, out, getComputedStyle(field), computeRole(field));
   }
 }
 
 // Links and fields that are shown once they have the focus, and boxes that their labels draw.
 function isControl(element) {
-  return element.matches("a[href],button,input,select,textarea,summary");
+  return matchesSelector(element, "a[href],button,input,select,textarea,summary");
 }
 
 function isInlineDisplay(display) {
@@ -271,7 +271,7 @@ function isCollapsedBox(element, style) {
 // Content below the fold fades in when the page is scrolled to it. What stays transparent in sight of the reader is hidden.
 function fadesIn(element, style) {
   if (!/opacity|all/.test(style.transitionProperty) || !/[1-9]/.test(style.transitionDuration)) return false;
-  const { top, bottom, left, right } = element.getBoundingClientRect();
+  const { top, bottom, left, right } = rectOf(element);
   const isInView = bottom > 0 && top < innerHeight && right > 0 && left < innerWidth;
   return !isInView || element.getAnimations().length > 0;
 }
@@ -291,7 +291,7 @@ function emitElement(element, out, style, parentContext, seen) {
   const why = whyActionable(element, role, style, parentContext);
   if (why === "native" && (isReplacedByLabel(element) || isDuplicateField(element, style))) return;
   if (tagOf(element) === "label" && (!why || actsForControl(element))) return emitLabel(element, out, style);
-  if (why && (seen || (element.firstElementChild === null && !shadowOf(element)))) {
+  if (why && (seen || (firstElementOf(element) === null && !shadowOf(element)))) {
     if (out.view && out.view.skips(element)) return;
     if (seen && !isEmptySpot(element, why)) emitActionable(element, out, style, role, why);
     return;
@@ -356,11 +356,11 @@ function findNamedControl(label) {
 // A press on a label with a listener still acts on its control, which has the reference then.
 function actsForControl(label) {
   const { control } = label;
-  return control !== null && label.getAttribute("role") === null && (findReplacedControl(label) !== null || isControlShown(control));
+  return control !== null && attributeOf(label, "role") === null && (findReplacedControl(label) !== null || isControlShown(control));
 }
 
 function isLabelOverridden(control) {
-  return control.hasAttribute("aria-label") || control.hasAttribute("aria-labelledby");
+  return hasAttribute(control, "aria-label") || hasAttribute(control, "aria-labelledby");
 }
 
 function isReplacedByLabel(control) {
@@ -370,7 +370,7 @@ function isReplacedByLabel(control) {
 // Component libraries send a form's value from a transparent or clipped field that users cannot reach.
 function isDuplicateField(element, style) {
   if (element.tabIndex >= 0 || element.type === "file") return false;
-  if (element.getAttribute("aria-hidden") === "true" && style.opacity === "0") return true;
+  if (attributeOf(element, "aria-hidden") === "true" && style.opacity === "0") return true;
   return VALUE_FIELD_ROLES.has(computeRole(element)) && isClippedAway(element, style);
 }
 

@@ -26,7 +26,7 @@ class PressGuard {
     if (!event.isTrusted || !this.target || isSynthesizedClick(event) || performance.now() - this.started > MAX_ARMED_MS) return;
     const hit = event.composedPath()[0];
     if (this.landed === null) {
-      this.landed = hit.nodeType === Node.ELEMENT_NODE && (isSameTarget(this.target, findDeepestTarget(hit, event)) || !this.target.isConnected);
+      this.landed = nodeTypeOf(hit) === Node.ELEMENT_NODE && (isSameTarget(this.target, findDeepestTarget(hit, event)) || !this.target.isConnected);
       this.on = hit;
     }
     if (event.type === "click" || event.type === "contextmenu") this.clicks += 1;
@@ -151,7 +151,7 @@ function readState(element) {
     checked: readChecked(element) ?? (tagOf(element) === "label" && element.control ? readChecked(element.control) : null),
     value: FIELD_ROLES.has(computeRole(element)) || isEditingHost(element) ? shorten(readValue(element), 2000) : null,
     expanded: readExpanded(element),
-    pressed: element.getAttribute("aria-pressed"),
-    selected: element.getAttribute("aria-selected"),
+    pressed: attributeOf(element, "aria-pressed"),
+    selected: attributeOf(element, "aria-selected"),
   };
 }

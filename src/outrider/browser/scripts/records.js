@@ -21,7 +21,7 @@ function readItems(items, columns, name) {
 
 function findStructures(selector, name) {
   const wanted = toComparableName(name.replace(/\*/g, ""));
-  const shown = [...iterElements(document.documentElement)].filter((element) => element.matches(selector) && isVisible(element));
+  const shown = [...iterElements(document.documentElement)].filter((element) => matchesSelector(element, selector) && isVisible(element));
   return shown.filter((element) => !wanted || namesOfStructure(element).some((each) => toComparableName(each) === wanted));
 }
 
@@ -42,7 +42,7 @@ function findLists(name) {
 }
 
 function listItems(list) {
-  const items = [...list.children].filter((each) => each.matches("li,article,[role=listitem],[role=article],[role=option]"));
+  const items = [...elementsOf(list)].filter((each) => matchesSelector(each, "li,article,[role=listitem],[role=article],[role=option]"));
   return items.filter(isVisible);
 }
 
@@ -61,7 +61,7 @@ function readTableRecords(table, columns) {
 }
 
 function listTableRows(table) {
-  const rows = table.rows ? [...table.rows] : [...table.querySelectorAll("[role=row]")].filter((row) => row.closest(TABLE_SELECTOR) === table);
+  const rows = table.rows ? [...table.rows] : [...selectAll(table, "[role=row]")].filter((row) => closestOf(row, TABLE_SELECTOR) === table);
   return rows.filter((row) => isVisible(row) && tagOf(row.parentElement) !== "tfoot");
 }
 
@@ -70,7 +70,7 @@ function spreadCells(rows) {
   const grid = rows.map(() => []);
   rows.forEach((row, index) => {
     let column = 0;
-    for (const cell of row.cells || row.querySelectorAll("[role=cell],[role=gridcell],[role=columnheader],[role=rowheader]")) {
+    for (const cell of row.cells || selectAll(row, "[role=cell],[role=gridcell],[role=columnheader],[role=rowheader]")) {
       while (grid[index][column]) column++;
       for (let down = 0; down < Math.max(cell.rowSpan || 1, 1) && index + down < rows.length; down++) {
         for (let right = 0; right < Math.min(cell.colSpan || 1, 100); right++) grid[index + down][column + right] = cell;
@@ -84,7 +84,7 @@ function spreadCells(rows) {
 // The row that has most of the labels; among the first ones, because a table begins with its heads.
 function findHeadRow(rows, columns, grid) {
   const labels = columns.filter((each) => each.label);
-  if (!labels.length) return rows.findIndex((row) => row.querySelector("td,[role=cell],[role=gridcell]")) - 1;
+  if (!labels.length) return rows.findIndex((row) => selectFirst(row, "td,[role=cell],[role=gridcell]")) - 1;
   const counts = grid.slice(0, 5).map((cells) => labels.filter((each) => findColumn(cells, each.label) >= 0).length);
   return counts.indexOf(Math.max(...counts));
 }
@@ -98,7 +98,7 @@ function findColumn(cells, label) {
 function isDataRow(row, cells, head) {
   const different = new Set(cells.filter(Boolean));
   if (!different.size || (different.size === 1 && head.length > 1)) return false;
-  return [...different].some((cell) => tagOf(cell) !== "th" && cell.getAttribute("role") !== "columnheader");
+  return [...different].some((cell) => tagOf(cell) !== "th" && attributeOf(cell, "role") !== "columnheader");
 }
 
 function readRecord(root, columns) {
@@ -107,7 +107,7 @@ function readRecord(root, columns) {
 
 function readPart(root, { part, selector }) {
   if (part === "text") return readCell(root);
-  const found = selector ? [...root.querySelectorAll(selector)] : [...root.querySelectorAll({ heading: HEADING_SELECTOR, link: "a[href]", image: "img,[role=img]" }[part])];
+  const found = selector ? [...selectAll(root, selector)] : [...selectAll(root, { heading: HEADING_SELECTOR, link: "a[href]", image: "img,[role=img]" }[part])];
   const shown = found.filter(isVisible);
   if (selector && shown.length > 1) return { several: shown.length };
   return shown.length ? readCell(shown[0]) : null;
@@ -116,11 +116,11 @@ function readPart(root, { part, selector }) {
 // The value beside a label: a definition, the next cell, a field, or the text that follows.
 function readLabelled(root, label) {
   const wanted = toComparableName(label);
-  const labels = [...root.querySelectorAll(LABEL_SELECTOR)].filter((each) => toComparableName(readText(each)) === wanted && isVisible(each));
+  const labels = [...selectAll(root, LABEL_SELECTOR)].filter((each) => toComparableName(readText(each)) === wanted && isVisible(each));
   const innermost = labels.filter((each) => !labels.some((other) => other !== each && each.contains(other)));
   const values = innermost.map(readBeside).filter(Boolean);
   if (values.length) return takeOnly(values);
-  return takeOnly([...root.querySelectorAll("p,li,div,span,td,dd")].filter(isVisible).flatMap((each) => readAfterColon(each, wanted)));
+  return takeOnly([...selectAll(root, "p,li,div,span,td,dd")].filter(isVisible).flatMap((each) => readAfterColon(each, wanted)));
 }
 
 function takeOnly(values) {
@@ -143,12 +143,12 @@ function readBeside(label) {
 // The bare text between an element and the next one.
 function readFollowingText(element) {
   let text = "";
-  for (let node = element.nextSibling; node && node.nodeType !== Node.ELEMENT_NODE; node = node.nextSibling) if (node.nodeType === Node.TEXT_NODE) text += node.data;
+  for (let node = element.nextSibling; node && nodeTypeOf(node) !== Node.ELEMENT_NODE; node = node.nextSibling) if (nodeTypeOf(node) === Node.TEXT_NODE) text += node.data;
   return collapseSpace(text);
 }
 
 function readAfterColon(element, wanted) {
-  if (element.querySelector("p,li,div,td,dd")) return [];
+  if (selectFirst(element, "p,li,div,td,dd")) return [];
   const text = readText(element);
   const colon = text.indexOf(":");
   if (colon < 0 || toComparableName(text.slice(0, colon)) !== wanted) return [];
@@ -157,15 +157,15 @@ function readAfterColon(element, wanted) {
 
 function readCell(element) {
   if (!element) return null;
-  const link = element.matches("a[href]") ? element : element.querySelector("a[href]");
-  const image = element.matches("img") ? element : element.querySelector("img");
-  const control = element.matches("input,select,textarea") ? element : element.querySelector("input,select,textarea");
+  const link = matchesSelector(element, "a[href]") ? element : selectFirst(element, "a[href]");
+  const image = matchesSelector(element, "img") ? element : selectFirst(element, "img");
+  const control = matchesSelector(element, "input,select,textarea") ? element : selectFirst(element, "input,select,textarea");
   const text = readText(element) || (control ? readControl(control) : "") || cleanText(image?.alt || "");
   return { text: text.slice(0, MAX_RECORD_VALUE_CHARS), address: link?.href || image?.currentSrc || "" };
 }
 
 function readText(element) {
-  if (element.matches("input,select,textarea")) return "";
+  if (matchesSelector(element, "input,select,textarea")) return "";
   return collapseSpace(cleanText(element.innerText || ""));
 }
 

@@ -74,7 +74,7 @@ function queryDeep(selector) {
   const found = [];
   for (const element of iterElements(document.documentElement)) {
     const root = shadowOf(element);
-    if (root) found.push(...root.querySelectorAll(selector));
+    if (root) found.push(...selectAll(root, selector));
   }
   return found;
 }
@@ -101,7 +101,7 @@ function findNearest(selector) {
   if (!words.length) return [];
   const scored = [];
   for (const element of listCandidates()) {
-    const attributes = `${element.id} ${element.getAttribute("name") || ""} ${element.getAttribute("class") || ""}`;
+    const attributes = `${element.id} ${attributeOf(element, "name") || ""} ${attributeOf(element, "class") || ""}`;
     const text = `${attributes} ${computeName(element)} ${tagOf(element)}`.toLowerCase();
     const score = words.filter((word) => text.includes(word)).length;
     if (score && isVisible(element)) scored.push({ element, score });
@@ -128,7 +128,7 @@ function describeElement(element) {
 }
 
 function formatSignature(element) {
-  const first = (element.getAttribute("class") || "").trim().split(/\s+/)[0];
+  const first = (attributeOf(element, "class") || "").trim().split(/\s+/)[0];
   const id = idOf(element) ? `#${shorten(idOf(element), 40)}` : "";
   const signature = `${tagOf(element)}${id}${!id && first ? `.${shorten(first, 40)}` : ""}`;
   return escapeRefs(collapseSpace(cleanText(signature)));

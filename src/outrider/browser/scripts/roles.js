@@ -57,7 +57,7 @@ const NAMED_BY_CONTENT = new Set([
 ]);
 
 function computeRole(element) {
-  const given = element.getAttribute("role");
+  const given = attributeOf(element, "role");
   if (given) {
     const role = readExplicitRole(element, given);
     if (role !== null) return role;
@@ -81,12 +81,12 @@ function readExplicitRole(element, given) {
 const NAMED_ROLES = new Set(["form", "region"]);
 
 function hasGivenName(element) {
-  return readAriaLabel(element) !== "" || element.hasAttribute("aria-labelledby");
+  return readAriaLabel(element) !== "" || hasAttribute(element, "aria-labelledby");
 }
 
 // What has the focus or says something about itself is not presentational, whatever its role attribute says.
 function keepsOwnRole(element) {
-  return isFocusable(element) || GLOBAL_ATTRIBUTES.some((name) => element.hasAttribute(name));
+  return isFocusable(element) || GLOBAL_ATTRIBUTES.some((name) => hasAttribute(element, name));
 }
 
 const GLOBAL_ATTRIBUTES = [
@@ -96,9 +96,9 @@ const GLOBAL_ATTRIBUTES = [
 ];
 
 function isFocusable(element) {
-  if (element.hasAttribute("tabindex")) return !Number.isNaN(parseInt(element.getAttribute("tabindex"), 10));
-  return element.matches("a[href],area[href],button,input:not([type=hidden]),select,textarea,summary,iframe,audio[controls],video[controls]") &&
-    !element.matches(":disabled");
+  if (hasAttribute(element, "tabindex")) return !Number.isNaN(parseInt(attributeOf(element, "tabindex"), 10));
+  return matchesSelector(element, "a[href],area[href],button,input:not([type=hidden]),select,textarea,summary,iframe,audio[controls],video[controls]") &&
+    !matchesSelector(element, ":disabled");
 }
 
 const LIST_INPUTS = new Set(["text", "search", "tel", "url", "email"]);
@@ -124,7 +124,7 @@ const DECIDED_BY_CONTEXT = {
   footer: (footer, role) => (isInside(footer, LANDMARKS) ? "" : role),
   form: (form, role) => (hasGivenName(form) ? role : ""),
   header: (header, role) => (isInside(header, LANDMARKS) ? "" : role),
-  img: (img, role) => (img.getAttribute("alt") === "" && !keepsOwnRole(img) ? "" : role),
+  img: (img, role) => (attributeOf(img, "alt") === "" && !keepsOwnRole(img) ? "" : role),
   li: (item, role) => (isListItem(item) ? role : ""),
   section: (section, role) => (hasGivenName(section) ? role : ""),
   select: (select) => (select.multiple || select.size > 1 ? "listbox" : "combobox"),
@@ -137,49 +137,50 @@ const SECTIONING = "article,aside,nav,section";
 const LANDMARKS = `${SECTIONING},main,[role=article],[role=complementary],[role=main],[role=navigation],[role=region]`;
 
 function hasAddress(link) {
-  return link.hasAttribute("href") || link.hasAttributeNS(XLINK, "href");
+  return hasAttribute(link, "href") || link.hasAttributeNS(XLINK, "href");
 }
 
 function isInside(element, selector) {
-  for (let each = parentElementOf(element); each; each = parentElementOf(each)) if (each.matches(selector)) return true;
+  for (let each = parentElementOf(element); each; each = parentElementOf(each)) if (matchesSelector(each, selector)) return true;
   return false;
 }
 
 // Without a list around it, or with one that is only presentational, there is no item.
 function isListItem(item) {
   for (let each = parentElementOf(item); each; each = parentElementOf(each)) {
-    if (each.matches("ul,ol,menu,[role=list]")) return computeRole(each) !== "";
+    if (matchesSelector(each, "ul,ol,menu,[role=list]")) return computeRole(each) !== "";
   }
   return false;
 }
 
 function isFirstSummary(summary) {
   const parent = domParentOf(summary);
-  return parent !== null && tagOf(parent) === "details" && parent.querySelector(":scope > summary") === summary;
+  return parent !== null && tagOf(parent) === "details" && selectFirst(parent, ":scope > summary") === summary;
 }
 
 function isInGrid(cell) {
-  const role = cell.closest("table")?.getAttribute("role");
+  const table = closestOf(cell, "table");
+  const role = table && attributeOf(table, "role");
   return role ? /^(grid|treegrid)$/i.test(role.trim()) : false;
 }
 
 // A header cell beside data is the header of its row; one that is all of its table is none.
 function computeHeaderRole(cell) {
-  const scope = (cell.getAttribute("scope") || "").toLowerCase();
+  const scope = (attributeOf(cell, "scope") || "").toLowerCase();
   if (scope === "row" || scope === "rowgroup") return "rowheader";
   if (scope === "col" || scope === "colgroup") return "columnheader";
   const row = domParentOf(cell);
   for (const other of row?.cells || []) if (tagOf(other) === "td") return "rowheader";
-  return row?.cells?.length === 1 && cell.closest("table")?.rows.length === 1 ? "" : "columnheader";
+  return row?.cells?.length === 1 && closestOf(cell, "table")?.rows.length === 1 ? "" : "columnheader";
 }
 
 function readHeadingLevel(element) {
-  const given = Number(element.getAttribute("aria-level"));
+  const given = Number(attributeOf(element, "aria-level"));
   if (given > 0) return Math.min(given, 6);
   return /^h[1-6]$/.test(tagOf(element)) ? Number(tagOf(element)[1]) : 2;
 }
 
 function isEditingHost(element) {
-  const value = element.getAttribute("contenteditable");
+  const value = attributeOf(element, "contenteditable");
   return value !== null && value !== "false" && element.isContentEditable;
 }

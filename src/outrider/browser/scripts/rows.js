@@ -5,7 +5,8 @@ const MAX_ROW_NAME = 60;
 
 // Returns the first text of the row around an element, if it comes before the element.
 function nameOfRow(element) {
-  const row = element && parentElementOf(element)?.closest(ROW_SELECTOR);
+  const parent = element && parentElementOf(element);
+  const row = parent && closestOf(parent, ROW_SELECTOR);
   if (!row) return "";
   const walker = document.createTreeWalker(row, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
@@ -29,7 +30,8 @@ function filterByRow(found, text) {
 
 // Without a row around it, an element counts as in the nearest box that has more text than itself.
 function isInRow(element, text) {
-  let row = parentElementOf(element)?.closest(ROW_SELECTOR) || parentElementOf(element);
+  const parent = parentElementOf(element);
+  let row = parent && (closestOf(parent, ROW_SELECTOR) || parent);
   const own = toComparable(readShownText(element));
   while (row && toComparable(readShownText(row)) === own && parentElementOf(row)) row = parentElementOf(row);
   return row !== null && toComparable(readShownText(row)).includes(toComparable(text));

@@ -1,16 +1,16 @@
 // Sets a slider that a page draws by its value, where the markup says that arrow keys move it.
 
 function isDrawnSlider(element) {
-  return tagOf(element) !== "input" && element.getAttribute("role") === "slider" && isFocusable(element) && !Number.isNaN(readSliderValue(element));
+  return tagOf(element) !== "input" && attributeOf(element, "role") === "slider" && isFocusable(element) && !Number.isNaN(readSliderValue(element));
 }
 
 function readSliderValue(element) {
-  return parseFloat(element.getAttribute("aria-valuenow") ?? "");
+  return parseFloat(attributeOf(element, "aria-valuenow") ?? "");
 }
 
 function prepareSlider(element, text) {
-  const low = parseFloat(element.getAttribute("aria-valuemin") ?? "0");
-  const high = parseFloat(element.getAttribute("aria-valuemax") ?? "100");
+  const low = parseFloat(attributeOf(element, "aria-valuemin") ?? "0");
+  const high = parseFloat(attributeOf(element, "aria-valuemax") ?? "100");
   const number = Number(text);
   if (!text.trim() || !(number >= low && number <= high)) {
     return { ok: false, ...buildFailure("bad_value", `${quote(shorten(text, 40))} is outside ${low} to ${high}`, `use a number from ${low} to ${high}`), ...collectEvidence(element) };
@@ -29,6 +29,6 @@ async function readSlider(ref) {
 }
 
 function checkSlider(element, text) {
-  const value = element.getAttribute("aria-valuenow");
+  const value = attributeOf(element, "aria-valuenow");
   return { connected: true, replaced: false, same: Number(value) === Number(text), unchanged: value === valueBefore.get(element), value, problem: "" };
 }

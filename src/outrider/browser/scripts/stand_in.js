@@ -6,7 +6,7 @@ const MAX_STAND_IN_LEVELS = 6;
 // Only fields: a transparent button may appear under the pointer, and the box around it does something else.
 function isHiddenField(element) {
   const isField = (tagOf(element) === "input" ? !NON_TEXT_TYPES.has(element.type) : tagOf(element) === "textarea") || isEditingHost(element);
-  if (!isField && !STAND_IN_ROLES.has(element.getAttribute("role"))) return false;
+  if (!isField && !STAND_IN_ROLES.has(attributeOf(element, "role"))) return false;
   return isHidden(element);
 }
 
@@ -30,7 +30,7 @@ function findStandIn(field, { reach = true } = {}) {
 // Other controls in a box around a field, such as the buttons that remove what was chosen.
 function listOtherControls(box, field) {
   const isOther = (each) => each !== field && !containsNode(each, field) && isVisible(each) && !findTransparentAncestor(each);
-  return [...box.querySelectorAll(ACTIONABLE_SELECTOR)].filter(isOther);
+  return [...selectAll(box, ACTIONABLE_SELECTOR)].filter(isOther);
 }
 
 function findFreePoint(box, controls) {
@@ -45,7 +45,7 @@ function findFreePoint(box, controls) {
 function suggestDrawnSibling(element) {
   for (const sibling of [element.nextElementSibling, element.previousElementSibling]) {
     if (!sibling || tagOf(sibling) === "label" || !isVisible(sibling)) continue;
-    const control = sibling.matches(ACTIONABLE_SELECTOR) ? sibling : [...sibling.querySelectorAll(ACTIONABLE_SELECTOR)].find(isVisible);
+    const control = matchesSelector(sibling, ACTIONABLE_SELECTOR) ? sibling : [...selectAll(sibling, ACTIONABLE_SELECTOR)].find(isVisible);
     if (control) return `it is drawn as ${refOf(control)} ${describeElement(control)}: act on that`;
   }
   return "";

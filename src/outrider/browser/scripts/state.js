@@ -6,12 +6,12 @@ const SHOWN_FIRST_OPTIONS = 4;
 
 // Nothing in a disabled group or an inert part can be used, whatever it says of itself.
 function isDisabled(element) {
-  return element.matches(":disabled") || element.closest("[aria-disabled=true i],[inert]") !== null;
+  return matchesSelector(element, ":disabled") || closestOf(element, "[aria-disabled=true i],[inert]") !== null;
 }
 
 function readChecked(element) {
   if (isToggle(element)) return element.indeterminate ? "mixed" : String(element.checked);
-  return element.getAttribute("aria-checked");
+  return attributeOf(element, "aria-checked");
 }
 
 // States by core-aam and html-aam, each one word or a few; what is not said is the usual.
@@ -33,11 +33,11 @@ const TWO_STATE_ROLES = new Set(["radio", "menuitemradio", "switch"]);
 function addAriaStates(element, role, states) {
   const expanded = readExpanded(element);
   if (expanded === "true" || expanded === "false") states.push(expanded === "true" ? "expanded" : "collapsed");
-  else if (role !== "combobox" && POPUPS.has(element.getAttribute("aria-haspopup"))) states.push(`opens ${POPUPS.get(element.getAttribute("aria-haspopup"))}`);
-  const pressed = element.getAttribute("aria-pressed");
+  else if (role !== "combobox" && POPUPS.has(attributeOf(element, "aria-haspopup"))) states.push(`opens ${POPUPS.get(attributeOf(element, "aria-haspopup"))}`);
+  const pressed = attributeOf(element, "aria-pressed");
   if (pressed === "true" || pressed === "mixed") states.push(pressed === "mixed" ? "half-pressed" : "pressed");
-  if (element.getAttribute("aria-selected") === "true") states.push("selected");
-  const current = element.getAttribute("aria-current");
+  if (attributeOf(element, "aria-selected") === "true") states.push("selected");
+  const current = attributeOf(element, "aria-current");
   if (current && current !== "false") states.push("current");
 }
 
@@ -46,42 +46,43 @@ const POPUPS = new Map([["true", "menu"], ["menu", "menu"], ["listbox", "listbox
 // A summary, a button of a popover, or what says so itself.
 function readExpanded(element) {
   if (tagOf(element) === "summary" && tagOf(domParentOf(element)) === "details") return String(domParentOf(element).open);
-  return element.getAttribute("aria-expanded") ?? (element.popoverTargetElement ? String(element.popoverTargetElement.matches(":popover-open")) : null);
+  return attributeOf(element, "aria-expanded") ?? (element.popoverTargetElement ? String(matchesSelector(element.popoverTargetElement, ":popover-open")) : null);
 }
 
 function addWidgetStates(element, role, states) {
   const sort = readSort(element, role);
   if (sort) states.push(`sorted ${sort}`);
-  if (element.getAttribute("aria-busy") === "true") states.push("busy");
-  if (element.getAttribute("aria-multiselectable") === "true" || (element.multiple === true && tagOf(element) !== "video")) states.push("multiple");
-  const level = role === "treeitem" ? Number(element.getAttribute("aria-level")) : 0;
+  if (attributeOf(element, "aria-busy") === "true") states.push("busy");
+  if (attributeOf(element, "aria-multiselectable") === "true" || (element.multiple === true && tagOf(element) !== "video")) states.push("multiple");
+  const level = role === "treeitem" ? Number(attributeOf(element, "aria-level")) : 0;
   if (level > 1) states.push(`level ${level}`);
-  if (role === "slider" && element.getAttribute("aria-orientation") === "vertical") states.push("vertical");
+  if (role === "slider" && attributeOf(element, "aria-orientation") === "vertical") states.push("vertical");
 }
 
 // The header cell says how its column is sorted, and mostly holds the button that sorts.
 function readSort(element, role) {
   if (role !== "button" && role !== "link" && !/header$/.test(role)) return "";
-  const sort = element.closest("th,[role=columnheader],[role=rowheader]")?.getAttribute("aria-sort");
+  const header = closestOf(element, "th,[role=columnheader],[role=rowheader]");
+  const sort = header && attributeOf(header, "aria-sort");
   return sort === "ascending" || sort === "descending" ? sort : "";
 }
 
 function addFieldStates(element, states) {
-  if (element.required || element.getAttribute("aria-required") === "true") states.push("required");
+  if (element.required || attributeOf(element, "aria-required") === "true") states.push("required");
   if (isReadOnly(element)) states.push("read-only");
-  const invalid = element.getAttribute("aria-invalid");
-  if ((invalid && invalid !== "false") || element.matches(":user-invalid")) states.push(`invalid${formatProblem(element)}`);
+  const invalid = attributeOf(element, "aria-invalid");
+  if ((invalid && invalid !== "false") || matchesSelector(element, ":user-invalid")) states.push(`invalid${formatProblem(element)}`);
 }
 
 function isReadOnly(element) {
-  return (element.readOnly && READ_ONLY_TAGS.has(tagOf(element))) || element.getAttribute("aria-readonly") === "true";
+  return (element.readOnly && READ_ONLY_TAGS.has(tagOf(element))) || attributeOf(element, "aria-readonly") === "true";
 }
 
 const READ_ONLY_TAGS = new Set(["input", "textarea"]);
 
 // The browser's own message is in a bubble that goes away; messages of the page are in its text.
 function formatProblem(element) {
-  const message = element.matches(":user-invalid") ? element.validationMessage : "";
+  const message = matchesSelector(element, ":user-invalid") ? element.validationMessage : "";
   return message ? ` ${quote(shorten(message, MAX_VALUE_CHARS))}` : "";
 }
 
@@ -92,21 +93,21 @@ function readValue(element) {
   if (element.type === "file") return Array.from(element.files, (each) => each.name).join(", ");
   if ("value" in element && tagOf(element) !== "li" && tagOf(element) !== "button") return String(element.value);
   if (isEditingHost(element)) return collapseSpace(element.innerText);
-  return element.getAttribute("aria-valuetext") || element.getAttribute("aria-valuenow") || "";
+  return attributeOf(element, "aria-valuetext") || attributeOf(element, "aria-valuenow") || "";
 }
 
 function formatValue(element, name, limit) {
   if (tagOf(element) === "select") return formatSelectValue(element);
   const value = collapseSpace(readValue(element));
   if (value) return ` = ${isSecret(element) ? value : quote(shorten(value, limit))}${formatRange(element)}`;
-  const hint = collapseSpace(element.getAttribute("placeholder") || "");
+  const hint = collapseSpace(attributeOf(element, "placeholder") || "");
   return (hint && hint !== name ? ` placeholder ${quote(hint)}` : "") + formatRange(element);
 }
 
 function formatRange(element) {
   const isNative = BOUNDED_TYPES.has(element.type) || tagOf(element) === "meter" || tagOf(element) === "progress";
-  const least = isNative ? String(element.min ?? 0) : element.getAttribute("aria-valuemin");
-  const most = isNative ? String(element.max) : element.getAttribute("aria-valuemax");
+  const least = isNative ? String(element.min ?? 0) : attributeOf(element, "aria-valuemin");
+  const most = isNative ? String(element.max) : attributeOf(element, "aria-valuemax");
   return least || most ? ` (${plainLine(least || "")}–${plainLine(most || "")})` : "";
 }
 

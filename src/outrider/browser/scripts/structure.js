@@ -27,7 +27,7 @@ function emitHeading(element, out, style) {
   out.onOneLine(() => {
     out.item("#".repeat(readHeadingLevel(element)));
     const label = nameFromAria(element);
-    if (label && !collapseSpace(element.textContent) && !shadowOf(element)) out.text(label);
+    if (label && !collapseSpace(textContentOf(element)) && !shadowOf(element)) out.text(label);
     else walkChildren(element, out, style);
   });
 }
@@ -36,14 +36,14 @@ function emitContainer(element, out, style, role, name) {
   out.flush();
   const mark = out.takeContainerMark();
   const word = role === "dialog" && isModal(element) ? "modal dialog" : role;
-  out.line(`${word}${name ? ` ${quote(name)}` : ""}${mark}${element.getAttribute("aria-busy") === "true" ? " busy" : ""}`);
+  out.line(`${word}${name ? ` ${quote(name)}` : ""}${mark}${attributeOf(element, "aria-busy") === "true" ? " busy" : ""}`);
   const at = out.lines.length;
   out.nested(() => walkChildren(element, out, style));
   if (!out.inline && out.lines.length === at && !name && !mark) out.lines.pop();
 }
 
 function isModal(dialog) {
-  return dialog.matches(":modal") || dialog.getAttribute("aria-modal") === "true";
+  return matchesSelector(dialog, ":modal") || attributeOf(dialog, "aria-modal") === "true";
 }
 
 function emitIfNamed(element, out, style, role) {
@@ -53,7 +53,7 @@ function emitIfNamed(element, out, style, role) {
 }
 
 function isInListItem(list) {
-  return domParentOf(list)?.localName === "li" && !domParentOf(list).matches("nav li:only-child");
+  return domParentOf(list)?.localName === "li" && !matchesSelector(domParentOf(list), "nav li:only-child");
 }
 
 function emitListItem(element, out, style) {
@@ -82,38 +82,38 @@ function emitImage(element, out, style, role) {
 }
 
 function emitSvgContent(svg, out, style) {
-  if (svg.firstElementChild) walkChildren(svg, out, style);
+  if (firstElementOf(svg)) walkChildren(svg, out, style);
 }
 
 // Python puts the frame's own outline in place of this line.
 function emitFrame(element, out) {
   if (out.muted) return;
-  const name = collapseSpace(element.title || element.getAttribute("aria-label") || element.name || "");
+  const name = collapseSpace(element.title || attributeOf(element, "aria-label") || element.name || "");
   out.flush();
   out.line(`iframe${name ? ` ${quote(name)}` : ""}\u0001${refOf(element)}\u0001`);
 }
 
 function emitGauge(element, out, style, role) {
   const name = computeName(element, role);
-  const value = element.getAttribute("aria-valuetext") || element.getAttribute("aria-valuenow") || readGaugeValue(element);
+  const value = attributeOf(element, "aria-valuetext") || attributeOf(element, "aria-valuenow") || readGaugeValue(element);
   out.item(`(${role}${name ? ` ${quote(name)}` : ""}${value ? ` ${plainLine(value)}${formatRange(element)}` : ""})`);
   if (tagOf(element) !== "progress" && tagOf(element) !== "meter") emitRemainder(element, `${name} ${value}`, out, style);
 }
 
 // A native bar without a value shows only that something is going on.
 function readGaugeValue(element) {
-  if (tagOf(element) === "progress" && !element.hasAttribute("value")) return "";
+  if (tagOf(element) === "progress" && !hasAttribute(element, "value")) return "";
   return String(element.value ?? "");
 }
 
 function emitPre(element, out, style) {
-  if (element.firstElementChild && hasActionableInside(element)) return walkChildren(element, out, style);
+  if (firstElementOf(element) && hasActionableInside(element)) return walkChildren(element, out, style);
   if (out.inline || out.muted) return out.text(readShownText(element));
   out.flush();
   for (const line of cleanText(readShownText(element)).split("\n")) if (line.trim()) out.line(plainRun(line).trimEnd());
 }
 
 function emitClosedDetails(element, out, style) {
-  const summary = [...element.children].find((child) => tagOf(child) === "summary");
+  const summary = [...elementsOf(element)].find((child) => tagOf(child) === "summary");
   if (summary) walkElement(summary, out, new ParentContext(style, element));
 }

@@ -28,29 +28,30 @@ function addPainted(element) {
 
 // The part that shows under the pointer is hidden now; what the rule names before `:hover` opens it.
 function addHoverOpener(hidden, selector) {
-  if (!hidden.textContent.trim() || isSeenNow(hidden)) return;
-  const opener = domParentOf(hidden)?.closest(selector) || findSiblingBefore(hidden, selector);
+  if (!textContentOf(hidden).trim() || isSeenNow(hidden)) return;
+  const parent = domParentOf(hidden);
+  const opener = (parent && closestOf(parent, selector)) || findSiblingBefore(hidden, selector);
   if (opener && isSeenNow(opener)) hoverOpeners.add(findControlInside(opener) || opener);
 }
 
 function isSeenNow(element) {
-  return element.checkVisibility(VISIBILITY_OPTIONS) && !isCollapsedBox(element, getComputedStyle(element));
+  return checkVisibilityOf(element, VISIBILITY_OPTIONS) && !isCollapsedBox(element, getComputedStyle(element));
 }
 
 function findSiblingBefore(element, selector) {
-  for (let each = element.previousElementSibling; each; each = each.previousElementSibling) if (each.matches(selector)) return each;
+  for (let each = element.previousElementSibling; each; each = each.previousElementSibling) if (matchesSelector(each, selector)) return each;
   return null;
 }
 
 function findControlInside(opener) {
-  if (opener.matches(ACTIONABLE_SELECTOR)) return opener;
-  return [...opener.querySelectorAll(ACTIONABLE_SELECTOR)].find(isSeenNow) || null;
+  if (matchesSelector(opener, ACTIONABLE_SELECTOR)) return opener;
+  return [...selectAll(opener, ACTIONABLE_SELECTOR)].find(isSeenNow) || null;
 }
 
 // A rule may hold what only style sheets may say.
 function queryLoosely(root, selector) {
   try {
-    return root.querySelectorAll(selector);
+    return selectAll(root, selector);
   } catch {
     return [];
   }

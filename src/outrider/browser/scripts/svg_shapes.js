@@ -4,14 +4,14 @@ const SHAPE_SELECTOR = "rect,circle,ellipse,polygon,polyline,path,line,text,imag
 const MAX_SHAPES = 60;
 
 function isClickableDrawing(element) {
-  if (tagOf(element) !== "svg" || element.querySelector(ACTIONABLE_SELECTOR) !== null) return false;
-  return element.querySelectorAll(SHAPE_SELECTOR).length <= MAX_SHAPES;
+  if (tagOf(element) !== "svg" || selectFirst(element, ACTIONABLE_SELECTOR) !== null) return false;
+  return selectAll(element, SHAPE_SELECTOR).length <= MAX_SHAPES;
 }
 
 function emitShapes(svg, out) {
   const name = computeName(svg, "img");
   out.item(`<svg${name ? ` ${quote(name)}` : ""} ${out.refer(svg, "img", name)}>`);
-  for (const shape of svg.querySelectorAll(SHAPE_SELECTOR)) {
+  for (const shape of selectAll(svg, SHAPE_SELECTOR)) {
     if (!isShapeVisible(shape)) continue;
     const label = describeShape(shape);
     out.item(`<${label} ${out.refer(shape, "", nameFromContent(shape))}>`);
@@ -19,28 +19,28 @@ function emitShapes(svg, out) {
 }
 
 function isShapeVisible(shape) {
-  const { width, height } = shape.getBoundingClientRect();
-  return (width > 0 || height > 0) && shape.checkVisibility({ visibilityProperty: true }) && !shape.closest("defs,clipPath,mask,symbol");
+  const { width, height } = rectOf(shape);
+  return (width > 0 || height > 0) && checkVisibilityOf(shape, { visibilityProperty: true }) && !closestOf(shape, "defs,clipPath,mask,symbol");
 }
 
 function describeShape(shape) {
-  const { width, height } = shape.getBoundingClientRect();
+  const { width, height } = rectOf(shape);
   const size = `${Math.round(width)}×${Math.round(height)}`;
-  const kind = tagOf(shape) === "text" ? quote(shape.textContent) : escapeRefs(tagOf(shape));
+  const kind = tagOf(shape) === "text" ? quote(textContentOf(shape)) : escapeRefs(tagOf(shape));
   return [readGroupText(shape), kind, readShapeColor(shape), size].filter(Boolean).join(" ");
 }
 
 // A shape in a group with one short text belongs to that text, as the box of a node in a diagram does.
 function readGroupText(shape) {
-  const group = tagOf(shape) === "text" ? null : shape.closest("g:has(text)");
-  const texts = group ? [...group.querySelectorAll("text")].map((each) => collapseSpace(each.textContent)).filter(Boolean) : [];
+  const group = tagOf(shape) === "text" ? null : closestOf(shape, "g:has(text)");
+  const texts = group ? [...selectAll(group, "text")].map((each) => collapseSpace(textContentOf(each))).filter(Boolean) : [];
   return texts.length === 1 && texts[0].length <= 60 ? quote(texts[0]) : "";
 }
 
 function readShapeColor(shape) {
-  const given = shape.getAttribute("fill") || shape.style.fill;
+  const given = attributeOf(shape, "fill") || shape.style.fill;
   if (given && given !== "none" && !given.startsWith("url")) return plainLine(shorten(given, 20));
-  const stroke = shape.getAttribute("stroke");
+  const stroke = attributeOf(shape, "stroke");
   return stroke && stroke !== "none" ? plainLine(shorten(stroke, 20)) : "";
 }
 

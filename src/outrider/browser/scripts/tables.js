@@ -15,7 +15,7 @@ function emitTable(table, out, style, role) {
 
 function emitDataTable(table, out, style, role) {
   const name = computeName(table, role);
-  const rows = table.rows?.length || table.querySelectorAll("[role=row]").length;
+  const rows = table.rows?.length || selectAll(table, "[role=row]").length;
   out.line(`${role}${name ? ` ${quote(name)}` : ""}${out.takeContainerMark()}${rows > 3 ? ` (${rows} rows)` : ""}`);
   out.nested(() => walkTable(table, out, style));
 }
@@ -23,7 +23,7 @@ function emitDataTable(table, out, style, role) {
 function walkTable(table, out, style) {
   const parentContext = new ParentContext(style, table);
   for (const child of childrenOf(table)) {
-    if (child.nodeType === Node.ELEMENT_NODE && tagOf(child) !== "caption") walkElement(child, out, parentContext);
+    if (nodeTypeOf(child) === Node.ELEMENT_NODE && tagOf(child) !== "caption") walkElement(child, out, parentContext);
   }
 }
 
@@ -38,8 +38,8 @@ function isLayoutTable(table) {
 }
 
 function looksLikeLayout(table) {
-  if (table.caption || table.tHead || table.querySelector("th")) return table.querySelector("table") !== null;
-  if (table.querySelector("table,form,h1,h2,h3,section,article,nav")) return true;
+  if (table.caption || table.tHead || selectFirst(table, "th")) return selectFirst(table, "table") !== null;
+  if (selectFirst(table, "table,form,h1,h2,h3,section,article,nav")) return true;
   return table.rows.length < 2 || (table.rows[0]?.cells.length || 0) < 2;
 }
 

@@ -56,7 +56,7 @@ function findInnermost(element, wanted, depth = 0) {
   if (!text.includes(wanted)) return [];
   const inside = [];
   for (const child of depth < MAX_WALK_DEPTH ? childrenOf(element) : []) {
-    if (child.nodeType === Node.ELEMENT_NODE && !UNRENDERED_TAGS.has(tagOf(child))) inside.push(...findInnermost(child, wanted, depth + 1));
+    if (nodeTypeOf(child) === Node.ELEMENT_NODE && !UNRENDERED_TAGS.has(tagOf(child))) inside.push(...findInnermost(child, wanted, depth + 1));
   }
   return inside.length ? inside : [{ element, text }];
 }
@@ -65,7 +65,7 @@ function findInnermost(element, wanted, depth = 0) {
 function findButtonInputs(top, wanted) {
   const found = [];
   for (const element of iterElements(top)) {
-    if (!element.matches("input[type=submit],input[type=reset],input[type=button]") || !isVisible(element)) continue;
+    if (!matchesSelector(element, "input[type=submit],input[type=reset],input[type=button]") || !isVisible(element)) continue;
     const text = toComparable(nameOfInput(element));
     if (text.includes(wanted)) found.push({ element, text });
   }

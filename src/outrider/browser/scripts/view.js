@@ -19,7 +19,7 @@ class ViewportFilter {
 
   skips(element) {
     if (this.hits.has(element)) return false;
-    const { top, bottom, left, right, width, height } = element.getBoundingClientRect();
+    const { top, bottom, left, right, width, height } = rectOf(element);
     if (bottom >= 0 && top <= innerHeight && right >= 0 && left <= innerWidth) return false;
     if (width === 0 && height === 0) return false;
     (bottom < 0 ? this.above : this.below).add(element);
@@ -38,9 +38,9 @@ class OutsideSummary {
     if (tag === "tr") return this.addRow();
     if (tag === "li") this.counts["list item"] += 1;
     if (/^h[1-6]$/.test(tag)) this.addHeading(element);
-    if (!element.firstElementChild) return;
-    for (const each of element.querySelectorAll("h1,h2,h3,h4")) this.addHeading(each);
-    for (const [kind, selector] of Object.entries(SUMMARY_SELECTORS)) this.counts[kind] += element.querySelectorAll(selector).length;
+    if (!firstElementOf(element)) return;
+    for (const each of selectAll(element, "h1,h2,h3,h4")) this.addHeading(each);
+    for (const [kind, selector] of Object.entries(SUMMARY_SELECTORS)) this.counts[kind] += selectAll(element, selector).length;
   }
 
   addRow() {

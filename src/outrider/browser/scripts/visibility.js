@@ -20,7 +20,7 @@ function isClippedAway(element, style, display = style.display) {
   if (style.clipPath !== "none" && EMPTY_PATH.test(style.clipPath)) return true;
   if (style.filter !== "none" && /opacity\(0(?:\.0+)?%?\)/.test(style.filter)) return true;
   if (style.clip !== "auto" && isEmptyClip(style)) return true;
-  const { right, bottom, width, height } = element.getBoundingClientRect();
+  const { right, bottom, width, height } = rectOf(element);
   if (width <= 1 || height <= 1) return isShrunk(element, style, display);
   return (right + scrollX < -FAR_PX / 4 || bottom + scrollY < -FAR_PX / 4) && isMoved(style);
 }
@@ -38,7 +38,7 @@ function isShrunk(element, style, display) {
   if (style.transform !== "none" && /^matrix\((0, 0, 0, 0|.*, 0, 0, 0, )/.test(style.transform)) return true;
   if (display === "inline" || tagOf(element) === "body" || tagOf(element) === "html") return false;
   if (style.overflowX === "visible" && style.overflowY === "visible") return false;
-  return firstChildOf(element) !== null && element.checkVisibility();
+  return firstChildOf(element) !== null && checkVisibilityOf(element);
 }
 
 // Left of or above the page, where no scrolling leads, because it was put there itself.
@@ -129,8 +129,8 @@ function readShownText(element, depth = 0) {
   const isTextHidden = hidesText(element, style);
   const parts = [];
   for (const child of childrenOf(element)) {
-    if (child.nodeType === Node.TEXT_NODE) parts.push(isTextHidden ? "" : child.data);
-    else if (child.nodeType === Node.ELEMENT_NODE) parts.push(readShownChild(child, depth));
+    if (nodeTypeOf(child) === Node.TEXT_NODE) parts.push(isTextHidden ? "" : child.data);
+    else if (nodeTypeOf(child) === Node.ELEMENT_NODE) parts.push(readShownChild(child, depth));
   }
   return parts.join("");
 }
@@ -142,9 +142,9 @@ function readShownChild(child, depth) {
 
 // Returns whether an element may show text that its name leaves out: it has a given name, or parts that no name holds.
 function mayShowMore(element) {
-  if (GIVEN_NAME_ATTRIBUTES.some((name) => element.hasAttribute(name)) || element.labels?.length) return true;
+  if (GIVEN_NAME_ATTRIBUTES.some((name) => hasAttribute(element, name)) || element.labels?.length) return true;
   if (hasPaintedElements && (paintedElements.has(element) || [...element.getElementsByTagName("*")].some((each) => paintedElements.has(each)))) return true;
-  return element.firstElementChild !== null && element.querySelector("[aria-hidden=true],[aria-label]") !== null;
+  return firstElementOf(element) !== null && selectFirst(element, "[aria-hidden=true],[aria-label]") !== null;
 }
 
 const GIVEN_NAME_ATTRIBUTES = ["aria-label", "aria-labelledby", "title", "aria-valuenow"];
@@ -175,9 +175,9 @@ function gatherShownPieces(element, pieces, depth) {
   const [before, after] = ["::before", "::after"].map((part) => collapseSpace(readPaintedText(element, part)));
   if (before) pieces.push(before);
   for (const child of childrenOf(element)) {
-    if (child.nodeType === Node.TEXT_NODE) {
+    if (nodeTypeOf(child) === Node.TEXT_NODE) {
       if (!isTextHidden && child.data.trim()) pieces.push(collapseSpace(child.data));
-    } else if (child.nodeType === Node.ELEMENT_NODE && !UNRENDERED_TAGS.has(tagOf(child))) gatherShownPieces(child, pieces, depth + 1);
+    } else if (nodeTypeOf(child) === Node.ELEMENT_NODE && !UNRENDERED_TAGS.has(tagOf(child))) gatherShownPieces(child, pieces, depth + 1);
   }
   if (after) pieces.push(after);
 }
@@ -187,5 +187,5 @@ const ICON_FONT = /icon|symbols|glyph/i;
 
 // Text for screen readers only, such as the name of a button that shows an icon.
 function isScreenReaderText(element) {
-  return element.textContent.length <= MAX_SCREEN_READER_CHARS;
+  return textContentOf(element).length <= MAX_SCREEN_READER_CHARS;
 }

@@ -20,7 +20,7 @@ POINTER_EVENTS = frozenset(
 )
 GRAB_EVENTS = frozenset({"mousedown", "pointerdown", "touchstart", "dragstart"})
 MARK_SCRIPT = """(kinds, ...elements) => {
-  if (!globalThis.outrider) return false;
+  if (!Object.hasOwn(globalThis, "outrider")) return false;
   outrider.markListening(kinds, ...elements);
   return true;
 }"""
