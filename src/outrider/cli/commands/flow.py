@@ -11,6 +11,7 @@ from outrider.cli.options import add_settings_option, load_settings
 from outrider.cli.output import EXIT_CODES, EXIT_PARTIAL, async_command
 from outrider.cli.shared_process import EXIT_WRONG_USE, add_call_options, call_tool, open_client
 from outrider.cli.tool_results import CallOptions, remove_control_characters
+from outrider.core.errors import Refused
 
 NAME_ARGUMENT = click.argument("name")
 
@@ -158,7 +159,6 @@ async def run_due_flows(sets: tuple[str, ...]) -> None:
     Exit code 5: a run has stopped.
     """
     from outrider.app import open_app
-    from outrider.core.errors import Refused
     from outrider.toolsets.flows.run_result import describe_run
 
     async with open_app(load_settings(sets)) as app:

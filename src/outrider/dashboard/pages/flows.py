@@ -1,5 +1,7 @@
 """Page Flows: what runs again without a model, its versions, and each run step by step."""
 
+from typing import TYPE_CHECKING
+
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -10,24 +12,25 @@ from outrider.dashboard.access import get_allowed_workspace
 from outrider.dashboard.page import DashboardPage, get_services
 from outrider.flows.flow import NAME_PATTERN
 
+if TYPE_CHECKING:
+    from outrider.flows.flow_history import FlowHistory
+
 
 async def show_flows(request: Request) -> Response:
     """Show the flows that ran, the last one first, and what runs by itself."""
-    from outrider.flows.flow_history import FlowHistory
-
     flows, schedules = [], []
     if get_allowed_workspace(request) is None:
-        history = FlowHistory(get_services(request).database)
+        history = _open_history(request)
         flows, schedules = await history.list_flows(), await history.list_schedules()
     return await render.render_page(request, "flows/flows.html", flows=flows, schedules=schedules)
 
 
 async def show_flow(request: Request) -> Response:
     """Show one flow with its versions, their differences, and its last runs."""
-    from outrider.flows.flow_history import FlowHistory, list_versions
+    from outrider.flows.flow_history import list_versions
 
     _require_all_seen(request)
-    name, history = request.path_params["flow"], FlowHistory(get_services(request).database)
+    name, history = request.path_params["flow"], _open_history(request)
     runs = await history.list_runs(name) if NAME_PATTERN.fullmatch(name) else []
     schedules = await history.list_schedules(name) if NAME_PATTERN.fullmatch(name) else []
     if not (runs or schedules):
@@ -39,14 +42,18 @@ async def show_flow(request: Request) -> Response:
 
 async def show_flow_run(request: Request) -> Response:
     """Show one run step by step."""
-    from outrider.flows.flow_history import FlowHistory
-
     _require_all_seen(request)
     max_steps = 400
-    run, steps = await FlowHistory(get_services(request).database).load_run(request.path_params["run"][:40])
+    run, steps = await _open_history(request).load_run(request.path_params["run"][:40])
     return await render.render_page(
         request, "flows/run.html", run=run, steps=steps[-max_steps:], left_out=max(len(steps) - max_steps, 0)
     )
+
+
+def _open_history(request: Request) -> "FlowHistory":
+    from outrider.flows.flow_history import FlowHistory
+
+    return FlowHistory(get_services(request).database)
 
 
 def _require_all_seen(request: Request) -> None:

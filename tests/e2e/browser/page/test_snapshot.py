@@ -403,7 +403,8 @@ async def test_boxes_for_drawing_are_those_in_the_viewport(revisit: OpenFailureP
         "<img name=body><form name=title></form><form name=body></form><p>here</p>",
         "<form><input name=localName><input name=parentNode><input name=parentElement><i>here</i></form>",
         """<form tabindex=0 onclick=1 aria-label=F><input name=hasAttribute><input name=getAttribute>
-        <input name=matches><input name=closest><input name=assignedSlot><input name=nodeType><input name=shadowRoot><input name=checkVisibility>
+        <input name=matches><input name=closest><input name=assignedSlot><input name=nodeType>
+        <input name=shadowRoot><input name=checkVisibility><input name=inert>
         <input name=getBoundingClientRect><input name=querySelector><input name=querySelectorAll><input name=children>
         <input name=textContent><input name=classList><input name=firstElementChild><ul><li>here</ul></form>""",
         "<p id=outrider>here</p>",
