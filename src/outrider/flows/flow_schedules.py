@@ -138,7 +138,6 @@ class FlowSchedules:
         return [(schedules[run.schedule], run) for run in runs if run.schedule in schedules]
 
     async def _list_where(self, condition: Any, order: Any) -> list[FlowSchedule]:
-
         own = flow_schedules.select().where(condition, flow_schedules.c.project == self._project).order_by(order)
         async with self._database.read() as connection:
             return [parse_schedule_row(row) for row in (await connection.execute(own)).mappings()]

@@ -22,7 +22,8 @@ from outrider.pages.passages import DocumentPassage, split_passages
 
 BM25_K1 = 1.2
 LINK_TARGET = re.compile(r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)|<?https?://[^\s)>]+>?")
-JOINED_NAME = re.compile(r"\b[A-Za-z]*[a-z][A-Z][a-z][A-Za-z]*\b")  # for instance `ThreadPool`
+# For instance `ThreadPool`; bounded, because hostile words are as long as a page.
+JOINED_NAME = re.compile(r"\b(?=[A-Za-z]{0,40}[a-z][A-Z][a-z])[A-Za-z]++\b")
 NAME_JOINT = re.compile(r"[a-z][A-Z][a-z]")
 INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 STEMMER_LOCK = threading.Lock()  # a stemmer holds the current word in its own state

@@ -161,3 +161,7 @@ def test_words_in_other_scripts_and_forms_match():
 def test_ten_thousand_listings_with_headings_in_them_take_no_time():
     text = "```\n\n# a\n\n```\n\n" * 5_000 + "The lamp."
     assert find_excerpts(text, "lamp", max_tokens=40)[0].headings == ()
+
+
+def test_a_word_as_long_as_a_page_is_read_in_passing():
+    assert find_excerpts(f"{'aB' * 100_000}1 The tide turns at noon.", "When does the tide turn?", max_tokens=200)
