@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import shlex
 import subprocess
 from collections.abc import AsyncGenerator
@@ -137,7 +138,9 @@ async def test_pictures_and_long_texts_become_files_and_texts_can_be_cut(termina
     assert saved.startswith("long.txt: ")
     assert saved.count("\n") == 1
     assert "The tide comes in" in (folder / "long.txt").read_text()
-    assert "[cut after 100 tokens" in cut
+    opened = re.search(r"<untrusted-(\d+) from=", cut)
+    assert opened
+    assert f"\n</untrusted-{opened[1]}>\n[cut after 100 tokens" in cut
     assert len(cut) < 1_500
 
 

@@ -15,6 +15,7 @@ import click
 
 from outrider.cli.linked_files import OUTPUT_FOLDER
 from outrider.cli.output import EXIT_BUG, EXIT_CODES, print_error
+from outrider.core.untrusted import close_boundaries
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ def _cut_text(text: str, max_tokens: int) -> str:
     piece = cut_tokens(text, max_tokens)
     if piece.next_offset is None:
         return text
-    return f"{piece.text}\n[cut after {max_tokens} tokens; --output FILE keeps all of it]"
+    return f"{close_boundaries(piece.text)}\n[cut after {max_tokens} tokens; --output FILE keeps all of it]"
 
 
 def _print_text(text: str) -> None:

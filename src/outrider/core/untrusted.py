@@ -21,6 +21,7 @@ STRAY_SELECTOR = re.compile(
 )
 # The marks of this module and of citations, in any spelling that a model could take for them.
 BOUNDARY_MARK = re.compile(r"[<\uff1c\ufe64\u2039\u3008\u27e8](?=[\s/\uff0f\u2215\u2044]*untrusted)", re.IGNORECASE)
+OPENED_BOUNDARY = re.compile(r"<untrusted-(\d{12}) from=")
 BOUNDARY_NUMBER = re.compile(r"(?<=<untrusted-)\d{12}(?= from=)|(?<=</untrusted-)\d{12}(?=>)")
 CITATION_MARK = re.compile(r"([:\uff1a]\s*cite)\s*(?=[\[\uff3b])", re.IGNORECASE)
 # Single joiners stay between letters of scripts that need them (Arabic to Indic) and between emoji.
@@ -93,6 +94,12 @@ def wrap_untrusted(text: str, origin: str) -> str:
     text = BOUNDARY_MARK.sub("&lt;", text)
     number = f"{secrets.randbelow(10**12):012}"  # digits cost the fewest tokens per random bit
     return f"<untrusted-{number} from={sanitize_url(origin)!r}>\n{text}\n</untrusted-{number}>"
+
+
+def close_boundaries(text: str) -> str:
+    """Return text that was cut off with the closing lines that it has lost."""
+    unclosed = [number for number in OPENED_BOUNDARY.findall(text) if f"</untrusted-{number}>" not in text]
+    return "\n".join([text, *(f"</untrusted-{number}>" for number in reversed(unclosed))])
 
 
 def remove_boundary_numbers(text: str) -> str:
