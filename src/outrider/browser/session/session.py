@@ -63,6 +63,7 @@ class Session:
         downloads: Downloads of its pages.
         trace: The recording of its calls; None while there is none.
         actions: What was done in it, with the evidence from which a flow is made.
+        is_apart: Whether callers who name no session mean another one, as long as there is one.
         notes: Unexpected events for the next result, newest last; the code that reports them clears them.
         clipboard: Separates its clipboard from other sessions'.
         control: Gives control to its agent or to a person.
@@ -91,7 +92,7 @@ class Session:
         )
         self.notes: list[str] = []
         self.lost: OutriderError | None = None
-        self.closed = False
+        self.closed = self.is_apart = False
         self.staging: Path | None = None  # our copies of files that come and go
         self._settings, self._guard = settings, guard
         self._context: BrowserContext | None = None

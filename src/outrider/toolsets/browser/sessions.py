@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 async def find_default_session(browsers: Browsers, call: Call, tool: Tool) -> str:
     """Return the id of the caller's session if exactly one is open, here or in another process.
 
-    The first navigation gets the name under which it opens one.
+    Those of flows count only where there is no other. The first navigation gets the name under which it opens one.
     """
-    session_ids = [session.id for session in browsers.list_sessions(call.session)]
+    sessions = browsers.list_sessions(call.session)
+    session_ids = [session.id for session in sessions if not session.is_apart] or [session.id for session in sessions]
     if not session_ids and browsers.registry:
         session_ids = [session.id for session in await browsers.registry.list_remote(call.session)]
     if not session_ids and tool.name == navigateToUrl.__name__:

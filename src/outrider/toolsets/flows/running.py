@@ -229,4 +229,6 @@ async def _open_session(
         title=f"flow {stored.flow}",
         stateId=request.state_id,
     )
-    return services.browsers.get_session(call.session, opened.data["sessionId"]), True
+    session = services.browsers.get_session(call.session, opened.data["sessionId"])
+    session.is_apart = True
+    return session, True

@@ -1,0 +1,46 @@
+"""The first steps of the guide to flows, as a newcomer types them on a machine of her own."""
+
+import re
+from collections.abc import Generator
+from pathlib import Path
+
+import anyio
+import pytest
+
+from support.apps import shared_process
+from support.apps.terminal import Terminal
+
+pytestmark = pytest.mark.anyio
+GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "flows.md"
+PATIENCE = 300
+
+
+@pytest.fixture
+def terminal(tmp_path: Path, free_tcp_port: int) -> Generator[Terminal]:
+    code, home = tmp_path / "code", tmp_path / "user"
+    code.mkdir()
+    home.mkdir()
+    with shared_process.start_host_user(home, shared_process.copy_package(code)) as user:
+        yield Terminal(user, f"http://127.0.0.1:{free_tcp_port}")
+
+
+async def test_the_first_ten_minutes_are_as_the_guide_says(terminal: Terminal):
+    chapter = GUIDE.read_text().partition("## From recording")[2].partition("\n## ")[0]
+    port = terminal.site_url.rpartition(":")[2]
+    script = "\n".join(re.findall(r"```sh\n(.*?)```", chapter, re.DOTALL)).replace("8000", port)
+    printed = " ".join(re.findall(r"```text\n(.*?)```", chapter, re.DOTALL))
+    folder = terminal.user.home / "empty"
+    program = folder.parent / "bin" / "outrider"
+    program.parent.mkdir()
+    folder.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {" ".join(terminal.user.build_command())} "$@"\n')
+    program.chmod(0o755)
+    environ = terminal.environ | {"PATH": f"{program.parent}:{terminal.environ['PATH']}"}
+    with anyio.fail_after(PATIENCE):
+        ended = await anyio.run_process(["bash", "-emc", script], env=environ, cwd=folder, check=False)
+    told = ended.stdout.decode() + ended.stderr.decode()
+    assert ended.returncode == 0, told
+    lines = [re.sub(r"\d+\.\d s", "… s", line) for line in told.splitlines()]
+    for line in printed.splitlines():
+        assert re.sub(r"\d+\.\d s", "… s", line.strip()) in lines
+    assert "@playwright/test" in (folder / "order.spec.ts").read_text()
