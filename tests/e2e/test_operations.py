@@ -202,7 +202,7 @@ async def test_metrics_tell_of_calls_by_tool_and_outcome(home: Path):
 
 async def test_a_log_for_machines_names_the_call_of_each_line(home: Path):
     # Nothing but the call opens the database, and that says so in the log.
-    chosen = ("log_style=json", "log_level=debug", "watches.max_watches=0")
+    chosen = ("log_style=json", "log_level=debug", "watches.max_watches=0", "flows.max_schedules=0")
     async with reading(home, *chosen) as (served, pages):
         async with Client(served.url) as client:
             await client.call_tool("web_fetch", {"url": f"{pages}/tea"})

@@ -1,6 +1,6 @@
 """Tables of flows. Import this only where a query is made (see `core.tables`)."""
 
-from sqlalchemy import Boolean, Column, Float, ForeignKey, Index, Integer, String, Table, Text
+from sqlalchemy import Boolean, Column, Float, ForeignKey, Index, Integer, String, Table, Text, text
 
 from outrider.core.tables import json_type, metadata
 
@@ -25,11 +25,11 @@ flow_runs = Table(
     Column("started_at", Float, nullable=False),
     Column("updated_at", Float, nullable=False),
     Column("ended_at", Float),
-    Column("schedule", String(24), nullable=False, server_default=""),  # that started it
+    Column("schedule", String(24), nullable=False, server_default=text("''")),  # that started it
     Column("attempts", Integer, nullable=False, server_default="0"),  # how often a process took it
     Column("healed", Integer, nullable=False, server_default="0"),  # elements that were recognised although changed
-    Column("outline", Text, nullable=False, server_default=""),  # what the page showed where it stopped
-    Column("place", String(200), nullable=False, server_default=""),  # flow and place in its file where it stopped
+    Column("outline", Text, nullable=False, server_default=text("''")),  # what the page showed where it stopped
+    Column("place", String(200), nullable=False, server_default=text("''")),  # flow and place in its file where it stopped
     Index("ix_flow_runs_owner", "owner", "started_at"),
     Index("ix_flow_runs_schedule", "schedule", "state"),
 )
@@ -47,7 +47,7 @@ flow_run_steps = Table(
     Column("notes", json_type, nullable=False),
     Column("rows", json_type, nullable=False),
     Column("at", Float, nullable=False),
-    Column("matched", Text, nullable=False, server_default=""),  # the elements that were found
+    Column("matched", Text, nullable=False, server_default=text("''")),  # the elements that were found
 )
 flow_approvals = Table(
     "flow_approvals",

@@ -44,13 +44,13 @@ def upgrade() -> None:
         sa.Column("held_until", sa.Float, nullable=False),
     )
     op.create_index("ix_flow_notices_due", "flow_notices", ["state", "next_at"])
-    op.add_column("flow_runs", sa.Column("schedule", sa.String(24), nullable=False, server_default=""))
+    op.add_column("flow_runs", sa.Column("schedule", sa.String(24), nullable=False, server_default=sa.text("''")))
     op.add_column("flow_runs", sa.Column("attempts", sa.Integer, nullable=False, server_default="0"))
     op.add_column("flow_runs", sa.Column("healed", sa.Integer, nullable=False, server_default="0"))
-    op.add_column("flow_runs", sa.Column("outline", sa.Text, nullable=False, server_default=""))
-    op.add_column("flow_runs", sa.Column("place", sa.String(200), nullable=False, server_default=""))
+    op.add_column("flow_runs", sa.Column("outline", sa.Text, nullable=False, server_default=sa.text("''")))
+    op.add_column("flow_runs", sa.Column("place", sa.String(200), nullable=False, server_default=sa.text("''")))
     op.create_index("ix_flow_runs_schedule", "flow_runs", ["schedule", "state"])
-    op.add_column("flow_run_steps", sa.Column("matched", sa.Text, nullable=False, server_default=""))
+    op.add_column("flow_run_steps", sa.Column("matched", sa.Text, nullable=False, server_default=sa.text("''")))
 
 
 def downgrade() -> None:
