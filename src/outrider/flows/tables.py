@@ -29,7 +29,9 @@ flow_runs = Table(
     Column("attempts", Integer, nullable=False, server_default="0"),  # how often a process took it
     Column("healed", Integer, nullable=False, server_default="0"),  # elements that were recognised although changed
     Column("outline", Text, nullable=False, server_default=text("''")),  # what the page showed where it stopped
-    Column("place", String(200), nullable=False, server_default=text("''")),  # flow and place in its file where it stopped
+    Column(
+        "place", String(200), nullable=False, server_default=text("''")
+    ),  # flow and place in its file where it stopped
     Index("ix_flow_runs_owner", "owner", "started_at"),
     Index("ix_flow_runs_schedule", "schedule", "state"),
 )
