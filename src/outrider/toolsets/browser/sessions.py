@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 async def find_default_session(browsers: Browsers, call: Call, tool: Tool) -> str:
     """Return the id of the caller's session if exactly one is open, here or in another process.
 
-    Those of flows count only where there is no other. The first navigation gets the name under which it opens one.
+    Those of flows count only where nothing else is open. The first navigation gets the name under which it opens one.
     """
     sessions = browsers.list_sessions(call.session)
     session_ids = [session.id for session in sessions if not session.is_apart] or [session.id for session in sessions]
