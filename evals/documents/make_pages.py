@@ -93,7 +93,7 @@ def words(draw: Draw) -> Table:
     return rows
 
 
-def wrapped(draw: Draw) -> Table:
+def draw_wrapped_table(draw: Draw) -> Table:
     rows = [["Rule", "Reason", "Since"]]
     rows.extend(
         [f"{draw.pick(ADJECTIVES).title()} {noun}", draw.sentence(), str(draw.random.randint(1801, 1999))]
@@ -116,7 +116,7 @@ def sections(draw: Draw) -> Table:
     return [*rows, ["Total", draw.number(), draw.number()]]
 
 
-def spanned(draw: Draw) -> Table:
+def draw_spanning_table(draw: Draw) -> Table:
     rows = [["District", "Kind", "Count", "Share"]]
     for group in draw.random.sample(GROUPS, 3):
         rows += [[group, noun.title(), draw.number(), draw.number()] for noun in draw.random.sample(NOUNS, 2)]
@@ -132,7 +132,15 @@ def sparse(draw: Draw) -> Table:
     return rows
 
 
-KINDS: tuple[Callable[[Draw], Table], ...] = (plain, words, wrapped, two_level, sections, spanned, sparse)
+KINDS: tuple[Callable[[Draw], Table], ...] = (
+    plain,
+    words,
+    draw_wrapped_table,
+    two_level,
+    sections,
+    draw_spanning_table,
+    sparse,
+)
 STYLES = ("grid", "booktabs", "head", "bare", "striped")
 
 
@@ -198,7 +206,7 @@ def to_html(rows: Table, style: str) -> str:
 
 @dataclass
 class Page:
-    """What a generated page holds."""
+    """A generated page and its truth."""
 
     name: str
     tables: list[Table] = field(default_factory=list)
@@ -241,7 +249,7 @@ def article(page: Page, draw: Draw, number: int) -> str:
     page.tables.append(rows)
     title, second = draw.title(), draw.title()
     page.headings += [title, second]
-    widths = "(110pt, 1fr, 60pt)" if KINDS[number % 7] is wrapped else ""
+    widths = "(110pt, 1fr, 60pt)" if KINDS[number % 7] is draw_wrapped_table else ""
     page.absent.append("Annual record of the coast")
     return (
         set_page(number, header="Annual record of the coast #h(1fr) 17", size=10 + number % 2)
@@ -277,7 +285,7 @@ def paper(page: Page, draw: Draw, number: int) -> str:
 
 def wide_table(page: Page, draw: Draw, number: int) -> str:
     """Two columns below a table over the whole width."""
-    rows, style = (two_level, wrapped, plain, spanned)[number % 4](draw), STYLES[number % 3]
+    rows, style = (two_level, draw_wrapped_table, plain, draw_spanning_table)[number % 4](draw), STYLES[number % 3]
     page.tables.append(rows)
     head = draw.title()
     page.headings.append(head)
