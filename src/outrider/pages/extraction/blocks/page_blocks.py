@@ -90,6 +90,7 @@ def iter_parts(page: PageBlocks, blocks: int, chars: int) -> Iterator[PageBlocks
 
     A page within both limits is yielded unchanged.
     """
+    max_ended_elements = 8_000  # pages of the development sets have at most 6,000 elements in all
     count = len(page.texts)
     if count <= blocks and sum(map(len, page.texts)) <= chars:
         yield page
@@ -98,13 +99,14 @@ def iter_parts(page: PageBlocks, blocks: int, chars: int) -> Iterator[PageBlocks
         end = min(count, start + blocks)
         text_chars = chars // (end - start) + 1
         until = bisect_right(page.elements, end, key=lambda row: row[5])
-        elements: list[tuple[int, ...]] = page.elements[:until]
-        if start:  # elements that begin before the part begin at its first block
-            elements = [(*row[:5], max(row[5] - start, 0)) for row in elements]
+        # Of the elements that ended in earlier parts only the last are kept: work and memory would grow with each part.
+        kept = [number for number in range(until) if page.last[number] > start or number >= until - max_ended_elements]
+        numbers = {number: place for place, number in enumerate(kept)}
+        elements = [page.elements[number] for number in kept]
         yield PageBlocks(
             texts=[text[:text_chars] for text in page.texts[start:end]],
-            rows=page.rows[start:end],
-            elements=elements,
-            last=[min(max(last - start, 0), end - start) for last in page.last[:until]],
-            names=page.names[:until],
+            rows=[(numbers[row[0]], *row[1:]) for row in page.rows[start:end]],
+            elements=[(numbers.get(row[0], -1), *row[1:5], max(row[5] - start, 0)) for row in elements],
+            last=[min(max(page.last[number] - start, 0), end - start) for number in kept],
+            names=[page.names[number] for number in kept],
         )
