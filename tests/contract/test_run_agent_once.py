@@ -63,6 +63,7 @@ async def count_runs(hosted: AgentsApp, query: str) -> int:
     return len(await RunStore(hosted.app.database).list_runs(runs.c.query == query))
 
 
+@pytest.mark.nightly
 async def test_a_repeated_call_gets_the_run_and_the_answer_of_the_first(replicas: tuple[AgentsApp, AgentsApp]):
     first, second = replicas
     arguments = {"query": "once", "idempotencyKey": "k1"}

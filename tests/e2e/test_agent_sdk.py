@@ -67,6 +67,7 @@ async def test_an_agent_written_for_dogent_finds_its_tools_under_their_old_names
     ]
 
 
+@pytest.mark.nightly
 async def test_a_client_starts_the_command_and_reads_a_page(home: Path):
     async with http_servers.serve_app(SITE) as site:
         arguments = [

@@ -204,6 +204,7 @@ async def test_a_run_is_cancelled_from_another_process(home: Path, workers: Star
     assert (run.status, run.stop_reason, len(server.requests)) == ("cancelled", "cancelled", 1)
 
 
+@pytest.mark.nightly
 async def test_in_a_storm_no_run_is_lost_and_no_side_effect_comes_twice(home: Path, workers: Start, database: str):
     """Workers are killed wherever they happen to be; the last one lives and finishes what all of them began."""
     steps = 6

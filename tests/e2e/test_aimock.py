@@ -104,6 +104,7 @@ async def test_parallel_calls_of_one_step_are_all_made(aimock: str, wire: str, h
     assert sorted(line.split()[1] for line in agent_tools.read_ledger_lines(home)) == ["a", "b"]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("wire", API_FORMATS)
 async def test_a_long_answer_comes_in_many_pieces_and_whole(aimock: str, wire: str, home: Path):
     run, events = await ended(aimock, wire, "Tell me", home)
@@ -112,6 +113,7 @@ async def test_a_long_answer_comes_in_many_pieces_and_whole(aimock: str, wire: s
     assert run.thoughts == "A long answer."
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("wire", API_FORMATS)
 async def test_a_rate_limit_is_waited_out(aimock: str, wire: str, home: Path):
     run, _ = await ended(aimock, wire, "Try again", home)

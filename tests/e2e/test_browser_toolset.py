@@ -212,6 +212,7 @@ async def test_a_robot_check_that_lets_browsers_pass_is_passed_and_one_that_does
     assert read_error(never)["code"] == "blocked_by_site"
 
 
+@pytest.mark.nightly
 async def test_a_page_that_hangs_the_browser_costs_its_time_and_nothing_else(home: Path):
     more = {"pages": {"timeout_s": 6}}
     with anyio.fail_after(PATIENCE):

@@ -166,7 +166,9 @@ async def test_a_page_in_the_cache_is_refused_once_the_rules_deny_its_address(ho
     assert page.encode() not in hidden.stdout
 
 
-@pytest.mark.parametrize("locale", ["C", "POSIX", "tr_TR.UTF-8"])
+@pytest.mark.parametrize(
+    "locale", [*(pytest.param(name, marks=pytest.mark.nightly) for name in ("C", "POSIX")), "tr_TR.UTF-8"]
+)
 async def test_a_strange_locale_changes_nothing(home: Path, locale: str):
     async with http_servers.serve_app(SITE) as url:
         done = await outrider_anew(home, "fetch", f"{url}/cafe", "--json", LC_ALL=locale, LANG=locale, **reading(url))

@@ -98,6 +98,7 @@ async def test_nothing_acknowledged_is_lost_and_the_index_fits_after_any_kill(fo
     assert len(history) >= ROUNDS * WARM
 
 
+@pytest.mark.nightly
 async def test_two_processes_write_the_same_store_and_both_are_killed(fork_server: ForkServer, tmp_path: Path):
     for seed in range(100, 100 + max(ROUNDS // 6, 2)):
         shoot = partial(killed, fork_server, tmp_path, seed, writers=2)

@@ -79,6 +79,7 @@ def providers(url: str) -> dict[str, str]:
     }
 
 
+@pytest.mark.nightly
 async def test_with_an_internet_it_searches_there_and_quotes_what_it_read():
     internet = Internet()
     async with http_servers.serve_app(internet) as url:
@@ -113,6 +114,7 @@ async def test_without_an_internet_it_reads_this_machines_documents_and_quotes_t
     await assert_nothing_is_left(printed)
 
 
+@pytest.mark.nightly
 async def test_a_question_that_nothing_answers_ends_with_an_exit_code():
     code, printed = await demo("Do penguins yodel?", **providers(DEAD))
     assert code == 1

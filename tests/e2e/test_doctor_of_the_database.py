@@ -5,6 +5,8 @@ import os
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from support.databases import postgres
 from support.fakes import object_storage
 from support.processes import outrider_command
@@ -30,6 +32,7 @@ def test_a_laptop_is_fine_and_told_of_what_makes_vectors(home: Path):
     assert beginning(found, "search by meaning: vectors of")["state"] == "ok"
 
 
+@pytest.mark.nightly
 def test_many_machines_are_told_what_they_must_have_in_common(home: Path):
     with postgres.start_server(postgres.require_programs()) as server, object_storage.serve_s3() as s3:
         found = doctor(OUTRIDER_DATABASE=server.default_address)

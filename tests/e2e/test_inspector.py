@@ -78,6 +78,7 @@ async def kettles(scope: Any, _receive: Any, send: Any) -> None:
     await send({"type": "http.response.body", "body": PAGE if found else b"nothing here"})
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("era", ERAS)
 def test_the_inspector_finds_no_fault_with_any_schema_over_stdio(inspect, era: str):
     code, answer = inspect(

@@ -22,7 +22,7 @@ from support.results import read_first_text
 
 pytestmark = pytest.mark.anyio
 PATIENCE = 60
-ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
+ERAS = pytest.mark.parametrize("mode", ["auto", pytest.param("legacy", marks=pytest.mark.nightly)])
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}
 FIRST = [
     {"id": 0, "method": "initialize", "params": HELLO},
@@ -203,6 +203,7 @@ async def test_a_call_that_may_have_had_its_effect_is_not_repeated_and_says_so(p
     assert after[1] == "default"
 
 
+@pytest.mark.nightly
 async def test_a_call_with_which_two_processes_died_is_not_tried_a_third_time(person: HostUser):
     failed: list[str] = []
     with anyio.fail_after(PATIENCE):
@@ -243,6 +244,7 @@ async def test_a_newer_version_takes_over_and_calls_under_way_finish(owner: Host
     assert (facts["version"], facts["process"], facts["hosts"]) == ("99.0", second, 2)
 
 
+@pytest.mark.nightly
 async def test_a_newer_installation_takes_over_and_an_older_one_then_serves_itself(owner: HostUser, shared_code: Path):
     owner.install_version("99.0")
     older = owner.build_host_parameters(environ={"PYTHONPATH": str(shared_code)})

@@ -50,6 +50,7 @@ async def test_curl_calls_a_tool_reads_its_text_and_sees_an_error(serve_address:
     assert stream.startswith("event: result\ndata: {")
 
 
+@pytest.mark.nightly
 async def test_a_generated_client_calls_the_tools(serve_address: str, home: Path, monkeypatch: pytest.MonkeyPatch):
     described = await run_curl(f"{serve_address}/openapi.json")
     (home / "openapi.json").write_text(described)

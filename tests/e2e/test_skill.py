@@ -50,7 +50,11 @@ async def terminal(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[T
         yield Terminal(user, site_url, settings)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page",
+    [PAGES[0], *(pytest.param(page, marks=pytest.mark.nightly) for page in PAGES[1:])],
+    ids=lambda page: page.stem,
+)
 async def test_every_command_in_the_skill_works(terminal: Terminal, page: Path):
     folder = terminal.user.home / page.stem
     folder.mkdir()

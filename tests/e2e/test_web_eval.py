@@ -82,6 +82,7 @@ async def test_a_task_that_the_agent_calls_done_is_a_success_with_its_answer_fir
     assert {"done", "snapshotPage"} <= set(server.requests[0].tool_names)
 
 
+@pytest.mark.nightly
 async def test_each_picture_stands_beside_a_line_that_says_what_it_is(home: Path):
     with anyio.fail_after(PATIENCE):
         async with (
@@ -162,6 +163,7 @@ async def test_a_robot_check_is_told_as_a_blocked_page(home: Path):
     assert any("robot check" in each["summary"] for each in data["errors_top"])
 
 
+@pytest.mark.nightly
 async def test_a_budget_that_runs_out_keeps_what_was_found(home: Path):
     never = anyio.Event()
     play = build_session_script(
@@ -262,6 +264,7 @@ async def test_a_client_that_cancels_ends_the_evaluation_and_its_browser(home: P
     assert sessions == []
 
 
+@pytest.mark.nightly
 async def test_a_client_that_vanishes_finds_the_result_later(home: Path):
     release, begun = anyio.Event(), anyio.Event()
     with anyio.fail_after(PATIENCE):
@@ -338,6 +341,7 @@ async def test_an_action_that_a_person_must_allow_waits_and_goes_on(home: Path):
     assert told == ["clickElement [name=gift]: ok", f"createSession {url}/form: ok"]
 
 
+@pytest.mark.nightly
 async def test_steps_need_no_model(home: Path):
     with anyio.fail_after(PATIENCE):
         async with (
@@ -438,6 +442,7 @@ async def test_nothing_is_lost_when_the_process_ends(home: Path):
     assert events.structured_content["stats"]["counts"]["agent"] == 5
 
 
+@pytest.mark.nightly
 async def test_the_newest_events_come_first_and_can_be_chosen(home: Path):
     with anyio.fail_after(PATIENCE):
         async with (

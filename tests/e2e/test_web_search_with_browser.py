@@ -81,7 +81,13 @@ async def test_the_first_engines_page_is_read_as_the_browser_shows_it(home: Path
     assert sessions == []
 
 
-@pytest.mark.parametrize("wall", ["captcha", "consent", "blocked", "redesigned", "sorry"])
+@pytest.mark.parametrize(
+    "wall",
+    [
+        "captcha",
+        *(pytest.param(name, marks=pytest.mark.nightly) for name in ("consent", "blocked", "redesigned", "sorry")),
+    ],
+)
 async def test_an_engine_that_shows_no_results_is_followed_by_the_next(home: Path, wall: str):
     async with open_search_app(home) as at:
         at.pages.modes["google"] = wall
@@ -123,6 +129,7 @@ async def test_what_the_operator_puts_first_is_asked_first_and_needs_no_browser(
     assert at.pages.requests == []
 
 
+@pytest.mark.nightly
 async def test_other_tools_open_no_page_unless_it_is_named_for_all(home: Path):
     async with open_search_app(home) as at:
         plain = await at.client.call_tool("web_search", {"query": "oolong tea"})
@@ -134,6 +141,7 @@ async def test_other_tools_open_no_page_unless_it_is_named_for_all(home: Path):
     assert found.structured_content["results"][0]["url"] == "https://leaves.example/oolong?a=1&b=2"
 
 
+@pytest.mark.nightly
 async def test_the_engines_that_are_chosen_are_asked_in_their_order(home: Path):
     async with open_search_app(home, browser={"engines": ["yandex", "ecosia"]}) as at:
         at.pages.modes["yandex"] = "captcha"
@@ -142,6 +150,7 @@ async def test_the_engines_that_are_chosen_are_asked_in_their_order(home: Path):
     assert at.pages.requested_engines == ["yandex", "ecosia"]
 
 
+@pytest.mark.nightly
 async def test_several_searches_at_once_do_not_disturb_each_other(home: Path):
     async with open_search_app(home, browser={"engines": ["duckduckgo"]}) as at:
         answers: list[Any] = []

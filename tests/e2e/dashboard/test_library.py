@@ -70,6 +70,7 @@ async def reader(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) ->
         yield Reader(office, client, loopback.site_url, home)
 
 
+@pytest.mark.nightly
 async def test_an_exported_file_is_found_and_saved_byte_for_byte(reader: Reader):
     await reader.call("write_file", path="kinds.csv", content=ROWS)
     result = await reader.call("export_file", path="kinds.csv", display_name="Kinds of tea")
@@ -90,6 +91,7 @@ async def test_an_exported_file_is_found_and_saved_byte_for_byte(reader: Reader)
     await reader.office.close_tabs()
 
 
+@pytest.mark.nightly
 async def test_a_screenshot_is_found_on_the_wall_and_looked_at(reader: Reader):
     opened = await reader.call("createSession", url=f"{reader.site}/")
     await reader.call("takeScreenshot", sessionId=(opened.structured_content or {})["sessionId"])

@@ -156,6 +156,7 @@ async def test_a_person_takes_over_and_the_agent_goes_on_with_what_they_typed(da
     await view.wait_for_text("Watching")
 
 
+@pytest.mark.nightly
 async def test_after_a_person_an_action_tells_the_whole_page_instead_of_a_difference(dashboard_stage: Stage):
     session, view = await dashboard_stage.watch()
     await dashboard_stage.service.call_tool("snapshotPage", sessionId=session)
@@ -173,6 +174,7 @@ async def test_after_a_person_an_action_tells_the_whole_page_instead_of_a_differ
     assert "checked" in format_result_text(after)
 
 
+@pytest.mark.nightly
 async def test_pasted_and_composed_text_arrives_as_one(dashboard_stage: Stage):
     session, view = await dashboard_stage.watch()
     await take(view)
@@ -196,6 +198,7 @@ async def test_pasted_and_composed_text_arrives_as_one(dashboard_stage: Stage):
     )
 
 
+@pytest.mark.nightly
 async def test_shortcuts_wheel_and_drags_do_what_they_do_elsewhere(dashboard_stage: Stage):
     session, view = await dashboard_stage.watch("/scroll")
     await take(view)
@@ -232,6 +235,7 @@ async def test_f8_leaves_the_picture_and_everything_works_by_keyboard(dashboard_
     await view.wait_for_text("Watching")
 
 
+@pytest.mark.nightly
 async def test_reloading_the_dashboard_releases(dashboard_stage: Stage):
     session, view = await dashboard_stage.watch()
     await take(view)
@@ -258,6 +262,7 @@ async def test_one_person_at_a_time_has_control(dashboard_stage: Stage):
     await first.wait_for_text("Somebody else has control")
 
 
+@pytest.mark.nightly
 async def test_a_lost_connection_releases_and_the_picture_comes_back(dashboard_stage: Stage):
     session = await dashboard_stage.service.open_session()
     async with open_cuttable_proxy(dashboard_stage.office.server.base_url) as cut:
@@ -334,6 +339,7 @@ async def test_the_person_goes_elsewhere_and_to_another_tab(dashboard_stage: Sta
     await view.wait_for_text("/login")
 
 
+@pytest.mark.nightly
 async def test_a_finger_taps_and_swipes_where_it_is_narrow(dashboard_stage: Stage):
     session, view = await dashboard_stage.watch("/scroll", size=NARROW_VIEWPORT, dark=True)
     await view.page.send("Emulation.setTouchEmulationEnabled", {"enabled": True})

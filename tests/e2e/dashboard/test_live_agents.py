@@ -38,6 +38,7 @@ def session_of(app: App, session: str) -> Session:
     return next(each for each in app.browsers.list_sessions() if each.id == session)
 
 
+@pytest.mark.nightly
 async def test_an_agent_waits_its_budget_stands_still_and_its_host_hears_why(home: Path, chromium: Browser):
     apps: list[App] = []
     paused = anyio.Event()

@@ -93,6 +93,7 @@ async def problems(view: DashboardTab, path: str, width: int) -> list[str]:
     return [*told, *([f"{wide} pixels wide"] if wide > width else [])]
 
 
+@pytest.mark.nightly
 async def test_ten_thousand_calls_are_as_quick_to_leaf_through_as_a_hundred(office: DashboardSession):
     await dashboard_calls.record_calls(office.app.database, dashboard_calls.generate_calls(10_000, seed=11))
     async with office.open_http_client() as client:

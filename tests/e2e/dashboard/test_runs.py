@@ -197,6 +197,7 @@ async def test_a_call_is_rejected_on_the_runs_own_page_and_the_agent_reads_why(d
     assert "broken" in dashboard_stage.model.requests[-1].results[-1]
 
 
+@pytest.mark.nightly
 async def test_who_answers_in_a_second_browser_is_told_who_was_faster(dashboard_stage: Stage):
     await dashboard_stage.begin("asker", "Ask us both", mode="run")
     first, second = await dashboard_stage.office.open_tab("/questions"), await dashboard_stage.office.open_tab("/calls")
@@ -248,6 +249,7 @@ async def test_a_failed_run_is_begun_again_where_it_failed(dashboard_stage: Stag
     assert "Attempt" in await view.read_text()
 
 
+@pytest.mark.nightly
 async def test_a_lost_connection_comes_back_and_nothing_is_missing(dashboard_stage: Stage):
     gate = dashboard_stage.pause("after the break")
     async with open_cuttable_proxy(dashboard_stage.office.server.base_url) as cut:
@@ -287,6 +289,7 @@ async def test_the_address_of_a_step_leads_there_in_a_long_run(dashboard_stage: 
     await view.wait_until("document.querySelector('#step-70 pre.whole')?.textContent.length === 3000")
 
 
+@pytest.mark.nightly
 async def test_two_runs_are_compared_by_choosing_them_in_the_list(dashboard_stage: Stage):
     view = await dashboard_stage.office.open_tab("/runs")
     assert await view.evaluate_js("document.getElementById('compare-button').disabled")
@@ -297,6 +300,7 @@ async def test_two_runs_are_compared_by_choosing_them_in_the_list(dashboard_stag
     assert view.page_errors == []
 
 
+@pytest.mark.nightly
 async def test_a_list_that_is_filtered_stays_so_when_it_is_loaded_again(dashboard_stage: Stage):
     name = f"Brew{secrets.token_hex(4)}"
     await dashboard_stage.begin("speaker", f"{name} for three")

@@ -24,6 +24,7 @@ def terminal(tmp_path: Path, free_tcp_port: int) -> Generator[Terminal]:
         yield Terminal(user, f"http://127.0.0.1:{free_tcp_port}")
 
 
+@pytest.mark.nightly
 async def test_the_first_ten_minutes_are_as_the_guide_says(terminal: Terminal):
     chapter = GUIDE.read_text().partition("## From recording")[2].partition("\n## ")[0]
     port = terminal.site_url.rpartition(":")[2]

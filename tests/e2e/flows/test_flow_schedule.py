@@ -260,6 +260,7 @@ async def test_a_serving_process_runs_what_is_due_and_tells_of_it(shop: Shop):
     assert shop.hook.events[0]["data"]["flow"] == "order"
 
 
+@pytest.mark.nightly
 async def test_commands_schedule_list_run_and_unschedule(shop: Shop):
     shop.write_flow()
     # Without the shared process, which would run what is due before `run-due` does.

@@ -194,6 +194,7 @@ async def test_what_a_killed_process_had_not_swept_the_next_one_does(address: st
                 tasks.cancel_scope.cancel()
 
 
+@pytest.mark.nightly
 async def test_several_processes_sweep_while_others_write(address: str, tmp_path: Path, call: Call):
     async with open_replica(address, tmp_path / "one") as one, open_replica(address, tmp_path / "two") as two:
         gone = [await one.content.create_store(call) for _ in range(2)]

@@ -153,6 +153,7 @@ async def test_a_target_that_holds_something_is_refused_and_when_added_to_keeps_
         }
 
 
+@pytest.mark.nightly
 async def test_a_row_that_is_lost_on_the_way_is_noticed(databases: Make):
     laptop, team = databases("sqlite"), databases("postgres")
     await fill(laptop)

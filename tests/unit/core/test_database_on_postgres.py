@@ -306,6 +306,7 @@ async def test_a_pool_that_is_used_up_is_told_with_its_remedy(server: postgres.P
     await made.close()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("natively", [True, False], ids=["task", "scope"])
 async def test_a_task_that_is_cancelled_anywhere_leaves_no_connection_behind(
     server: postgres.PostgresServer, natively: bool

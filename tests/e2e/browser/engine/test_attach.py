@@ -98,6 +98,7 @@ async def test_the_users_own_browser_is_used_with_its_sign_ins(stranger, site, t
         await browsers.aclose()
 
 
+@pytest.mark.nightly
 async def test_an_endpoint_on_the_command_line_is_the_users_browser_and_stays(stranger, site, tmp_path):
     environ = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
     environ["OUTRIDER_EGRESS__ALLOW"] = json.dumps([site.here.removeprefix("http://")])

@@ -71,6 +71,7 @@ async def test_a_page_that_hangs_is_replaced_where_it_was(opened, browsers, site
         assert await page.evaluate_in(WORLD, "() => 2") == 2
 
 
+@pytest.mark.nightly
 async def test_a_page_that_hangs_is_named_within_seconds_and_left_by_navigating(opened, site):
     session = await opened("/article")
     async with session.acquire_page() as page:
@@ -132,6 +133,7 @@ async def test_a_page_that_asks_without_end_is_worked_on_and_left(opened, site):
         assert (await session.goto(f"{site.here}/article")).title == "On lighthouses"
 
 
+@pytest.mark.nightly
 async def test_a_loop_of_alerts_is_named_within_seconds_and_left_by_navigating(opened, site):
     session = await opened("/form")
     async with session.acquire_page() as page:

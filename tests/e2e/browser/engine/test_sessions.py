@@ -62,6 +62,7 @@ async def test_wishes_that_cannot_be_are_named(opened, wish):
         await opened(**wish)
 
 
+@pytest.mark.nightly
 async def test_ten_sessions_work_at_once(opened, site):
     seen: dict[int, str] = {}
 
