@@ -1,13 +1,19 @@
 """A page that was fetched, with its document."""
 
+import re
 from dataclasses import dataclass
 
 from outrider.pages.document import Document
 from outrider.pages.fetching.failures import is_login_page
+from outrider.pages.urls import resolve_url
 
 RENDERED_KEY = "rendered"  # in the metadata of documents from a browser
 MARKDOWN_TWIN_KEY = "markdown_twin"  # in the metadata of web pages: the address of the site's own Markdown
 READ_THROUGH_KEY = "read_through"  # in the metadata of documents from a reader service: its host
+# Pages that only send their reader on (html.spec.whatwg.org, "attr-meta-http-equiv-refresh").
+META_REFRESH = re.compile(r"<meta\b[^>]{0,300}?http-equiv\s*=\s*[\"']?refresh\b[^>]{0,2000}>", re.IGNORECASE)
+CONTENT_ATTRIBUTE = re.compile(r"content\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>]+))", re.IGNORECASE)
+REFRESH_TARGET = re.compile(r"\s*(\d{1,3})(?:\.\d*)?\s*[;,]?\s*url\s*=\s*[\"']?([^\"'\s>]+)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -80,6 +86,23 @@ class FetchedPage:
     def title(self) -> str:
         """The document's title, else the address."""
         return self.document.title or self.url
+
+    def find_refresh_target(self) -> str:
+        """Return the address to which a nearly empty page redirects at once.
+
+        It is that of a meta element; an empty string without one.
+        """
+        head_chars = 20_000  # the element is near the beginning
+        max_delay_s = 5  # a page with a longer delay is meant to be read first
+        if self.html is None or not self.is_nearly_empty:
+            return ""
+        element = META_REFRESH.search(self.html[:head_chars])
+        content = CONTENT_ATTRIBUTE.search(element[0]) if element else None
+        refresh = REFRESH_TARGET.match(next(filter(None, content.groups()), "")) if content else None
+        if refresh is None or int(refresh[1]) > max_delay_s:
+            return ""
+        target = resolve_url(refresh[2].replace("&amp;", "&"), self.url).partition("#")[0]
+        return target if target.startswith("http") and target != self.url else ""
 
 
 def describe_remote_reading(page: FetchedPage) -> str:

@@ -9,6 +9,7 @@ import json
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
 from itertools import count
 from typing import Any, Protocol
 
@@ -64,19 +65,15 @@ class CommandTimeout(Unavailable):
     """The browser or the page did not answer in time."""
 
 
+@dataclass(slots=True, eq=False)
 class _PendingCommand:
     """A command whose answer has not come yet."""
 
-    __slots__ = ("future", "method", "session_id", "then", "timer")
-
-    def __init__(
-        self, method: str, session_id: str, future: asyncio.Future[dict[str, Any]], timer: asyncio.TimerHandle
-    ) -> None:
-        self.method = method
-        self.session_id = session_id
-        self.future = future
-        self.timer = timer
-        self.then: EventHandler | None = None
+    method: str
+    session_id: str
+    future: asyncio.Future[dict[str, Any]]
+    timer: asyncio.TimerHandle
+    then: EventHandler | None
 
     def resolve(self, message: dict[str, Any]) -> None:
         self.timer.cancel()
@@ -156,8 +153,7 @@ class CdpConnection:
             return future
         command_id = next(self._command_ids)
         timer = loop.call_later(timeout, self._expire_command, command_id, timeout)
-        self._pending[command_id] = command = _PendingCommand(method, session_id or "", future, timer)
-        command.then = then
+        self._pending[command_id] = _PendingCommand(method, session_id or "", future, timer, then)
         message: dict[str, Any] = {"id": command_id, "method": method, "params": params or {}}
         if session_id:
             message["sessionId"] = session_id

@@ -154,16 +154,17 @@ async def web_fetch(
     if mode == "image":
         return await _save_picture(pages, options, saver, call, url, output_dir, filename)
     try:
-        reading = ReadOptions(render=render, remote_reader=True, markdown_first=format != "html")
-        page = await pages.read(url, reading)
+        page = await pages.read(url, ReadOptions(render=render, remote_reader=True, markdown_first=format != "html"))
     except OutriderError as error:
         if mode == "auto" and error.code == "image":
             return await _save_picture(pages, options, saver, call, url, output_dir, filename)
         raise _add_field_hint(error, url) from None
     content_id = await autosave.save_page(call, page)
     if passage_query is not None:
-        return _add_content_id(await _find_passages(pages, options, page, passage_query, max_chars), content_id)
-    return _add_content_id(_read_page_part(options, page, format, max_chars, offset), content_id)
+        reading = await _find_passages(pages, options, page, passage_query, max_chars)
+    else:
+        reading = _read_page_part(options, page, format, max_chars, offset)
+    return replace(reading, meta=reading.meta | ({"outrider/content_id": content_id} if content_id else {}))
 
 
 def _read_page_part(options: ToolOptions, page: FetchedPage, format: str, max_chars: int, offset: int) -> Result:
@@ -323,12 +324,6 @@ def _describe_missing_content(page: FetchedPage) -> str:
     if page.is_script_shell:
         return "the page is nearly empty without its scripts: try render=always or the browser tools"
     return ""
-
-
-def _add_content_id(reading: Result, content_id: str) -> Result:
-    """Add the id under which the page can be searched and read again."""
-    meta = {"outrider/content_id": content_id} if content_id else {}
-    return replace(reading, meta=reading.meta | meta)
 
 
 def _build_meta(page: FetchedPage) -> dict[str, Any]:
