@@ -257,6 +257,19 @@ class PathWalk:
                 raise
 
 
+def make_relative(path: Path, root: Path) -> str | None:
+    """Return a path relative to the root, None for one outside; a relative path as it is.
+
+    Links and `..` in it are checked by the jail that opens it.
+    """
+    if not path.is_absolute():
+        return path.as_posix()
+    for base in (root, root.resolve()):
+        if path.is_relative_to(base):
+            return path.relative_to(base).as_posix()
+    return None
+
+
 @contextmanager
 def rename_error_field(field: str) -> Generator[None]:
     """Let errors about `path` name the field that the path was given in."""

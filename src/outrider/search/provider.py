@@ -57,6 +57,14 @@ class Query:
     safe: SafeSearch = "moderate"
     caller: Call | None = field(default=None, compare=False, repr=False)
 
+    def covers_date(self, published: str | None) -> bool:
+        """Return whether a result is of the days asked for, as far as its date is known."""
+        try:
+            day = date.fromisoformat((published or "")[:10])
+        except ValueError:
+            return True
+        return (self.since is None or self.since <= day) and (self.until is None or day <= self.until)
+
     def __post_init__(self) -> None:
         if not self.text.strip():
             raise InvalidInput("query: is empty", hint="say what to look for")

@@ -164,7 +164,14 @@ def load(
         _apply_layer(layer, merged, origins)
     warnings = tuple(warning for layer in layers_read for warning in layer.warnings)
     servers_file = home / ".outrider" / "mcp.json"
-    return LoadedSettings(_validate_settings(merged, origins), origins, warnings, environ, workspace, servers_file)
+    try:
+        settings = Settings.model_validate(merged)
+    except ValidationError as error:
+        errors = error.errors(include_url=False, include_input=False)
+        problems = "; ".join(_describe_problem(dict(each), origins) for each in errors)
+        hint = "`outrider config schema` lists every setting"
+        raise InvalidInput(f"settings: {problems}", code="bad_settings", hint=hint) from None
+    return LoadedSettings(settings, origins, warnings, environ, workspace, servers_file)
 
 
 def create_profile_template(home: Path | None = None) -> None:
@@ -235,17 +242,6 @@ def _apply_layer(layer: SettingsLayer, merged: dict[str, Any], origins: dict[Set
         except InvalidInput as error:
             raise InvalidInput(f"{layer.origin}: {error.message}", code="bad_settings") from None
         origins[setting] = layer.origin if weaker is None else f"{origins[setting]} and {layer.origin}"
-
-
-def _validate_settings(merged: dict[str, Any], origins: Mapping[SettingPath, str]) -> Settings:
-    try:
-        return Settings.model_validate(merged)
-    except ValidationError as error:
-        errors = error.errors(include_url=False, include_input=False)
-    problems = [_describe_problem(dict(each), origins) for each in errors]
-    raise InvalidInput(
-        "settings: " + "; ".join(problems), code="bad_settings", hint="`outrider config schema` lists every setting"
-    )
 
 
 def _describe_problem(error: dict[str, Any], origins: Mapping[SettingPath, str]) -> str:

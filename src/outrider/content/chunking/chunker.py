@@ -43,7 +43,13 @@ def chunk_text(text: str, *, markdown: bool = False) -> list[Chunk]:
     """
     lines, headings = LineIndex(text), HeadingIndex(text if markdown else "")
     chunks: list[Chunk] = []
-    for start, end in _close_gaps(text, _iter_spans(text, markdown=markdown)):
+    previous_end = 0
+    for span in _iter_spans(text, markdown=markdown):
+        # A CR is never separated from its LF, and passages leave no gaps.
+        start, end = (offset + 1 if text[offset - 1 : offset + 1] == "\r\n" else offset for offset in span)
+        if end <= previous_end:
+            continue
+        start, previous_end = min(start, previous_end), end
         passage = text[start:end]
         first_line, last_line = lines.find_line(start), lines.find_line(end - 1)
         heading = headings.find_path(start + len(passage) - len(passage.lstrip()))
@@ -128,16 +134,6 @@ def _split_long_line(text: str, section: TextSection) -> Iterator[tuple[int, int
         blank = text.find(" ", end - OVERLAP_CHARS, end - 1)
         start = blank + 1 if blank != -1 else end - OVERLAP_CHARS // 2
     yield start, section.end
-
-
-def _close_gaps(text: str, spans: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Extend the spans so that they leave no gaps and never separate a CR from its LF."""
-    previous_end = 0
-    for span in spans:
-        start, end = (offset + 1 if text[offset - 1 : offset + 1] == "\r\n" else offset for offset in span)
-        if end > previous_end:
-            yield min(start, previous_end), end
-            previous_end = end
 
 
 @lru_cache(maxsize=2)
