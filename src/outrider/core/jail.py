@@ -34,6 +34,12 @@ class DirectoryEntry:
     size: int | None
     modified_at: float
 
+    def is_hidden_below(self, base: str) -> bool:
+        """Return whether the entry, or a folder between it and `base`, begins with a dot."""
+        path = self.path.removeprefix("./")
+        inner = path.removeprefix(f"{base}/") if base != "." else path
+        return any(part.startswith(".") for part in inner.split("/"))
+
 
 class Jail:
     """The tree below `root`. Paths are relative to it, with `/`, and `.` is the root itself.

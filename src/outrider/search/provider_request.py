@@ -9,7 +9,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any, NoReturn
 
 from outrider.core.errors import OutriderError
-from outrider.core.http import HttpClient, HttpResponse, RequestLimits
+from outrider.core.http import HttpClient, HttpResponse
 from outrider.search.block_pages import detect_block, is_html_page
 from outrider.search.failures import ERROR_CLASSES, FailureCode, build_failure, classify_status
 from outrider.search.hits import clean_text, to_hits
@@ -222,18 +222,7 @@ async def _fetch_results(
 
     async def send_request(request: ProviderRequest) -> HttpResponse:
         notes.extend(request.notes)
-        headers = {"Accept": "application/json", **request.headers}
-        headers |= {"User-Agent": access.user_agent} if access.user_agent else {}
-        is_object = isinstance(request.json, dict)
-        return await http.request(
-            request.method,
-            request.url,
-            params={name: str(value) for name, value in request.params.items() if value is not None} or None,
-            headers=headers,
-            json={k: value for k, value in request.json.items() if value is not None} if is_object else request.json,
-            limits=RequestLimits(timeout_s=access.timeout),
-            trusted=access.trusted,
-        )
+        return await request.send(http, access)
 
     reply = await (
         provider.send_requests(send_request, query, access)

@@ -1,7 +1,7 @@
 """Select and order the search providers that settings and environment make usable."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import lru_cache
@@ -122,7 +122,7 @@ def plan_search(
     Raises NotConfigured for an unknown provider or a profile without real credentials.
     """
     disabled = {resolve_provider(name, "search.disabled").name for name in settings.disabled}
-    profile_name, warnings = _select_profile(settings, profile)
+    profile_name, warnings = settings.select_profile(profile)
     chain = [
         candidate
         for candidate in _build_chain(settings, environ, browse=browse)
@@ -216,24 +216,6 @@ def _build_status(  # noqa: PLR0917 - one row of a report needs everything
         remedy=remedy,
         health=health.get(access.id) if access else None,
     )
-
-
-def _select_profile(settings: SearchSettings, profile: str | None) -> tuple[str, list[str]]:
-    """Return the profile in force, "" for the default chain, and warnings about unusable profiles."""
-    name = (settings.profile if profile is None else profile).strip()
-    warnings = [
-        f"search profile {each!r} is ignored: it is not an object"
-        for each, content in settings.profiles.items()
-        if not isinstance(content, dict)
-    ]
-    if name in ("", "default"):
-        return "", warnings
-    if isinstance(settings.profiles.get(name), dict):
-        return name, warnings
-    if name not in settings.profiles:
-        others = ", ".join(sorted(settings.profiles)) or "none"
-        warnings.append(f"no search profile {name!r} (profiles: {others}); the default chain is used")
-    return "", warnings
 
 
 def _build_profile_candidate(settings: SearchSettings, name: str, disabled: set[str], warnings: list[str]) -> Candidate:
@@ -358,7 +340,7 @@ def _build_access(
         keyless=keyless,
         timeout=_parse_timeout(content.get("timeout_s"), provider.timeout_s, warnings, where),
         user_agent="" if is_placeholder(agent) else str(agent).strip(),
-        rate=_parse_rate(content.get("rate"), provider.keyless_rate if keyless else provider.rate, where),
+        rate=CallRate.from_setting(content.get("rate"), provider.keyless_rate if keyless else provider.rate, where),
     )
 
 
@@ -374,15 +356,3 @@ def _parse_timeout(value: Any, default: float, warnings: list[str], where: str) 
         warnings.append(f"{where}: timeout_s must be above 0 and at most {max_timeout_s:g}; {default:g} is used")
         return default
     return seconds
-
-
-def _parse_rate(value: Any, default: CallRate, where: str) -> CallRate:
-    if value is None:
-        return default
-    numbers: Sequence[Any] = value if isinstance(value, list | tuple) else [value, 1.0]
-    are_positive = [
-        isinstance(number, int | float) and not isinstance(number, bool) and number > 0 for number in numbers
-    ]
-    if len(numbers) == 2 and all(are_positive):
-        return CallRate(float(numbers[0]), float(numbers[1]))
-    raise NotConfigured(f"{where}: rate must be calls per second, or [calls, seconds], not {value!r}")

@@ -8,7 +8,7 @@ import logging
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, get_args
@@ -159,7 +159,9 @@ def load(
     home, workspace = home or Path.home(), workspace or Path.cwd()
     merged: dict[str, Any] = {"data_dir": home / ".outrider"}
     origins: dict[SettingPath, str] = {}
-    layers_read = [_drop_removed_settings(layer) for layer in _load_layers(dict(flags or {}), environ, home, workspace)]
+    layers_read = [
+        layer.drop_settings(REMOVED_SETTINGS) for layer in _load_layers(dict(flags or {}), environ, home, workspace)
+    ]
     for layer in layers_read:
         _apply_layer(layer, merged, origins)
     warnings = tuple(warning for layer in layers_read for warning in layer.warnings)
@@ -207,19 +209,6 @@ def _load_layers(flags: dict[str, Any], environ: Mapping[str, str], home: Path, 
         layers.load_environment(environ, Settings),
         SettingsLayer("command line", flags),
     ]
-
-
-def _drop_removed_settings(layer: SettingsLayer) -> SettingsLayer:
-    removed: list[str] = []
-    values: dict[str, Any] = {}
-    for setting, value in flatten_values(layer.values):
-        if ".".join(setting) in REMOVED_SETTINGS:
-            removed.append(
-                f"{layer.origin}: {'.'.join(setting)!r} is ignored: its value is fixed now; remove the setting"
-            )
-        else:
-            layers.set_value(values, setting, value)
-    return replace(layer, values=values, warnings=(*layer.warnings, *removed)) if removed else layer
 
 
 def _apply_layer(layer: SettingsLayer, merged: dict[str, Any], origins: dict[SettingPath, str]) -> None:

@@ -30,6 +30,16 @@ class TextSection(NamedTuple):
     end: int
     is_long_line: bool
 
+    def split_long_line(self, text: str) -> Iterator[tuple[int, int]]:
+        """Split a long line into overlapping spans that end with a sentence or a word."""
+        start, max_chars = self.start, PASSAGE_CHARS[1]
+        while self.end - start > max_chars:
+            end = start + len(cut_text(text[start : min(start + max_chars + 1, self.end)], max_chars).text)
+            yield start, end
+            blank = text.find(" ", end - OVERLAP_CHARS, end - 1)
+            start = blank + 1 if blank != -1 else end - OVERLAP_CHARS // 2
+        yield start, self.end
+
 
 def chunk_text(text: str, *, markdown: bool = False) -> list[Chunk]:
     """Split a text into passages, in order.
@@ -97,7 +107,7 @@ def _iter_spans(text: str, *, markdown: bool) -> Iterator[tuple[int, int]]:
     """Yield start and end of each passage, before gaps are closed."""
     for section in _iter_sections(text, markdown=markdown):
         if section.is_long_line:
-            yield from _split_long_line(text, section)
+            yield from section.split_long_line(text)
         else:
             part = text[section.start : section.end]
             for offset, passage in _load_splitter(markdown=markdown).chunk_indices(part):
@@ -123,17 +133,6 @@ def _iter_sections(text: str, *, markdown: bool) -> Iterator[TextSection]:
             section_start = start
     if section_start < len(text):
         yield TextSection(section_start, len(text), is_long_line=False)
-
-
-def _split_long_line(text: str, section: TextSection) -> Iterator[tuple[int, int]]:
-    """Split a long line into overlapping spans that end with a sentence or a word."""
-    start, max_chars = section.start, PASSAGE_CHARS[1]
-    while section.end - start > max_chars:
-        end = start + len(cut_text(text[start : min(start + max_chars + 1, section.end)], max_chars).text)
-        yield start, end
-        blank = text.find(" ", end - OVERLAP_CHARS, end - 1)
-        start = blank + 1 if blank != -1 else end - OVERLAP_CHARS // 2
-    yield start, section.end
 
 
 @lru_cache(maxsize=2)

@@ -161,10 +161,8 @@ async def web_fetch(
         raise _add_field_hint(error, url) from None
     content_id = await autosave.save_page(call, page)
     if passage_query is not None:
-        reading = await _find_passages(pages, options, page, passage_query, max_chars)
-    else:
-        reading = _read_page_part(options, page, format, max_chars, offset)
-    return replace(reading, meta=reading.meta | ({"outrider/content_id": content_id} if content_id else {}))
+        return _add_content_id(await _find_passages(pages, options, page, passage_query, max_chars), content_id)
+    return _add_content_id(_read_page_part(options, page, format, max_chars, offset), content_id)
 
 
 def _read_page_part(options: ToolOptions, page: FetchedPage, format: str, max_chars: int, offset: int) -> Result:
@@ -324,6 +322,12 @@ def _describe_missing_content(page: FetchedPage) -> str:
     if page.is_script_shell:
         return "the page is nearly empty without its scripts: try render=always or the browser tools"
     return ""
+
+
+def _add_content_id(reading: Result, content_id: str) -> Result:
+    """Add the id under which the page can be searched and read again."""
+    meta = {"outrider/content_id": content_id} if content_id else {}
+    return replace(reading, meta=reading.meta | meta)
 
 
 def _build_meta(page: FetchedPage) -> dict[str, Any]:
