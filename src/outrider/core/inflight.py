@@ -60,7 +60,7 @@ class InflightCalls:
         max_remembered, max_chars = 500, 200
         shown: dict[str, str] = {}
         for name, value in arguments.items():
-            text = "[not shown]" if tool.is_private(name) else str(value)[: max_chars + 1]
+            text = "[not shown]" if tool.private and tool.is_private(name) else str(value)[: max_chars + 1]
             shown[name] = text if len(text) <= max_chars else f"{text[:max_chars]}…"
         inflight = InflightCall(
             uuid.uuid4().hex,

@@ -4,11 +4,12 @@ import re
 from dataclasses import dataclass
 
 from outrider.pages.document import Document
-from outrider.pages.fetching.failures import is_login_page
+from outrider.pages.fetching.failures import MAX_CHALLENGE_CHARS
 from outrider.pages.urls import resolve_url
 
 RENDERED_KEY = "rendered"  # in the metadata of documents from a browser
 MARKDOWN_TWIN_KEY = "markdown_twin"  # in the metadata of web pages: the address of the site's own Markdown
+PASSWORD_INPUT = re.compile(r"<input\b[^>]{0,500}\btype\s*=\s*[\"']?password", re.IGNORECASE)
 READ_THROUGH_KEY = "read_through"  # in the metadata of documents from a reader service: its host
 # Pages that only send their reader on (html.spec.whatwg.org, "attr-meta-http-equiv-refresh").
 META_REFRESH = re.compile(r"<meta\b[^>]{0,300}?http-equiv\s*=\s*[\"']?refresh\b[^>]{0,2000}>", re.IGNORECASE)
@@ -80,7 +81,8 @@ class FetchedPage:
     @property
     def is_login_page(self) -> bool:
         """Whether the page asks for a password and shows little else."""
-        return is_login_page(self.html or "", self.document.text)
+        has_little_text = len(self.document.text) < MAX_CHALLENGE_CHARS
+        return has_little_text and PASSWORD_INPUT.search(self.html or "") is not None
 
     @property
     def title(self) -> str:
