@@ -382,7 +382,7 @@ class Pages:
 
     @cached_property
     def _site_markdown(self) -> SiteMarkdown:
-        async def extract(response: HttpResponse, url: str) -> FetchedPage:
+        async def extract_page(response: HttpResponse, url: str) -> FetchedPage:
             return await self._extractor.extract_page(response, url, UrlFragment(), main=True, fetched_at=self._clock())
 
-        return SiteMarkdown(self._fetch_page, extract, self._clock)
+        return SiteMarkdown(self._fetch_page, extract_page, self._clock)

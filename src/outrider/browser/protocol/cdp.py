@@ -163,7 +163,7 @@ class CdpConnection:
     def spawn_task(self, work: Coroutine[Any, Any, Any], purpose: str) -> None:
         """Run work that an event asks for; log its failure, except for pages that are gone by then."""
 
-        async def run() -> None:
+        async def log_failure() -> None:
             try:
                 await work
             except (ProtocolError, PageGone, BrowserGone) as error:
@@ -171,7 +171,7 @@ class CdpConnection:
             except Exception:
                 log.exception(purpose)
 
-        task = asyncio.get_running_loop().create_task(run())
+        task = asyncio.get_running_loop().create_task(log_failure())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 

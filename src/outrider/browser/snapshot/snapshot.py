@@ -321,11 +321,11 @@ class Snapshotter:
             await self.scripts.install_in_many(frames)
         slots = asyncio.Semaphore(max_frames_at_once)
 
-        async def read(frame: Frame) -> dict[str, Any]:
+        async def read_in_turn(frame: Frame) -> dict[str, Any]:
             async with slots:
                 return await self._read_frame(frame, options)
 
-        tasks = {frame: asyncio.create_task(read(frame)) for frame in frames}
+        tasks = {frame: asyncio.create_task(read_in_turn(frame)) for frame in frames}
         try:
             await asyncio.wait(tasks.values(), timeout=deadline_s)
         finally:

@@ -171,13 +171,13 @@ async def _run_process(command: list[str], data: bytes, folder: str | None) -> A
     environ = {"PATH": os.defpath, "LC_ALL": "C.UTF-8"}
     process = await anyio.open_process(command, cwd=folder, env=environ, stderr=DEVNULL, start_new_session=True)
 
-    async def feed() -> None:
+    async def send_data() -> None:
         with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, ConnectionError):
             if process.stdin:
                 await process.stdin.send(data)
                 await process.stdin.aclose()
 
-    feeder = asyncio.create_task(feed())  # a task group would wrap errors of the body
+    feeder = asyncio.create_task(send_data())  # a task group would wrap errors of the body
     try:
         yield process
     finally:
