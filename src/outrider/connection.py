@@ -123,19 +123,15 @@ class AsyncClient:
             while (message := await inbox.get()) is not None and "method" in message:
                 form = message["params"]
                 if message["method"] == "elicitation/create":
-                    await self._ask_person(message)
+                    ask = self._answer_question
+                    content = await ask(form["message"], form["requestedSchema"]) if ask else None
+                    self._connection.send(build_form_answer(message, content))
                 elif on_progress is not None:
                     on_progress(form["progress"], form.get("total"), form.get("message", ""))
         except BaseException:
             self._connection.cancel_request(number)
             raise
         return _translate_errors(partial(read_response, message))
-
-    async def _ask_person(self, question: dict[str, Any]) -> None:
-        form, content = question["params"], None
-        if self._answer_question is not None:
-            content = await self._answer_question(form["message"], form["requestedSchema"])
-        self._connection.send(build_form_answer(question, content))
 
 
 def connect(

@@ -44,7 +44,13 @@ def parse_quick_call(words: list[str]) -> ToolCall | None:
     if len(words) < 2 or any(word.startswith(("-", "{")) for word in words):
         return None
     if words[0] == "call":
-        return _parse_tool_call(words[1], words[2:])
+        arguments: dict[str, Any] = {}
+        for word in words[2:]:
+            key, separator, text = word.partition("=")
+            if not separator or not key or key.endswith(":") or key in arguments:
+                return None
+            arguments[key] = text
+        return words[1], arguments
     if words[0] != "browser" or words[1] not in QUICK_STEPS:
         return None
     tool, names, required, fixed = QUICK_STEPS[words[1]]
@@ -52,16 +58,6 @@ def parse_quick_call(words: list[str]) -> ToolCall | None:
     if not required <= len(values) <= len(names):
         return None
     return tool, dict(zip(names, values, strict=False)) | fixed
-
-
-def _parse_tool_call(tool: str, words: list[str]) -> ToolCall | None:
-    arguments: dict[str, Any] = {}
-    for word in words:
-        key, separator, text = word.partition("=")
-        if not separator or not key or key.endswith(":") or key in arguments:
-            return None
-        arguments[key] = text
-    return tool, arguments
 
 
 def run_quick_call(words: list[str]) -> int | None:

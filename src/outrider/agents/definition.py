@@ -72,6 +72,12 @@ class Agent(BaseModel, extra="forbid", defer_build=True, frozen=True):
     origin: AgentOrigin = "home"
     place: str = ""
 
+    def resolve_stake(self, tool: str, default: Stake) -> Stake:
+        """Return the agent's own stake of a tool, else the default; a workspace's file can only raise that."""
+        order: tuple[Stake, ...] = ("never_ask", "low", "high")
+        own = self.stakes.get(tool) or self.stakes.get("*") or default
+        return max(own, default, key=order.index) if self.origin == "workspace" else own
+
 
 def read_agent(path: Path, origin: AgentOrigin) -> Agent:
     """Read an agent from a file: front matter between two lines of `---`, followed by the instructions.

@@ -50,14 +50,14 @@ class ExfiltrationGuard:
         for text in texts:
             # A text that begins with a URL counts as one URL, including its spaces.
             sent += [text] if URL_PATTERN.match(text.strip()) else URL_PATTERN.findall(text)
-        return any(self._is_leak(text) for text in sent)
-
-    def _is_leak(self, text: str) -> bool:
-        normalized = _normalize_text(text)
-        is_known_url = URL_PATTERN.match(text) and normalized in self._private.normalized_text
-        if is_known_url or normalized in self._public.normalized_text:
-            return False  # the agent was given it, or has read it, exactly as it is
-        return any(self._repeats_private_text(decoded) for decoded in _iter_decodings(text))
+        for text in sent:
+            normalized = _normalize_text(text)
+            is_known_url = URL_PATTERN.match(text) and normalized in self._private.normalized_text
+            if is_known_url or normalized in self._public.normalized_text:
+                continue  # the agent was given it, or has read it, exactly as it is
+            if any(self._repeats_private_text(decoded) for decoded in _iter_decodings(text)):
+                return True
+        return False
 
     def _repeats_private_text(self, text: str) -> bool:
         window_chars = 24  # about five words: too many to be a coincidence

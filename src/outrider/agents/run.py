@@ -87,6 +87,15 @@ class Run:
         """The files that the run made, with `title` and, once published, `id`, `uri` and `content_type`."""
         return self.state.get("files", [])
 
+    def build_prompt(self) -> str:
+        """Return the task with the files that came with it."""
+        lines: list[str] = []
+        for file in self.state.get("given", []):
+            title, content = file.get("title") or file["id"], file.get("content")
+            lines.append(f"- {title}" if title == file["id"] else f"- {title} (id {file['id']})")
+            lines += [content] if content else []
+        return "\n".join([self.query, "", "Attached files:", *lines]) if lines else self.query
+
     def build_context(self, call_id: str = "") -> RunContext:
         """Return the context that accompanies a call of the run."""
         return RunContext(

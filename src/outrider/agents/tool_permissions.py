@@ -32,7 +32,10 @@ def restrict_toolbox(toolbox: Toolbox, agent: Agent, remote: Mapping[str, Tool] 
     tools = {name: enabled_remote.get(name) or toolbox.get_tool(name) for name in names}
     restricted = copy.copy(toolbox)
     restricted.tools, restricted.unlisted = tools, frozenset()
-    stakes = {name: _resolve_agent_stake(tool, agent, toolbox.policy.stakes) for name, tool in tools.items()}
+    stakes: dict[str, Stake] = {}
+    for name, tool in tools.items():
+        asks_always = agent.origin == "workspace" and isinstance(tool, RemoteTool)
+        stakes[name] = "high" if asks_always else agent.resolve_stake(name, resolve_stake(tool, toolbox.policy.stakes))
     restricted.policy = toolbox.policy.model_copy(update={"stakes": stakes})
     return restricted
 
@@ -86,14 +89,3 @@ def _list_tools(toolbox: Toolbox, toolset: str) -> Iterable[str]:
     if toolset == "all":
         return [tool.name for tool in toolbox.list_tools()]
     return toolbox.select_toolset(toolset).tools
-
-
-def _resolve_agent_stake(tool: Tool, agent: Agent, configured: Mapping[str, Stake]) -> Stake:
-    stake_order: tuple[Stake, ...] = ("never_ask", "low", "high")
-    if agent.origin == "workspace" and isinstance(tool, RemoteTool):
-        return "high"
-    default = resolve_stake(tool, configured)
-    own = agent.stakes.get(tool.name) or agent.stakes.get("*")
-    if own is None or (agent.origin == "workspace" and stake_order.index(own) < stake_order.index(default)):
-        return default
-    return own

@@ -2,8 +2,8 @@
 
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from outrider.core.egress.guard import EgressGuard
@@ -53,7 +53,11 @@ class LazyRemoteServers:
 
     def _read_settings(self) -> "dict[str, McpServerSettings]":
         """Return the servers as they are configured now; those before if the file has become malformed."""
-        stamp = _read_file_stamp(self.loaded.servers_file)
+        stamp = None  # of a missing file
+        with suppress(OSError):
+            if (path := self.loaded.servers_file) is not None:
+                status = path.stat()
+                stamp = status.st_mtime_ns, status.st_size
         if self._settings is None or stamp != self._file_stamp:
             known = self.loaded.settings.mcpServers if self._settings is None else self._settings
             try:
@@ -67,12 +71,3 @@ class LazyRemoteServers:
     async def aclose(self) -> None:
         if self._servers is not None:
             await self._servers.aclose()
-
-
-def _read_file_stamp(path: Path | None) -> tuple[int, int] | None:
-    """Return what differs after a file has changed; None for a missing file."""
-    try:
-        status = path.stat() if path else None
-    except OSError:
-        return None
-    return (status.st_mtime_ns, status.st_size) if status else None

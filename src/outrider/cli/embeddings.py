@@ -36,20 +36,10 @@ def install(sets: tuple[str, ...]) -> None:
 @async_command
 async def status(sets: tuple[str, ...], *, as_json: bool) -> None:
     """Show which embedder is used, and what the others need."""
-    rows = await _collect_status(load_settings(sets))
-    if as_json:
-        print_json(rows)
-        return
-    for row in rows:
-        mark = "*" if row["used"] else " "
-        missing = f"{row['missing']}; {row['remedy']}" if row["missing"] else "usable"
-        click.echo(f"{mark} {row['name']:<10} {row['title']}: {missing}")
-
-
-async def _collect_status(found: Any) -> list[dict[str, Any]]:
     from outrider.content.semantic.embedder import EmbedderDependencies
     from outrider.content.semantic.select_embedder import load_embedder_providers, select_embedder
 
+    found = load_settings(sets)
     settings, http = found.settings, HttpClient(EgressGuard(found.settings.egress))
     folder = settings.data_dir / "models"
     means = EmbedderDependencies(settings.content.embedding, http, folder, found.environ, settings.models.keys)
@@ -65,4 +55,10 @@ async def _collect_status(found: Any) -> list[dict[str, Any]]:
     for row, each in zip(rows, load_embedder_providers().values(), strict=True):
         row["used"] = not row["missing"] and each.open(means).name == name
     await http.close()
-    return rows
+    if as_json:
+        print_json(rows)
+        return
+    for row in rows:
+        mark = "*" if row["used"] else " "
+        missing = f"{row['missing']}; {row['remedy']}" if row["missing"] else "usable"
+        click.echo(f"{mark} {row['name']:<10} {row['title']}: {missing}")

@@ -74,7 +74,10 @@ def parse_arguments(words: tuple[str, ...]) -> dict[str, Any]:
     arguments: dict[str, Any] = {}
     for word in words:
         if word == "-" or word.startswith("{"):
-            arguments |= _parse_object(sys.stdin.read() if word == "-" else word)
+            given = _parse_json("the arguments", sys.stdin.read() if word == "-" else word)
+            if not isinstance(given, dict):
+                raise click.UsageError('the arguments: JSON, but not an object; write {"key": value}')
+            arguments |= given
             continue
         key, separator, text = word.partition("=")
         if not separator or not key:
@@ -106,13 +109,6 @@ def ask_person(question: str, schema: dict[str, Any]) -> dict[str, Any] | None:
     except click.Abort:
         return None
     return answers
-
-
-def _parse_object(text: str) -> dict[str, Any]:
-    value = _parse_json("the arguments", text)
-    if not isinstance(value, dict):
-        raise click.UsageError('the arguments: JSON, but not an object; write {"key": value}')
-    return value
 
 
 def _parse_json(name: str, text: str) -> Any:

@@ -6,17 +6,22 @@ Only `Toolbox.call` writes records.
 import json
 import logging
 import time
+import uuid
 from collections import deque
-from dataclasses import dataclass, fields, replace
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import anyio
 
 from outrider.core.context import Call
 from outrider.core.database.database import Database, to_storable_text
-from outrider.core.errors import OutriderError
+from outrider.core.errors import AnswerNeeded, OutriderError
 from outrider.core.inflight import InflightCalls
+from outrider.core.result import Result
 from outrider.core.tool import Tool
+from outrider.core.tracing import current_call, start_span
 
 log = logging.getLogger(__name__)
 MAX_WAITING_RECORDS = 10_000  # when the database is unavailable for long, the oldest records are dropped
@@ -57,7 +62,7 @@ class CallRecord:
     provider: str | None = None
 
     @classmethod
-    def from_call(
+    def from_call(  # noqa: PLR0913 - one row of a table
         cls,
         tool: Tool,
         call: Call,
@@ -68,17 +73,19 @@ class CallRecord:
         key: str,
         seconds: float,
         size: int,
+        provider: object = None,
     ) -> "CallRecord":
         """Return the record of a call that has just ended."""
         if tool.private:
             arguments = {name: "[not kept]" if tool.is_private(name) else value for name, value in arguments.items()}
+        caller = {name: getattr(call, name) for name in ("assistant", "thread", "identity", "workspace")}
+        if call.grant is not None:
+            caller |= {"credential": call.grant.credential, "address": call.grant.address}
+        caller["provider"] = str(provider)[:100] if provider else None
         return cls(
             id=key,
             at=time.time(),
             session=to_storable_text(call.session, 200),
-            assistant=_to_storable_or_none(call.assistant),
-            thread=_to_storable_or_none(call.thread),
-            identity=_to_storable_or_none(call.identity),
             toolset=tool.toolset,
             tool=tool.name,
             arguments=_shorten_arguments(arguments),
@@ -86,14 +93,16 @@ class CallRecord:
             message=to_storable_text(message, 1_000),
             seconds=seconds,
             size=size,
-            workspace=_to_storable_or_none(call.workspace),
-            credential=_to_storable_or_none(call.grant.credential if call.grant else None),
-            address=_to_storable_or_none(call.grant.address if call.grant else None),
+            **{name: text and to_storable_text(text, 200) for name, text in caller.items()},
         )
 
-    def with_provider(self, provider: object) -> "CallRecord":
-        """Return the record with the provider's name."""
-        return replace(self, provider=to_storable_text(str(provider), 100))
+
+@dataclass
+class RecordedCall:
+    """A call in progress, with its arguments as far as they are read, and in the end its result."""
+
+    arguments: dict[str, Any] = field(default_factory=dict)
+    result: Result | None = None
 
 
 class CallRecorder:
@@ -113,6 +122,35 @@ class CallRecorder:
         self._record_arrived = anyio.Event()
         self._flush_lock = anyio.Lock()
         self._warned = False
+
+    @contextmanager
+    def record_call(self, tool: Tool, call: Call) -> Generator[RecordedCall]:
+        """Record the body as a call: its span, its log lines, its metrics, and a record with its outcome."""
+        from outrider.core.metrics import TOOL_RESULT_CHARS, TOOL_SECONDS  # loads OpenTelemetry's metrics
+
+        recorded, outcome, message = RecordedCall(), "cancelled", ""
+        key, started = str(uuid.uuid4()), time.monotonic()
+        token = current_call.set((key, call.session))
+        try:
+            with start_span(f"tool {tool.name}", {"gen_ai.tool.name": tool.name, "outrider.toolset": tool.toolset}):
+                yield recorded
+            outcome = "error" if recorded.result is not None and recorded.result.is_error else "ok"
+        except BaseException as error:
+            message = str(error)
+            if isinstance(error, OutriderError):
+                outcome = error.code
+            elif isinstance(error, Exception):
+                outcome = "asks" if isinstance(error, AnswerNeeded) else "bug"
+            raise
+        finally:
+            current_call.reset(token)
+            seconds, result = time.monotonic() - started, recorded.result
+            size, provider = (len(result.text), result.data.get("provider")) if result else (0, None)
+            attributes = {"toolset": tool.toolset, "tool": tool.name, "outcome": outcome}
+            TOOL_SECONDS.record(seconds, attributes)
+            TOOL_RESULT_CHARS.record(size, attributes)
+            about: dict[str, Any] = {"key": key, "seconds": seconds, "size": size, "provider": provider}
+            self.record(CallRecord.from_call(tool, call, recorded.arguments, outcome, message, **about))
 
     def record(self, event: CallRecord) -> None:
         """Queue a record without waiting for the database."""
@@ -181,10 +219,6 @@ class CallRecorder:
             audit_ended = events.c.credential.is_(None) | (events.c.at < now - audited_seconds)
             expired = delete(events).where(events.c.at < now - keep_seconds, audit_ended)
             return (await connection.execute(expired)).rowcount
-
-
-def _to_storable_or_none(text: str | None) -> str | None:
-    return None if text is None else to_storable_text(text, 200)
 
 
 def _shorten_arguments(arguments: dict[str, Any], max_chars: int = 2_000) -> dict[str, Any]:

@@ -157,7 +157,13 @@ class HttpClient:
         self, request: "HttpRequest", source: RequestTarget, status: int, location: str
     ) -> tuple["HttpRequest", RequestTarget]:
         """Return the next request as browsers do (fetch.spec.whatwg.org, HTTP-redirect fetch), with fewer headers."""
-        target = _resolve_location(source, location)
+        try:
+            target = parse_target(location, base=source.url)
+        except InvalidInput as error:
+            message = f"{source.host} redirected to an address that is not valid: {error.message}"
+            if "scheme" in error.details:  # one that is not fetched
+                raise Refused(message, code="egress", hint="use another address", details=error.details) from None
+            raise Unavailable(message, code="redirects", hint="use another address") from None
         same_origin = target.origin == source.origin
         trusted = request.trusted and same_origin
         try:
@@ -185,14 +191,3 @@ class HttpClient:
         import httpcore2
 
         return httpcore2.default_ssl_context()
-
-
-def _resolve_location(source: RequestTarget, location: str) -> RequestTarget:
-    """Parse a Location header. Raises Refused for schemes that are not fetched, else Unavailable."""
-    try:
-        return parse_target(location, base=source.url)
-    except InvalidInput as error:
-        message = f"{source.host} redirected to an address that is not valid: {error.message}"
-        if "scheme" in error.details:
-            raise Refused(message, code="egress", hint="use another address", details=error.details) from None
-        raise Unavailable(message, code="redirects", hint="use another address") from None

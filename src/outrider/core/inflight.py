@@ -57,7 +57,11 @@ class InflightCalls:
     @contextmanager
     def track_call(self, tool: Tool, call: Call, arguments: Mapping[str, Any]) -> Generator[None]:
         """List the call as in progress during the body."""
-        max_remembered = 500
+        max_remembered, max_chars = 500, 200
+        shown: dict[str, str] = {}
+        for name, value in arguments.items():
+            text = "[not shown]" if tool.private and tool.is_private(name) else str(value)[: max_chars + 1]
+            shown[name] = text if len(text) <= max_chars else f"{text[:max_chars]}…"
         inflight = InflightCall(
             uuid.uuid4().hex,
             tool.name,
@@ -66,10 +70,7 @@ class InflightCalls:
             call.session,
             call.run.id if call.run else "",
             time.time(),
-            {
-                name: "[not shown]" if tool.private and tool.is_private(name) else _shorten_value(value)
-                for name, value in arguments.items()
-            },
+            shown,
         )
         self._running[inflight.id] = inflight
         try:
@@ -81,8 +82,3 @@ class InflightCalls:
                 self._ended.move_to_end(session)
                 while len(self._ended) > max_remembered:
                     self._ended.popitem(last=False)
-
-
-def _shorten_value(value: object, max_chars: int = 200) -> str:
-    text = str(value)[: max_chars + 1]
-    return text if len(text) <= max_chars else f"{text[:max_chars]}…"

@@ -34,6 +34,12 @@ class DirectoryEntry:
     size: int | None
     modified_at: float
 
+    def is_hidden_below(self, base: str) -> bool:
+        """Return whether the entry, or a folder between it and `base`, begins with a dot."""
+        path = self.path.removeprefix("./")
+        inner = path.removeprefix(f"{base}/") if base != "." else path
+        return any(part.startswith(".") for part in inner.split("/"))
+
 
 class Jail:
     """The tree below `root`. Paths are relative to it, with `/`, and `.` is the root itself.
@@ -255,6 +261,19 @@ class PathWalk:
                 return None
             with _translate_errors(self._path):
                 raise
+
+
+def make_relative(path: Path, root: Path) -> str | None:
+    """Return a path relative to the root, None for one outside; a relative path as it is.
+
+    Links and `..` in it are checked by the jail that opens it.
+    """
+    if not path.is_absolute():
+        return path.as_posix()
+    for base in (root, root.resolve()):
+        if path.is_relative_to(base):
+            return path.relative_to(base).as_posix()
+    return None
 
 
 @contextmanager

@@ -4,6 +4,7 @@ import math
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
+from dataclasses import dataclass
 
 import anyio
 
@@ -12,6 +13,7 @@ from outrider.core.background import run_background
 HeartbeatFunction = Callable[[str], Awaitable[None]]
 
 
+@dataclass(eq=False)
 class PausableTimeout:
     """A time limit on work that does not count the time in which it is paused.
 
@@ -20,11 +22,12 @@ class PausableTimeout:
         heartbeat: Tells the waiting caller that the work goes on; None if no caller wants to know.
     """
 
-    def __init__(self, scope: anyio.CancelScope, heartbeat: HeartbeatFunction | None) -> None:
-        self.scope = scope
-        self.heartbeat = heartbeat
-        self._pause_depth = 0
-        self._paused_at = self._deadline = self._paused_seconds = 0.0
+    scope: anyio.CancelScope
+    heartbeat: HeartbeatFunction | None
+    _pause_depth: int = 0
+    _paused_at: float = 0.0
+    _deadline: float = 0.0
+    _paused_seconds: float = 0.0
 
     @property
     def paused_seconds(self) -> float:

@@ -33,8 +33,10 @@ def suggest_tools(name: str, offered: Collection[str], usual_names: Mapping[str,
     bare = re.sub(r"^mcp__.*?__", "", name)
     wanted = normalize_name(bare)
     known = [each for each in offered if wanted in map(normalize_name, (each, *usual_names.get(each, "").split()))]
-    close = known or _find_similar(bare, offered)
-    if close:
+    words = _split_words(bare)
+    shared = {each: len(words & _split_words(each)) / len(words | _split_words(each)) for each in offered}
+    similar = sorted((each for each in offered if shared[each] >= 0.5), key=lambda each: -shared[each])
+    if close := known or similar or get_close_matches(bare, offered, n=3):
         return f"did you mean {' or '.join(close[:3])}?"
     listed = ", ".join(offered)
     if len(listed) > max_listed_chars:
@@ -52,14 +54,6 @@ def remove_tool_names(hint: str, withheld: Collection[str]) -> str:
         return hint
     clauses = [clause for clause in re.split(r"(?<=[;,]) ", hint) if names.isdisjoint(re.findall(r"\w+", clause))]
     return " ".join(clauses).removesuffix(";").removesuffix(",") or "choose another tool of those that you have"
-
-
-def _find_similar(name: str, offered: Collection[str]) -> list[str]:
-    """Return the tools that share most words with the name; else those that are spelled like it."""
-    wanted = _split_words(name)
-    shared = {each: len(wanted & _split_words(each)) / len(wanted | _split_words(each)) for each in offered}
-    close = [each for each in offered if shared[each] >= 0.5]
-    return sorted(close, key=lambda each: -shared[each]) or get_close_matches(name, offered, n=3)
 
 
 def _split_words(name: str) -> set[str]:

@@ -1,17 +1,15 @@
 """Call tools, on behalf of MCP hosts, the command line and agents alike."""
 
 import copy
-import time
-import uuid
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from outrider.core.argument_errors import WrongArguments
 from outrider.core.arguments import ReadArguments, parse_arguments
-from outrider.core.call_records import CallRecord, CallRecorder
+from outrider.core.call_records import CallRecorder
 from outrider.core.context import Call
-from outrider.core.errors import AnswerNeeded, NotFound, OutriderError, Unavailable
+from outrider.core.errors import NotFound, OutriderError, Unavailable
 from outrider.core.grant import Grant
 from outrider.core.pausable_timeout import limit_time
 from outrider.core.prompts import OfferedToolCount, Prompt, ToolsetContext, build_toolset_context, call_with_services
@@ -19,7 +17,6 @@ from outrider.core.result import Result, TextBlock
 from outrider.core.tool import InstalledToolNames, Services, Stake, Tool, Toolset
 from outrider.core.tool_policy import ToolPolicy, filter_tools, is_enabled_by_name, require_consent
 from outrider.core.tool_suggestions import remove_tool_names, suggest_tools
-from outrider.core.tracing import start_span, track_call
 
 QuotaCheck = Callable[[Tool, Call], Awaitable[None]]
 # Returns the result of a call that another process must make, or None for one that this process makes.
@@ -194,35 +191,24 @@ class Toolbox:
         """
         call = call or Call()
         tool = self.tools.get(name) or await self.find_tool(name)
-        parsed: dict[str, Any] = {}
-        key = str(uuid.uuid4())
-        started = time.monotonic()
-        outcome, size, message, provider = "ok", 0, "", None
-        try:
-            parsed = parse_arguments(arguments)
-            with (
-                track_call(key, call.session),
-                start_span(f"tool {tool.name}", {"gen_ai.tool.name": tool.name, "outrider.toolset": tool.toolset}),
-            ):
-                read = await self._read_arguments(tool, parsed, call)
-                parsed = read.arguments
-                result = await self._check_and_run(tool, read, call)
-                if read.notes:
-                    result = replace(result, content=(*result.content, TextBlock(read.summary)))
-            size, provider = len(result.text), result.data.get("provider")
-            outcome = "error" if result.is_error else "ok"
-        except BaseException as error:
-            if isinstance(error, OutriderError):
+        with self._events.record_call(tool, call) as record:
+            try:
+                record.arguments = parse_arguments(arguments)
+                read = await self._read_arguments(tool, record.arguments, call)
+                record.arguments = read.arguments
+                if self.quota_check is not None:
+                    await self.quota_check(tool, call)
+                require_consent(tool, self.policy.stakes, call, read.arguments)
+                result = await self.forward_call(tool, read.arguments, call) if self.forward_call else None
+                if result is None:
+                    result = await self._run_with_timeout(tool, read.model, read.arguments, call)
+            except OutriderError as error:
                 await self._improve_hint(error, tool, call)
-            outcome, message = _classify_outcome(error), str(error)
-            raise
-        else:
-            return result
-        finally:
-            seconds = time.monotonic() - started
-            _record_metrics(tool, outcome, seconds, size)
-            record = CallRecord.from_call(tool, call, parsed, outcome, message, key=key, seconds=seconds, size=size)
-            self._events.record(record.with_provider(provider) if provider else record)
+                raise
+            if read.notes:
+                result = replace(result, content=(*result.content, TextBlock(read.summary)))
+            record.result = result
+        return result
 
     async def run_forwarded_call(self, name: str, arguments: dict[str, Any], call: Call) -> Result:
         """Make a call for another process, which has checked consent and records it. Raises as `call`."""
@@ -265,36 +251,9 @@ class Toolbox:
         refused = {name for name, each in self.tools.items() if call.grant and not call.grant.can_use_tool(each)}
         error.hint = remove_tool_names(error.hint, self.find_withheld_names() | refused)
 
-    async def _check_and_run(self, tool: Tool, read: ReadArguments, call: Call) -> Result:
-        arguments = read.arguments
-        if self.quota_check is not None:
-            await self.quota_check(tool, call)
-        require_consent(tool, self.policy.stakes, call, arguments)
-        if self.forward_call is not None:
-            result = await self.forward_call(tool, arguments, call)
-            if result is not None:
-                return result
-        return await self._run_with_timeout(tool, read.model, arguments, call)
-
     async def _run_with_timeout(self, tool: Tool, validated: Any, arguments: dict[str, Any], call: Call) -> Result:
         # `limit_time` raises nothing, so a TimeoutError of the tool itself stays distinct.
         with limit_time(tool.timeout, call.heartbeat), self._events.inflight.track_call(tool, call, arguments):
             return await tool.run(self._services, call, validated)
         message = f"{tool.name} timed out after {tool.timeout:g} s"
         raise Unavailable(message, code="timeout", hint="ask for less at once")
-
-
-def _record_metrics(tool: Tool, outcome: str, seconds: float, size: int) -> None:
-    from outrider.core.metrics import TOOL_RESULT_CHARS, TOOL_SECONDS
-
-    attributes = {"toolset": tool.toolset, "tool": tool.name, "outcome": outcome}
-    TOOL_SECONDS.record(seconds, attributes)
-    TOOL_RESULT_CHARS.record(size, attributes)
-
-
-def _classify_outcome(error: BaseException) -> str:
-    if isinstance(error, OutriderError):
-        return error.code
-    if isinstance(error, AnswerNeeded):
-        return "asks"
-    return "bug" if isinstance(error, Exception) else "cancelled"

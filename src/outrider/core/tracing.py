@@ -13,17 +13,8 @@ from opentelemetry.trace import Span, SpanKind, StatusCode
 from outrider.core.errors import OutriderError
 
 TRACER = trace.get_tracer("outrider")
-current_call: ContextVar[tuple[str, str]] = ContextVar("current_call", default=("", ""))  # its id and session
-
-
-@contextmanager
-def track_call(call: str, session: str) -> Generator[None]:
-    """Assign log lines of the body to a call; `call` is the id of its record."""
-    token = current_call.set((call, session))
-    try:
-        yield
-    finally:
-        current_call.reset(token)
+# The id of the call's record and its session, for log lines.
+current_call: ContextVar[tuple[str, str]] = ContextVar("current_call", default=("", ""))
 
 
 @contextmanager

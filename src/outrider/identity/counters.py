@@ -117,21 +117,21 @@ class QuotaCounters:
     ) -> bool:
         reservation_s = 60
 
-        def increment(window: int, first_value: int) -> None:
+        def increment_window(window: int, first_value: int) -> None:
             insert = self._database.build_insert(counters).values(key=key, window=window, used=first_value)
             connection.execute(
                 insert.on_conflict_do_update(index_elements=["key", "window"], set_={"used": counters.c.used + 1})
             )
 
         # Concurrent callers wait for the lock on this row, and then see our reservation.
-        increment(PERMANENT_WINDOW, 0)
+        increment_window(PERMANENT_WINDOW, 0)
         reserved = select(func.coalesce(func.sum(counters.c.used), 0)).where(
             counters.c.key == key, counters.c.window > now, counters.c.window < PERMANENT_WINDOW
         )
         # Count reservations first: something that starts in between is then counted twice, but never missed.
         if connection.execute(reserved).scalar_one() + count_active(connection) >= limit:
             return False
-        increment(now + reservation_s, 1)
+        increment_window(now + reservation_s, 1)
         return True
 
 

@@ -6,6 +6,7 @@ sentence counts by its own words, its passage's and its neighbours'.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from outrider.core.markdown import find_code_blocks
 from outrider.core.text import count_tokens, cut_tokens
@@ -47,7 +48,12 @@ def find_excerpts(markdown: str, query: str, *, max_tokens: int) -> list[Documen
     if not query_terms.stems or max_tokens < 1:
         return []
     passages = split_passages(markdown)
-    groups = _split_into_sentences(markdown, passages, query_terms)
+    code_blocks = find_code_blocks(markdown)
+    groups = [
+        DocumentSentences(start, end, number, query_terms.count(markdown[start:end]))
+        for number, passage in enumerate(passages)
+        for start, end in split_sentences(markdown, passage, code_blocks)
+    ]
     scores = _score_groups(passages, groups, query_terms)
     min_score = min_score_share * max(scores, default=0.0)
     ranked = [
@@ -59,17 +65,6 @@ def find_excerpts(markdown: str, query: str, *, max_tokens: int) -> list[Documen
     ]
     ranked.sort(key=lambda each: -each.score)  # stable, so that the earlier of two equal ones wins
     return _fit_budget(markdown, _select_excerpts(ranked, max_tokens, query_terms), max_tokens)
-
-
-def _split_into_sentences(
-    markdown: str, passages: Sequence[DocumentPassage], query_terms: QueryTerms
-) -> list[DocumentSentences]:
-    code_blocks = find_code_blocks(markdown)
-    return [
-        DocumentSentences(start, end, number, query_terms.count(markdown[start:end]))
-        for number, passage in enumerate(passages)
-        for start, end in split_sentences(markdown, passage, code_blocks)
-    ]
 
 
 def _score_groups(
@@ -107,20 +102,16 @@ def _select_excerpts(ranked: Sequence[DocumentExcerpt], budget: int, query_terms
         elif chosen:
             misfits += 1
         else:
-            start = _find_best_start(each.text, query_terms)
+            # The line or sentence with the most query terms; of several, the first.
+            starts = [0, *(match.end() for match in SENTENCE_END.finditer(each.text))]
+            pieces = [each.text[start:end] for start, end in pairwise([*starts, len(each.text)])]
+            matches = [len(query_terms.count(piece).counts) for piece in pieces]
+            start = starts[matches.index(max(matches))]
             text = cut_tokens(each.text[start:], budget).text
             return [replace(each, text=text, start=each.start + start, end=each.start + start + len(text))]
         if budget < min_rest_tokens or misfits > max_misfits:
             break
     return chosen
-
-
-def _find_best_start(text: str, query_terms: QueryTerms) -> int:
-    """Return the start of the line or sentence with the most query terms; of several, the first."""
-    starts = [0, *(match.end() for match in SENTENCE_END.finditer(text))]
-    ends = [*starts[1:], len(text)]
-    matches = [len(query_terms.count(text[start:end]).counts) for start, end in zip(starts, ends, strict=True)]
-    return starts[matches.index(max(matches))]
 
 
 def _fit_budget(markdown: str, chosen: list[DocumentExcerpt], budget: int) -> list[DocumentExcerpt]:

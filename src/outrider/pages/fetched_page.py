@@ -1,13 +1,20 @@
 """A page that was fetched, with its document."""
 
+import re
 from dataclasses import dataclass
 
 from outrider.pages.document import Document
-from outrider.pages.fetching.failures import is_login_page
+from outrider.pages.fetching.failures import MAX_CHALLENGE_CHARS
+from outrider.pages.urls import resolve_url
 
 RENDERED_KEY = "rendered"  # in the metadata of documents from a browser
 MARKDOWN_TWIN_KEY = "markdown_twin"  # in the metadata of web pages: the address of the site's own Markdown
+PASSWORD_INPUT = re.compile(r"<input\b[^>]{0,500}\btype\s*=\s*[\"']?password", re.IGNORECASE)
 READ_THROUGH_KEY = "read_through"  # in the metadata of documents from a reader service: its host
+# Pages that only send their reader on (html.spec.whatwg.org, "attr-meta-http-equiv-refresh").
+META_REFRESH = re.compile(r"<meta\b[^>]{0,300}?http-equiv\s*=\s*[\"']?refresh\b[^>]{0,2000}>", re.IGNORECASE)
+CONTENT_ATTRIBUTE = re.compile(r"content\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>]+))", re.IGNORECASE)
+REFRESH_TARGET = re.compile(r"\s*(\d{1,3})(?:\.\d*)?\s*[;,]?\s*url\s*=\s*[\"']?([^\"'\s>]+)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -74,12 +81,30 @@ class FetchedPage:
     @property
     def is_login_page(self) -> bool:
         """Whether the page asks for a password and shows little else."""
-        return is_login_page(self.html or "", self.document.text)
+        has_little_text = len(self.document.text) < MAX_CHALLENGE_CHARS
+        return has_little_text and PASSWORD_INPUT.search(self.html or "") is not None
 
     @property
     def title(self) -> str:
         """The document's title, else the address."""
         return self.document.title or self.url
+
+    def find_refresh_target(self) -> str:
+        """Return the address to which a nearly empty page redirects at once.
+
+        It is that of a meta element; an empty string without one.
+        """
+        head_chars = 20_000  # the element is near the beginning
+        max_delay_s = 5  # a page with a longer delay is meant to be read first
+        if self.html is None or not self.is_nearly_empty:
+            return ""
+        element = META_REFRESH.search(self.html[:head_chars])
+        content = CONTENT_ATTRIBUTE.search(element[0]) if element else None
+        refresh = REFRESH_TARGET.match(next(filter(None, content.groups()), "")) if content else None
+        if refresh is None or int(refresh[1]) > max_delay_s:
+            return ""
+        target = resolve_url(refresh[2].replace("&amp;", "&"), self.url).partition("#")[0]
+        return target if target.startswith("http") and target != self.url else ""
 
 
 def describe_remote_reading(page: FetchedPage) -> str:

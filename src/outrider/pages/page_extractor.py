@@ -49,7 +49,7 @@ class PageExtractor:
         # Reserved for stopping the reader and reporting that the rest was not enough.
         report_share, min_report_s, max_report_share = 0.1, 1.0, 0.25
         http_partial_content = 206
-        size = _measure_resource(response)
+        size = response.full_bytes
         mime = detect_mime_type(response.content_type, response.body, response.url)
         reader = find_reader(mime, response.url, size)
         fragment = fragment if reader.has_fragments else UrlFragment()
@@ -89,10 +89,3 @@ class PageExtractor:
 
     def _build_input(self, body: bytes, url: str, mime: str, charset: str | None, *, main: bool) -> ReaderInput:
         return ReaderInput(body, url, mime, charset, main, read_nested=read_nested)
-
-
-def _measure_resource(response: HttpResponse) -> int:
-    """Return the bytes of the whole resource: what the server declares, or more if more has arrived."""
-    declared = response.headers.get("content-length", "")
-    is_number = declared.isascii() and declared.isdigit() and len(declared) < 16
-    return max(int(declared) if is_number else 0, len(response.body))

@@ -21,7 +21,6 @@ from outrider.pages.fetching.failures import is_bot_wall
 from outrider.pages.fetching.remote_reader import RemoteReader, is_refusal
 from outrider.pages.fragment import UrlFragment, parse_fragment
 from outrider.pages.options import DEFAULT_READ_OPTIONS, ReadOptions, RenderMode
-from outrider.pages.refresh import find_refresh_target
 from outrider.pages.settings import PagesSettings
 from outrider.pages.site_markdown import SiteMarkdown
 
@@ -93,7 +92,7 @@ class Pages:
         with self._limit_time(address):
             page = first = await self._read_url(address, parse_fragment(url), options)
             for _ in range(max_refreshes):
-                if not (target := find_refresh_target(page)):
+                if not (target := page.find_refresh_target()):
                     break
                 page = await self._read_url(target, UrlFragment(), options)
             return replace(page, requested_url=first.requested_url)
@@ -148,15 +147,12 @@ class Pages:
         """
         from outrider.pages.cache.page_search import search_pages
 
-        hits = await search_pages(self._database, query, limit)
-        return [hit for hit in hits if self._is_permitted(hit.url)]
-
-    def _is_permitted(self, url: str) -> bool:
-        try:
-            self._http.check_url(url)
-        except OutriderError:
-            return False
-        return True
+        permitted: list[LocalHit] = []
+        for hit in await search_pages(self._database, query, limit):
+            with suppress(OutriderError):
+                self._http.check_url(hit.url)
+                permitted.append(hit)
+        return permitted
 
     async def _read_url(self, address: str, fragment: UrlFragment, options: ReadOptions) -> FetchedPage:
         """Look in the cache, check robots.txt, fetch, extract, render and store one page."""
@@ -167,15 +163,19 @@ class Pages:
             # The rules may have changed since it was cached.
             self._http.check_url(address)
             self._http.check_url(cached.page.url)
-            if self._is_fresh(cached, options.max_age):
+            if cached.is_fresh(self._clock(), options.max_age, default_max_age=self._settings.max_age):
                 return cached.page
 
         if (options.robots or self._settings.robots) == "respect":
             await self.robots_policy.check_allowed(url)
 
         conditions = build_conditions(cached.etag, cached.last_modified) if cached else {}
+        wants_markdown = options.markdown_first and options.main and options.render != "always" and not fragment.suffix
         try:
-            response, page = await self._request_page(url, conditions, options, is_part=bool(fragment.suffix))
+            if wants_markdown and self._site_markdown.is_expected(url):
+                response, page = await self._site_markdown.read_negotiated(url, conditions)
+            else:
+                response, page = await self._fetch_page(url, conditions), None
         except OutriderError as error:
             return await self._replace_failed_page(address, error, options, cached)
         if response.status == 304 and cached is not None:
@@ -188,15 +188,6 @@ class Pages:
             page = await self._take_markdown_twin(page, response, options)
         await self._store_page(page, response, now, main=options.main)
         return page
-
-    async def _request_page(
-        self, url: str, conditions: dict[str, str], options: ReadOptions, *, is_part: bool
-    ) -> tuple[HttpResponse, FetchedPage | None]:
-        """Return the response, and the page already if it is the Markdown of a site that is known for it."""
-        is_markdown_wanted = options.markdown_first and options.main and options.render != "always" and not is_part
-        if is_markdown_wanted and self._site_markdown.is_expected(url):
-            return await self._site_markdown.read_negotiated(url, conditions)
-        return await self._fetch_page(url, conditions), None
 
     async def _replace_failed_page(
         self, address: str, error: OutriderError, options: ReadOptions, cached: "CacheEntry | None"
@@ -226,12 +217,6 @@ class Pages:
         if cached.page.is_negotiated_markdown and not options.markdown_first:
             return None
         return replace(cached, page=replace(cached.page, requested_url=url))
-
-    def _is_fresh(self, cached: "CacheEntry", max_age: float | None) -> bool:
-        age = self._clock() - cached.checked_at
-        if max_age is not None:
-            return 0 <= age < max_age
-        return 0 <= age < self._settings.max_age or self._clock() < cached.fresh_until
 
     async def _fetch_page(self, url: str, conditions: dict[str, str]) -> HttpResponse:
         """Fetch the body; if it was cut and half of it cannot be read, fetch it again with the larger limit."""
@@ -397,7 +382,7 @@ class Pages:
 
     @cached_property
     def _site_markdown(self) -> SiteMarkdown:
-        async def extract(response: HttpResponse, url: str) -> FetchedPage:
+        async def extract_page(response: HttpResponse, url: str) -> FetchedPage:
             return await self._extractor.extract_page(response, url, UrlFragment(), main=True, fetched_at=self._clock())
 
-        return SiteMarkdown(self._fetch_page, extract, self._clock)
+        return SiteMarkdown(self._fetch_page, extract_page, self._clock)

@@ -56,6 +56,13 @@ class Playbook:
     updated_at: float
     workspace: str | None = None
 
+    def contains_text(self, text: str) -> bool:
+        """Return whether the assistant's name, the goal or a step contains the text, in any case."""
+        fields = [self.assistant, self.content.goal, self.content.initialCommand]
+        for step in self.content.workflow:
+            fields += (step.stepId, step.description, step.action.toolName)
+        return any(text.casefold() in field.casefold() for field in fields)
+
 
 @dataclass(frozen=True)
 class PlaybookRun:

@@ -101,7 +101,8 @@ class PlaybookStore:
         scanned = build_batch(
             rows, scanned_rows, _parse_playbook, lambda row: format_cursor(row["created_at"], row["id"])
         )
-        matches = [playbook for playbook in scanned.items if _contains_text(playbook, text)]
+        # The database holds contents as JSON, so it cannot tell which contain the text.
+        matches = [playbook for playbook in scanned.items if playbook.contains_text(text)]
         if len(matches) <= limit:
             return Batch(matches, scanned.after)
         return Batch(matches[:limit], format_cursor(matches[limit - 1].created_at, matches[limit - 1].id))
@@ -247,14 +248,6 @@ def _merge_changes(content: Workflow, changes: dict[str, Any]) -> Workflow:
 def _parse_playbook(row: Any) -> Playbook:
     content = Workflow.model_validate(row["content"])
     return Playbook(row["id"], row["assistant"], content, row["created_at"], row["updated_at"], row["workspace"])
-
-
-def _contains_text(playbook: Playbook, text: str) -> bool:
-    """Return whether the playbook contains the text; the database holds its content as JSON, so it cannot tell."""
-    content = playbook.content
-    step_texts = (field for step in content.workflow for field in (step.stepId, step.description, step.action.toolName))
-    texts = (playbook.assistant, content.goal, content.initialCommand, *step_texts)
-    return any(text.casefold() in field.casefold() for field in texts)
 
 
 def _build_not_found_error(name: str) -> NotFound:

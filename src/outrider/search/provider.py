@@ -4,14 +4,14 @@ A provider is one file under `providers/`, found by discovery (`core.discovery`)
 entry-point group `outrider.search_providers`.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Literal, Protocol
 
 from outrider.core.context import Call
-from outrider.core.errors import InvalidInput
-from outrider.core.http import HttpResponse
+from outrider.core.errors import InvalidInput, NotConfigured
+from outrider.core.http import HttpClient, HttpResponse, RequestLimits
 from outrider.search.agent_browser import AgentBrowser
 from outrider.search.failures import FailureCode, build_failure
 from outrider.search.urls import normalize_site, split_site
@@ -56,6 +56,14 @@ class Query:
     exclude: tuple[str, ...] = ()
     safe: SafeSearch = "moderate"
     caller: Call | None = field(default=None, compare=False, repr=False)
+
+    def covers_date(self, published: str | None) -> bool:
+        """Return whether a result is of the days asked for, as far as its date is known."""
+        try:
+            day = date.fromisoformat((published or "")[:10])
+        except ValueError:
+            return True
+        return (self.since is None or self.since <= day) and (self.until is None or day <= self.until)
 
     def __post_init__(self) -> None:
         if not self.text.strip():
@@ -159,6 +167,17 @@ class CallRate:
     calls: float
     seconds: float = 1.0
 
+    @classmethod
+    def from_setting(cls, value: Any, default: "CallRate", where: str) -> "CallRate":
+        """Return the rate that a setting names, the default for None. Raises NotConfigured."""
+        if value is None:
+            return default
+        numbers: Sequence[Any] = value if isinstance(value, list | tuple) else [value, 1.0]
+        are_positive = [isinstance(each, int | float) and not isinstance(each, bool) and each > 0 for each in numbers]
+        if len(numbers) == 2 and all(are_positive):
+            return cls(float(numbers[0]), float(numbers[1]))
+        raise NotConfigured(f"{where}: rate must be calls per second, or [calls, seconds], not {value!r}")
+
 
 @dataclass(frozen=True)
 class ProviderAccess:
@@ -209,6 +228,23 @@ class ProviderRequest:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     json: Any = field(default=None, repr=False)
     notes: tuple[str, ...] = ()
+
+    async def send(self, http: HttpClient, access: ProviderAccess) -> HttpResponse:
+        """Send it within the access's limits; values of None are left out."""
+        headers = {"Accept": "application/json", **self.headers}
+        headers |= {"User-Agent": access.user_agent} if access.user_agent else {}
+        body = self.json
+        if isinstance(body, dict):
+            body = {name: value for name, value in body.items() if value is not None}
+        return await http.request(
+            self.method,
+            self.url,
+            params={name: str(value) for name, value in self.params.items() if value is not None} or None,
+            headers=headers,
+            json=body,
+            limits=RequestLimits(timeout_s=access.timeout, max_body_bytes=5_000_000),  # genuine answers are far smaller
+            trusted=access.trusted,
+        )
 
 
 @dataclass(frozen=True)

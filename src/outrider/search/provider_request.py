@@ -4,12 +4,12 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, NoReturn
 
 from outrider.core.errors import OutriderError
-from outrider.core.http import HttpClient, HttpResponse, RequestLimits
+from outrider.core.http import HttpClient, HttpResponse
 from outrider.search.block_pages import detect_block, is_html_page
 from outrider.search.failures import ERROR_CLASSES, FailureCode, build_failure, classify_status
 from outrider.search.hits import clean_text, to_hits
@@ -90,7 +90,8 @@ async def query_provider(
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError):
         # The provider decides what it sends; a mapping that fails on it has met a bad reply.
         raise build_failure("bad_reply", f"{provider.title} answered in an unknown shape") from None
-    hits = [hit for hit in to_hits(fetched.items, query, provider.name, access.secrets) if _is_within_dates(hit, query)]
+    hits = to_hits(fetched.items, query, provider.name, access.secrets)
+    hits = [hit for hit in hits if query.covers_date(hit.published)]
     hits = hits if provider.supports("page", query, keyless=access.keyless) else hits[query.offset :]
     return ProviderAnswer(
         tuple(hits[: query.count]), (*notes, *fetched.notes), fetched.quota_left, fetched.pause_s, fetched.engine
@@ -187,15 +188,6 @@ def _paginate_query(provider: SearchProvider, access: ProviderAccess, query: Que
     return adapted, f"{provider.title} gives at most {max_count} results a page" if query.count > max_count else ""
 
 
-def _is_within_dates(hit: SearchHit, query: Query) -> bool:
-    """Return whether the hit is of the days asked for, as far as its date is known."""
-    try:
-        day = date.fromisoformat((hit.published or "")[:10])
-    except ValueError:
-        return True
-    return (query.since is None or query.since <= day) and (query.until is None or day <= query.until)
-
-
 async def _fetch_page(
     provider: SearchProvider, access: ProviderAccess, query: Query, http: HttpClient, services: SearchServices
 ) -> FetchedItems:
@@ -230,7 +222,7 @@ async def _fetch_results(
 
     async def send_request(request: ProviderRequest) -> HttpResponse:
         notes.extend(request.notes)
-        return await _send_request(request, access, http)
+        return await request.send(http, access)
 
     reply = await (
         provider.send_requests(send_request, query, access)
@@ -248,25 +240,6 @@ async def _fetch_results(
     items = provider.parse_results(body, query)
     return FetchedItems(
         items, tuple(dict.fromkeys(notes)), provider.read_quota(reply), pause_s=provider.read_pause(reply)
-    )
-
-
-async def _send_request(request: ProviderRequest, access: ProviderAccess, http: HttpClient) -> HttpResponse:
-    max_body_bytes = 5_000_000  # genuine answers are far smaller
-    headers = {"Accept": "application/json", **request.headers}
-    if access.user_agent:
-        headers["User-Agent"] = access.user_agent
-    body = request.json
-    if isinstance(body, dict):
-        body = {name: value for name, value in body.items() if value is not None}
-    return await http.request(
-        request.method,
-        request.url,
-        params={name: str(value) for name, value in request.params.items() if value is not None} or None,
-        headers=headers,
-        json=body,
-        limits=RequestLimits(timeout_s=access.timeout, max_body_bytes=max_body_bytes),
-        trusted=access.trusted,
     )
 
 

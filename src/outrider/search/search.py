@@ -5,7 +5,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Literal
 
 import anyio
@@ -66,6 +66,8 @@ class Search:
         self._build_services = build_services
         self._environ = environ or {}
         self._clock = clock
+        # By profile and `browse`; only whether a provider is available changes between searches.
+        self._plan = lru_cache(maxsize=16)(partial(plan_search, settings, self._environ))
 
     async def find(
         self,
@@ -92,11 +94,9 @@ class Search:
         """
         parallelism: Mapping[SearchDepth, int] = {"quick": 1, "balanced": 3, "wide": 6}
         if source:
-            plan = plan_source(self._settings, self._environ, source, now=self._clock())
+            plan = plan_source(self._settings, self._environ, source)
         else:
-            plan = plan_search(
-                self._settings, self._environ, self._services, now=self._clock(), profile=profile, browse=browse
-            )
+            plan = self._plan(profile=profile, browse=browse).select_available(self._services)
         if not plan.candidates:
             raise NotConfigured(
                 "no search provider is configured: no API key is set and search.keyless is off",
@@ -125,7 +125,7 @@ class Search:
         Sources are asked for `requests`, which all of them know. The message of a successful attempt is the title of
         the first result.
         """
-        plan = plan_search(self._settings, self._environ, self._services, now=self._clock())
+        plan = self._plan().select_available(self._services)
         sources = list_source_candidates(self._settings, self._environ)
         attempts: list[SearchAttempt] = []
         for candidate in (*plan.candidates, *sources):

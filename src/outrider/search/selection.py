@@ -1,8 +1,8 @@
 """Select and order the search providers that settings and environment make usable."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any
@@ -45,6 +45,12 @@ class SearchPlan:
     candidates: tuple[Candidate, ...]
     profile: str = ""
     warnings: tuple[str, ...] = ()
+
+    def select_available(self, services: SearchServices) -> "SearchPlan":
+        """Return the plan without providers that lack a service now; the profile's stays, and fails with its reason."""
+        available = [each for each in self.candidates if not each.provider.explain_unavailable(services)]
+        preferred = [each for each in self.candidates[:1] if self.profile and each not in available[:1]]
+        return replace(self, candidates=(*preferred, *available))
 
 
 @dataclass(frozen=True)
@@ -105,9 +111,7 @@ def resolve_provider(name: str, setting: str) -> SearchProvider:
 def plan_search(
     settings: SearchSettings,
     environ: Mapping[str, str],
-    services: SearchServices,
     *,
-    now: float,
     profile: str | None = None,
     browse: bool = False,
 ) -> SearchPlan:
@@ -118,20 +122,19 @@ def plan_search(
     Raises NotConfigured for an unknown provider or a profile without real credentials.
     """
     disabled = {resolve_provider(name, "search.disabled").name for name in settings.disabled}
-    profile_name, warnings = _select_profile(settings, profile)
+    profile_name, warnings = settings.select_profile(profile)
     chain = [
         candidate
-        for candidate in _build_chain(settings, environ, services, browse=browse)
+        for candidate in _build_chain(settings, environ, browse=browse)
         if candidate.provider.name not in disabled
     ]
     if profile_name:
         preferred = _build_profile_candidate(settings, profile_name, disabled, warnings)
         chain = [preferred, *(candidate for candidate in chain if not candidate.is_same_access(preferred))]
-    candidates = tuple(Candidate(each.provider, each.access.with_time(now)) for each in chain)
-    return SearchPlan(candidates, profile_name, tuple(warnings))
+    return SearchPlan(tuple(chain), profile_name, tuple(warnings))
 
 
-def plan_source(settings: SearchSettings, environ: Mapping[str, str], name: str, *, now: float) -> SearchPlan:
+def plan_source(settings: SearchSettings, environ: Mapping[str, str], name: str) -> SearchPlan:
     """Return a plan that asks one source. Raises InvalidInput for an unknown one, NotConfigured for one turned off."""
     if name not in load_sources():
         raise InvalidInput(f"source: must be one of {', '.join(load_sources())}, not {name!r}")
@@ -142,7 +145,7 @@ def plan_source(settings: SearchSettings, environ: Mapping[str, str], name: str,
             hint="leave out `source` to search the web",
             code="source_disabled",
         )
-    return SearchPlan(tuple(Candidate(each.provider, each.access.with_time(now)) for each in found))
+    return SearchPlan(tuple(found))
 
 
 def list_source_candidates(settings: SearchSettings, environ: Mapping[str, str]) -> list[Candidate]:
@@ -152,7 +155,7 @@ def list_source_candidates(settings: SearchSettings, environ: Mapping[str, str])
     for source in load_sources().values():
         content = settings.providers.get(source.name, {})
         _check_fields(source, content)
-        candidate = _build_candidate(source, content, environ, settings, SearchServices())
+        candidate = _build_candidate(source, content, environ, settings)
         if candidate is not None and source.name not in disabled:
             candidates.append(candidate)
     return candidates
@@ -170,10 +173,8 @@ def explain_providers(
     Raises NotConfigured if the settings name a provider that does not exist.
     """
     services, health = services or SearchServices(), health or {}
-    usable = plan_search(
-        settings.model_copy(update={"profile": ""}), environ, services, now=0.0, browse=True
-    ).candidates
-    chain = sorted(usable, key=lambda each: each.provider.uses_browser)
+    plan = plan_search(settings.model_copy(update={"profile": ""}), environ, browse=True).select_available(services)
+    chain = sorted(plan.candidates, key=lambda each: each.provider.uses_browser)
     ready = {each.provider.name: each.access for each in (*chain, *list_source_candidates(settings, environ))}
     disabled = {resolve_provider(name, "search.disabled").name for name in settings.disabled}
     in_chain = [each.provider.name for each in chain]
@@ -217,24 +218,6 @@ def _build_status(  # noqa: PLR0917 - one row of a report needs everything
     )
 
 
-def _select_profile(settings: SearchSettings, profile: str | None) -> tuple[str, list[str]]:
-    """Return the profile in force, "" for the default chain, and warnings about unusable profiles."""
-    name = (settings.profile if profile is None else profile).strip()
-    warnings = [
-        f"search profile {each!r} is ignored: it is not an object"
-        for each, content in settings.profiles.items()
-        if not isinstance(content, dict)
-    ]
-    if name in ("", "default"):
-        return "", warnings
-    if isinstance(settings.profiles.get(name), dict):
-        return name, warnings
-    if name not in settings.profiles:
-        others = ", ".join(sorted(settings.profiles)) or "none"
-        warnings.append(f"no search profile {name!r} (profiles: {others}); the default chain is used")
-    return "", warnings
-
-
 def _build_profile_candidate(settings: SearchSettings, name: str, disabled: set[str], warnings: list[str]) -> Candidate:
     content: Mapping[str, Any] = settings.profiles[name]
     where = f"search profile {name!r}"
@@ -258,9 +241,7 @@ def _build_profile_candidate(settings: SearchSettings, name: str, disabled: set[
     return Candidate(provider, access)
 
 
-def _build_chain(
-    settings: SearchSettings, environ: Mapping[str, str], services: SearchServices, *, browse: bool = False
-) -> list[Candidate]:
+def _build_chain(settings: SearchSettings, environ: Mapping[str, str], *, browse: bool = False) -> list[Candidate]:
     for name in settings.providers:
         _check_fields(resolve_provider(name, "search.providers"), settings.providers[name])
     contents = {resolve_provider(name, "").name: content for name, content in settings.providers.items()}
@@ -284,7 +265,7 @@ def _build_chain(
         candidate
         for provider in load_providers().values()
         if not provider.uses_browser or provider.name in wanted  # else a browser would be looked for in vain
-        if (candidate := _build_candidate(provider, contents.get(provider.name, {}), environ, settings, services))
+        if (candidate := _build_candidate(provider, contents.get(provider.name, {}), environ, settings))
     ]
     return sorted(candidates, key=rank_candidate)
 
@@ -294,10 +275,7 @@ def _build_candidate(
     content: Mapping[str, Any],
     environ: Mapping[str, str],
     settings: SearchSettings,
-    services: SearchServices,
 ) -> Candidate | None:
-    if provider.explain_unavailable(services):
-        return None
     credentials = _collect_credentials(provider, content, environ)
     has_key = bool(provider.credentials) and not _list_missing(provider, credentials)
     # `search.keyless` is about web services; the local index needs neither a key nor a network.
@@ -362,7 +340,7 @@ def _build_access(
         keyless=keyless,
         timeout=_parse_timeout(content.get("timeout_s"), provider.timeout_s, warnings, where),
         user_agent="" if is_placeholder(agent) else str(agent).strip(),
-        rate=_parse_rate(content.get("rate"), provider.keyless_rate if keyless else provider.rate, where),
+        rate=CallRate.from_setting(content.get("rate"), provider.keyless_rate if keyless else provider.rate, where),
     )
 
 
@@ -378,15 +356,3 @@ def _parse_timeout(value: Any, default: float, warnings: list[str], where: str) 
         warnings.append(f"{where}: timeout_s must be above 0 and at most {max_timeout_s:g}; {default:g} is used")
         return default
     return seconds
-
-
-def _parse_rate(value: Any, default: CallRate, where: str) -> CallRate:
-    if value is None:
-        return default
-    numbers: Sequence[Any] = value if isinstance(value, list | tuple) else [value, 1.0]
-    are_positive = [
-        isinstance(number, int | float) and not isinstance(number, bool) and number > 0 for number in numbers
-    ]
-    if len(numbers) == 2 and all(are_positive):
-        return CallRate(float(numbers[0]), float(numbers[1]))
-    raise NotConfigured(f"{where}: rate must be calls per second, or [calls, seconds], not {value!r}")

@@ -60,3 +60,20 @@ class SearchSettings(BaseModel):
         default=3, ge=0, description="Most results of one host when answers are merged; 0 for any number"
     )
     deadline_s: float = Field(default=60.0, gt=0, description="Seconds after which a search returns what it has")
+
+    def select_profile(self, profile: str | None) -> tuple[str, list[str]]:
+        """Return the profile in force, "" for the default chain, and warnings about unusable profiles."""
+        name = (self.profile if profile is None else profile).strip()
+        warnings = [
+            f"search profile {each!r} is ignored: it is not an object"
+            for each, content in self.profiles.items()
+            if not isinstance(content, dict)
+        ]
+        if name in ("", "default"):
+            return "", warnings
+        if isinstance(self.profiles.get(name), dict):
+            return name, warnings
+        if name not in self.profiles:
+            others = ", ".join(sorted(self.profiles)) or "none"
+            warnings.append(f"no search profile {name!r} (profiles: {others}); the default chain is used")
+        return "", warnings

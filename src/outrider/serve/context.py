@@ -99,11 +99,14 @@ class ConnectionContexts:
         reporter = ProgressReporter(context)
         # Older clients have a session id over HTTP; newer protocols have none.
         connection_session = "" if defaults.chosen else read_header(context, "mcp-session-id")
+        client = context.session.client_params
+        client_name = _read_text({"name": client.client_info.name}, "name") if client else None
         decisions = step.get("decisions")
         key = meta.get(IDEMPOTENCY_META_KEY) or read_header(context, IDEMPOTENCY_HEADER)
         call = Call(
             session=_read_text(meta, "session_id") or connection_session or defaults.session,
-            assistant=_read_text(meta, "assistant_id") or defaults.assistant or read_client_name(context),
+            # No host names an assistant, but all give themselves a name.
+            assistant=_read_text(meta, "assistant_id") or defaults.assistant or client_name,
             thread=_read_text(meta, "thread_id") or defaults.thread or None,
             message=_read_text(meta, "message_id"),
             workspace=_read_text(meta, "workspace") or defaults.workspace or None,
@@ -146,14 +149,13 @@ def apply_principal(call: Call, caller: "Caller", workspace: str | None) -> Call
     )
 
 
+@dataclass
 class ProgressReporter:
     """Sends strictly increasing progress of one request: at most five notices per second, and always the last."""
 
-    def __init__(self, context: ServerRequestContext[Any, Any]) -> None:
-        self._context = context
-        self._token = (context.meta or {}).get("progress_token")
-        self._last_progress = -1.0
-        self._sent_at = 0.0
+    context: ServerRequestContext[Any, Any]
+    _last_progress: float = -1.0
+    _sent_at: float = 0.0
 
     async def __call__(
         self, done: float, total: float | None, message: str, data: dict[str, Any] | None = None
@@ -167,14 +169,15 @@ class ProgressReporter:
         if done <= self._last_progress or too_soon:
             return
         self._last_progress, self._sent_at = done, now
-        if data is None or self._token is None:
-            await self._context.session.report_progress(done, total, message)
+        token = (self.context.meta or {}).get("progress_token")
+        if data is None or token is None:
+            await self.context.session.report_progress(done, total, message)
             return
         params = ProgressNotificationParams(
-            progress_token=self._token, progress=done, total=total, message=message, _meta={"data": data}
+            progress_token=token, progress=done, total=total, message=message, _meta={"data": data}
         )
-        await self._context.session.send_notification(
-            ProgressNotification(params=params), related_request_id=self._context.request_id
+        await self.context.session.send_notification(
+            ProgressNotification(params=params), related_request_id=self.context.request_id
         )
 
     async def report_alive(self, message: str) -> None:
@@ -185,12 +188,6 @@ class ProgressReporter:
 def _read_text(meta: Mapping[str, Any], name: str) -> str | None:
     value = meta.get(name)
     return value[:200] if isinstance(value, str) and value else None
-
-
-def read_client_name(context: ServerRequestContext[Any, Any]) -> str | None:
-    """Return the name that the client gave itself (`clientInfo.name`): no host names an assistant, but all do this."""
-    params = context.session.client_params
-    return _read_text({"name": params.client_info.name}, "name") if params else None
 
 
 def read_header(context: ServerRequestContext[Any, Any], name: str) -> str | None:

@@ -85,10 +85,19 @@ async def ask_client(context: ServerRequestContext[Any, Any], call: Call, questi
 
     Raises Refused if the call needs consent and the client cannot ask for it.
     """
+
+    async def send_heartbeats() -> None:
+        interval_s: Final = 15.0  # some clients drop calls that are silent for 60 s
+        while True:
+            await anyio.sleep(interval_s)
+            await call.heartbeat("waiting for a person")
+
     if not can_ask(context):
         raise build_consent_error(question, "Your client cannot ask the user.")
+    message, fields = _format_message(question), _build_form(question)
     try:
-        form = await _elicit_form(context, call, question)
+        async with run_background(send_heartbeats):
+            form = await context.session.elicit_form(message, fields, context.request_id)
     except MCPError as error:
         if question.questions:
             return replace(call, state=question.state, answers={})
@@ -107,19 +116,6 @@ def build_consent_error(question: AnswerNeeded, reason: str) -> Refused:
         code="consent_needed",
         hint='the operator can allow it: OUTRIDER_TOOLS__STAKES={"<tool>": "never_ask"}',
     )
-
-
-async def _elicit_form(context: ServerRequestContext[Any, Any], call: Call, question: AnswerNeeded) -> ElicitResult:
-    """Show the form and return it answered; send heartbeats until then."""
-
-    async def send_heartbeats() -> None:
-        interval_s: Final = 15.0  # some clients drop calls that are silent for 60 s
-        while True:
-            await anyio.sleep(interval_s)
-            await call.heartbeat("waiting for a person")
-
-    async with run_background(send_heartbeats):
-        return await context.session.elicit_form(_format_message(question), _build_form(question), context.request_id)
 
 
 def _is_allowed(answer: ElicitResult) -> bool:

@@ -1,8 +1,8 @@
 """Read each source of settings into a plain dictionary."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
@@ -32,6 +32,17 @@ class SettingsLayer:
     values: dict[str, Any]
     warnings: tuple[str, ...] = ()
     extended_lists: frozenset[SettingPath] = frozenset()
+
+    def drop_settings(self, names: Collection[str]) -> "SettingsLayer":
+        """Return the layer without settings that no longer exist, and with a warning for each."""
+        removed: list[str] = []
+        values: dict[str, Any] = {}
+        for setting, value in flatten_values(self.values):
+            if (name := ".".join(setting)) in names:
+                removed.append(f"{self.origin}: {name!r} is ignored: its value is fixed now; remove the setting")
+            else:
+                set_value(values, setting, value)
+        return replace(self, values=values, warnings=(*self.warnings, *removed)) if removed else self
 
 
 def load_file(path: Path) -> SettingsLayer:

@@ -8,7 +8,7 @@ import logging
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, get_args
@@ -159,12 +159,21 @@ def load(
     home, workspace = home or Path.home(), workspace or Path.cwd()
     merged: dict[str, Any] = {"data_dir": home / ".outrider"}
     origins: dict[SettingPath, str] = {}
-    layers_read = [_drop_removed_settings(layer) for layer in _load_layers(dict(flags or {}), environ, home, workspace)]
+    layers_read = [
+        layer.drop_settings(REMOVED_SETTINGS) for layer in _load_layers(dict(flags or {}), environ, home, workspace)
+    ]
     for layer in layers_read:
         _apply_layer(layer, merged, origins)
     warnings = tuple(warning for layer in layers_read for warning in layer.warnings)
     servers_file = home / ".outrider" / "mcp.json"
-    return LoadedSettings(_validate_settings(merged, origins), origins, warnings, environ, workspace, servers_file)
+    try:
+        settings = Settings.model_validate(merged)
+    except ValidationError as error:
+        errors = error.errors(include_url=False, include_input=False)
+        problems = "; ".join(_describe_problem(dict(each), origins) for each in errors)
+        hint = "`outrider config schema` lists every setting"
+        raise InvalidInput(f"settings: {problems}", code="bad_settings", hint=hint) from None
+    return LoadedSettings(settings, origins, warnings, environ, workspace, servers_file)
 
 
 def create_profile_template(home: Path | None = None) -> None:
@@ -202,19 +211,6 @@ def _load_layers(flags: dict[str, Any], environ: Mapping[str, str], home: Path, 
     ]
 
 
-def _drop_removed_settings(layer: SettingsLayer) -> SettingsLayer:
-    removed: list[str] = []
-    values: dict[str, Any] = {}
-    for setting, value in flatten_values(layer.values):
-        if ".".join(setting) in REMOVED_SETTINGS:
-            removed.append(
-                f"{layer.origin}: {'.'.join(setting)!r} is ignored: its value is fixed now; remove the setting"
-            )
-        else:
-            layers.set_value(values, setting, value)
-    return replace(layer, values=values, warnings=(*layer.warnings, *removed)) if removed else layer
-
-
 def _apply_layer(layer: SettingsLayer, merged: dict[str, Any], origins: dict[SettingPath, str]) -> None:
     """Merge one layer over the weaker ones."""
     for setting, value in flatten_values(layer.values):
@@ -235,17 +231,6 @@ def _apply_layer(layer: SettingsLayer, merged: dict[str, Any], origins: dict[Set
         except InvalidInput as error:
             raise InvalidInput(f"{layer.origin}: {error.message}", code="bad_settings") from None
         origins[setting] = layer.origin if weaker is None else f"{origins[setting]} and {layer.origin}"
-
-
-def _validate_settings(merged: dict[str, Any], origins: Mapping[SettingPath, str]) -> Settings:
-    try:
-        return Settings.model_validate(merged)
-    except ValidationError as error:
-        errors = error.errors(include_url=False, include_input=False)
-    problems = [_describe_problem(dict(each), origins) for each in errors]
-    raise InvalidInput(
-        "settings: " + "; ".join(problems), code="bad_settings", hint="`outrider config schema` lists every setting"
-    )
 
 
 def _describe_problem(error: dict[str, Any], origins: Mapping[SettingPath, str]) -> str:

@@ -115,7 +115,13 @@ def _render_edits(edits: list[_Edit]) -> str:
             lines += [f"- {_shorten_line(text)}" for text in edit.removed] + [
                 f"+ {_shorten_line(text)}" for text in edit.added
             ]
-    return _limit_length(lines)
+    size = 0
+    for number, line in enumerate(lines):
+        size += len(line) + 1
+        if size > MAX_DIFFERENCE_CHARS:
+            lines[number:] = [f"(and {len(lines) - number} more lines)"]
+            break
+    return "\n".join(lines)
 
 
 def _cut_shared_ends(old: str, new: str) -> tuple[str, str]:
@@ -140,15 +146,3 @@ def _cut_shared_ends(old: str, new: str) -> tuple[str, str]:
 def _shorten_line(text: str) -> str:
     max_line_chars = 600
     return text if len(text) <= max_line_chars else text[: max_line_chars - 1] + "…"
-
-
-def _limit_length(lines: list[str]) -> str:
-    kept: list[str] = []
-    size = 0
-    for number, line in enumerate(lines):
-        size += len(line) + 1
-        if size > MAX_DIFFERENCE_CHARS:
-            kept.append(f"(and {len(lines) - number} more lines)")
-            break
-        kept.append(line)
-    return "\n".join(kept)

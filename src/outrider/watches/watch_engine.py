@@ -120,26 +120,23 @@ class WatchEngine:
 
     async def run_forever(self) -> None:
         """Look at watches and send notices until cancelled."""
+        max_pause_s, pause_s = 5.0, 5.0  # other processes add watches, too
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._sender.run_forever)
-            await self._look_forever(tasks)
-
-    async def _look_forever(self, tasks: anyio.abc.TaskGroup) -> None:
-        max_pause_s, pause_s = 5.0, 5.0  # other processes add watches, too
-        while True:
-            self._wake_event = anyio.Event()
-            try:
-                free = self._settings.concurrency - len(self._busy_hosts)
-                for claimed in await self._ledger.claim_due(free, self._busy_hosts) if free > 0 else ():
-                    self._busy_hosts.add(claimed.watch.target.host)
-                    tasks.start_soon(self._look_in_background, claimed)
-                self.next_due = await self._ledger.find_next_due()
-                wait_s = (self.next_due or 0.0) - self._clock()  # what is due already waits for its host
-                pause_s = min(wait_s, max_pause_s) if wait_s > 0 else max_pause_s
-            except OutriderError as error:
-                log.warning("watches that are due could not be listed: %s", error)
-            with anyio.move_on_after(pause_s):
-                await self._wake_event.wait()
+            while True:
+                self._wake_event = anyio.Event()
+                try:
+                    free = self._settings.concurrency - len(self._busy_hosts)
+                    for claimed in await self._ledger.claim_due(free, self._busy_hosts) if free > 0 else ():
+                        self._busy_hosts.add(claimed.watch.target.host)
+                        tasks.start_soon(self._look_in_background, claimed)
+                    self.next_due = await self._ledger.find_next_due()
+                    wait_s = (self.next_due or 0.0) - self._clock()  # what is due already waits for its host
+                    pause_s = min(wait_s, max_pause_s) if wait_s > 0 else max_pause_s
+                except OutriderError as error:
+                    log.warning("watches that are due could not be listed: %s", error)
+                with anyio.move_on_after(pause_s):
+                    await self._wake_event.wait()
 
     async def _look_in_background(self, claimed: ClaimedWatch) -> None:
         try:

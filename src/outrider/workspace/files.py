@@ -195,7 +195,7 @@ class WorkspaceFiles:
         """Yield the entries of a folder, down to a depth, whose names match."""
         path = str(PurePosixPath(path))
         entries = self.jail.list(path) if depth == 1 else self.jail.walk(path, depth)
-        visible = (entry for entry in entries if hidden or not _is_hidden(entry, path))
+        visible = (entry for entry in entries if hidden or not entry.is_hidden_below(path))
         return _filter_entries(visible, pattern, path)
 
     def search(
@@ -295,13 +295,6 @@ def _check_unchanged(path: str, old: bytes | None, expected: str | None) -> None
             hint="read it again, then repeat the edit",
             code="changed",
         )
-
-
-def _is_hidden(entry: DirectoryEntry, base: str) -> bool:
-    """Return whether an entry, or a folder between it and `base`, begins with a dot."""
-    path = entry.path.removeprefix("./")
-    inner = path.removeprefix(f"{base}/") if base != "." else path
-    return any(part.startswith(".") for part in inner.split("/"))
 
 
 def _filter_entries(entries: Iterable[DirectoryEntry], pattern: str | None, base: str) -> Iterator[DirectoryEntry]:

@@ -82,7 +82,7 @@ async def test_calls_are_found_by_what_is_known_of_them(database: Database):
         event("prune", message="2"),
         event(outcome="timeout", message="3"),
         event(outcome="asks", message="4"),
-        event(message="5").with_provider("brave"),
+        event(message="5", provider="brave"),
         event(message="6", session="other"),
         event(message="7", arguments={"seed": "kale", "size": "größe"}),
     )

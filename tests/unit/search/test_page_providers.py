@@ -65,7 +65,8 @@ async def searching(behaviour: result_pages.EngineBehaviour, *, why: str = "", *
 def planned(**settings: Any) -> SearchPlan:
     powers = SearchServices(browser=Plain(HttpClient(EgressGuard())))
     browse = settings.pop("browse", True)
-    return plan_search(SearchSettings.model_validate(settings), {"BRAVE_API_KEY": "k"}, powers, now=0.0, browse=browse)
+    plan = plan_search(SearchSettings.model_validate(settings), {"BRAVE_API_KEY": "k"}, browse=browse)
+    return plan.select_available(powers)
 
 
 def names(made: SearchPlan) -> list[str]:
@@ -76,7 +77,7 @@ def test_a_browser_is_looked_for_only_where_its_pages_are_wanted():
     browser = Plain(HttpClient(EgressGuard()))
     services = SearchServices(browser=browser)
     for browse in (False, True):
-        plan_search(SearchSettings(), {"BRAVE_API_KEY": "k"}, services, now=0.0, browse=browse)
+        plan_search(SearchSettings(), {"BRAVE_API_KEY": "k"}, browse=browse).select_available(services)
         assert bool(browser.lookups) is browse
 
 

@@ -20,7 +20,7 @@ WEB_JSON = {
 
 
 def planned(settings: SearchSettings | None = None, *, profile: str | None = None, **environ: str) -> SearchPlan:
-    return plan_search(settings or SearchSettings(), environ, SearchServices(), now=NOW, profile=profile)
+    return plan_search(settings or SearchSettings(), environ, profile=profile).select_available(SearchServices())
 
 
 def names(made: SearchPlan) -> list[str]:
@@ -154,7 +154,7 @@ def test_placeholders_are_known(value):
 
 def test_keys_show_in_no_repr():
     settings = SearchSettings(profiles=WEB_JSON, profile="mine", providers={"brave": {"api_key": "b-key-999999"}})
-    text = repr(settings) + repr(plan_search(settings, {}, SearchServices(), now=NOW))
+    text = repr(settings) + repr(plan_search(settings, {}))
     assert not any(key in text for key in ("g-key-123456", "b-key-123456", "b-key-999999"))
 
 

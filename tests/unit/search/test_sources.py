@@ -210,7 +210,7 @@ async def test_a_source_that_the_operator_has_turned_off_is_refused_with_the_way
 
 def test_an_unknown_source_is_an_error_that_names_the_known_ones():
     with pytest.raises(InvalidInput, match=r"source: must be one of arxiv, .*wikipedia, not 'gopher'"):
-        plan_source(SearchSettings(), {}, "gopher", now=NOW)
+        plan_source(SearchSettings(), {}, "gopher")
 
 
 async def test_a_web_search_never_asks_a_source():

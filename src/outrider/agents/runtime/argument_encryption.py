@@ -34,15 +34,15 @@ class ArgumentEncryption:
     def encrypt_messages(self, messages: Sequence[ModelMessage]) -> list[Any]:
         """Return the messages as JSON with encrypted private arguments."""
 
-        def encrypt(value: Any) -> dict[str, str]:
+        def encrypt_value(value: Any) -> dict[str, str]:
             return {ENCRYPTED_KEY: self._cipher.seal(json.dumps(value).encode())}
 
-        return self._map_parts(serialize_messages(messages), encrypt)
+        return self._map_parts(serialize_messages(messages), encrypt_value)
 
     def decrypt_messages(self, serialized: Sequence[Any]) -> list[ModelMessage]:
         """Return the messages behind the JSON of `encrypt_messages`. Raises NotConfigured if the key is wrong."""
 
-        def decrypt(value: Any) -> Any:
+        def decrypt_value(value: Any) -> Any:
             if not isinstance(value, dict) or set(value) != {ENCRYPTED_KEY}:
                 return value
             try:
@@ -54,7 +54,7 @@ class ArgumentEncryption:
                     code="sealed_elsewhere",
                 ) from None
 
-        return ModelMessagesTypeAdapter.validate_python(self._map_parts(serialized, decrypt))
+        return ModelMessagesTypeAdapter.validate_python(self._map_parts(serialized, decrypt_value))
 
     def serialize_redacted(self, messages: Sequence[ModelMessage]) -> list[Any]:
         """Return the messages as JSON without private arguments."""

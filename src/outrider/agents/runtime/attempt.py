@@ -14,7 +14,6 @@ from pydantic_ai.usage import UsageLimits
 from outrider.agents.limits import RunStopped, StopReason
 from outrider.agents.models.wire import open_model
 from outrider.agents.outcome import AttemptOutcome
-from outrider.agents.run import Run
 from outrider.agents.runtime.agent_loop import MAX_MODEL_ERRORS, build_loop
 from outrider.agents.runtime.attempt_context import AttemptContext
 from outrider.agents.runtime.durable_model import DurableModel
@@ -53,11 +52,14 @@ async def _run_loop(context: AttemptContext) -> AttemptOutcome:
         model = DurableModel(context, [await open_model(access, context.guard, stack) for access in context.chain])
         encryption = model.argument_encryption
         history = encryption.decrypt_messages(context.run.history) if context.run.history else None
+        # A history that ends in calls goes on with making them.
+        last = history[-1] if history else None
+        goes_on = isinstance(last, ModelResponse) and bool(last.tool_calls)
         model.request_number = sum(isinstance(message, ModelResponse) for message in history or ())
         with capture_run_messages() as messages:
             try:
                 result = await build_loop(context, model).run(
-                    _build_prompt(context.run, history),
+                    None if goes_on else context.run.build_prompt(),
                     message_history=history,
                     usage_limits=UsageLimits(request_limit=None),
                 )
@@ -73,18 +75,6 @@ async def _run_loop(context: AttemptContext) -> AttemptOutcome:
         rendered = model.context.render_messages(drop_old_pictures(result.all_messages(), limit=0))
         saved_history = encryption.serialize_redacted(rendered)
         return AttemptOutcome(reason, answer, context.thoughts, history=saved_history, model=model.label)
-
-
-def _build_prompt(run: Run, history: list[ModelMessage] | None) -> str | None:
-    """Return the task with its files; None if the history ends in calls that are to be made now."""
-    if history and isinstance(history[-1], ModelResponse) and history[-1].tool_calls:
-        return None
-    lines: list[str] = []
-    for file in run.state.get("given", []):
-        title, content = file.get("title") or file["id"], file.get("content")
-        lines.append(f"- {title}" if title == file["id"] else f"- {title} (id {file['id']})")
-        lines += [content] if content else []
-    return "\n".join([run.query, "", "Attached files:", *lines]) if lines else run.query
 
 
 def _convert_error(

@@ -58,10 +58,14 @@ def resolve_paths(loaded: LoadedSettings) -> LoadedSettings:
         executable = str(folder / Path(executable).expanduser())
     if storage and "://" not in storage:
         storage = str(folder / Path(storage).expanduser())
+    database = settings.database
+    scheme, separator, path = database.partition(":///")
+    if separator and path and scheme.startswith("sqlite") and not path.startswith((":", "file:")):
+        database = f"{scheme}:///{folder / path}"
     resolved = settings.model_copy(
         update={
             "data_dir": folder / settings.data_dir,
-            "database": _resolve_database(settings.database, folder),
+            "database": database,
             "browser": settings.browser.model_copy(update={"executable": executable}),
             "artifacts": settings.artifacts.model_copy(update={"storage": storage}),
             "mcpServers": {
@@ -99,10 +103,3 @@ def _iter_words(value: object) -> Iterator[str]:
     elif isinstance(value, dict):
         for each in value.values():
             yield from _iter_words(each)
-
-
-def _resolve_database(address: str, folder: Path) -> str:
-    scheme, separator, path = address.partition(":///")
-    if not (separator and scheme.startswith("sqlite") and path) or path.startswith((":", "file:")):
-        return address
-    return f"{scheme}:///{folder / path}"

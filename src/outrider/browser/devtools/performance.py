@@ -87,22 +87,19 @@ class PerformanceReport:
         else:
             rating = self.rate_value("inp")
             sentences.append(f"INP: the slowest interaction took {values['inp']:.0f} ms ({rating}).")
-        sentences += self._describe_tasks()
+        if not (tasks := values["tasks"]):
+            sentences.append("No task blocked the page for more than 50 ms.")
+        else:
+            start, longest = max(tasks, key=lambda task: task[1])
+            total = sum(duration for _, duration in tasks)
+            head = f"Tasks of more than 50 ms: {len(tasks)}, {total:.0f} ms in all"
+            sentences.append(f"{head}; the longest, of {longest:.0f} ms, began at {start:.0f} ms.")
         sentences += [f"Resources: {values['resources']}; the slowest:"] if values["slowest"] else []
         sentences += [
             f"- {duration:.0f} ms, {size:,.0f} B, {kind}: {redact_url(url)}"
             for url, kind, duration, size in values["slowest"]
         ]
         return [*filter(None, sentences)]
-
-    def _describe_tasks(self) -> list[str]:
-        tasks = self.values["tasks"]
-        if not tasks:
-            return ["No task blocked the page for more than 50 ms."]
-        start, longest = max(tasks, key=lambda task: task[1])
-        total = sum(duration for _, duration in tasks)
-        head = f"Tasks of more than 50 ms: {len(tasks)}, {total:.0f} ms in all"
-        return [f"{head}; the longest, of {longest:.0f} ms, began at {start:.0f} ms."]
 
 
 async def measure_performance(page: BrowserPage) -> PerformanceReport:

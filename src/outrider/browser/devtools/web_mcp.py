@@ -43,6 +43,24 @@ class OfferedTool:
     is_consequential: bool
     channel: TargetChannel = field(repr=False)
 
+    def check_arguments(self, arguments: dict[str, Any]) -> None:
+        """Check arguments against the page's schema; one that is not valid or costs too much checks nothing."""
+        from jsonschema import Draft202012Validator, SchemaError
+        from jsonschema.validators import validator_for
+
+        max_schema_chars = 20_000
+        with suppress(SchemaError, RecursionError):
+            text = json.dumps(self.input_schema)
+            # References would be fetched, and a pattern may take for ever.
+            if len(text) > max_schema_chars or "$ref" in text or "$dynamicRef" in text or "attern" in text:
+                return
+            validator = validator_for(self.input_schema, default=Draft202012Validator)
+            validator.check_schema(self.input_schema)
+            error = next(iter(validator(self.input_schema).iter_errors(arguments)), None)
+            if error is not None:
+                field_name = ".".join(map(str, ["arguments", *error.absolute_path]))
+                raise InvalidInput(f"{field_name}: {error.message[:300]}", hint="correct it, then call again")
+
 
 class OfferedTools:
     """The tools that the pages of one session offer now."""
@@ -115,7 +133,7 @@ async def call_offered_tool(page: BrowserPage, tool: OfferedTool, arguments: dic
         InvalidInput: The arguments do not match the tool's schema.
         Unavailable: It failed, did not answer in time, or its document went away.
     """
-    _check_arguments(tool, arguments)
+    tool.check_arguments(arguments)
     responses: dict[str, dict[str, Any]] = {}
 
     def handle_response(event: dict[str, Any]) -> None:
@@ -142,25 +160,6 @@ async def call_offered_tool(page: BrowserPage, tool: OfferedTool, arguments: dic
     if is_offered(page, tool):
         raise Unavailable(f"the page's tool did not answer within {seconds:g} s", code="timeout")
     raise Unavailable("the page went to another document before its tool answered", hint="take a snapshot")
-
-
-def _check_arguments(tool: OfferedTool, arguments: dict[str, Any]) -> None:
-    """Check arguments against the page's schema; one that is not valid or costs too much checks nothing."""
-    from jsonschema import Draft202012Validator, SchemaError
-    from jsonschema.validators import validator_for
-
-    max_schema_chars = 20_000
-    with suppress(SchemaError, RecursionError):
-        text = json.dumps(tool.input_schema)
-        # References would be fetched, and a pattern may take for ever.
-        if len(text) > max_schema_chars or "$ref" in text or "$dynamicRef" in text or "attern" in text:
-            return
-        validator = validator_for(tool.input_schema, default=Draft202012Validator)
-        validator.check_schema(tool.input_schema)
-        error = next(iter(validator(tool.input_schema).iter_errors(arguments)), None)
-        if error is not None:
-            field_name = ".".join(map(str, ["arguments", *error.absolute_path]))
-            raise InvalidInput(f"{field_name}: {error.message[:300]}", hint="correct it, then call again")
 
 
 def _read_response(response: dict[str, Any]) -> str:

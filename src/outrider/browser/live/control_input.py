@@ -92,15 +92,6 @@ class InputState:
             params = event.key.build_event("down" if event.kind == "keydown" else "up", self.modifiers)
             return [("Input.dispatchKeyEvent", params | ({"autoRepeat": True} if event.repeat else {}))]
         self.position = (event.x, event.y)
-        return self._build_mouse_commands(event)
-
-    def build_release_commands(self) -> list[tuple[str, dict[str, Any]]]:
-        """Return the CDP commands that release everything."""
-        buttons = [UserInput("up", *self.position, button=name) for name in list(self.buttons)]
-        keys = [UserInput("keyup", key=key) for key in list(self.keys.values())]
-        return [command for event in (*buttons, *keys) for command in self.build_commands(event)]
-
-    def _build_mouse_commands(self, event: UserInput) -> list[tuple[str, dict[str, Any]]]:
         point = {"x": event.x, "y": event.y, "modifiers": event.modifiers | self.modifiers}
         if event.kind == "wheel":
             scroll = {"type": "mouseWheel", "deltaX": event.delta[0], "deltaY": event.delta[1]}
@@ -116,6 +107,12 @@ class InputState:
             ]
             return [_to_mouse_command(point | {"type": "mouseMoved"}), *presses]
         return [self._build_button_command(point, event.kind, event.button, event.count)]
+
+    def build_release_commands(self) -> list[tuple[str, dict[str, Any]]]:
+        """Return the CDP commands that release everything."""
+        buttons = [UserInput("up", *self.position, button=name) for name in list(self.buttons)]
+        keys = [UserInput("keyup", key=key) for key in list(self.keys.values())]
+        return [command for event in (*buttons, *keys) for command in self.build_commands(event)]
 
     def _build_button_command(
         self, point: dict[str, Any], kind: str, button: str, count: int

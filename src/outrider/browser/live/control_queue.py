@@ -65,19 +65,18 @@ class InputQueue:
                 answer.add_done_callback(lambda future, page=page: self._handle_answer(future, page))
 
     def _send_input(self, page: BrowserPage, event: UserInput) -> list["asyncio.Future[Any]"]:
-        commands = self._input_state.build_commands(event)
-        chord = self._find_clipboard_chord(event)
-        if chord and page.clipboard is not None:  # see `process.clipboard`
-            return [asyncio.ensure_future(page.dispatch_key(chord))]
-        return [page.send(method, params, timeout=INPUT_TIMEOUT_S) for method, params in commands]
-
-    def _find_clipboard_chord(self, event: UserInput) -> str:
-        """Return the chord if an input copies, cuts or pastes, else an empty string."""
         clipboard_keys = frozenset({"c", "x", "v", "insert"})
-        if event.kind != "keydown" or event.key is None or event.key.name.lower() not in clipboard_keys:
-            return ""
+        commands = self._input_state.build_commands(event)
         held = [name for name in MODIFIER_BITS if name in self._input_state.keys]
-        return "+".join([*held, event.key.name]) if {"Control", "Meta", "Shift"} & set(held) else ""
+        if (
+            page.clipboard is not None  # see `process.clipboard`
+            and event.kind == "keydown"
+            and event.key is not None
+            and event.key.name.lower() in clipboard_keys
+            and not {"Control", "Meta", "Shift"}.isdisjoint(held)
+        ):
+            return [asyncio.ensure_future(page.dispatch_key("+".join([*held, event.key.name])))]
+        return [page.send(method, params, timeout=INPUT_TIMEOUT_S) for method, params in commands]
 
     def _handle_answer(self, future: "asyncio.Future[Any]", page: BrowserPage) -> None:
         if not future.cancelled():

@@ -108,20 +108,13 @@ class ConsoleLog:
         line = None if line is None else line + 1  # the protocol counts from zero
         column = None if column is None else column + 1
         text, url = text[:MAX_RAW_MESSAGE_CHARS], url[:MAX_RAW_MESSAGE_CHARS]
-        calls = _format_stack(stack) if level in ERROR_LEVELS or level in ("warning", "trace") else ()
-        self._messages.append(ConsoleMessage(time.time(), level, text, url, line, column, calls))
-
-
-def _format_stack(stack: dict[str, Any] | None) -> tuple[str, ...]:
-    """Return the innermost calls of a stack, if there is more than one."""
-    max_calls = 8
-    calls = (stack or {}).get("callFrames", [])
-    if len(calls) < 2:
-        return ()
-    return tuple(
-        f"{call.get('functionName') or '(anonymous)'} {call.get('url', '')}:{call.get('lineNumber', -1) + 1}"
-        for call in calls[:max_calls]
-    )
+        max_calls = 8
+        calls = (stack or {}).get("callFrames", []) if level in (*ERROR_LEVELS, "warning", "trace") else []
+        innermost = tuple(
+            f"{call.get('functionName') or '(anonymous)'} {call.get('url', '')}:{call.get('lineNumber', -1) + 1}"
+            for call in (calls[:max_calls] if len(calls) > 1 else ())
+        )
+        self._messages.append(ConsoleMessage(time.time(), level, text, url, line, column, innermost))
 
 
 def _format_argument(argument: dict[str, Any]) -> str:

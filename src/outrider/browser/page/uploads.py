@@ -6,7 +6,7 @@ import uuid
 from pathlib import Path
 
 from outrider.core.errors import InvalidInput
-from outrider.core.jail import Jail, rename_error_field
+from outrider.core.jail import Jail, make_relative, rename_error_field
 
 
 def stage_uploads(paths: list[str], workspace: Path, staging: Path) -> list[Path]:
@@ -25,7 +25,8 @@ def stage_uploads(paths: list[str], workspace: Path, staging: Path) -> list[Path
     max_bytes = 200_000_000
     jail, copies = Jail(workspace), []
     for path in paths:
-        with rename_error_field("paths"), jail.open_file(_make_relative(path, workspace)) as file:
+        inner = make_relative(Path(path), workspace) if Path(path).is_absolute() else path
+        with rename_error_field("paths"), jail.open_file(inner or path) as file:
             size = os.fstat(file.fileno()).st_size
             if size > max_bytes:
                 raise InvalidInput(
@@ -40,11 +41,3 @@ def stage_uploads(paths: list[str], workspace: Path, staging: Path) -> list[Path
                 shutil.copyfileobj(file, target, 1 << 20)
             copies.append(copy)
     return copies
-
-
-def _make_relative(path: str, workspace: Path) -> str:
-    """Return an absolute path inside the workspace as a relative one; any other path as it is."""
-    for root in (workspace, workspace.resolve()):
-        if Path(path).is_absolute() and Path(path).is_relative_to(root):
-            return str(Path(path).relative_to(root))
-    return path

@@ -9,6 +9,7 @@ import json
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
 from itertools import count
 from typing import Any, Protocol
 
@@ -64,19 +65,15 @@ class CommandTimeout(Unavailable):
     """The browser or the page did not answer in time."""
 
 
+@dataclass(slots=True, eq=False)
 class _PendingCommand:
     """A command whose answer has not come yet."""
 
-    __slots__ = ("future", "method", "session_id", "then", "timer")
-
-    def __init__(
-        self, method: str, session_id: str, future: asyncio.Future[dict[str, Any]], timer: asyncio.TimerHandle
-    ) -> None:
-        self.method = method
-        self.session_id = session_id
-        self.future = future
-        self.timer = timer
-        self.then: EventHandler | None = None
+    method: str
+    session_id: str
+    future: asyncio.Future[dict[str, Any]]
+    timer: asyncio.TimerHandle
+    then: EventHandler | None
 
     def resolve(self, message: dict[str, Any]) -> None:
         self.timer.cancel()
@@ -156,8 +153,7 @@ class CdpConnection:
             return future
         command_id = next(self._command_ids)
         timer = loop.call_later(timeout, self._expire_command, command_id, timeout)
-        self._pending[command_id] = command = _PendingCommand(method, session_id or "", future, timer)
-        command.then = then
+        self._pending[command_id] = _PendingCommand(method, session_id or "", future, timer, then)
         message: dict[str, Any] = {"id": command_id, "method": method, "params": params or {}}
         if session_id:
             message["sessionId"] = session_id
@@ -167,7 +163,7 @@ class CdpConnection:
     def spawn_task(self, work: Coroutine[Any, Any, Any], purpose: str) -> None:
         """Run work that an event asks for; log its failure, except for pages that are gone by then."""
 
-        async def run() -> None:
+        async def log_failure() -> None:
             try:
                 await work
             except (ProtocolError, PageGone, BrowserGone) as error:
@@ -175,7 +171,7 @@ class CdpConnection:
             except Exception:
                 log.exception(purpose)
 
-        task = asyncio.get_running_loop().create_task(run())
+        task = asyncio.get_running_loop().create_task(log_failure())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 

@@ -150,8 +150,11 @@ class Frames:
         channel.on(
             "Runtime.executionContextCreated", lambda event: self._handle_context_created(channel, event["context"])
         )
-        channel.on("Runtime.executionContextDestroyed", lambda event: self._handle_context_destroyed(channel, event))
-        channel.on("Runtime.executionContextsCleared", lambda _: self._handle_contexts_cleared(channel))
+        channel.on(
+            "Runtime.executionContextDestroyed",
+            lambda event: self._forget_worlds(channel, event["executionContextId"]),
+        )
+        channel.on("Runtime.executionContextsCleared", lambda _: self._forget_worlds(channel))
 
     def load_tree(self, channel: TargetChannel, tree: dict[str, Any], parent: Frame | None = None) -> Frame | None:
         """Add the frames of a `Page.getFrameTree` answer; return its root, or None past the frame limit."""
@@ -239,14 +242,9 @@ class Frames:
         if frame is not None and frame.channel is channel:
             frame.worlds[MAIN_WORLD if owner.get("isDefault") else context["name"]] = context["id"]
 
-    def _handle_context_destroyed(self, channel: TargetChannel, event: dict[str, Any]) -> None:
-        destroyed = event["executionContextId"]
+    def _forget_worlds(self, channel: TargetChannel, destroyed: int | None = None) -> None:
+        """Forget one execution context of a channel; all of them without one."""
         for frame in self._frames.values():
             if frame.channel is channel:
-                for name in [name for name, context in frame.worlds.items() if context == destroyed]:
+                for name in [name for name, context in frame.worlds.items() if destroyed in (None, context)]:
                     del frame.worlds[name]
-
-    def _handle_contexts_cleared(self, channel: TargetChannel) -> None:
-        for frame in self._frames.values():
-            if frame.channel is channel:
-                frame.worlds.clear()

@@ -331,26 +331,23 @@ class Browsers:
             self._maintenance_task = asyncio.create_task(self._run_maintenance())
 
     async def _run_maintenance(self) -> None:
+        """Close sessions that have been idle for long, and park those that have been idle for a while."""
         max_interval_s = 15.0
+        closed_window_grace_s = 5.0  # between a person's closing the window and the end of the session
         interval_s = min(max_interval_s, self.settings.park_s / 2, self.settings.idle_s / 2)
         while True:
             await asyncio.sleep(interval_s)
             for session in list(self._sessions.values()):
+                idle_s = time.time() - session.used_at
+                if session.in_use or session.control.paused:
+                    continue
                 try:
-                    await self._maintain_session(session)
+                    if idle_s > self.settings.idle_s or (session.is_window_closed and idle_s > closed_window_grace_s):
+                        await self.end_session(session)
+                    elif idle_s > self.settings.park_s:
+                        await session.park()
                 except OutriderError as error:
                     log.debug("session %s: %s", session.id, error)
-
-    async def _maintain_session(self, session: "Session") -> None:
-        """Close a session that has been idle for long, and park one that has been idle for a while."""
-        closed_window_grace_s = 5.0  # between a person's closing the window and the end of the session
-        idle_s = time.time() - session.used_at
-        if session.in_use or session.control.paused:
-            return
-        if idle_s > self.settings.idle_s or (session.is_window_closed and idle_s > closed_window_grace_s):
-            await self.end_session(session)
-        elif idle_s > self.settings.park_s:
-            await session.park()
 
 
 def _is_running(task: "asyncio.Task[BrowserEngine | AttachedBrowser]") -> bool:

@@ -3,8 +3,8 @@
 import asyncio
 import time
 import uuid
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -199,33 +199,27 @@ class Session:
             `paused` when the person does not resume in time.
         """
         async with self._call_lock.hold(gated=gated):
-            self._begin_call()
-            try:
+            with self._track_use():
                 yield await self._hang_detector.require_responsive(await self._require_page())
                 await self._record_step()
-            finally:
-                self._finish_call()
 
     async def goto(self, url: str, *, gated: bool = True) -> NavigationResult:
         """Navigate the current tab; replace it first if it has crashed or hangs. See `navigate_page`."""
         async with self._call_lock.hold(gated=gated):
-            self._begin_call()
-            if self.lost is not None and not self.browser_gone:
-                await self._replace_page()
-            elif self.tabs.current and (
-                self.dialogs.is_storm or await self._hang_detector.detect_hang(self.tabs.current)
-            ):
-                self._add_note("the page did not answer and was replaced by a new one, without its history")
-                await self._replace_page()
-            if self._parked:
-                self._parked = self._parked.to_blank()
-            try:
+            with self._track_use():
+                if self.lost is not None and not self.browser_gone:
+                    await self._replace_page()
+                elif self.tabs.current and (
+                    self.dialogs.is_storm or await self._hang_detector.detect_hang(self.tabs.current)
+                ):
+                    self._add_note("the page did not answer and was replaced by a new one, without its history")
+                    await self._replace_page()
+                if self._parked:
+                    self._parked = self._parked.to_blank()
                 result = await self._navigate_page(await self._require_page(), url)
                 self.remember_navigation("open", {"url": record_url(url if "://" in url else result.url)})
                 await self._record_step()
                 return result
-            finally:
-                self._finish_call()
 
     async def go_back(self, *, gated: bool = True) -> NavigationResult:
         """Go one step back; `moved` is False at the start of the history."""
@@ -468,14 +462,17 @@ class Session:
     def _add_note(self, text: str) -> None:
         self.notes.append(text)
 
-    def _begin_call(self) -> None:
+    @contextmanager
+    def _track_use(self) -> Generator[None]:
+        """Count the body as a call: the session is not idle, and its state is stored shortly afterwards."""
         self.used_at = time.time()
         self.downloads.reset_burst()
-
-    def _finish_call(self) -> None:
-        self.used_at = time.time()
-        if self._context is not None and self._context.id is not None and not self.lost:
-            self._storage.schedule_capture(self._context, self.tabs)
+        try:
+            yield
+        finally:
+            self.used_at = time.time()
+            if self._context is not None and self._context.id is not None and not self.lost:
+                self._storage.schedule_capture(self._context, self.tabs)
 
     async def _open_tab(self, front: bool = True) -> BrowserPage:
         page = await self._require_context().new_page()

@@ -245,9 +245,8 @@ class Snapshotter:
         """
         root = options.get("root", "")
         frame = self.scripts.find_frame(root) if root else self.page.main
-        gone = NotFound(f"{root} has left the page", hint="take a snapshot", code="not_found")
         if frame is None:
-            raise gone
+            raise _build_gone_error(root)
         loader = frame.loader
         options = {"budgetMs": WALK_BUDGET_S * 1e3} | options | {"mode": mode}
         frames = self._list_descendants(frame)
@@ -255,7 +254,7 @@ class Snapshotter:
             self._read_frame(frame, options), self._read_child_frames(frames, options | {"root": ""})
         )
         if report.get("gone"):
-            raise gone
+            raise _build_gone_error(root)
         outside = {name: report[name] for name in ("above", "below") if report.get(name)}
         lines = await self._merge_frames(frame, report, child_reports, "lines")
         unread = len(frames) - len(child_reports)
@@ -322,11 +321,11 @@ class Snapshotter:
             await self.scripts.install_in_many(frames)
         slots = asyncio.Semaphore(max_frames_at_once)
 
-        async def read(frame: Frame) -> dict[str, Any]:
+        async def read_in_turn(frame: Frame) -> dict[str, Any]:
             async with slots:
                 return await self._read_frame(frame, options)
 
-        tasks = {frame: asyncio.create_task(read(frame)) for frame in frames}
+        tasks = {frame: asyncio.create_task(read_in_turn(frame)) for frame in frames}
         try:
             await asyncio.wait(tasks.values(), timeout=deadline_s)
         finally:
@@ -371,6 +370,10 @@ class Snapshotter:
                 inner = await self._merge_frames(child, child_reports[child], child_reports, lines_key)
                 merged += [indent + inner_line for inner_line in inner]
         return merged
+
+
+def _build_gone_error(root: str) -> NotFound:
+    return NotFound(f"{root} has left the page", hint="take a snapshot", code="not_found")
 
 
 def _choose_baseline_mode(position: dict[str, Any]) -> SnapshotMode:

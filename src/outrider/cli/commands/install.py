@@ -6,11 +6,10 @@ from pathlib import Path
 
 import click
 
-from outrider.cli.hosts.catalogue import HOSTS, Host, find_folders, find_used_hosts
+from outrider.cli.hosts.catalogue import HOSTS, find_folders, find_used_hosts
 from outrider.cli.hosts.editors import EDITORS
 from outrider.cli.hosts.server_entry import build_entry, find_command
 from outrider.cli.hosts.settings_file import SERVER_NAME, plan_change
-from outrider.core.errors import InvalidInput
 from outrider.core.installation import get_installation
 
 
@@ -34,7 +33,7 @@ def command(
         _print_hosts(folders)
     arguments = [*(["--lean"] if lean else []), *(["--toolsets", toolsets] if toolsets else [])]
     for host in (HOSTS[name] for name in dict.fromkeys(hosts)):
-        path = _choose_file(host, folders, project=project)
+        path = host.choose_file(folders, project=project)
         entry = build_entry(host, find_command(get_installation(), arguments, project=project))
         if only_print:
             click.echo(f"{path}:", err=True)
@@ -50,14 +49,6 @@ def command(
         if not remove:
             started = shlex.join([entry.get("command") or entry["cmd"], *entry["args"]])
             click.echo(f"  it starts {started}; restart {host.title} to see its tools")
-
-
-def _choose_file(host: Host, folders: dict[str, str], *, project: bool) -> Path:
-    if not project:
-        return host.get_user_file(folders)
-    if not host.project_file:
-        raise InvalidInput(f"--project: {host.title} has no settings for a project", hint="repeat without --project")
-    return Path.cwd() / host.project_file
 
 
 def _print_hosts(folders: dict[str, str]) -> None:

@@ -40,24 +40,19 @@ def show_skill(name: str | None) -> None:
 @click.option("--remove", is_flag=True, help="Delete the skill's files again.")
 def install_skill(hosts: tuple[str, ...], *, project: bool, remove: bool) -> None:
     """Copy the skill to where hosts look for skills. Repeat it after an upgrade."""
-    for folder in _choose_folders(hosts, project=project):
+    folders = find_folders(os.environ, Path.home())
+    chosen = [HOSTS[name] for name in hosts] or [host for host in find_used_hosts(folders) if host.user_skills]
+    if project:
+        parents = [Path.cwd() / host.project_skills for host in chosen] or [Path.cwd() / SHARED_SKILLS]
+    else:
+        parents = [Path(host.user_skills.format_map(folders)) for host in chosen] or [Path.home() / SHARED_SKILLS]
+    for folder in (parent / SKILL_FOLDER.name for parent in dict.fromkeys(parents)):
         try:
             changed = _remove_files(folder) if remove else _copy_files(folder)
         except OSError as error:
             raise InvalidInput(f"{error.filename or folder} cannot be written: {error.strerror}") from error
         done = "removed from" if remove else "installed in"
         click.echo(f"skill {done} {folder}" if changed else f"skill: nothing to do in {folder}")
-
-
-def _choose_folders(names: tuple[str, ...], *, project: bool) -> list[Path]:
-    """Return the skill's folder for each host, once each; the shared one if no host is named or found."""
-    folders = find_folders(os.environ, Path.home())
-    hosts = [HOSTS[name] for name in names] or [host for host in find_used_hosts(folders) if host.user_skills]
-    if project:
-        parents = [Path.cwd() / host.project_skills for host in hosts] or [Path.cwd() / SHARED_SKILLS]
-    else:
-        parents = [Path(host.user_skills.format_map(folders)) for host in hosts] or [Path.home() / SHARED_SKILLS]
-    return [parent / SKILL_FOLDER.name for parent in dict.fromkeys(parents)]
 
 
 def _list_files() -> list[Path]:

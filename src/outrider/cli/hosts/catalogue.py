@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from outrider.core.errors import InvalidInput
+
 FileFormat = Literal["json", "jsonc", "toml", "yaml"]
 EntryStyle = Literal["plain", "typed", "goose"]
 
@@ -45,6 +47,16 @@ class Host:
             return Path(self.user_file.format_map(folders))
         number = {"darwin": 1, "win32": 2}.get(system, 0)
         return Path(self.user_file[number].format_map(folders))
+
+    def choose_file(self, folders: Mapping[str, str], *, project: bool) -> Path:
+        """Return the path of the settings for this directory's project, or for all projects. Raises InvalidInput."""
+        if not project:
+            return self.get_user_file(folders)
+        if not self.project_file:
+            raise InvalidInput(
+                f"--project: {self.title} has no settings for a project", hint="repeat without --project"
+            )
+        return Path.cwd() / self.project_file
 
 
 SHARED_SKILLS = ".agents/skills"  # which most hosts read in a project

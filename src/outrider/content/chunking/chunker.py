@@ -30,6 +30,16 @@ class TextSection(NamedTuple):
     end: int
     is_long_line: bool
 
+    def split_long_line(self, text: str) -> Iterator[tuple[int, int]]:
+        """Split a long line into overlapping spans that end with a sentence or a word."""
+        start, max_chars = self.start, PASSAGE_CHARS[1]
+        while self.end - start > max_chars:
+            end = start + len(cut_text(text[start : min(start + max_chars + 1, self.end)], max_chars).text)
+            yield start, end
+            blank = text.find(" ", end - OVERLAP_CHARS, end - 1)
+            start = blank + 1 if blank != -1 else end - OVERLAP_CHARS // 2
+        yield start, self.end
+
 
 def chunk_text(text: str, *, markdown: bool = False) -> list[Chunk]:
     """Split a text into passages, in order.
@@ -43,7 +53,13 @@ def chunk_text(text: str, *, markdown: bool = False) -> list[Chunk]:
     """
     lines, headings = LineIndex(text), HeadingIndex(text if markdown else "")
     chunks: list[Chunk] = []
-    for start, end in _close_gaps(text, _iter_spans(text, markdown=markdown)):
+    previous_end = 0
+    for span in _iter_spans(text, markdown=markdown):
+        # A CR is never separated from its LF, and passages leave no gaps.
+        start, end = (offset + 1 if text[offset - 1 : offset + 1] == "\r\n" else offset for offset in span)
+        if end <= previous_end:
+            continue
+        start, previous_end = min(start, previous_end), end
         passage = text[start:end]
         first_line, last_line = lines.find_line(start), lines.find_line(end - 1)
         heading = headings.find_path(start + len(passage) - len(passage.lstrip()))
@@ -91,7 +107,7 @@ def _iter_spans(text: str, *, markdown: bool) -> Iterator[tuple[int, int]]:
     """Yield start and end of each passage, before gaps are closed."""
     for section in _iter_sections(text, markdown=markdown):
         if section.is_long_line:
-            yield from _split_long_line(text, section)
+            yield from section.split_long_line(text)
         else:
             part = text[section.start : section.end]
             for offset, passage in _load_splitter(markdown=markdown).chunk_indices(part):
@@ -117,27 +133,6 @@ def _iter_sections(text: str, *, markdown: bool) -> Iterator[TextSection]:
             section_start = start
     if section_start < len(text):
         yield TextSection(section_start, len(text), is_long_line=False)
-
-
-def _split_long_line(text: str, section: TextSection) -> Iterator[tuple[int, int]]:
-    """Split a long line into overlapping spans that end with a sentence or a word."""
-    start, max_chars = section.start, PASSAGE_CHARS[1]
-    while section.end - start > max_chars:
-        end = start + len(cut_text(text[start : min(start + max_chars + 1, section.end)], max_chars).text)
-        yield start, end
-        blank = text.find(" ", end - OVERLAP_CHARS, end - 1)
-        start = blank + 1 if blank != -1 else end - OVERLAP_CHARS // 2
-    yield start, section.end
-
-
-def _close_gaps(text: str, spans: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Extend the spans so that they leave no gaps and never separate a CR from its LF."""
-    previous_end = 0
-    for span in spans:
-        start, end = (offset + 1 if text[offset - 1 : offset + 1] == "\r\n" else offset for offset in span)
-        if end > previous_end:
-            yield min(start, previous_end), end
-            previous_end = end
 
 
 @lru_cache(maxsize=2)

@@ -142,8 +142,11 @@ def find_top_chunks(
     top: list[TopChunks] = []
     for number, (mask, (positions, _)) in enumerate(zip(np.split(chosen, ends), best, strict=True)):
         if mask.any():
-            terms = matches[number].terms.items()
-            counts = {term: _count_in_chunks(postings, positions[mask]) for term, postings in terms}
+            counts: dict[str, np.ndarray] = {}  # how often each term occurs at each position, int32
+            for term, postings in matches[number].terms.items():
+                indexes = np.searchsorted(postings.positions, positions[mask])
+                exists = np.append(postings.positions, -1)[indexes] == positions[mask]
+                counts[term] = np.where(exists, np.append(postings.counts, 0)[indexes], 0)
             top.append(TopChunks(number, positions[mask], counts))
     return top
 
@@ -173,10 +176,3 @@ def _score_chunks(
     if len(positions) > limit:
         positions = positions[np.argpartition(scores[positions], -limit)[-limit:]] if limit else positions[:0]
     return positions, scores[positions]
-
-
-def _count_in_chunks(postings: TermPostings, positions: np.ndarray) -> np.ndarray:
-    """Return how often the term occurs at each position, int32 (n)."""
-    indexes = np.searchsorted(postings.positions, positions)
-    exists = np.append(postings.positions, -1)[indexes] == positions
-    return np.where(exists, np.append(postings.counts, 0)[indexes], 0)

@@ -83,7 +83,13 @@ class StoreFile:
                 for table in ("chunks", "postings", "segments"):
                     connection.execute(f"DELETE FROM {table}")  # noqa: S608 - our own table names
                 connection.execute("UPDATE mark SET chunks = 0, words = 0")
-            chunks, words = _delete_contents(connection, changes.dropped)
+            chunks = words = 0
+            count_query = "SELECT count(*), coalesce(sum(length), 0) FROM chunks WHERE content = ?"
+            for content in changes.dropped:
+                deleted, length = connection.execute(count_query, (content,)).fetchone()
+                if deleted:
+                    connection.execute("DELETE FROM chunks WHERE content = ?", (content,))
+                    chunks, words = chunks + deleted, words + length
             _insert_entries(connection, changes.added)
             more_chunks = len(changes.added) - chunks
             more_words = sum(entry.length for entry in changes.added) - words
@@ -205,18 +211,6 @@ def _prepare_schema(connection: sqlite3.Connection) -> None:
             connection.execute(statement)
         connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
     connection.execute("COMMIT")
-
-
-def _delete_contents(connection: sqlite3.Connection, contents: Sequence[str]) -> tuple[int, int]:
-    """Delete the chunks of contents; return their number and their total of words."""
-    count_query = "SELECT count(*), coalesce(sum(length), 0) FROM chunks WHERE content = ?"
-    chunks = words = 0
-    for content in contents:
-        deleted, length = connection.execute(count_query, (content,)).fetchone()
-        if deleted:
-            connection.execute("DELETE FROM chunks WHERE content = ?", (content,))
-            chunks, words = chunks + deleted, words + length
-    return chunks, words
 
 
 def _insert_entries(connection: sqlite3.Connection, entries: Sequence[IndexEntry]) -> None:

@@ -68,7 +68,7 @@ class Database:
         self._pool_timeout_s = pool_timeout_s
         self._engine: AsyncEngine | None = None
         self._open_lock = anyio.Lock()
-        self._write_lock = anyio.Lock(fast_acquire=True)
+        self._write_lock = nullcontext() if self.is_shared else anyio.Lock(fast_acquire=True)
         self._sqlite_executor: SqliteExecutor | None = None
         self._outage_retry = OutageRetry(outage_timeout_s)
         self._clock_offset_s: float | None = None  # from our monotonic clock to the server's
@@ -112,7 +112,7 @@ class Database:
         results: list[ResultT] = []
         with anyio.CancelScope(shield=True):
             await self._ensure_engine()
-            async with self._get_write_lock(write=write):
+            async with self._write_lock if write else nullcontext():
                 if self._sqlite_executor is None:
                     from outrider.core.database.engines import build_sync_engine
                     from outrider.core.database.sqlite_executor import SqliteExecutor
@@ -170,7 +170,7 @@ class Database:
         # A cancelled statement would leave its connection behind, and with it the lock on the file. A transaction
         # therefore runs to its end even if its caller is cancelled: keep it short.
         with anyio.CancelScope(shield=True):
-            async with self._get_write_lock(write=write):
+            async with self._write_lock if write else nullcontext():
                 committing = False
                 try:
                     # Nothing may be awaited between taking a connection and the block that gives it back.
@@ -221,9 +221,6 @@ class Database:
                     raise
                 retries_left -= 1
                 log.info("repeating an interrupted transaction: %s", error)
-
-    def _get_write_lock(self, *, write: bool) -> Any:
-        return self._write_lock if write and self.dialect == "sqlite" else nullcontext()
 
     async def _ensure_engine(self) -> "AsyncEngine":
         async with self._open_lock:

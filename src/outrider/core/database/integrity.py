@@ -114,10 +114,10 @@ async def _check_orphans(database: Database) -> AsyncGenerator[DatabaseProblem]:
     tables = {table.name: table for table in list_tables()}
     for reference in list_usable_references(tables):
 
-        def count(connection: Connection, reference: TableReference = reference) -> int:
+        def count_rows(connection: Connection, reference: TableReference = reference) -> int:
             return count_orphans(connection, tables, reference)
 
-        number = await database.run_transaction(count, write=False)
+        number = await database.run_transaction(count_rows, write=False)
         if not number:
             continue
         message = f"{number} rows of {reference.table} refer to {reference.parent} that are gone"

@@ -7,7 +7,7 @@ next readable rowid is looked for, so that only the rows of that page are lost.
 import json
 import sqlite3
 from collections.abc import Callable, Generator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -158,8 +158,10 @@ def _salvage_table(source: sqlite3.Connection, target: sqlite3.Connection, table
             dropped += not inserted
     lost: int | None = dropped
     if reader.has_gaps:
-        expected = _count_by_index(source, table.name)
-        lost = None if expected is None or expected < saved else expected - saved
+        lost = None
+        with suppress(*READ_ERRORS):  # the table's smallest index may be whole
+            expected = source.execute(f'SELECT count(*) FROM "{table.name}"').fetchone()[0]  # noqa: S608 - as above
+            lost = expected - saved if expected >= saved else None
     return SavedTable(table.target.partition(" ")[0], saved, lost)
 
 
@@ -222,14 +224,6 @@ class _TableReader:
                 step = max(step + 1, step * 11 // 10)
             else:
                 return last + step
-        return None
-
-
-def _count_by_index(source: sqlite3.Connection, table: str) -> int | None:
-    """Return the number of rows that the table's smallest index has."""
-    try:
-        return source.execute(f'SELECT count(*) FROM "{table}"').fetchone()[0]  # noqa: S608 - as above
-    except READ_ERRORS:
         return None
 
 

@@ -72,15 +72,6 @@ class HttpRequest:
     cut: bool
     redirect_urls: tuple[str, ...] = ()
 
-    def build_core_request(self, target: RequestTarget) -> httpcore2.Request:
-        """Return the request as httpcore2 sends it to the target."""
-        headers = {"host": target.authority} | self.headers | {"accept-encoding": ACCEPT_ENCODING}
-        if self.content is not None or self.method in ("POST", "PUT", "PATCH"):
-            headers["content-length"] = str(len(self.content or b""))
-        pairs = [(name.encode("ascii"), value.encode("latin-1")) for name, value in headers.items()]
-        url = httpcore2.URL(scheme=target.scheme, host=target.host, port=target.port, target=target.path)
-        return httpcore2.Request(self.method, url, headers=pairs, content=self.content)
-
 
 def prepare_headers(headers: Mapping[str, str] | None) -> dict[str, str]:
     """Return the caller's headers in lower case, without those that we set ourselves.
@@ -182,7 +173,14 @@ def _translate_errors(host: str, limits: RequestLimits) -> Generator[None]:
 async def _send_once(
     pool: httpcore2.AsyncConnectionPool, request: HttpRequest, target: RequestTarget
 ) -> httpcore2.Response:
-    response = await pool.handle_async_request(request.build_core_request(target))
+    headers = {"host": target.authority} | request.headers | {"accept-encoding": ACCEPT_ENCODING}
+    if request.content is not None or request.method in ("POST", "PUT", "PATCH"):
+        headers["content-length"] = str(len(request.content or b""))
+    pairs = [(name.encode("ascii"), value.encode("latin-1")) for name, value in headers.items()]
+    url = httpcore2.URL(scheme=target.scheme, host=target.host, port=target.port, target=target.path)
+    response = await pool.handle_async_request(
+        httpcore2.Request(request.method, url, headers=pairs, content=request.content)
+    )
     stream = response.extensions["network_stream"]
     try:
         if isinstance(stream, GuardedStream):

@@ -48,13 +48,17 @@ class EgressGuard:
         self.check_host(target.host, target.port, trusted=trusted)
         return target
 
-    def check_host(self, host: str, port: int, *, trusted: bool = False) -> None:
-        """Check a canonical host (`RequestTarget.host`) as `check_url` does."""
-        address = _parse_literal(host)
+    def check_host(self, host: str, port: int, *, trusted: bool = False) -> IpAddress | None:
+        """Check a canonical host (`RequestTarget.host`) as `check_url` does; return the address if it is one."""
+        try:
+            address = parse_address(host) if ":" in host or host[-1:].isdigit() else None
+        except ValueError:
+            address = None
         if address is None:
             self.policy.check_name(host, port, trusted=trusted)
         else:
             self.policy.check_address(host, port, address, trusted=trusted)
+        return address
 
     async def resolve_addresses(self, host: str, port: int, *, trusted: bool = False) -> list[IpAddress]:
         """Return the addresses of a canonical host that may be dialled, at least one.
@@ -63,8 +67,7 @@ class EgressGuard:
             Refused: code `egress`; none of its addresses is allowed.
             Unavailable: code `dns`; it has no address.
         """
-        self.check_host(host, port, trusted=trusted)
-        literal = _parse_literal(host)
+        literal = self.check_host(host, port, trusted=trusted)
         if literal is not None:
             return [literal]
         resolved = [parse_address(text) for text in await self._resolve(host)]
@@ -97,15 +100,6 @@ class EgressGuard:
             return await open_tunnel(proxy.get_secret_value(), host, port)
         addresses = await self.resolve_addresses(host, port, trusted=trusted)
         return await _connect_first(host, addresses[:max_addresses], port)
-
-
-def _parse_literal(host: str) -> IpAddress | None:
-    if not (":" in host or host[-1:].isdigit()):
-        return None
-    try:
-        return parse_address(host)
-    except ValueError:
-        return None
 
 
 async def _connect_first(host: str, addresses: Sequence[IpAddress], port: int) -> SocketStream:

@@ -83,6 +83,13 @@ class HttpResponse:
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
     @property
+    def full_bytes(self) -> int:
+        """The size of the whole body: what the server declares, or more if more has arrived."""
+        declared = self.headers.get("content-length", "")
+        is_number = declared.isascii() and declared.isdigit() and len(declared) < 16
+        return max(int(declared) if is_number else 0, len(self.body))
+
+    @property
     def charset(self) -> str | None:
         """The declared charset in lower case, known or not; None if none is declared."""
         for parameter in self.headers.get("content-type", "").split(";")[1:]:

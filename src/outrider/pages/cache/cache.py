@@ -38,6 +38,13 @@ class CacheEntry:
     etag: str
     last_modified: str
 
+    def is_fresh(self, now: float, max_age: float | None, *, default_max_age: float) -> bool:
+        """Return whether the page need not be requested again; the caller's `max_age` overrules its server."""
+        age = now - self.checked_at
+        if max_age is not None:
+            return 0 <= age < max_age
+        return 0 <= age < default_max_age or now < self.fresh_until
+
 
 def canonicalize_url(url: str) -> str:
     """Return the address that a page is cached under, without tracking parameters."""
@@ -70,18 +77,16 @@ class PageCache:
 
     async def get(self, url: str, *, main: bool) -> CacheEntry | None:
         """Return the cached page, or None if there is none or its row is unreadable."""
+        touch_interval_s = 60.0  # use is recorded at most this often
         if not self._size:
             return None
+        key = build_page_key(url, main=main)
         try:
-            return await self._read_entry(build_page_key(url, main=main))
+            async with self._database.read() as connection:
+                row = (await connection.execute(select(pages).where(pages.c.key == key))).mappings().first()
         except OutriderError as error:
             self._warn_once(error)
             return None
-
-    async def _read_entry(self, key: str) -> CacheEntry | None:
-        touch_interval_s = 60.0  # use is recorded at most this often
-        async with self._database.read() as connection:
-            row = (await connection.execute(select(pages).where(pages.c.key == key))).mappings().first()
         if row is None:
             return None
         entry = await anyio.to_thread.run_sync(restore_entry, row)

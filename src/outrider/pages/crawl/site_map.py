@@ -130,18 +130,15 @@ class SiteMapper:
         else:
             self._add(page.url, page.document.title, "links")
             self._add_links(page.document.links, "links")
-            await self._collect_feeds(page, options)
+            for address in find_feeds(page):
+                try:
+                    feed = await self._pages.read(address, options)
+                except OutriderError as error:
+                    self.found.failures["feed"] = error.message
+                else:
+                    self._add_links(feed.document.links, "feed")
         await self._collect_llms_txt()
         await self._collect_sitemap()
-
-    async def _collect_feeds(self, page: FetchedPage, options: ReadOptions) -> None:
-        for address in find_feeds(page):
-            try:
-                feed = await self._pages.read(address, options)
-            except OutriderError as error:
-                self.found.failures["feed"] = error.message
-            else:
-                self._add_links(feed.document.links, "feed")
 
     async def _collect_llms_txt(self) -> None:
         """Read the list of pages that a site writes for language models (llmstxt.org); most sites have none."""

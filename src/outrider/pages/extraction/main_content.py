@@ -10,7 +10,7 @@ from typing import Any
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
 from outrider.pages.document import DocumentLink, ImageRef
-from outrider.pages.extraction.blocks.head_elements import HeadElements, collect_head_elements
+from outrider.pages.extraction.blocks.head_elements import collect_head_elements
 from outrider.pages.extraction.blocks.page_blocks import PageBlocks
 from outrider.pages.extraction.blocks.style_sheets import collect_style_sheets
 from outrider.pages.extraction.blocks.tree_walker import MAX_NODES, cut_into_blocks
@@ -62,6 +62,22 @@ class MainContent:
     metadata: dict[str, Any] = field(default_factory=dict)
     signals: PageSignals = field(default_factory=PageSignals)
 
+    @property
+    def is_poorer_than_declared(self) -> bool:
+        """Whether the article that the page declares is likely better than the selected blocks."""
+        min_text_chars = 150
+        min_expected_f1 = 0.5
+        is_doubtful = self.metadata.get("expected", 1.0) < min_expected_f1 or len(self.text) < min_text_chars
+        return is_doubtful and len(self.facts.read_article_body()) > 2 * len(self.text)
+
+    def prepend_product_facts(self, product: dict[str, str]) -> None:
+        """Put declared product facts that the text does not mention before it."""
+        self.metadata["product"] = product
+        lines = format_missing_facts(product, self.text) if self.kind == "product" else []
+        if lines:
+            self.markdown = "\n".join(f"- {escape_text(line)}" for line in lines) + "\n\n" + self.markdown
+            self.text = "\n".join(lines) + "\n\n" + self.text
+
 
 def extract_main_content(
     html: bytes | str, url: str = "", *, main: bool = True, style: MarkdownStyle = DEFAULT_STYLE
@@ -97,7 +113,10 @@ def extract_from_tree(
 ) -> MainContent:
     """Extract the main content of a parsed page (selectolax's lexbor parser) without changing the tree."""
     head = collect_head_elements(tree)
-    page, signals = _build_page_blocks(tree, head, nodes, url), read_signals(tree, url, head)
+    page, signals = PageBlocks(), read_signals(tree, url, head)
+    if tree.body is not None:  # a frameset has none
+        sheets = collect_style_sheets(tree, head)
+        page = cut_into_blocks(tree.body, nodes, sheets.is_hidden if sheets else None, url)
     chosen, kind, metadata = _select_blocks(page, signals, main=main)
     limits = {"hidden": page.hidden_chars, "cut": page.truncated, "curtain": page.has_overlay}
     metadata |= {name: value for name, value in limits.items() if value}
@@ -117,10 +136,10 @@ def extract_from_tree(
     content.links, content.images = collect_links(page, chosen, addresses), collect_images(page, addresses)
     if not content.text:
         _use_declared_text(content, _find_declared_text(facts, tree), base)
-    elif main and _should_use_declared_body(content):
+    elif main and content.is_poorer_than_declared:
         _use_declared_text(content, facts.read_article_body().strip(), base)
     if product := read_product(facts, tree if kind == "product" else None):
-        _prepend_product_facts(content, product)
+        content.prepend_product_facts(product)
     return content
 
 
@@ -134,31 +153,6 @@ def _use_declared_text(content: MainContent, declared: str, base: str) -> None:
         lines = filter(None, map(str.strip, declared.splitlines()))
         content.text, content.markdown = declared, "\n\n".join(escape_line_start(escape_text(line)) for line in lines)
     content.metadata["fallback"] = "declared"
-
-
-def _should_use_declared_body(content: MainContent) -> bool:
-    """Return whether the declared article is likely better than the selected blocks."""
-    min_text_chars = 150
-    min_expected_f1 = 0.5
-    is_doubtful = content.metadata.get("expected", 1.0) < min_expected_f1 or len(content.text) < min_text_chars
-    return is_doubtful and len(content.facts.read_article_body()) > 2 * len(content.text)
-
-
-def _prepend_product_facts(content: MainContent, product: dict[str, str]) -> None:
-    """Put declared product facts that the text does not mention before it."""
-    content.metadata["product"] = product
-    lines = format_missing_facts(product, content.text) if content.kind == "product" else []
-    if lines:
-        content.markdown = "\n".join(f"- {escape_text(line)}" for line in lines) + "\n\n" + content.markdown
-        content.text = "\n".join(lines) + "\n\n" + content.text
-
-
-def _build_page_blocks(tree: Any, head: HeadElements, nodes: int, url: str = "") -> PageBlocks:
-    """Return the blocks of a page, or none for a frameset."""
-    if tree.body is None:
-        return PageBlocks()
-    sheets = collect_style_sheets(tree, head)
-    return cut_into_blocks(tree.body, nodes, sheets.is_hidden if sheets else None, url)
 
 
 def _find_declared_text(facts: PageFacts, tree: Any) -> str:

@@ -17,7 +17,6 @@ REFUSAL_REASONS = {
     451: "is withheld for legal reasons",
 }
 LOGIN_HINT = "sign in with the browser tools, or choose another source"
-PASSWORD_INPUT = re.compile(r"<input\b[^>]{0,500}\btype\s*=\s*[\"']?password", re.IGNORECASE)
 WALL_HEAD_BYTES = 60_000  # challenge pages are short
 # Marks of bot walls: in the headers, then in the source.
 WALL_HEADERS = {
@@ -84,11 +83,6 @@ def is_blocked(reply: HttpResponse) -> bool:
     if not _has_wall_signature(reply.body):
         return False
     return reply.status != 200 or _count_text_chars(reply.body) <= MAX_CHALLENGE_CHARS
-
-
-def is_login_page(html: str, text: str) -> bool:
-    """Return whether a page with a success status asks for a password and shows little else."""
-    return len(text) < MAX_CHALLENGE_CHARS and PASSWORD_INPUT.search(html) is not None
 
 
 def is_bot_wall(html: str) -> bool:

@@ -50,9 +50,18 @@ def _convert_format(text: str, kind: str, base_url: str) -> str | None:
     if kind == "email":
         match = EMAIL.search(text)
         return match[0] if match else None
-    if kind in ("date", "date-time"):
-        return _convert_date(text, kind)
-    return text
+    if kind not in ("date", "date-time"):
+        return text
+    match = ISO_DATE.search(text)
+    if match:
+        return match[0] if kind == "date-time" else match[0][:10]
+    plain = re.sub(r"(?<=\d)(?:st|nd|rd|th)\b", "", text).strip()
+    for form in DATE_FORMATS:
+        try:
+            return datetime.strptime(plain, form).date().isoformat()  # noqa: DTZ007 - a day has no zone
+        except ValueError:
+            continue
+    return None
 
 
 def _convert_number(text: str, *, is_integer: bool) -> float | int | None:
@@ -78,16 +87,3 @@ def _convert_number(text: str, *, is_integer: bool) -> float | int | None:
     if is_integer:
         return int(value) if value == int(value) else None
     return int(value) if value == int(value) and "." not in digits else value
-
-
-def _convert_date(text: str, kind: str) -> str | None:
-    match = ISO_DATE.search(text)
-    if match:
-        return match[0] if kind == "date-time" else match[0][:10]
-    plain = re.sub(r"(?<=\d)(?:st|nd|rd|th)\b", "", text).strip()
-    for form in DATE_FORMATS:
-        try:
-            return datetime.strptime(plain, form).date().isoformat()  # noqa: DTZ007 - a day has no zone
-        except ValueError:
-            continue
-    return None

@@ -7,7 +7,6 @@ from typing import Any
 from outrider.pages.document import Document
 from outrider.pages.values.convert import convert_value
 from outrider.pages.values.declared import describe_json_ld, flatten_json, read_json_ld, read_meta, read_microdata
-from outrider.pages.values.labels import compare_labels
 from outrider.pages.values.offered_value import OfferedValue, TextReader
 from outrider.pages.values.rows import Row, find_row_groups, read_table
 from outrider.pages.values.shown import PAIR, read_shown
@@ -15,7 +14,6 @@ from outrider.pages.values.value_fields import ValueField, ValuePlan
 
 MIN_CONFIDENCE = 0.35
 # Objects around a value that do not change what it is about: the price of an offer is the product's.
-PLAIN_PARENTS = frozenset({"offers", "aggregateRating", "mainEntity", "address", "priceSpecification"})
 
 
 @dataclass(frozen=True)
@@ -137,7 +135,7 @@ def choose_value(wanted: ValueField, candidates: list[OfferedValue], url: str) -
     """Return the value that fits a field best, or None if no place offers one."""
     offers: list[tuple[float, Any, OfferedValue]] = []
     for candidate in candidates:
-        score = candidate.weight * _compare_path(wanted, candidate.labels)
+        score = candidate.weight * wanted.compare_path(candidate.labels)
         if score >= MIN_CONFIDENCE and (value := convert_value(candidate.text, wanted.schema, url)) is not None:
             offers.append((score, value, candidate))
     if not offers:
@@ -156,18 +154,3 @@ def choose_value(wanted: ValueField, candidates: list[OfferedValue], url: str) -
     return FoundValue(
         value, best.text, best.place, best.source, round(min(confidence, 0.99), 2), tuple(dict.fromkeys(others))[:2]
     )
-
-
-def _compare_path(wanted: ValueField, labels: tuple[str, ...]) -> float:
-    """Return how well the labels of a value fit a field: the last ones first, then those around it."""
-    score = compare_labels(wanted.path[-1], labels[-1])
-    if not score and len(wanted.path) == 1 and (title := wanted.schema.get("title")):
-        score = 0.9 * compare_labels(str(title), labels[-1])
-    if not score:
-        return 0.0
-    parents = labels[:-1]
-    for name in wanted.path[:-1]:
-        score *= 1.0 if any(compare_labels(name, parent) >= 0.85 for parent in parents) else 0.75
-    if len(wanted.path) == 1:
-        score *= 0.6 ** sum(parent not in PLAIN_PARENTS for parent in parents)
-    return score

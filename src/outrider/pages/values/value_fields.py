@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from outrider.core.errors import InvalidInput
+from outrider.pages.values.labels import compare_labels
 
 MAX_FIELDS = 60
 TYPE_NAMES = frozenset({"string", "number", "integer", "boolean", "array", "object"})
@@ -30,6 +31,21 @@ class ValueField:
     def name(self) -> str:
         """The path as text, for instance `offer.price`."""
         return ".".join(self.path)
+
+    def compare_path(self, labels: tuple[str, ...]) -> float:
+        """Return how well the labels of a value fit: the last ones first, then those around it."""
+        plain_parents = {"offers", "aggregateRating", "mainEntity", "address", "priceSpecification"}
+        score = compare_labels(self.path[-1], labels[-1])
+        if not score and len(self.path) == 1 and (title := self.schema.get("title")):
+            score = 0.9 * compare_labels(str(title), labels[-1])
+        if not score:
+            return 0.0
+        parents = labels[:-1]
+        for name in self.path[:-1]:
+            score *= 1.0 if any(compare_labels(name, parent) >= 0.85 for parent in parents) else 0.75
+        if len(self.path) == 1:
+            score *= 0.6 ** sum(parent not in plain_parents for parent in parents)
+        return score
 
 
 @dataclass(frozen=True)

@@ -37,12 +37,17 @@ LANGUAGES = (
 def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
     """Map the query; a market decides whose results come, `setLang` only the language of a few labels."""
     language = choose_language(query, LANGUAGES.split(), {"ja": "jp"})
+    # A range of days; an age has a name, but for a year.
+    since = access.today - timedelta(days=366) if query.freshness == "year" else query.since
+    freshness = query.freshness.capitalize() if query.freshness else None
+    if since or query.until:
+        freshness = f"{since or date(1970, 1, 1)}..{query.until or access.today}"
     market = _choose_market(query, is_traditional=language == "zh-hant")
     params = {
         "q": query.text,
         "count": query.count,
         "offset": query.offset or None,
-        "freshness": _build_freshness(query, access.today),
+        "freshness": freshness,
         "safeSearch": query.safe.capitalize(),
         "mkt": market,
         "setLang": language,
@@ -61,14 +66,6 @@ def _choose_market(query: Query, *, is_traditional: bool) -> str | None:
     wanted = (f"{language}-{query.country_code}", any_country, f"-{query.country_code}")
     markets = MARKETS.split()
     return next((market for part in wanted for market in markets if part in f"{market}-"), None)
-
-
-def _build_freshness(query: Query, today: date) -> str | None:
-    """Return the age by its name, or a range of days; a year is a range, because it has no name."""
-    since = today - timedelta(days=366) if query.freshness == "year" else query.since
-    if since or query.until:
-        return f"{since or date(1970, 1, 1)}..{query.until or today}"
-    return query.freshness.capitalize() if query.freshness else None
 
 
 def parse_results(body: Any, query: Query) -> list[ResultItem]:

@@ -122,8 +122,12 @@ class RemoteConnection:
     async def _run_connection(self, opened: "asyncio.Future[Client]") -> None:
         """Open the connection, report it in `opened`, and keep it until it ends or is closed."""
         gone = anyio.Event()
+        if self._server.url:
+            streams: Any = open_address(self._server, self._name, self._environ, self._guard, self._error_statuses)
+        else:
+            streams = open_program(self._server, self._name, self._environ, self._stderr)
         client = Client(
-            watch_streams(self._open_streams(), gone),
+            watch_streams(streams, gone),
             message_handler=self._handle_message,
             cache=None,
             client_info=Implementation(name="outrider", version=__version__),
@@ -175,11 +179,6 @@ class RemoteConnection:
         """Discard the known tools when an older server reports a change."""
         if isinstance(message, ToolListChangedNotification):
             self._tools = None
-
-    def _open_streams(self) -> Any:
-        if self._server.url:
-            return open_address(self._server, self._name, self._environ, self._guard, self._error_statuses)
-        return open_program(self._server, self._name, self._environ, self._stderr)
 
     def _log_stderr(self) -> None:
         """Log what the program wrote, for the person who configured it; models read errors, but no log."""

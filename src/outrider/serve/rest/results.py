@@ -76,6 +76,13 @@ def describe_tool(tool: Tool) -> dict[str, Any]:
 def serialize_result(result: Result, tool: Tool) -> dict[str, Any]:
     """Return a result as RESULT_SCHEMA describes it; empty parts are left out."""
     content = result.content
+    links: list[dict[str, Any]] = []
+    for link in (each for each in content if isinstance(each, LinkBlock)):
+        links.append({"uri": link.uri, "name": link.name, "mime_type": link.mime_type})
+        if link.size is not None:
+            links[-1]["size"] = link.size
+        if link.uri.startswith(ARTIFACT_URI_PREFIX):
+            links[-1]["path"] = f"{ARTIFACTS_PATH}/{link.uri.removeprefix(ARTIFACT_URI_PREFIX)}"
     parts: dict[str, Any] = {
         "data": result.data,
         "images": [
@@ -88,18 +95,9 @@ def serialize_result(result: Result, tool: Tool) -> dict[str, Any]:
             for each in content
             if isinstance(each, ResourceBlock)
         ],
-        "links": [_serialize_link(each) for each in content if isinstance(each, LinkBlock)],
+        "links": links,
         "meta": result.meta | ({UNTRUSTED_META_KEY: True} if tool.untrusted else {}),
         "is_error": result.is_error,
     }
     text = "\n\n".join(each.text for each in content if isinstance(each, TextBlock))
     return {"text": text} | {name: part for name, part in parts.items() if part}
-
-
-def _serialize_link(link: LinkBlock) -> dict[str, Any]:
-    described: dict[str, Any] = {"uri": link.uri, "name": link.name, "mime_type": link.mime_type}
-    if link.size is not None:
-        described["size"] = link.size
-    if link.uri.startswith(ARTIFACT_URI_PREFIX):
-        described["path"] = f"{ARTIFACTS_PATH}/{link.uri.removeprefix(ARTIFACT_URI_PREFIX)}"
-    return described

@@ -38,21 +38,16 @@ async def run_telemetry(settings: TelemetrySettings) -> AsyncGenerator[str | Non
     resource = resource.merge(OTELResourceDetector().detect())  # OTEL_SERVICE_NAME wins
     async with AsyncExitStack() as stack:
         if settings.endpoint:
-            stack.push_async_callback(asyncio.to_thread, _start_tracing(settings, resource))
+            from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+            from opentelemetry.sdk.trace import TracerProvider
+            from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+            provider = TracerProvider(resource=resource)
+            address = f"{settings.endpoint.rstrip('/')}/v1/traces"
+            provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(address)))
+            trace.set_tracer_provider(provider)
+            stack.push_async_callback(asyncio.to_thread, provider.shutdown)  # sends the last ones
         yield await stack.enter_async_context(_run_metrics(settings, resource))
-
-
-def _start_tracing(settings: TelemetrySettings, resource: "Resource") -> Any:
-    """Start to send traces; return a function that sends the last ones and stops."""
-    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-    from opentelemetry.sdk.trace import TracerProvider
-    from opentelemetry.sdk.trace.export import BatchSpanProcessor
-
-    provider = TracerProvider(resource=resource)
-    address = f"{settings.endpoint.rstrip('/')}/v1/traces"
-    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(address)))
-    trace.set_tracer_provider(provider)
-    return provider.shutdown
 
 
 @asynccontextmanager

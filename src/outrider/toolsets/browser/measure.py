@@ -1,7 +1,7 @@
 """Tools that measure pages: visual differences, performance and accessibility."""
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import anyio
 from pydantic import Field
@@ -16,9 +16,6 @@ from outrider.toolsets.browser.network import browser_devtools
 from outrider.toolsets.browser.results import escape_line, use_page
 from outrider.toolsets.options import ToolOptions
 from outrider.workspace import SessionWorkspaces
-
-if TYPE_CHECKING:
-    from outrider.browser.devtools.accessibility_audit import Violation
 
 
 @browser_devtools.tool(effect="write", title="Compare pictures", open_world=True, untrusted=True, timeout=120)
@@ -95,18 +92,13 @@ async def auditAccessibility(
     if report is None:
         raise InvalidInput(f"selector: nothing matches {selector!r}", hint="call snapshotPage, or leave it out")
     head = f"rules: {len(report.violations)} broken, {len(report.unclear)} for a person to decide, {report.passed} kept"
-    lines = [line for violation in report.violations for line in _describe_violation(violation)]
+    lines: list[str] = []
+    for each in report.violations:
+        lines.append(f"{each.impact or 'unrated'}: {each.help} ({each.rule}, {each.url.partition('?')[0]})")
+        lines += [escape_line(f"  {selector}: {markup}") for selector, markup in each.elements]
+        lines += [f"  and {rest} more"] if (rest := each.count - len(each.elements)) else []
     lines += [f"To check: {escape_line(each.help)} ({each.count} elements)" for each in report.unclear]
     text = f"{head}\n{options.mark_untrusted(chr(10).join(lines), url)}" if lines else head
     return Result(
         (TextBlock(text),), meta={"outrider/violations": {each.rule: each.count for each in report.violations}}
     )
-
-
-def _describe_violation(violation: "Violation") -> list[str]:
-    rest = violation.count - len(violation.elements)
-    return [
-        f"{violation.impact or 'unrated'}: {violation.help} ({violation.rule}, {violation.url.partition('?')[0]})",
-        *(escape_line(f"  {selector}: {markup}") for selector, markup in violation.elements),
-        *([f"  and {rest} more"] if rest else []),
-    ]

@@ -8,7 +8,6 @@ import anyio
 from pydantic import Field
 
 from outrider.browser.session.browsers import Browsers
-from outrider.browser.session.states import StateInfo
 from outrider.core.context import Call
 from outrider.core.result import Result, TextBlock
 from outrider.toolsets.browser.results import clean_line, format_time, translate_errors
@@ -38,7 +37,11 @@ async def manageStates(
         else:
             changed = None
         states = [changed] if changed else await anyio.to_thread.run_sync(store.list_states)
-    rows = [_serialize_state(state) for state in states]
+    rows: list[dict[str, Any]] = []
+    for state in states:
+        rows.append({"stateId": state.state_id, "savedAt": format_time(state.saved_at), "encrypted": state.encrypted})
+        if state.cookies is not None:
+            rows[-1] |= {"cookies": state.cookies, "origins": _list_origins(state.origins or ())}
     key = {"save": "saved", "delete": "deleted"}.get(action, "states")
     data = {key: rows[0] if changed else rows}
     return Result((TextBlock(json.dumps(data)),), data=data)
@@ -72,13 +75,6 @@ async def setup_browser_state(
     if done.saved:
         lines.append(f"createSession with stateId={done.state_id} uses it; call this again to refresh it.")
     return Result((TextBlock("\n".join(lines)),), data=data | {"notes": lines[len(data) + 1 :]})
-
-
-def _serialize_state(info: StateInfo) -> dict[str, Any]:
-    row: dict[str, Any] = {"stateId": info.state_id, "savedAt": format_time(info.saved_at), "encrypted": info.encrypted}
-    if info.cookies is None:
-        return row
-    return row | {"cookies": info.cookies, "origins": _list_origins(info.origins or ())}
 
 
 def _list_origins(origins: Sequence[str]) -> list[str]:

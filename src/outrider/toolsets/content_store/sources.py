@@ -13,7 +13,7 @@ from outrider.core.artifacts import ARTIFACT_URI_PREFIX, ArtifactStore
 from outrider.core.context import Call
 from outrider.core.database.database import to_storable_text
 from outrider.core.errors import InvalidInput, Refused
-from outrider.core.jail import Jail
+from outrider.core.jail import Jail, make_relative
 from outrider.pages.fetched_page import FetchedPage
 from outrider.pages.pages import Pages
 from outrider.workspace import SessionWorkspaces
@@ -64,7 +64,7 @@ class ContentSources:
         """Read a file of the session's workspace or below an allowed folder."""
         workspace_root = self.workspaces.ensure_workspace(call).directory
         for root in (workspace_root, *self.shared_folders):
-            relative = _make_relative(path, root)
+            relative = make_relative(path, root)
             if relative is not None and (path.is_absolute() or root == workspace_root):
                 max_bytes = self.max_file_bytes
                 with Jail(root).open_descriptor(relative) as descriptor, os.fdopen(os.dup(descriptor), "rb") as file:
@@ -145,13 +145,3 @@ def _parse_file_path(file_url: str) -> Path:
     if os.name == "nt" and native_path[:1] == "/" and native_path[2:3] == ":":
         native_path = native_path[1:]  # file:///C:/… (RFC 8089, appendix E.2)
     return Path(native_path)
-
-
-def _make_relative(path: Path, root: Path) -> str | None:
-    """Return the path relative to the root, or None; the jail checks links and `..` when it opens it."""
-    if not path.is_absolute():
-        return path.as_posix()
-    for base in (root, root.resolve()):
-        if path.is_relative_to(base):
-            return path.relative_to(base).as_posix()
-    return None

@@ -125,7 +125,16 @@ class Delegation:
         """Apply the answers that came with the call, wait up to `seconds`, and return the run's result."""
         run = await self._apply_decisions(run, call)
         with anyio.move_on_after(self.options.detach_s if seconds is None else seconds):
-            await self._follow_run(run, call, feed or self._build_feed(call))
+            feed = feed or self._build_feed(call)
+            try:
+                async with feed.follow_run(_serialize_ids(run)):
+                    async for event in self.runs.follow(run.id):
+                        await feed.handle_event(event.kind, event.data)
+            except anyio.get_cancelled_exc_class():
+                if call.is_cancelled():  # which a lost connection is not
+                    with anyio.CancelScope(shield=True):
+                        await self.runs.cancel(run.id)
+                raise
         result = await self._build_run_result(await self.runs.get(run.id), call)
         if call.run is not None or not call.answers:
             return result
@@ -306,18 +315,6 @@ class Delegation:
         return replace(conversation, ancestors=(*call.run.ancestors, call.run.agent))
 
     # Following runs and building results
-
-    async def _follow_run(self, run: Run, call: Call, feed: ProgressFeed) -> None:
-        """Send the run's events until it ends. A cancelled call cancels the run, a lost connection does not."""
-        try:
-            async with feed.follow_run(_serialize_ids(run)):
-                async for event in self.runs.follow(run.id):
-                    await feed.handle_event(event.kind, event.data)
-        except anyio.get_cancelled_exc_class():
-            if call.is_cancelled():
-                with anyio.CancelScope(shield=True):
-                    await self.runs.cancel(run.id)
-            raise
 
     async def _build_run_result(self, run: Run, call: Call) -> Result:
         usage = await self.runs.sum_usage(run.id)

@@ -154,8 +154,7 @@ async def web_fetch(
     if mode == "image":
         return await _save_picture(pages, options, saver, call, url, output_dir, filename)
     try:
-        reading = ReadOptions(render=render, remote_reader=True, markdown_first=format != "html")
-        page = await pages.read(url, reading)
+        page = await pages.read(url, ReadOptions(render=render, remote_reader=True, markdown_first=format != "html"))
     except OutriderError as error:
         if mode == "auto" and error.code == "image":
             return await _save_picture(pages, options, saver, call, url, output_dir, filename)

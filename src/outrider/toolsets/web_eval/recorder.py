@@ -122,8 +122,14 @@ class EvaluationRecorder:
         self, recording: EvaluationRecording, tool: Tool, arguments: object, call_tool: Callable[[], Awaitable[Result]]
     ) -> Result:
         """Call a tool within the evaluation's time limit for actions, and record the step."""
+        seconds = recording.action_timeout_s
+        result: Result | None = None
         try:
-            result = await _call_within(call_tool, recording.action_timeout_s, tool.name)
+            with limit_time(seconds):
+                result = await call_tool()
+            if result is None:
+                message = f"{tool.name} timed out after {seconds:g} s, the limit for a step"
+                raise Unavailable(message, code="timeout", hint="look at the page and try another way")
         except AnswerNeeded:
             raise
         except OutriderError as error:
@@ -281,16 +287,6 @@ class RecordedToolbox(Toolbox):
         return await self._recorder.record_call(
             recording, tool, arguments, lambda: call_unrecorded(name, arguments, call)
         )
-
-
-async def _call_within(call_tool: Callable[[], Awaitable[Result]], seconds: float | None, name: str) -> Result:
-    with limit_time(seconds):
-        return await call_tool()
-    raise Unavailable(
-        f"{name} timed out after {seconds:g} s, the limit for a step",
-        code="timeout",
-        hint="look at the page and try another way",
-    )
 
 
 def _iter_message_records(

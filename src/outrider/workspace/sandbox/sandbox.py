@@ -203,9 +203,7 @@ class Sandbox:
             except (SandboxStartError, OSError) as error:
                 return str(error)
         exit_code = running.exit_code
-        return (
-            "" if exit_code == trial_code else running.stderr.text.strip() or f"it exit_code with exit code {exit_code}"
-        )
+        return "" if exit_code == trial_code else running.stderr.text.strip() or f"it ended with exit code {exit_code}"
 
     async def _start_job(self, backend: "SandboxBackend", job: "Job", proxy: Path | None = None) -> "SandboxProcess":
         from outrider.workspace.sandbox.cgroup import find_parent_group

@@ -41,6 +41,24 @@ class SyscallRule:
     values: tuple[int, ...] = ()
     unless: bool = False
 
+    def compile_for(self, machine: str) -> list[bytes]:
+        """Return the rule's instructions; the accumulator holds the call's number before and after them."""
+        call = find_number(self.call, machine)
+        if call is None:
+            return []
+        verdict = _encode_return(VERDICT_ERRNO | self.error)
+        if self.argument is None:
+            return [_encode_jump(BPF_JUMP_EQUAL, call, 0, 1), verdict]
+        body = [_encode_load(ARGUMENTS_OFFSET + 8 * self.argument), struct.pack("=HBBI", BPF_AND, 0, 0, self.mask)]
+        count = len(self.values)
+        for index, value in enumerate(self.values):
+            remaining = count - index - 1  # comparisons; one more instruction after them is skipped as well
+            body.append(_encode_jump(BPF_JUMP_EQUAL, value, remaining + 1, 0))
+        if not self.unless:
+            body.append(_encode_jump(BPF_JUMP_AT_LEAST, 0, 1, 0))  # no value is equal: skip the verdict
+        body += [verdict, _encode_load(NUMBER_OFFSET)]
+        return [_encode_jump(BPF_JUMP_EQUAL, call, 0, len(body)), *body]
+
 
 # Calls that change the machine, change the process's view of it, or inspect other processes, the kernel or its keys.
 FORBIDDEN_CALLS = """
@@ -112,27 +130,8 @@ def build_program(rules: Iterable[SyscallRule], socket_families: tuple[int, ...]
         _encode_return(VERDICT_ERRNO | errno.ENOSYS),
     ]
     for rule in (*rules, sockets):
-        instructions += _compile_rule(rule, machine)
+        instructions += rule.compile_for(machine)
     return b"".join([*instructions, _encode_return(VERDICT_ALLOW)])
-
-
-def _compile_rule(rule: SyscallRule, machine: str) -> list[bytes]:
-    """Return the instructions of one rule; the accumulator holds the call's number before and after them."""
-    call = find_number(rule.call, machine)
-    if call is None:
-        return []
-    verdict = _encode_return(VERDICT_ERRNO | rule.error)
-    if rule.argument is None:
-        return [_encode_jump(BPF_JUMP_EQUAL, call, 0, 1), verdict]
-    body = [_encode_load(ARGUMENTS_OFFSET + 8 * rule.argument), struct.pack("=HBBI", BPF_AND, 0, 0, rule.mask)]
-    count = len(rule.values)
-    for index, value in enumerate(rule.values):
-        remaining = count - index - 1  # comparisons; one more instruction after them is skipped as well
-        body.append(_encode_jump(BPF_JUMP_EQUAL, value, remaining + 1, 0))
-    if not rule.unless:
-        body.append(_encode_jump(BPF_JUMP_AT_LEAST, 0, 1, 0))  # no value is equal: skip the verdict
-    body += [verdict, _encode_load(NUMBER_OFFSET)]
-    return [_encode_jump(BPF_JUMP_EQUAL, call, 0, len(body)), *body]
 
 
 def _encode_load(offset: int) -> bytes:

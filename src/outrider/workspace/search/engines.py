@@ -6,7 +6,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,6 +47,17 @@ class LineMatch:
     number: int
     text: str
     column: int
+
+    @classmethod
+    def from_report(cls, path: str, data: Mapping[str, Any]) -> "LineMatch":
+        """Build it from ripgrep's report of a match."""
+        line = data["lines"]
+        raw = line["text"].encode() if "text" in line else base64.b64decode(line["bytes"])
+        text = raw.decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
+        if not data["submatches"]:  # it reports no position for an empty match at the very end
+            return cls(path, data["line_number"], text, len(text))
+        before = raw[: data["submatches"][0]["start"]]
+        return cls(path, data["line_number"], text, len(before.decode("utf-8", "replace")))
 
 
 class GrepEngine(Protocol):
@@ -94,7 +105,7 @@ class RipgrepEngine:
                 return []
             path = path.removeprefix("./")
             if event["type"] == "match":
-                lines.setdefault(path, []).append(_parse_match(path, data))
+                lines.setdefault(path, []).append(LineMatch.from_report(path, data))
             if event["type"] != "end":
                 return []
             matches = lines.pop(path, [])
@@ -154,29 +165,19 @@ async def stream_matches(
             raise LookupError(command[0])
 
 
-def _parse_match(path: str, data: dict[str, Any]) -> LineMatch:
-    line = data["lines"]
-    raw = line["text"].encode() if "text" in line else base64.b64decode(line["bytes"])
-    text = raw.decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
-    if not data["submatches"]:  # ripgrep reports no position for an empty match at the very end
-        return LineMatch(path, data["line_number"], text, len(text))
-    before = raw[: data["submatches"][0]["start"]]
-    return LineMatch(path, data["line_number"], text, len(before.decode("utf-8", "replace")))
-
-
 @asynccontextmanager
 async def _run_process(command: list[str], data: bytes, folder: str | None) -> AsyncGenerator[Process]:
     """Start a process that is fed with data; it is always killed at the end."""
     environ = {"PATH": os.defpath, "LC_ALL": "C.UTF-8"}
     process = await anyio.open_process(command, cwd=folder, env=environ, stderr=DEVNULL, start_new_session=True)
 
-    async def feed() -> None:
+    async def send_data() -> None:
         with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, ConnectionError):
             if process.stdin:
                 await process.stdin.send(data)
                 await process.stdin.aclose()
 
-    feeder = asyncio.create_task(feed())  # a task group would wrap errors of the body
+    feeder = asyncio.create_task(send_data())  # a task group would wrap errors of the body
     try:
         yield process
     finally:

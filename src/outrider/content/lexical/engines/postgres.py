@@ -177,7 +177,7 @@ class PostgresIndex:
         weights = [math.log(1 + (chunks - times + 0.5) / (times + 0.5)) for times in frequency.values()]
         parameters = {**parameters, "queries": lexemes, "weights": weights, "most": MAX_COMPARED_CHUNKS, "limit": limit}
 
-        async def search(query: str, content_filter: str = "", **more: Any) -> list[Any]:
+        async def search_rows(query: str, content_filter: str = "", **more: Any) -> list[Any]:
             statement = SEARCH_CHUNKS_SQL.format(within=content_filter)
             return (await self._run_queries([(statement, {**parameters, "query": query, **more})]))[0]
 
@@ -185,12 +185,12 @@ class PostgresIndex:
         if within is not None:
             max_filtered = 100_000
             limits = {"most": max_filtered, "limit": max(limit, max_filtered)}
-            return await search(any_term, "AND content_id = ANY(:contents)", contents=list(within), **limits)
+            return await search_rows(any_term, "AND content_id = ANY(:contents)", contents=list(within), **limits)
         if rarest:
-            return await search(" | ".join(rarest))
+            return await search_rows(" | ".join(rarest))
         # Even the rarest term is in very many chunks: those with all terms come first.
-        rows = await search(" & ".join(lexemes))
-        return rows if len(rows) >= limit else await search(any_term)
+        rows = await search_rows(" & ".join(lexemes))
+        return rows if len(rows) >= limit else await search_rows(any_term)
 
     async def _run_queries(self, queries: Sequence[tuple[str, Mapping[str, Any]]]) -> list[list[Any]]:
         await self._ensure_tables()

@@ -25,7 +25,11 @@ class PageBackground:
     def is_white_behind(self, node: Any) -> bool:
         """Return whether neither the element nor anything around it has another background than white."""
         if self._is_white_by_rules is None:
-            self._is_white_by_rules = self._has_only_white_rules()
+            by_others = 'link[rel~="stylesheet" i], [color-scheme], meta[name="color-scheme" i]'
+            sources = (node.text() or "" for node in self._root.css("style"))
+            self._is_white_by_rules = self._root.css_first(by_others) is None and all(
+                "@import" not in source and _is_white_style(source) for source in sources
+            )
         if not self._is_white_by_rules:
             return False
         while node is not None and self._steps_left > 0:
@@ -37,12 +41,6 @@ class PageBackground:
                 return False
             node = node.parent
         return self._steps_left > 0
-
-    def _has_only_white_rules(self) -> bool:
-        if self._root.css_first('link[rel~="stylesheet" i], [color-scheme], meta[name="color-scheme" i]') is not None:
-            return False
-        sources = (node.text() or "" for node in self._root.css("style"))
-        return all("@import" not in source and _is_white_style(source) for source in sources)
 
 
 def _is_white_style(source: str) -> bool:

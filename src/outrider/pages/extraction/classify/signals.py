@@ -56,6 +56,20 @@ class PageSignals:
     has_query: int = 0
     base_url: str = ""
 
+    def add_url(self, url: str) -> None:
+        """Add what the words and the form of the page's address say."""
+        try:
+            parts = urlsplit(url)
+        except ValueError:
+            return
+        path = parts.path.strip("/")
+        self.path_bits = categorize_names(path.replace("/", " ")) | categorize_names(
+            (parts.hostname or "").replace(".", " ")
+        )
+        self.depth = path.count("/") + 1 if path else 0
+        self.has_long_number = int(re.search(r"\d{4,}", path) is not None)
+        self.has_query = int(bool(parts.query))
+
     def read_article_body(self) -> str:
         """Return the article's text that the JSON-LD declares, or ""."""
         match = re.search(r'"articleBody"\s*:\s*("(?:[^"\\]|\\.)*")', self.json_ld)
@@ -85,23 +99,9 @@ def read_signals(tree: Any, url: str, head_elements: HeadElements | None = None)
     for kind in JSON_LD_TYPE_PATTERN.findall(signals.json_ld):
         if kind in SCHEMA_GROUP_NUMBERS:
             signals.schema_bits |= 1 << SCHEMA_GROUP_NUMBERS[kind]
-    _add_url_signals(signals, url)
+    signals.add_url(url)
     signals.base_url = url
     if head_elements.base:
         with contextlib.suppress(ValueError):
             signals.base_url = urljoin(url, head_elements.base)
     return signals
-
-
-def _add_url_signals(signals: PageSignals, url: str) -> None:
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return
-    path = parts.path.strip("/")
-    signals.path_bits = categorize_names(path.replace("/", " ")) | categorize_names(
-        (parts.hostname or "").replace(".", " ")
-    )
-    signals.depth = path.count("/") + 1 if path else 0
-    signals.has_long_number = int(re.search(r"\d{4,}", path) is not None)
-    signals.has_query = int(bool(parts.query))

@@ -152,16 +152,14 @@ class MarkdownWriter:
     def _write_rule(self, number: int, context: BlockContext) -> None:
         """Write a horizontal rule if one is before this block and not inside of a list or quote."""
         passed = bisect_right(self.rules, number)
-        if passed and self.parts and not self._is_same_holder(context.holders, self.last_holders):
+        is_same_holder = False
+        if context.holders and self.last_holders:
+            outer, last_outer = context.holders[0], self.last_holders[0]
+            first, last = self.page.elements[outer], self.page.elements[last_outer]
+            is_same_holder = outer == last_outer or (first[:2] == last[:2] and first[1] == LI_TAG)
+        if passed and self.parts and not is_same_holder:
             self._append_text("---")
         del self.rules[:passed]
-
-    def _is_same_holder(self, holders: tuple[int, ...], last_holders: tuple[int, ...]) -> bool:
-        """Return whether two texts are in one quote or one list."""
-        if not holders or not last_holders:
-            return False
-        first, last = self.page.elements[holders[0]], self.page.elements[last_holders[0]]
-        return holders[0] == last_holders[0] or (first[:2] == last[:2] and first[1] == LI_TAG)
 
     def _write_embeds(self, at: int) -> None:
         """Write the embeds before the chosen block of this number."""

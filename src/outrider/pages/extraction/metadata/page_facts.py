@@ -130,6 +130,22 @@ class PageFacts:
     json_ld_objects: list[dict[str, Any]] = field(default_factory=list)
     scripts: int = 0
 
+    def add_meta_element(self, attributes: Attributes) -> None:
+        """Add what a meta element declares."""
+        max_metas, max_citation_authors = 500, 10
+        name = (
+            attributes.get("property")
+            or attributes.get("name")
+            or attributes.get("itemprop")
+            or attributes.get("http-equiv")
+            or ""
+        )
+        if name == "citation_author" and attributes["content"] and len(self.citation_authors) < max_citation_authors:
+            family, _, first = to_single_line(attributes["content"], MAX_AUTHOR_CHARS).partition(", ")
+            self.citation_authors.append(f"{first} {family}".strip())
+        if name and attributes["content"] and len(self.meta_values) < max_metas:
+            self.meta_values.setdefault(name.strip().lower()[:100], attributes["content"][:5_000])
+
     def find_title(self) -> str:
         """Return the headline, or the declared title without the site's name."""
         title = choose_title(self.list_declared_titles(), self.headline, self.site_names)
@@ -183,10 +199,15 @@ class PageFacts:
         account, site_account = self._find_meta_value(("twitter:creator",)), self._find_meta_value(("twitter:site",))
         if not site_account or site_account.lower() == account.lower() or not is_real_author(account):
             account = ""
+        labelled = [  # lines of a Twitter card
+            self._find_meta_value((f"twitter:data{line}",))
+            for line in (1, 2)
+            if self._find_meta_value((f"twitter:label{line}",)).lower() in AUTHOR_LABELS
+        ]
         declared = [
             ", ".join(self.citation_authors) or self._find_meta_value(author_metas),
             self._find_work_property("author", "creator"),
-            self._find_labelled_author(),
+            *labelled[:1],
             self.first_post[0],
             *self.marked_authors,
         ]
@@ -196,14 +217,6 @@ class PageFacts:
         if author := next(persons, "") or self.headline_author:
             return author
         return "" if self.kind in UNDATED_KINDS else next(iter(names), "") or account
-
-    def _find_labelled_author(self) -> str:
-        """Return the author that a Twitter card names in a labelled line, or ""."""
-        for line in (1, 2):
-            label = self._find_meta_value((f"twitter:label{line}",))
-            if label.lower() in AUTHOR_LABELS:
-                return self._find_meta_value((f"twitter:data{line}",))
-        return ""
 
     def find_site_name(self) -> str:
         """Return the name of the publication."""
@@ -284,7 +297,7 @@ def read_facts(tree: Any, page: PageBlocks, base: str, head: HeadElements | None
         kind=kind,
     )
     for attributes in head.metas:
-        _add_meta_element(facts, attributes)
+        facts.add_meta_element(attributes)
     for script_type, node in head.scripts:
         if "ld+json" in script_type:
             facts.json_ld_objects += parse_json_ld(node.text() or "", max_json_ld_objects - len(facts.json_ld_objects))
@@ -383,22 +396,6 @@ def _read_language(tree: Any) -> str:
     attributes = tree.root.attributes if tree.root is not None else {}
     match = LANGUAGE_TAG_PATTERN.fullmatch((attributes.get("lang") or attributes.get("xml:lang") or "").strip())
     return match[0].replace("_", "-") if match else ""
-
-
-def _add_meta_element(facts: PageFacts, attributes: Attributes) -> None:
-    max_metas, max_citation_authors = 500, 10
-    name = (
-        attributes.get("property")
-        or attributes.get("name")
-        or attributes.get("itemprop")
-        or attributes.get("http-equiv")
-        or ""
-    )
-    if name == "citation_author" and attributes["content"] and len(facts.citation_authors) < max_citation_authors:
-        family, _, first = to_single_line(attributes["content"], MAX_AUTHOR_CHARS).partition(", ")
-        facts.citation_authors.append(f"{first} {family}".strip())
-    if name and attributes["content"] and len(facts.meta_values) < max_metas:
-        facts.meta_values.setdefault(name.strip().lower()[:100], attributes["content"][:5_000])
 
 
 def _read_author_name(node: Any) -> str:
