@@ -198,6 +198,14 @@ async def test_what_would_be_written_can_be_printed_and_hosts_listed(home: Path)
         assert not (home / file).exists()
     assert [line.split()[0] for line in listed.stdout.decode().splitlines()] == [*FILES]
     assert b"try: outrider install cursor\n" in listed.stderr
+    as_json = {
+        words: json.loads((await install(home, *words, "--json")).stdout)
+        for words in ((), ("zed",), ("zed", "--remove"))
+    }
+    assert [each["host"] for each in as_json[()] if each["found"]] == ["cursor"]
+    [added], [removed] = as_json[("zed",)], as_json[("zed", "--remove")]
+    assert (added["changed"], added["backup"], added["starts"][-1]) == (True, None, "mcp")
+    assert (removed["changed"], Path(removed["backup"]).parent) == (True, Path(added["file"]).parent)
 
 
 async def test_a_link_to_settings_stays_a_link_and_permissions_stay(home: Path):

@@ -1,5 +1,6 @@
 """The skill for coding agents: its format, its length, and every command in it as an agent would run it."""
 
+import json
 import re
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack
@@ -113,7 +114,7 @@ async def test_the_skill_is_shown_and_installed_where_hosts_look(terminal: Termi
         found = await terminal.read("skill", "install")
         again = await terminal.read("skill", "install")
         chosen = await terminal.read("skill", "install", "--project", "--host", "claude", "--host", "codex")
-        removed = await terminal.read("skill", "install", "--remove")
+        removed = await terminal.read("skill", "install", "--remove", "--json")
     assert shown == (SKILL / "SKILL.md").read_text()
     assert reference == (SKILL / "references" / "stores.md").read_text()
     assert (unknown.returncode, b"there are agents, browser" in unknown.stderr) == (2, True)
@@ -123,5 +124,5 @@ async def test_the_skill_is_shown_and_installed_where_hosts_look(terminal: Termi
     for folder in (".claude/skills", ".agents/skills"):
         copied = {path.name: path.read_text() for path in (project / folder / "outrider").rglob("*.md")}
         assert copied == {page.name: page.read_text() for page in PAGES}
-    assert "removed" in removed
+    assert json.loads(removed) == [{"folder": f"{home}/.claude/skills/outrider", "changed": True}]
     assert not (home / ".claude" / "skills" / "outrider").exists()

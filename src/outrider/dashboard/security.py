@@ -93,7 +93,9 @@ class SecurityMiddleware:
                 "host", "this name is not served here; use 127.0.0.1, or add it to serve.allowed_hosts"
             )
         if not _is_own_origin(connection):
-            return _build_refusal("origin", "another web page may not use the dashboard")
+            is_program = not {"origin", "sec-fetch-site"} & set(connection.headers)  # browsers send one of them
+            programs = f"{_get_path(connection.scope)} is not for programs; they call tools at /v1/tools/NAME"
+            return _build_refusal("origin", programs if is_program else "another web page may not use the dashboard")
         return None
 
     async def _handle_sign_in(self, connection: HTTPConnection, receive: Receive) -> Response | None:

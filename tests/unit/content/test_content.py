@@ -211,7 +211,7 @@ async def test_ten_megabytes_in_one_line_are_kept_found_and_read_in_part(tmp_pat
     async with opened(address, tmp_path / "content") as content:
         record = await content.add(call, ContentDraft(text))
         [hit] = (await content.search(call, "needle")).hits
-        assert (hit.from_line, hit.to_line) == (2, 2)
+        assert (hit.from_line, hit.to_line) == (2, 3)
         assert text[hit.start : hit.end] == hit.text
         assert (await content.read_lines(call, record.id, 3)).text == "tail"
 

@@ -1,4 +1,9 @@
+import subprocess
+import sys
 import unicodedata
+from importlib.machinery import PathFinder
+from importlib.util import find_spec, module_from_spec
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given
@@ -8,6 +13,10 @@ from outrider.core.text import COMBINING_CATEGORIES, TextSlice, count_tokens, cu
 
 LETTERS = st.sampled_from([*"ab. \n", "\n\n", ". ", "é", "e\u0301", "漢", "。", "क्", "👍🏽", "한", "\u0301", "\u200d"])
 TEXT = st.lists(LETTERS, max_size=120).map("".join) | st.text(max_size=200)
+# Where the pattern of o200k decides: kinds of blanks and line ends, cases, marks, contractions, digits, slashes.
+BREAKS = st.sampled_from(
+    [*" \t\n\r\f/!'-aBǅʰ1٣", "\u3000", "\x85", "\u2028", "  ", "'S", "'ſ", "\u0301", "<|endoftext|>"]
+)
 
 
 def pieces(text: str, limit: int) -> list[TextSlice]:
@@ -90,6 +99,47 @@ def test_half_a_surrogate_pair_counts_as_what_is_sent_for_it():
     assert count_tokens("a \ud800 b") == count_tokens("a \ufffd b")
     assert count_tokens("\ud83d\ude00") == count_tokens("\U0001f600")
     assert count_tokens("a\0b") == 3
+
+
+@pytest.fixture(scope="module")
+def reference():
+    """The tokenizer that the ranks come from. Only its extension: the package parses every vocabulary, for a second."""
+    package = find_spec("bpe_openai")
+    spec = package and PathFinder.find_spec("bpe_openai._bindings", package.submodule_search_locations)
+    assert spec
+    assert spec.loader
+    bindings = module_from_spec(spec)
+    spec.loader.exec_module(bindings)
+    return bindings.tokenizer_for_encoding("o200k_base")
+
+
+def test_documents_have_as_many_tokens_as_their_source_counts(reference):
+    documents = [path.read_text(encoding="utf-8") for path in (Path(__file__).parents[3] / "docs").rglob("*.md")]
+    assert sum(map(len, documents)) > 300_000
+    assert [count_tokens(text) for text in documents] == [reference.count(text) for text in documents]
+
+
+@given(st.lists(BREAKS | LETTERS, max_size=200).map("".join) | st.text(max_size=200))
+@example("!\n \n  /x\r\n\t y  ")
+def test_any_text_has_as_many_tokens_as_the_source_counts(reference, text: str):
+    assert count_tokens(text) == reference.count(text)
+
+
+def test_a_million_blanks_and_a_long_word_are_counted():
+    assert (count_tokens(" " * 1_000_000), count_tokens("a" * 100_000)) == (7_813, 12_500)
+
+
+def test_tokens_are_counted_when_the_thread_that_loaded_the_vocabulary_has_ended():
+    program = """
+from threading import Thread
+def count():
+    from outrider.core.text import count_tokens
+    count_tokens("some words " * 200)
+for thread in (Thread(target=count) for _ in range(20)):
+    thread.start()
+    thread.join()
+"""
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
 @given(st.lists(LETTERS, max_size=300).map("".join), st.integers(8, 60), st.integers(0, 20))

@@ -79,6 +79,18 @@ async def test_names_of_the_operators_choice_are_served_and_no_others(host: str,
         assert answer.json()["error"]["code"] == ("signed_out" if served else "host")
 
 
+async def test_a_program_that_mistypes_a_path_is_told_where_programs_call_tools():
+    middleware = SecurityMiddleware(PlainTextResponse("in"), SignInTokens())
+    async with open_client(middleware) as sending:
+        address = "http://127.0.0.1:8765//v1/tools/web_fetch"
+        program = await sending.post(address)
+        page = await sending.post(address, headers={"origin": "https://evil.example"})
+    assert [each.json()["error"]["hint"] for each in (program, page)] == [
+        "//v1/tools/web_fetch is not for programs; they call tools at /v1/tools/NAME",
+        "another web page may not use the dashboard",
+    ]
+
+
 async def test_over_tls_the_cookie_is_for_tls_alone():
     launch = SignInTokens()
     middleware = SecurityMiddleware(PlainTextResponse("in"), launch, hosts=("tools.example.com",))

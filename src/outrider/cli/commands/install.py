@@ -3,6 +3,7 @@
 import os
 import shlex
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -10,6 +11,7 @@ from outrider.cli.hosts.catalogue import HOSTS, find_folders, find_used_hosts
 from outrider.cli.hosts.editors import EDITORS
 from outrider.cli.hosts.server_entry import build_entry, find_command
 from outrider.cli.hosts.settings_file import SERVER_NAME, plan_change
+from outrider.cli.output import print_json
 from outrider.core.installation import get_installation
 
 
@@ -20,8 +22,16 @@ from outrider.core.installation import get_installation
 @click.option("--lean", is_flag=True, help="List two tools, which find and call all others.")
 @click.option("--print", "only_print", is_flag=True, help="Print what would be added, and change nothing.")
 @click.option("--remove", is_flag=True, help="Take Outrider out again.")
+@click.option("--json", "as_json", is_flag=True, help="For programs: hosts, files and what was changed.")
 def command(
-    hosts: tuple[str, ...], toolsets: str | None, *, lean: bool, project: bool, only_print: bool, remove: bool
+    hosts: tuple[str, ...],
+    toolsets: str | None,
+    *,
+    lean: bool,
+    project: bool,
+    only_print: bool,
+    remove: bool,
+    as_json: bool,
 ) -> None:
     """Add Outrider's MCP server to the settings of HOSTs.
 
@@ -30,31 +40,52 @@ def command(
     """
     folders = find_folders(os.environ, Path.home())
     if not hosts:
-        _print_hosts(folders)
+        _print_hosts(folders, as_json=as_json)
+        return
     arguments = [*(["--lean"] if lean else []), *(["--toolsets", toolsets] if toolsets else [])]
+    done: list[dict[str, Any]] = []
     for host in (HOSTS[name] for name in dict.fromkeys(hosts)):
         path = host.choose_file(folders, project=project)
         entry = build_entry(host, find_command(get_installation(), arguments, project=project))
-        if only_print:
+        if not only_print:
+            done.append(_change_settings(host, path, entry, remove=remove, quiet=as_json))
+            continue
+        entry_text = EDITORS[host.file_format].show(host.servers_key, SERVER_NAME, entry)
+        done.append({"host": host.name, "file": str(path), "entry": entry_text})
+        if not as_json:
             click.echo(f"{path}:", err=True)
-            click.echo(EDITORS[host.file_format].show(host.servers_key, SERVER_NAME, entry), nl=False)
-            continue
-        change = plan_change(host, path, None if remove else entry)
-        if not change.is_needed:
-            click.echo(f"{host.title}: {path} {'has no outrider' if remove else 'has outrider already'}")
-            continue
-        backup = change.write()
+            click.echo(entry_text, nl=False)
+    if as_json:
+        print_json(done)
+
+
+def _change_settings(host: Host, path: Path, entry: dict[str, Any], *, remove: bool, quiet: bool) -> dict[str, Any]:
+    """Write or remove the entry, and return what was done."""
+    change = plan_change(host, path, None if remove else entry)
+    backup = change.write() if change.is_needed else None
+    starts = None if remove else [entry.get("command") or entry["cmd"], *entry["args"]]
+    if not quiet and not change.is_needed:
+        click.echo(f"{host.title}: {path} {'has no outrider' if remove else 'has outrider already'}")
+    elif not quiet:
         kept = f" (backup: {backup})" if backup else ""
         click.echo(f"{host.title}: outrider {'removed from' if remove else 'added to'} {path}{kept}")
-        if not remove:
-            started = shlex.join([entry.get("command") or entry["cmd"], *entry["args"]])
-            click.echo(f"  it starts {started}; restart {host.title} to see its tools")
+        if starts:
+            click.echo(f"  it starts {shlex.join(starts)}; restart {host.title} to see its tools")
+    done = {"changed": change.is_needed, "backup": str(backup) if backup else None, "starts": starts}
+    return {"host": host.name, "file": str(path), **done}
 
 
-def _print_hosts(folders: dict[str, str]) -> None:
+def _print_hosts(folders: dict[str, str], *, as_json: bool) -> None:
     used = find_used_hosts(folders)
-    for host in HOSTS.values():
-        found = "found" if host in used else "not found"
-        click.echo(f"{host.name:<15} {host.title:<15} {found:<10} {host.get_user_file(folders)}")
+    hosts = [
+        {"host": host.name, "title": host.title, "found": host in used, "file": str(host.get_user_file(folders))}
+        for host in HOSTS.values()
+    ]
+    if as_json:
+        print_json(hosts)
+        return
+    for each in hosts:
+        found = "found" if each["found"] else "not found"
+        click.echo(f"{each['host']:<15} {each['title']:<15} {found:<10} {each['file']}")
     names = " ".join(host.name for host in used) or "claude"
     click.echo(f"try: outrider install {names}", err=True)

@@ -7,6 +7,7 @@ import click
 
 from outrider.cli.command_group import HelpfulGroup
 from outrider.cli.hosts.catalogue import HOSTS, SHARED_SKILLS, find_folders, find_used_hosts
+from outrider.cli.output import print_json
 from outrider.core.errors import InvalidInput
 from outrider.skills import REFERENCES, SKILL_FOLDER
 
@@ -38,8 +39,10 @@ def show_skill(name: str | None) -> None:
 )
 @click.option("--project", is_flag=True, help="Into this directory's project, for everybody who works on it.")
 @click.option("--remove", is_flag=True, help="Delete the skill's files again.")
-def install_skill(hosts: tuple[str, ...], *, project: bool, remove: bool) -> None:
+@click.option("--json", "as_json", is_flag=True, help="For programs: folders, and whether they changed.")
+def install_skill(hosts: tuple[str, ...], *, project: bool, remove: bool, as_json: bool) -> None:
     """Copy the skill to where hosts look for skills. Repeat it after an upgrade."""
+    done = []
     folders = find_folders(os.environ, Path.home())
     chosen = [HOSTS[name] for name in hosts] or [host for host in find_used_hosts(folders) if host.user_skills]
     if project:
@@ -51,8 +54,12 @@ def install_skill(hosts: tuple[str, ...], *, project: bool, remove: bool) -> Non
             changed = _remove_files(folder) if remove else _copy_files(folder)
         except OSError as error:
             raise InvalidInput(f"{error.filename or folder} cannot be written: {error.strerror}") from error
-        done = "removed from" if remove else "installed in"
-        click.echo(f"skill {done} {folder}" if changed else f"skill: nothing to do in {folder}")
+        done.append({"folder": str(folder), "changed": changed})
+        if not as_json:
+            place = f"{'removed from' if remove else 'installed in'} {folder}"
+            click.echo(f"skill {place}" if changed else f"skill: nothing to do in {folder}")
+    if as_json:
+        print_json(done)
 
 
 def _list_files() -> list[Path]:

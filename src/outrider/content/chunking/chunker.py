@@ -1,16 +1,13 @@
 """Split texts into overlapping passages along their structure, with exact positions.
 
-Passages of 800 to 1,200 characters with up to 15 % overlap retrieved best. The splitter takes quadratic time in the
-length of a line, so long lines are split here, at the ends of their sentences.
+Passages of 800 to 1,200 characters with up to 15 % overlap retrieved best.
 """
 
 import re
-from bisect import bisect_right
+from array import array
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from functools import lru_cache
-from typing import NamedTuple
-
-from semantic_text_splitter import MarkdownSplitter, TextSplitter
+from enum import IntEnum
 
 from outrider.content.chunking.chunk import Chunk
 from outrider.content.chunking.line_index import LINE_END, LineIndex
@@ -18,27 +15,17 @@ from outrider.core.text import cut_text
 
 PASSAGE_CHARS = (800, 1_200)  # smallest and largest size to aim at
 OVERLAP_CHARS = 180
-SECTION_CHARS = 50_000  # a section ends at the next paragraph or heading outside of a fence
 MARKDOWN_FENCE = re.compile(r" {0,3}(```+|~~~+)")
 MARKDOWN_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*$")
 
 
-class TextSection(NamedTuple):
-    """A part of the text; `is_long_line` if it is a line too long for the splitter."""
+class BreakRank(IntEnum):
+    """How well a passage may end before a place: within a line, or before a line, a block, or a heading."""
 
-    start: int
-    end: int
-    is_long_line: bool
-
-    def split_long_line(self, text: str) -> Iterator[tuple[int, int]]:
-        """Split a long line into overlapping spans that end with a sentence or a word."""
-        start, max_chars = self.start, PASSAGE_CHARS[1]
-        while self.end - start > max_chars:
-            end = start + len(cut_text(text[start : min(start + max_chars + 1, self.end)], max_chars).text)
-            yield start, end
-            blank = text.find(" ", end - OVERLAP_CHARS, end - 1)
-            start = blank + 1 if blank != -1 else end - OVERLAP_CHARS // 2
-        yield start, self.end
+    WORD = 0
+    LINE = 1
+    BLOCK = 2
+    HEADING = 3
 
 
 def chunk_text(text: str, *, markdown: bool = False) -> list[Chunk]:
@@ -53,13 +40,7 @@ def chunk_text(text: str, *, markdown: bool = False) -> list[Chunk]:
     """
     lines, headings = LineIndex(text), HeadingIndex(text if markdown else "")
     chunks: list[Chunk] = []
-    previous_end = 0
-    for span in _iter_spans(text, markdown=markdown):
-        # A CR is never separated from its LF, and passages leave no gaps.
-        start, end = (offset + 1 if text[offset - 1 : offset + 1] == "\r\n" else offset for offset in span)
-        if end <= previous_end:
-            continue
-        start, previous_end = min(start, previous_end), end
+    for start, end in _iter_spans(text, BreakIndex(text, markdown=markdown)):
         passage = text[start:end]
         first_line, last_line = lines.find_line(start), lines.find_line(end - 1)
         heading = headings.find_path(start + len(passage) - len(passage.lstrip()))
@@ -103,38 +84,75 @@ def _iter_lines(text: str) -> Iterator[tuple[int, str, bool]]:
         start = end
 
 
-def _iter_spans(text: str, *, markdown: bool) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each passage, before gaps are closed."""
-    for section in _iter_sections(text, markdown=markdown):
-        if section.is_long_line:
-            yield from section.split_long_line(text)
-        else:
-            part = text[section.start : section.end]
-            for offset, passage in _load_splitter(markdown=markdown).chunk_indices(part):
-                yield section.start + offset, section.start + offset + len(passage)
+class BreakIndex:
+    """The places at which a passage may end between two lines, and how well."""
+
+    def __init__(self, text: str, *, markdown: bool) -> None:
+        self._offsets = {rank: array("q") for rank in BreakRank}  # a text can have millions of lines
+        previous_rank, was_blank, was_fenced = BreakRank.LINE, True, False
+        for start, line, in_fence in _iter_lines(text):
+            fenced, blank = markdown and in_fence, not line.strip()
+            is_heading = markdown and not fenced and MARKDOWN_HEADING.match(line[:400])
+            rank = BreakRank.LINE
+            if previous_rank < BreakRank.HEADING:  # what follows a heading stays with it
+                if is_heading:
+                    rank = BreakRank.HEADING
+                elif fenced != was_fenced or (was_blank and not fenced):
+                    rank = BreakRank.BLOCK
+            if not blank or fenced:  # blank lines stay with what is above them
+                for each in BreakRank:
+                    if BreakRank.WORD < each <= rank:
+                        self._offsets[each].append(start)
+                previous_rank = BreakRank.HEADING if is_heading else rank
+            was_blank, was_fenced = blank, fenced
+
+    def find_first(self, rank: BreakRank, low: int, high: int) -> int | None:
+        """Return the first place of at least this rank from `low` to before `high`."""
+        offsets = self._offsets[rank]
+        index = bisect_left(offsets, low)
+        return offsets[index] if index < len(offsets) and offsets[index] < high else None
+
+    def find_last(self, rank: BreakRank, low: int, high: int) -> int | None:
+        """Return the last place of at least this rank from `low` to `high`."""
+        offsets = self._offsets[rank]
+        index = bisect_right(offsets, high) - 1
+        return offsets[index] if index >= 0 and offsets[index] >= low else None
 
 
-def _iter_sections(text: str, *, markdown: bool) -> Iterator[TextSection]:
-    """Divide the text into sections of a size that the splitter handles fast."""
-    max_section_chars = 200_000  # a larger section ends at the next line
-    long_line_chars = 2_500
-    section_start = start = 0
-    for start, line, fenced in _iter_lines(text):
-        size = start - section_start
-        at_boundary = not line.strip() or (markdown and line.startswith("#"))
-        if len(line) > long_line_chars:
-            if size:
-                yield TextSection(section_start, start, is_long_line=False)
-            line_end = LINE_END.match(text, start + len(line))
-            section_start = line_end.end() if line_end else start + len(line)
-            yield TextSection(start, section_start, is_long_line=True)
-        elif size > max_section_chars or (size > SECTION_CHARS and at_boundary and not (markdown and fenced)):
-            yield TextSection(section_start, start, is_long_line=False)
-            section_start = start
-    if section_start < len(text):
-        yield TextSection(section_start, len(text), is_long_line=False)
+def _iter_spans(text: str, breaks: BreakIndex) -> Iterator[tuple[int, int]]:
+    """Yield start and end of each passage."""
+    start, (min_chars, max_chars) = 0, PASSAGE_CHARS
+    while (
+        len(text) - start > max_chars or breaks.find_first(BreakRank.HEADING, start + min_chars, len(text)) is not None
+    ):
+        end, rank = _find_end(text, start, breaks)
+        yield start, end
+        start = _find_overlap(text, end, rank, breaks)
+    if start < len(text):
+        yield start, len(text)
 
 
-@lru_cache(maxsize=2)
-def _load_splitter(*, markdown: bool) -> "MarkdownSplitter | TextSplitter":
-    return (MarkdownSplitter if markdown else TextSplitter)(PASSAGE_CHARS, overlap=OVERLAP_CHARS, trim=False)
+def _find_end(text: str, start: int, breaks: BreakIndex) -> tuple[int, BreakRank]:
+    """Return the best end of a passage: a short one keeps the next block whole."""
+    min_chars, max_chars = PASSAGE_CHARS
+    short_chars = OVERLAP_CHARS + 1  # more than is repeated
+    for rank, least in ((BreakRank.HEADING, short_chars), (BreakRank.BLOCK, short_chars), (BreakRank.LINE, min_chars)):
+        if (end := breaks.find_last(rank, start + least, start + max_chars)) is not None:
+            return end, rank
+    end = start + len(cut_text(text[start : start + max_chars + 1], max_chars).text)
+    return _step_over_line_feed(text, end), BreakRank.WORD
+
+
+def _find_overlap(text: str, end: int, rank: BreakRank, breaks: BreakIndex) -> int:
+    """Return where the passage after `end` starts: whole blocks, lines or words before it are repeated."""
+    low = end - OVERLAP_CHARS
+    if rank is not BreakRank.WORD:
+        start = breaks.find_first(min(rank, BreakRank.BLOCK), low, end)
+        return end if start is None else start
+    blank = text.find(" ", low, end - 1)
+    return blank + 1 if blank != -1 else _step_over_line_feed(text, end - OVERLAP_CHARS // 2)
+
+
+def _step_over_line_feed(text: str, offset: int) -> int:
+    """Return the offset, or the next one where it would separate a CR from its LF."""
+    return offset + 1 if text[offset - 1 : offset + 1] == "\r\n" else offset

@@ -2,12 +2,13 @@
 
 import re
 from itertools import pairwise
+from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from outrider.content.chunking.chunk import Chunk
-from outrider.content.chunking.chunker import OVERLAP_CHARS, PASSAGE_CHARS, SECTION_CHARS, chunk_text
+from outrider.content.chunking.chunker import OVERLAP_CHARS, PASSAGE_CHARS, chunk_text
 from outrider.content.chunking.line_index import LineIndex
 
 PIECES = st.sampled_from(
@@ -68,8 +69,28 @@ def test_code_in_fences_stays_whole_where_it_fits():
     code = "```python\n" + "\n".join(f"value_{n} = compute({n})\n" for n in range(20)) + "```\n"
     text = "\n\n".join(f"# Part {n}\n\n{prose}\n\n{code}" for n in range(200))
     parted = [chunk for chunk in chunk_text(text, markdown=True) if chunk.text.count("```") % 2]
-    assert len(text) > 3 * SECTION_CHARS
+    assert len(text) > 150_000
     assert not parted
+
+
+def test_passages_of_real_documents_keep_code_whole_and_headings_with_their_text():
+    documents = [path.read_text(encoding="utf-8") for path in (Path(__file__).parents[4] / "docs/guides").glob("*.md")]
+    sizes = []
+    for text in documents:
+        found = chunk_text(text, markdown=True)
+        sizes += [len(chunk.text) for chunk in found[:-1]]
+        for code in re.finditer(r"^```\w*\n.*?^```$", text, re.DOTALL | re.MULTILINE):
+            start, end = code.span()
+            whole = any(chunk.start <= start and end <= chunk.end for chunk in found)
+            assert whole or end - start > PASSAGE_CHARS[0], code[0]
+        assert not [chunk.text for chunk in found if chunk.text.rstrip().rsplit("\n", 1)[-1].startswith("# ")]
+    assert PASSAGE_CHARS[0] < sum(sizes) / len(sizes) <= max(sizes) <= PASSAGE_CHARS[1]
+
+
+def test_plain_text_is_cut_between_paragraphs_and_the_last_short_one_is_repeated():
+    paragraph, short = "Some words. " * 60, "The last word."
+    found = chunk_text(f"{paragraph}\n\n{short}\n\n" * 4)
+    assert [chunk.text[:14] for chunk in found] == ["Some words. So", *[short] * (len(found) - 1)]
 
 
 def test_a_fence_of_thousands_of_lines_is_not_taken_for_headings():
