@@ -53,7 +53,7 @@ function choosePressTarget(element, action) {
   if (tagOf(element) === "button") return findTransparentAncestor(element) ? [...element.labels].find((each) => containsNode(each, element) && isVisible(each)) || element : element;
   if (action === "fill" || !element.labels || (element.type !== "checkbox" && element.type !== "radio" && element.type !== "file")) return element;
   if (isVisible(element) && getComputedStyle(element).pointerEvents !== "none" && isReachable(element)) return element;
-  return [...element.labels].find(isVisible) || (isHidden(element) && element.type !== "file" && findStandIn(element)) || element;
+  return [...element.labels].find(isVisible) || (isHidden(element) && element.type !== "file" && (findDrawnLabel(element) || findStandIn(element))) || element;
 }
 
 // A component may leave presses to its host, or to the host of a component that it is part of; then its only control takes none.

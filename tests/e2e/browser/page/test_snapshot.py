@@ -129,9 +129,10 @@ async def test_each_kind_of_element_has_its_line(revisit: OpenFailurePage, subte
 
 async def test_open_and_closed_shadow_roots_are_read_and_reached(revisit: OpenFailurePage) -> None:
     on = await revisit(
-        """<div id=o></div><div id=c></div><x-y><b slot=s>slotted</b></x-y><script>
+        """<div id=o></div><div id=c></div><div id=l role=list></div><x-y><b slot=s>slotted</b></x-y><script>
         log = [];
         o.attachShadow({mode: 'open'}).innerHTML = '<p>open <input aria-label=In></p>';
+        l.attachShadow({mode: 'open'}).innerHTML = '<li>item</li>';
         const root = c.attachShadow({mode: 'closed'}); root.innerHTML = '<p>closed <button>Press</button></p>';
         root.querySelector('button').onclick = () => log.push('pressed');
         customElements.define('x-y', class extends HTMLElement { constructor() { super();
@@ -140,6 +141,7 @@ async def test_open_and_closed_shadow_roots_are_read_and_reached(revisit: OpenFa
     )
     text = await outline(on)
     assert 'open textbox "In"' in text
+    assert "- item" in text
     assert "before slotted after" in text
     found = re.search(r'closed button "Press" (e\d+)', text)
     assert found
