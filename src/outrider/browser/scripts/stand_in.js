@@ -29,6 +29,15 @@ function findStandIn(field, { reach = true } = {}) {
   return null;
 }
 
+// A field that lets presses through is pressed by the box around it, if that is a control or listens for this field alone.
+function findPressedBox(field) {
+  const role = computeRole(field);
+  if (!STAND_IN_ROLES.has(role) || getComputedStyle(field).pointerEvents !== "none") return null;
+  const box = findStandIn(field);
+  const owner = box && findClosest(box, (each) => listeningElements.has(each) || attributeOf(each, "role") === role);
+  return owner && !listOtherControls(owner, field).some((each) => FIELD_ROLES.has(computeRole(each))) ? box : null;
+}
+
 // The label beside a hidden check box draws it even where it names no control, if the page listens on it.
 function findDrawnLabel(toggle) {
   const label = toggle.nextElementSibling;

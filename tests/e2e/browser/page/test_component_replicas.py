@@ -40,6 +40,19 @@ async def test_a_list_whose_field_is_clipped_is_shown_and_opened(visit: OpenFail
     assert await on.read_log() == ["opened"]
 
 
+async def test_a_field_that_lets_presses_through_is_pressed_by_its_box_alone(visit: OpenFailurePage) -> None:
+    field = "<input role=combobox aria-label={0} aria-expanded=false readonly style='pointer-events: none'>"
+    on = await visit(
+        f"""<div onmousedown="log.push('opened')">{field.format("Pick")}<button>×</button></div>
+        <div style="pointer-events: none" onmousedown="log.push('busy')">{field.format("Busy")}</div>
+        <script>log = []</script>"""
+    )
+    await on.pointer.click(await find_ref(on, 'combobox "Pick" REF'))
+    with pytest.raises(Refused, match="pointer-events"):
+        await on.pointer.click(await find_ref(on, 'combobox "Busy" REF'))
+    assert await on.read_log() == ["opened"]
+
+
 async def test_a_switch_without_size_is_pressed_where_it_is_drawn(visit: OpenFailurePage) -> None:
     on = await visit(
         """<div id=switch style="position: relative; width: 40px; height: 20px; background: grey"
