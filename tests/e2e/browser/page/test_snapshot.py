@@ -153,10 +153,25 @@ async def test_frames_stand_in_their_places_whatever_their_origin(revisit: OpenF
     on = await revisit(
         """<p>before</p>
         <iframe title=Same srcdoc="<p>same</p><iframe title=Deep srcdoc='<button>deep</button>'></iframe>"></iframe>
-        <p>between</p><iframe title=Other src="data:text/html,<button>other</button>"></iframe><p>after</p>"""
+        <p>between</p><iframe title=Other src="data:text/html,<button>other</button>"></iframe><p>after</p>
+        <iframe id=nest title=Nest></iframe><script>let inner = "<p>bottom</p>";
+        const escape = (html) => html.replaceAll("&", "&amp;").replaceAll('"', "&quot;");
+        for (let n = 0; n < 7; n++) inner = `<iframe srcdoc="${escape(inner)}">`;
+        nest.srcdoc = inner;</script>"""
     )
     text = await outline(on)
-    order = ["before", 'iframe "Same"', " same", 'iframe "Deep"', "deep", "between", 'iframe "Other"', "other", "after"]
+    order = [
+        "before",
+        'iframe "Same"',
+        " same",
+        'iframe "Deep"',
+        "deep",
+        "between",
+        'iframe "Other"',
+        "other",
+        "after",
+        "bottom",
+    ]
     places = [text.index(each) for each in order]
     assert places == sorted(places)
     assert re.search(r'button "deep" f[a-z]+1', text)

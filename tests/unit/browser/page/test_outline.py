@@ -110,6 +110,17 @@ def test_a_line_is_never_cut_within_a_reference() -> None:
         assert "e123" in limit_lines([line], 100).text or not find_refs(limit_lines([line], 100).text.replace("…", ""))
 
 
+def test_a_value_of_any_length_is_read_on_in_pieces_without_new_references() -> None:
+    for value in ("A1" * 10_000, "word " * 4_000, ("x" * 1_999 + "e12") * 9):
+        line = f'textbox "Long" e1 = "{value}" read-only'
+        shown, offset = [], 0
+        while offset is not None:
+            piece = limit_lines(["before", line, "after"], 6_000, offset)
+            shown, offset = [*shown, *piece.text.split("\n")], piece.next_offset
+        assert "".join(shown).replace("…", "").replace(" ", "") == f"before{line}after".replace(" ", "")
+        assert [ref for part in shown for ref in find_refs(part)] == ["e1"]
+
+
 def test_what_can_be_done_is_shown_under_its_headings() -> None:
     lines = ["# A", "text", "nav", " [x e1]", "## B", "more text"]
     assert filter_interactive(lines) == ["# A", "nav", " [x e1]"]
