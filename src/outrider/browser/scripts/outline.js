@@ -13,7 +13,7 @@ class OutlineWriter {
     this.stopped = false;
     this.urls = urls;
     this.shown = shown;
-    this.valueLimit = whole ? 5000 : MAX_VALUE_CHARS;
+    this.valueLimit = whole ? 500_000 : MAX_VALUE_CHARS;
     this.lines = [];
     this.parts = [];
     this.run = [];

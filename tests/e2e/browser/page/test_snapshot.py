@@ -149,6 +149,14 @@ async def test_open_and_closed_shadow_roots_are_read_and_reached(revisit: OpenFa
     assert await on.read_log() == ["pressed"]
 
 
+async def test_a_long_value_is_read_on_to_its_end(revisit: OpenFailurePage) -> None:
+    fill = "t.value = `${'A1'.repeat(9e3)} end`"
+    on = await revisit(f"<textarea readonly aria-label=Long id=t></textarea><script>{fill}</script>")
+    ref = re.search(r"root=(e\d+)", await outline(on))
+    assert ref
+    assert ' end"' in await outline(on, root=ref[1], offset=8)
+
+
 async def test_frames_stand_in_their_places_whatever_their_origin(revisit: OpenFailurePage) -> None:
     on = await revisit(
         """<p>before</p>
