@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin
+
+from outrider.browser.snapshot.outline import find_refs
 
 if TYPE_CHECKING:
     from outrider.browser.actions.locate import ElementLocation
@@ -47,6 +50,21 @@ class ActionOutcome:
     facts: dict[str, Any] = field(default_factory=dict)
     location: "ElementLocation | None" = None
 
+    @property
+    def new_focus(self) -> str:
+        """The other element that has got the focus, by its reference alone where the changes show it."""
+        ref = self.focused.partition(" ")[0]
+        if self.focused == self.element or (ref and ref == self.ref):
+            return ""
+        return ref if ref in find_refs(self.changes) else self.focused
+
+    @property
+    def new_address(self) -> str:
+        """The address if it has changed; without the site, which only another document can change."""
+        if self.navigated:
+            return self.url
+        return self.url[len(urljoin(self.url, "/")) - 1 :] or self.url if self.moved else ""
+
     def to_dict(self) -> dict[str, Any]:
         """Return the outcome as JSON; `ok` and `navigated` are always there, other empty fields are left out."""
         known = {"ok": True, "action": self.action, "clicked" if self.action == "click" else "element": self.element}
@@ -88,7 +106,7 @@ class ActionOutcome:
             + (f": {self.note}" if self.note else "")
         ]
         if self.moved and not self.navigated:
-            lines.append(f"the address is now {self.url[:300]}")
+            lines.append(f"the address is now {self.new_address[:300]}")
         lines += _limit_lines([f"opened a new page: {url[:300]}" for url in self.new_pages])
         dialogs = [
             f"{'an' if dialog['type'] == 'alert' else 'a'} {dialog['type']} dialog says: {dialog['message'][:500]}"
@@ -97,7 +115,7 @@ class ActionOutcome:
         lines += _limit_lines(dialogs)
         lines += _limit_lines([f"download: {name}" for name in self.downloads])
         lines += _limit_lines(self.errors)
-        lines += [f"focus: {self.focused}"] if self.focused and self.focused != self.element else []
+        lines += [f"focus: {self.new_focus}"] if self.new_focus else []
         lines += [f"value: {self.value}"] if self.value is not None and (self.note or not self.changes) else []
         lines += [self.changes] if self.changes else []
         return "\n".join(lines)

@@ -125,7 +125,7 @@ function formatFieldValue(element, name, limit) {
 function formatCut(element, ref, limit) {
   const length = tagOf(element) === "textarea" || tagOf(element) === "input" ? element.value.length : 0;
   if (length <= limit || isSecret(element)) return "";
-  return limit === MAX_VALUE_CHARS ? ` (${length} characters: root=${ref})` : ` (${length} characters)`;
+  return limit < MAX_ROOT_VALUE_CHARS ? ` (${length} characters: root=${ref})` : ` (${length} characters)`;
 }
 
 // Pages hide the field behind a button, which only opens a dialog of the browser: files are given to the field.

@@ -95,7 +95,7 @@ function formatLetters(value, letters) {
 // The marker of an item of an `<ol>` as it is shown, else a dash.
 function readListMarker(item, style) {
   const list = domParentOf(item);
-  if (tagOf(list) !== "ol" || tagOf(item) !== "li" || style.display !== "list-item" || /^["']/.test(style.listStyleType)) return "-";
+  if (!list || tagOf(list) !== "ol" || tagOf(item) !== "li" || style.display !== "list-item" || /^["']/.test(style.listStyleType)) return "-";
   const number = formatCounter(countListItem(item, list), style.listStyleType);
   return number ? `${number}.` : "-";
 }

@@ -48,12 +48,12 @@ async function waitUntilUncovered(element, findTarget) {
 // A check box that is drawn by its label is pressed through the label, a hidden field through the box drawn around it.
 function choosePressTarget(element, action) {
   if (isHiddenField(element)) return findStandIn(element) || element;
-  const host = findPressedHost(element);
-  if (host) return host;
+  const around = findPressedHost(element) || findPressedBox(element);
+  if (around) return around;
   if (tagOf(element) === "button") return findTransparentAncestor(element) ? [...element.labels].find((each) => containsNode(each, element) && isVisible(each)) || element : element;
   if (action === "fill" || !element.labels || (element.type !== "checkbox" && element.type !== "radio" && element.type !== "file")) return element;
   if (isVisible(element) && getComputedStyle(element).pointerEvents !== "none" && isReachable(element)) return element;
-  return [...element.labels].find(isVisible) || (isHidden(element) && element.type !== "file" && findStandIn(element)) || element;
+  return [...element.labels].find(isVisible) || (isHidden(element) && element.type !== "file" && (findDrawnLabel(element) || findStandIn(element))) || element;
 }
 
 // A component may leave presses to its host, or to the host of a component that it is part of; then its only control takes none.

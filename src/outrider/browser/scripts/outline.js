@@ -5,15 +5,15 @@ const UNRENDERED_TAGS = new Set([
   "param", "object", "embed", "defs", "symbol", "clippath", "lineargradient", "radialgradient", "filter", "mask",
 ]);
 class OutlineWriter {
-  // view: limits the walk to the viewport; whole: long values in full; shown: a model will read it.
+  // view: limits the walk to the viewport; valueLimit: where values are cut; shown: a model will read it.
   // budgetMs: the walk ends after that time, so that a huge page stays usable.
-  constructor({ view = null, urls = false, whole = false, shown = true, budgetMs = Infinity } = {}) {
+  constructor({ view = null, urls = false, valueLimit = MAX_VALUE_CHARS, shown = true, budgetMs = Infinity } = {}) {
     this.view = view;
     this.deadline = performance.now() + budgetMs;
     this.stopped = false;
     this.urls = urls;
     this.shown = shown;
-    this.valueLimit = whole ? 5000 : MAX_VALUE_CHARS;
+    this.valueLimit = valueLimit;
     this.lines = [];
     this.parts = [];
     this.run = [];

@@ -16,7 +16,7 @@ const LARGE_PAGE_ELEMENTS = 6000;
 
 function buildOutline(top, { mode, root = "", urls = false, shown, budgetMs }) {
   const view = mode === "viewport" && !root && !isFrameInFull() ? new ViewportFilter() : null;
-  const out = new OutlineWriter({ view, urls, whole: Boolean(root), shown, budgetMs });
+  const out = new OutlineWriter({ view, urls, valueLimit: root ? chooseValueLimit(top) : undefined, shown, budgetMs });
   forgetStyledElements();
   forgetCounters();
   searchStyledElements(document);
@@ -24,6 +24,11 @@ function buildOutline(top, { mode, root = "", urls = false, shown, budgetMs }) {
   else walkElement(top, out, new ParentContext(getComputedStyle(document.documentElement), document.documentElement));
   out.flush();
   return buildReport(out, view);
+}
+
+// Only a field that is asked for alone is shown in full, because a page can hold thousands.
+function chooseValueLimit(top) {
+  return tagOf(top) === "textarea" || tagOf(top) === "input" || isEditingHost(top) ? MAX_ROOT_VALUE_CHARS : 5000;
 }
 
 // Hit-testing in a frame takes a layout of all frames, and tells nothing about one that shows its whole document.

@@ -2,6 +2,7 @@
 
 const STAND_IN_ROLES = new Set(["textbox", "combobox", "searchbox", "slider", "spinbutton"]);
 const MAX_STAND_IN_LEVELS = 6;
+const TOGGLE_SELECTOR = "input[type=checkbox],input[type=radio]";
 
 // Only fields: a transparent button may appear under the pointer, and the box around it does something else.
 function isHiddenField(element) {
@@ -22,9 +23,25 @@ function findStandIn(field, { reach = true } = {}) {
   for (let level = 0; box !== null && level < MAX_STAND_IN_LEVELS; level++, box = parentElementOf(box)) {
     const others = listOtherControls(box, field);
     if (tagOf(box) === "body" || tagOf(box) === "form" || others.some((each) => FIELD_ROLES.has(computeRole(each)))) return null;
+    if (isToggle(field) && selectAll(box, TOGGLE_SELECTOR).length > 1) return null;
     if (isVisible(box) && !findTransparentAncestor(box) && (!reach || hasPoint(box, others))) return box;
   }
   return null;
+}
+
+// A field that lets presses through is pressed by the box around it, if that is a control or listens for this field alone.
+function findPressedBox(field) {
+  const role = computeRole(field);
+  if (!STAND_IN_ROLES.has(role) || getComputedStyle(field).pointerEvents !== "none") return null;
+  const box = findStandIn(field);
+  const owner = box && findClosest(box, (each) => listeningElements.has(each) || attributeOf(each, "role") === role);
+  return owner && !listOtherControls(owner, field).some((each) => FIELD_ROLES.has(computeRole(each))) ? box : null;
+}
+
+// The label beside a hidden check box draws it even where it names no control, if the page listens on it.
+function findDrawnLabel(toggle) {
+  const label = toggle.nextElementSibling;
+  return label && tagOf(label) === "label" && !label.control && listeningElements.has(label) && isVisible(label) ? label : null;
 }
 
 // Other controls in a box around a field, such as the buttons that remove what was chosen.

@@ -1,6 +1,7 @@
 // Describes a control: its states, its value, its options.
 
 const MAX_VALUE_CHARS = 200;
+const MAX_ROOT_VALUE_CHARS = 500_000;
 const MAX_SHOWN_OPTIONS = 8;
 const SHOWN_FIRST_OPTIONS = 4;
 

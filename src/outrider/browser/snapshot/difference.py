@@ -1,6 +1,7 @@
 """Compare two outlines of a page in the fewest lines."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -12,6 +13,9 @@ from outrider.browser.snapshot.outline import cut_line, find_refs
 # A control or a cell inside a line: `button "Save" e2`, `<card e3>`, `[link e4]`, `| text`. Matching it whole keeps
 # what a name contains from looking like another one.
 ITEM_PATTERN = re.compile(rf'(?<= )(?:\|(?= )|[<\[][^<>\[\]]*[>\]]|[a-z]+ (?:"[^"]*" )?{REF_PATTERN.pattern}(?= |$))')
+
+# A line that begins with a control: `checkbox "Paid" e5 checked`, `<Buy milk e6>`.
+CONTROL_PATTERN = re.compile(rf'[<\[]|[a-z]+ (?:"[^"]*" |\S+ )?{REF_PATTERN.pattern}(?= |$)')
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,7 @@ def _count_common(one: Sequence[str], other: Sequence[str]) -> int:
 
 def _mark_changes(old: list[str], new: list[str]) -> list[str]:
     max_compared_lines = 1_500  # past this many lines their order is ignored, because comparing it is slow
-    old, new = [line.strip() for line in old], [line.strip() for line in new]
+    old, new = [line.strip().removeprefix("- ") for line in old], [line.strip().removeprefix("- ") for line in new]
     if max(len(old), len(new)) > max_compared_lines:
         old_lines, new_lines = set(old), set(new)
         return _pair_changes(
@@ -69,22 +73,48 @@ def _mark_changes(old: list[str], new: list[str]) -> list[str]:
 
 
 def _pair_changes(removed: list[str], added: list[str]) -> list[str]:
-    """Mark the lines; an added line with a reference of a removed one replaces it as changed."""
-    max_shown = 3  # removed lines that are shown one by one
-    max_line_chars = 80
+    """Mark the lines; an added line with a reference or the words of a removed one replaces it as changed."""
     line_of_ref = {ref: line for line in removed for ref in find_refs(line)}
+    line_of_words, new_words = _index_by_words(removed), _index_by_words(added)
     replaced: set[str] = set()
     changes = []
     for line in added:
         earlier = next((line_of_ref[ref] for ref in find_refs(line) if ref in line_of_ref), None)
+        words = _strip_numbers(line)
+        if new_words.get(words) == line:
+            earlier = line_of_words.get(words)
         if earlier is not None:
             replaced.add(earlier)
         changes.append(f"+ {line}" if earlier is None else f"~ {_shorten_change(earlier, line)}")
-    gone = [line for line in removed if line not in replaced]
-    shown = [f"- {line if len(line) <= max_line_chars else cut_line(line, max_line_chars - 1)}" for line in gone]
-    if len(gone) > max_shown:
-        shown[max_shown:] = [f"- … {len(gone) - max_shown} more lines"]
-    return shown + changes
+    shown = {ref for line in added for ref in find_refs(line)}
+    return _mark_removed([line for line in removed if line not in replaced], shown) + changes
+
+
+def _index_by_words(lines: list[str]) -> dict[str, str]:
+    """Return the lines without references whose words no other one has, such as counters."""
+    texts = [line for line in lines if not find_refs(line)]
+    counts = Counter(map(_strip_numbers, texts))
+    return {words: line for line in texts if (words := _strip_numbers(line)) and counts[words] == 1}
+
+
+def _strip_numbers(line: str) -> str:
+    """Return the words of a line in the singular: those of `1 item left` are those of `2 items left`."""
+    return " ".join(word.removesuffix("s") for word in re.findall(r"[^\W\d_]+", line))
+
+
+def _mark_removed(lines: list[str], shown: set[str]) -> list[str]:
+    """Mark removed lines; several controls are named by their references alone, because they were shown before."""
+    max_lines, max_refs, max_line_chars = 3, 12, 80
+    controls = [line for line in lines if CONTROL_PATTERN.match(line)]
+    refs = [ref for line in controls for ref in find_refs(line) if ref not in shown] if len(controls) > 1 else []
+    texts = [line for line in lines if line not in controls] if refs else lines
+    marked = [f"- {line if len(line) <= max_line_chars else cut_line(line, max_line_chars - 1)}" for line in texts]
+    if len(texts) > max_lines:
+        marked[max_lines:] = [f"- … {len(texts) - max_lines} more lines"]
+    if refs:
+        more = f" … {len(refs) - max_refs} more" if len(refs) > max_refs else ""
+        marked.append(f"- {' '.join(refs[:max_refs])}{more}")
+    return marked
 
 
 def _shorten_change(earlier: str, line: str) -> str:

@@ -41,14 +41,29 @@ class OutlineSlice:
 def limit_lines(lines: list[str], limit: int = DEFAULT_SNAPSHOT_CHARS, offset: int = 0) -> OutlineSlice:
     """Return the whole lines from `offset` that fit into `limit` characters, at least one."""
     max_line_chars = 2_000
+    longest = max(limit, max_line_chars)
+    if any(len(line) > longest for line in lines):
+        lines = [piece for line in lines for piece in split_line(line, longest, max_line_chars)]
     start = min(max(offset, 0), len(lines))
     end, size = start, 0
     while end < len(lines) and (end == start or size + len(lines[end]) + 1 <= limit):
         size += min(len(lines[end]), max_line_chars) + 1
         end += 1
-    longest = max(limit, max_line_chars)
-    shown = [line if len(line) <= longest else cut_line(line, max_line_chars) for line in lines[start:end]]
-    return OutlineSlice("\n".join(shown), start, end - start, len(lines))
+    return OutlineSlice("\n".join(lines[start:end]), start, end - start, len(lines))
+
+
+def split_line(line: str, longest: int, size: int) -> list[str]:
+    """Split a line of more than `longest` characters into pieces of about `size`, between words where it has some."""
+    pieces, start, prefix = [], 0, ""
+    while len(line) > longest and len(line) - start > size:
+        end = line.rfind(" ", start + size // 2, start + size)
+        is_word_cut = end < 0
+        if is_word_cut:
+            # The ellipses keep what begins or ends in a word from looking like a reference.
+            end = start + size
+        pieces.append(f"{prefix}{line[start:end]}{'…' if is_word_cut else ''}")
+        start, prefix = end + (not is_word_cut), "…" if is_word_cut else "… "
+    return [*pieces, prefix + line[start:]]
 
 
 def cut_line(line: str, limit: int) -> str:

@@ -344,7 +344,7 @@ class Snapshotter:
         return reports
 
     def _list_descendants(self, frame: Frame, level: int = 0) -> list[Frame]:
-        max_depth = 5  # of frames inside frames
+        max_depth = 20  # of frames inside frames
         children = self.page.frames.list_children(frame) if level < max_depth else []
         return [each for child in children for each in (child, *self._list_descendants(child, level + 1))]
 

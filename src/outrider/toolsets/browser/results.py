@@ -134,10 +134,11 @@ def build_action_data(tool_options: ToolOptions, session: "Session", outcome: "A
     fields = outcome.to_dict()
     element = {name: fields[name] for name in ("clicked", "element") if name in fields and not outcome.changes}
     address: dict[str, Any] = {"navigated": True} if outcome.navigated else {}
-    address |= {"url": outcome.url} if outcome.moved or outcome.navigated else {}
+    address |= {"url": outcome.new_address} if outcome.new_address else {}
     value = {"value": outcome.value} if outcome.value is not None and (outcome.note or not outcome.changes) else {}
-    told = ("note", "downloads", *(["focused"] if outcome.focused != outcome.element else []), "changes")
-    data = {"ok": True} | element | address | value | {name: fields[name] for name in told if fields.get(name)}
+    focus = {"focused": outcome.new_focus} if outcome.new_focus else {}
+    told = {name: fields[name] for name in ("note", "downloads", "changes") if fields.get(name)}
+    data = {"ok": True} | element | address | value | focus | told
     if outcome.errors:
         data["errors"] = [escape_line(error) for error in outcome.errors[:5]]
     if outcome.new_pages:

@@ -2,8 +2,11 @@
 
 import re
 
+import pytest
+
 from failures.failure_site import FailurePage, OpenFailurePage
 from outrider.browser.actions.action_log import ActionLog
+from outrider.core.errors import Refused
 
 CLIPPED = "position: absolute; width: 1px; height: 1px; clip-path: inset(50%); overflow: hidden"
 
@@ -37,6 +40,19 @@ async def test_a_list_whose_field_is_clipped_is_shown_and_opened(visit: OpenFail
     assert await on.read_log() == ["opened"]
 
 
+async def test_a_field_that_lets_presses_through_is_pressed_by_its_box_alone(visit: OpenFailurePage) -> None:
+    field = "<input role=combobox aria-label={0} aria-expanded=false readonly style='pointer-events: none'>"
+    on = await visit(
+        f"""<div onmousedown="log.push('opened')">{field.format("Pick")}<button>×</button></div>
+        <div style="pointer-events: none" onmousedown="log.push('busy')">{field.format("Busy")}</div>
+        <script>log = []</script>"""
+    )
+    await on.pointer.click(await find_ref(on, 'combobox "Pick" REF'))
+    with pytest.raises(Refused, match="pointer-events"):
+        await on.pointer.click(await find_ref(on, 'combobox "Busy" REF'))
+    assert await on.read_log() == ["opened"]
+
+
 async def test_a_switch_without_size_is_pressed_where_it_is_drawn(visit: OpenFailurePage) -> None:
     on = await visit(
         """<div id=switch style="position: relative; width: 40px; height: 20px; background: grey"
@@ -46,6 +62,22 @@ async def test_a_switch_without_size_is_pressed_where_it_is_drawn(visit: OpenFai
     )
     await on.forms.check(await find_ref(on, 'switch "Mode" REF'))
     assert await on.read_log() == [True]
+
+
+async def test_a_hidden_box_is_pressed_only_by_what_draws_it_alone(visit: OpenFailurePage) -> None:
+    hidden = "position: absolute; opacity: 0"
+    row = f"<li><input type=checkbox aria-label=Row style='{hidden}'><label for=none>row</label></li>"
+    on = await visit(
+        f"""<main style="width: 300px; position: relative">
+        <input id=whole type=checkbox aria-label=All style="{hidden}; left: -99px">
+        <label id=drawn for=none>mark all</label><ul>{row * 2}</ul></main><script>log = [];
+        drawn.onclick = () => {{ whole.click(); log.push(whole.checked); }}</script>"""
+    )
+    await on.forms.check(await find_ref(on, 'checkbox "All" REF'))
+    assert await on.read_log() == [True]
+    await on.page.evaluate_in("", "() => { drawn.onclick = null; drawn.replaceWith(drawn.cloneNode(true)); }")
+    with pytest.raises(Refused, match="hidden"):
+        await on.pointer.click(await find_ref(on, 'checkbox "All" REF'))
 
 
 async def test_a_radio_card_is_named_by_what_it_shows(visit: OpenFailurePage) -> None:

@@ -129,9 +129,10 @@ async def test_each_kind_of_element_has_its_line(revisit: OpenFailurePage, subte
 
 async def test_open_and_closed_shadow_roots_are_read_and_reached(revisit: OpenFailurePage) -> None:
     on = await revisit(
-        """<div id=o></div><div id=c></div><x-y><b slot=s>slotted</b></x-y><script>
+        """<div id=o></div><div id=c></div><div id=l role=list></div><x-y><b slot=s>slotted</b></x-y><script>
         log = [];
         o.attachShadow({mode: 'open'}).innerHTML = '<p>open <input aria-label=In></p>';
+        l.attachShadow({mode: 'open'}).innerHTML = '<li>item</li>';
         const root = c.attachShadow({mode: 'closed'}); root.innerHTML = '<p>closed <button>Press</button></p>';
         root.querySelector('button').onclick = () => log.push('pressed');
         customElements.define('x-y', class extends HTMLElement { constructor() { super();
@@ -140,6 +141,7 @@ async def test_open_and_closed_shadow_roots_are_read_and_reached(revisit: OpenFa
     )
     text = await outline(on)
     assert 'open textbox "In"' in text
+    assert "- item" in text
     assert "before slotted after" in text
     found = re.search(r'closed button "Press" (e\d+)', text)
     assert found
@@ -147,14 +149,37 @@ async def test_open_and_closed_shadow_roots_are_read_and_reached(revisit: OpenFa
     assert await on.read_log() == ["pressed"]
 
 
+async def test_a_long_value_is_read_on_to_its_end(revisit: OpenFailurePage) -> None:
+    fill = "t.value = `${'A1'.repeat(9e3)} end`"
+    on = await revisit(f"<textarea readonly aria-label=Long id=t></textarea><script>{fill}</script>")
+    ref = re.search(r"root=(e\d+)", await outline(on))
+    assert ref
+    assert ' end"' in await outline(on, root=ref[1], offset=8)
+
+
 async def test_frames_stand_in_their_places_whatever_their_origin(revisit: OpenFailurePage) -> None:
     on = await revisit(
         """<p>before</p>
         <iframe title=Same srcdoc="<p>same</p><iframe title=Deep srcdoc='<button>deep</button>'></iframe>"></iframe>
-        <p>between</p><iframe title=Other src="data:text/html,<button>other</button>"></iframe><p>after</p>"""
+        <p>between</p><iframe title=Other src="data:text/html,<button>other</button>"></iframe><p>after</p>
+        <iframe id=nest title=Nest></iframe><script>let inner = "<p>bottom</p>";
+        const escape = (html) => html.replaceAll("&", "&amp;").replaceAll('"', "&quot;");
+        for (let n = 0; n < 7; n++) inner = `<iframe srcdoc="${escape(inner)}">`;
+        nest.srcdoc = inner;</script>"""
     )
     text = await outline(on)
-    order = ["before", 'iframe "Same"', " same", 'iframe "Deep"', "deep", "between", 'iframe "Other"', "other", "after"]
+    order = [
+        "before",
+        'iframe "Same"',
+        " same",
+        'iframe "Deep"',
+        "deep",
+        "between",
+        'iframe "Other"',
+        "other",
+        "after",
+        "bottom",
+    ]
     places = [text.index(each) for each in order]
     assert places == sorted(places)
     assert re.search(r'button "deep" f[a-z]+1', text)

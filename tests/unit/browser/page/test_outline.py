@@ -71,6 +71,15 @@ def test_what_changed_in_two_places_is_told_without_what_is_between() -> None:
         assert diff_outlines([before], [after]).lines == (told,)
 
 
+def test_an_item_that_went_is_named_by_its_references_and_a_counter_as_changed() -> None:
+    before = ["- checkbox e1", " <Buy milk e2>", '- button "Undo" e3', "1 item left", "Page 1", "end"]
+    after = ["- checkbox e4", " <Call mum e5>", "2 items left!", "end"]
+    told = ("- Page 1", "- e1 e2 e3", "+ checkbox e4", "+ <Call mum e5>", "~ 2 items left!")
+    assert diff_outlines(before, after).lines == told
+    assert diff_outlines(["- <Buy milk e2>", "end"], ["end"]).lines == ("- <Buy milk e2>",)
+    assert diff_outlines(["Item 1", "Item 2", "end"], ["Item 3", "Item 4", "end"]).lines[0] == "- Item 1"
+
+
 def test_many_lines_that_went_are_counted() -> None:
     changed = diff_outlines([f"line {n}" for n in range(20)] + ["end"], ["end"])
     assert changed.lines[-1] == "- … 17 more lines"
@@ -99,6 +108,17 @@ def test_a_line_is_never_cut_within_a_reference() -> None:
         line = f"[{'x' * length} e123] and more" + " words" * 300
         assert set(find_refs(limit_lines([line], 100).text.replace("…", ""))) <= {"e123"}
         assert "e123" in limit_lines([line], 100).text or not find_refs(limit_lines([line], 100).text.replace("…", ""))
+
+
+def test_a_value_of_any_length_is_read_on_in_pieces_without_new_references() -> None:
+    for value in ("A1" * 10_000, "word " * 4_000, ("x" * 1_999 + "e12") * 9):
+        line = f'textbox "Long" e1 = "{value}" read-only'
+        shown, offset = [], 0
+        while offset is not None:
+            piece = limit_lines(["before", line, "after"], 6_000, offset)
+            shown, offset = [*shown, *piece.text.split("\n")], piece.next_offset
+        assert "".join(shown).replace("…", "").replace(" ", "") == f"before{line}after".replace(" ", "")
+        assert [ref for part in shown for ref in find_refs(part)] == ["e1"]
 
 
 def test_what_can_be_done_is_shown_under_its_headings() -> None:
