@@ -54,6 +54,7 @@ from outrider.settings import LoadedSettings, Settings
 from outrider.toolsets.content_store.autosave import Autosave
 from outrider.toolsets.content_store.sources import ContentSources
 from outrider.toolsets.flows.repairing import RepairModel
+from outrider.toolsets.flows.running import FlowRunServices
 from outrider.toolsets.mcp_servers import ServerTools
 from outrider.toolsets.options import ToolOptions
 from outrider.toolsets.run_agent.attachments import Attachments
@@ -441,6 +442,16 @@ class Container:
             | self._agent_services
             | {
                 ToolOptions: build_tool_options(self.loaded),
+                FlowRunServices: FlowRunServices(
+                    self.browsers,
+                    self.workspaces,
+                    self.flow_store,
+                    FlowRuns(self.database),
+                    FlowApprovals(self.database),
+                    self.settings.tools,
+                    build_tool_options(self.loaded),
+                    self.artifacts,
+                ),
                 ContentSources: ContentSources(
                     self.pages,
                     self.workspaces,
@@ -474,7 +485,6 @@ class Container:
             PlanStore: PlanStore(self.database),
             PlaybookStore: PlaybookStore(self.database),
             FlowRuns: FlowRuns(self.database),
-            FlowApprovals: FlowApprovals(self.database),
             FlowStore: self.flow_store,
             FlowScheduler: self.flow_scheduler,
         }

@@ -44,10 +44,23 @@ async def show_flow_run(request: Request) -> Response:
     """Show one run step by step."""
     _require_all_seen(request)
     max_steps = 400
-    run, steps = await _open_history(request).load_run(request.path_params["run"][:40])
+    history = _open_history(request)
+    run, steps = await history.load_run(request.path_params["run"][:40])
     return await render.render_page(
-        request, "flows/run.html", run=run, steps=steps[-max_steps:], left_out=max(len(steps) - max_steps, 0)
+        request,
+        "flows/run.html",
+        run=run,
+        steps=steps[-max_steps:],
+        left_out=max(len(steps) - max_steps, 0),
+        has_picture=await history.has_picture(run.id),
     )
+
+
+async def show_run_picture(request: Request) -> Response:
+    """Show the picture of the page where a run stopped."""
+    _require_all_seen(request)
+    picture = await _open_history(request).load_picture(request.path_params["run"][:40])
+    return Response(picture.data, media_type=picture.mime_type)
 
 
 def _open_history(request: Request) -> "FlowHistory":
@@ -69,6 +82,7 @@ FLOWS_PAGE = DashboardPage(
     (
         Route("/flows", show_flows, name="flows"),
         Route("/flows/runs/{run}", show_flow_run, name="flow_run"),
+        Route("/flows/runs/{run}/picture", show_run_picture, name="flow_run_picture"),
         Route("/flows/{flow}", show_flow, name="flow"),
     ),
     key="f",

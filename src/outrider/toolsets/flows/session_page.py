@@ -117,9 +117,8 @@ class SessionPage:
         asked = next((each for each in news if each.is_unexpected), dialogs.unanswered if is_open else None)
         return f"a {asked.kind} dialog asks {escape_line(asked.message)!r}" if asked else ""
 
-    async def read_outline(self) -> str:
+    async def read_outline(self, max_chars: int = 3_000) -> str:
         """Return an outline of what is in view."""
-        max_chars = 3_000
         if dialog := self._session.dialogs.unanswered:
             return f"a {dialog.kind} dialog: {escape_line(dialog.message)}"
         async with translate_errors(), self._use_tools() as tools:
