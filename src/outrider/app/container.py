@@ -172,6 +172,8 @@ class Container:
             search=self.search,
             evaluations=self.evaluator.evaluations,
             watcher=self.watcher,
+            flow_store=self.flow_store,
+            build_full_toolbox=self.build_full_toolbox,
         )
 
     def release_shared(self) -> None:

@@ -42,6 +42,7 @@ class StoredRun:
         browser_session: The browser session in which it ran last.
         is_interrupted: Whether its process ended in the middle.
         lease: The key of the process that works on it.
+        session: The session of its caller.
         schedule: The schedule that started it; empty for a run that a person or a model started.
         attempts: How often a process took it.
         healed: How many elements were recognised although they had changed.
@@ -63,6 +64,7 @@ class StoredRun:
     ended_at: float | None
     is_interrupted: bool = False
     lease: str = ""
+    session: str = ""
     schedule: str = ""
     attempts: int = 1
     healed: int = 0
@@ -180,9 +182,18 @@ class FlowRuns:
         """Remember the browser session in which a run is. Raises Unavailable."""
         await self._update_own(run.id, lease, browser_session=session_id)
 
-    async def replace_source(self, run: StoredRun, name: str, text: str) -> None:
-        """Let a stopped run go on with another file of a flow. Raises Refused if it goes on already, Unavailable."""
-        if not await self._update_own(run.id, run.lease, sources={**run.sources, name: text}):
+    async def replace_sources(self, run: StoredRun, texts: Mapping[str, str], repair: Mapping[str, Any]) -> None:
+        """Let a stopped run go on with other files of its flows. Raises Refused if it goes on already, Unavailable.
+
+        Args:
+            run: The run.
+            texts: The files by the names of their flows.
+            repair: What was changed, for people; the last ones are kept in `options`.
+        """
+        max_repairs = 10
+        repairs = [*run.options.get("repairs", ()), dict(repair)][-max_repairs:]
+        options = {**run.options, "repairs": repairs}
+        if not await self._update_own(run.id, run.lease, sources={**run.sources, **texts}, options=options):
             raise Refused(f"runId: {run.id} is being run", hint="listFlowRuns shows how it ends", code="run_active")
 
     async def _renew_lease(self, run_id: str, lease: str) -> None:
@@ -300,7 +311,7 @@ def parse_run(row: Mapping[Any, Any], now: float) -> StoredRun:
     """Return the run of a row."""
     is_dead = row["lease_until"] < now or is_process_gone(row["process"])
     names = ("id", "flow", "version", "sources", "parameters", "options", "state", "step", "message")
-    names += ("browser_session", "started_at", "lease", "schedule", "attempts", "healed", "outline", "place")
+    names += ("browser_session", "started_at", "lease", "session", "schedule", "attempts", "healed", "outline", "place")
     values = {name: row[name] for name in names}
     is_interrupted = row["state"] == "running" and is_dead
     return StoredRun(**values, ended_at=row.get("ended_at"), is_interrupted=is_interrupted)
