@@ -375,6 +375,7 @@ class Container:
             self.models,
             self.runs,
             self.catalogue,
+            self.flow_store,
             toolbox=self.build_full_toolbox,
         )
 
