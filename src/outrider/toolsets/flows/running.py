@@ -40,7 +40,6 @@ from outrider.toolsets.flows.secret_parameters import (
     take_from_store,
 )
 from outrider.toolsets.flows.session_page import SessionPage
-from outrider.toolsets.flows.stop_picture import take_stop_picture
 from outrider.toolsets.options import ToolOptions
 from outrider.workspace import SessionWorkspaces
 
@@ -166,13 +165,14 @@ async def _run_stored(
     session, is_new = await _open_session(services, call, request, stored)
     await services.runs.set_browser_session(stored, lease, session.id)
     session.actions.secrets |= hidden.values
+    page = SessionPage(session)
     is_approved = await services.approvals.is_approved(call, program)
     async with services.runs.open_journal(stored, lease, hidden.hide_in) as journal:
         if request.unknown_step:
             await journal.settle_begun(is_done=request.unknown_step == "done")
         runner = FlowRunner(
             program,
-            SessionPage(session),
+            page,
             inputs.values,
             inputs.secrets,
             journal=journal,
@@ -189,7 +189,7 @@ async def _run_stored(
     run.results = hidden.hide_in(run.results)  # before they are written to files
     if run.stop is None:
         await save_result_files(services.workspaces, call, run)
-    picture = await take_stop_picture(session, hidden) if run.stop else None
+    picture = await page.take_picture(hidden) if run.stop else None
     await _store_outcome(services.runs, stored, lease, run, hidden, picture)
     keeps_open = run.stop is not None if request.keep_open is None else request.keep_open
     is_closed = not (request.session_id or keeps_open)
