@@ -191,15 +191,23 @@ async def _run_stored(
         await save_result_files(services.workspaces, call, run)
     picture = await page.take_picture(hidden) if run.stop else None
     await _store_outcome(services.runs, stored, lease, run, hidden, picture)
-    keeps_open = run.stop is not None if request.keep_open is None else request.keep_open
-    is_closed = not (request.session_id or keeps_open)
-    if is_closed:
-        with suppress(OutriderError):
-            await services.browsers.close_session(call.session, session.id)
-    shown_session = None if is_closed else session
+    shown_session = await _close_session(services, call, request, session, run)
     place = f"{services.artifacts.dashboard_url.rstrip('/')}/flows/runs/{stored.id}/picture".lstrip("/")
-    result = build_run_result(services.tool_options, program, run, stored.id, shown_session, place if picture else "")
+    picture_url = place if picture else ""
+    result = build_run_result(services.tool_options, program, run, stored.id, shown_session, picture_url)
     return hidden.hide_in_result(result)
+
+
+async def _close_session(
+    services: FlowRunServices, call: Call, request: RunRequest, session: "Session", run: FlowRun
+) -> "Session | None":
+    """Close the browser session of a run unless it stays open; return the one that is open."""
+    keeps_open = run.stop is not None if request.keep_open is None else request.keep_open
+    if request.session_id or keeps_open:
+        return session
+    with suppress(OutriderError):
+        await services.browsers.close_session(call.session, session.id)
+    return None
 
 
 async def _store_outcome(
