@@ -83,11 +83,13 @@ e2e: .venv/browser.ready
 test-scale: .venv/browser.ready
 	$(RUN)/pytest tests/scale -q -s -rs
 
-# kill -9 at two hundred random moments each: of an agent's whole work, of content stores, of file writes (ten minutes).
+# kill -9 at two hundred random moments each: of an agent's whole work, of content stores, of file writes (ten minutes);
+# at fewer of flows and their schedules, on SQLite and Postgres (half an hour).
 test-kills: .venv/dev.ready
 	OUTRIDER_KILLS=200 $(RUN)/pytest -m "" tests/e2e/test_work_survives.py tests/e2e/test_content_survives.py \
 		tests/unit/workspace/test_crash.py tests/unit/workspace/sandbox/test_orphans.py -q
 	OUTRIDER_KILLS=100 $(RUN)/pytest -m "" tests/e2e/flows/test_flows_survive.py -q
+	OUTRIDER_KILLS=25 $(RUN)/pytest -m "" tests/e2e/flows/test_schedules_survive.py -q
 
 # The programs of the guide to agent frameworks, each in an environment of its own with the newest versions.
 frameworks: .venv/browser.ready

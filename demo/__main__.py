@@ -11,7 +11,7 @@ from pathlib import Path
 import anyio
 from rich.markup import escape
 
-from demo import hosts, library, researcher, workbench
+from demo import hosts, library, repetition, researcher, workbench
 from demo.agent import Agent, Answer, command_line, connected, stop
 from demo.evidence import Quote, best, holds
 from demo.stage import Stage, Step
@@ -49,6 +49,7 @@ async def online(stage: Stage, home: Path, question: str) -> bool:
         found = bool(hits) and await answer(stage, agent, question, hits)
     if found and await researcher.shown(stage, home, question, ()):
         await workbench.shown(stage, home, question, hits[:PAGES], ())
+        await repetition.show_repetition(stage, home)
         stage.say("\nThis was done on the [bold]internet[/].")
         return True
     stage.say("\n[yellow]Going on without the internet, with documents of this machine.[/]")
@@ -69,6 +70,7 @@ async def offline(stage: Stage, home: Path, question: str) -> bool:
         done = found and await researcher.shown(stage, home, question, settings)
         if done:
             await workbench.shown(stage, home, question, hits[:PAGES], settings)
+            await repetition.show_repetition(stage, home)
     if done:
         stage.say("\nThis was done [bold]without the internet[/], on real documents of this machine.")
     return done

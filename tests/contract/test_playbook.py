@@ -136,6 +136,29 @@ async def test_an_update_changes_what_it_names_and_never_the_owner(home: Path):
         assert (await app.call("get_playbook", ANNA, id=name)).data["playbook"]["goal"] == "Daily check"
 
 
+async def test_a_step_names_a_flow_that_is_told_with_it_and_missed_where_it_is_not(home: Path):
+    run = {"toolName": "runFlow", "purpose": "order", "flow": "order-tea"}
+    wrong = {
+        "action.flow: only runFlow": {**run, "toolName": "websearch"},
+        "pattern": {**run, "flow": "../order"},
+    }
+    async with opened(home) as app:
+        for message, action in wrong.items():
+            with pytest.raises(InvalidInput, match=message):
+                await app.call("create_playbook", ANNA, **(PRICES | {"workflow": [STEP | {"action": action}]}))
+        given = PRICES | {"workflow": [STEP | {"action": run}]}
+        made = (await app.call("create_playbook", ANNA, **given)).data
+        chosen = (await app.call("select_playbook", ANNA, id=made["playbook"]["id"])).data
+        (folder := app.loaded.workspace / ".outrider" / "flows").mkdir(parents=True, exist_ok=True)
+        (folder / "order-tea.yaml").write_text("flow: 1")
+        known = (await app.call("select_playbook", ANNA, id=made["playbook"]["id"])).data
+    missing = "workflow.1.action.flow: no flow 'order-tea' here; saveFlow saves it"
+    assert made["playbook"]["workflow"][0]["action"] == run
+    assert made["warnings"] == [missing]
+    assert (missing in chosen["instructions"], missing in known["instructions"]) == (True, False)
+    assert any("call runFlow with that name" in each for each in known["instructions"])
+
+
 async def test_a_workflow_with_problems_is_refused_with_all_of_them(home: Path):
     async with opened(home) as app:
         with pytest.raises(InvalidInput) as caught:

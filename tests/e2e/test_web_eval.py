@@ -363,6 +363,43 @@ async def test_steps_need_no_model(home: Path):
     assert also.structured_content["status"] == "success"
 
 
+async def test_a_flow_is_a_step_and_its_stop_is_the_failure_of_the_evaluation(home: Path):
+    folder = home / ".outrider" / "flows"
+    folder.mkdir(parents=True)
+    step = {"action": "flow", "target": "order", "arguments": {"who": "Ann"}}
+    with anyio.fail_after(PATIENCE):
+        async with (
+            http_servers.serve_app(build_evaluation_site()) as url,
+            open_evaluation_app(home, url) as app,
+            Client(app.build_server()) as client,
+        ):
+
+            async def check(more: str, steps: str) -> Any:
+                head = f"flow: 1\nname: order\norigins: [{url}]\nparameters: {{who: {{}}}}\n{more}"
+                (folder / "order.yaml").write_text(f"{head}steps:\n{steps}".replace("SITE", url))
+                return await call(client, "web_eval_agent", url=f"{url}/form", task="Order", steps=[step])
+
+            fill = "  - open: SITE/form\n  - fill: Name\n    text: ${who}\n"
+            right = await check("", f"{fill}  - click: Send\n")
+            shown = await call(client, "get_run_events")
+            stopped = await check("", f"{fill}  - click: Gone\n    when: {{text: Order}}\n")
+            secret = await check(
+                "secrets: {pin: {env: OUTRIDER_FLOW_PIN}}\n", fill.replace("text: ${who}", "secret: pin")
+            )
+            unknown = await call(
+                client, "web_eval_agent", url=f"{url}/form", task="Order", steps=[{**step, "target": "../order"}]
+            )
+    assert right.structured_content["status"] == "success", right.content
+    assert right.structured_content["steps"][0]["action"] == "flow order"
+    assert "ended right" in right.structured_content["steps"][0]["text"]
+    assert right.structured_content["artifacts"]["screenshots"] == 2
+    assert "runFlow order: ok" in [each["summary"] for each in shown.structured_content["events"]]
+    outcomes = [each.structured_content["steps"][0]["outcome"] for each in (stopped, secret, unknown)]
+    assert outcomes[0] == "not_found", stopped.content
+    assert outcomes[1:] == ["refused", "invalid_input"], (secret.content, unknown.content)
+    assert [each.structured_content["status"] for each in (stopped, secret, unknown)] == ["failed"] * 3
+
+
 async def test_a_repeated_key_gets_the_evaluation_that_it_started(home: Path):
     with anyio.fail_after(PATIENCE):
         async with (

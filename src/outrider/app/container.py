@@ -54,6 +54,7 @@ from outrider.settings import LoadedSettings, Settings
 from outrider.toolsets.content_store.autosave import Autosave
 from outrider.toolsets.content_store.sources import ContentSources
 from outrider.toolsets.flows.repairing import RepairModel
+from outrider.toolsets.flows.running import FlowRunServices
 from outrider.toolsets.mcp_servers import ServerTools
 from outrider.toolsets.options import ToolOptions
 from outrider.toolsets.run_agent.attachments import Attachments
@@ -171,6 +172,8 @@ class Container:
             search=self.search,
             evaluations=self.evaluator.evaluations,
             watcher=self.watcher,
+            flow_store=self.flow_store,
+            build_full_toolbox=self.build_full_toolbox,
         )
 
     def release_shared(self) -> None:
@@ -372,6 +375,7 @@ class Container:
             self.models,
             self.runs,
             self.catalogue,
+            self.flow_store,
             toolbox=self.build_full_toolbox,
         )
 
@@ -441,6 +445,16 @@ class Container:
             | self._agent_services
             | {
                 ToolOptions: build_tool_options(self.loaded),
+                FlowRunServices: FlowRunServices(
+                    self.browsers,
+                    self.workspaces,
+                    self.flow_store,
+                    FlowRuns(self.database),
+                    FlowApprovals(self.database),
+                    self.settings.tools,
+                    build_tool_options(self.loaded),
+                    self.artifacts,
+                ),
                 ContentSources: ContentSources(
                     self.pages,
                     self.workspaces,
@@ -474,7 +488,6 @@ class Container:
             PlanStore: PlanStore(self.database),
             PlaybookStore: PlaybookStore(self.database),
             FlowRuns: FlowRuns(self.database),
-            FlowApprovals: FlowApprovals(self.database),
             FlowStore: self.flow_store,
             FlowScheduler: self.flow_scheduler,
         }

@@ -1,5 +1,6 @@
 """The services that dashboard pages use."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from outrider.core.call_records import CallRecorder
 from outrider.core.database.database import Database
 from outrider.core.toolbox import Toolbox
 from outrider.dashboard.settings import DashboardSettings
+from outrider.flows.flow_store import FlowStore
 from outrider.plans import PlanStore
 from outrider.playbooks import PlaybookStore
 from outrider.search.search import Search
@@ -30,6 +32,7 @@ class DashboardServices:
         settings: The dashboard's own settings.
         data_dir: Where this Outrider keeps everything.
         toolbox: The tools that hosts are offered.
+        build_full_toolbox: Returns a toolbox of all tools, with which flows go on whether they are offered or not.
         browsers: The sessions of this process; those of others are in the database alone.
     """
 
@@ -51,3 +54,5 @@ class DashboardServices:
     search: Search
     evaluations: Evaluations
     watcher: Watcher
+    flow_store: FlowStore
+    build_full_toolbox: Callable[[], Toolbox]

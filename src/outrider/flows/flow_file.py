@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from outrider.core.errors import InvalidInput
-from outrider.flows.flow import Flow
+from outrider.flows.flow import Flow, FlowStep
 
 HEADER = "A flow of Outrider: runFlow repeats it without a model. Keys: docs/guides/flows.md\n"
 
@@ -35,6 +35,32 @@ def parse_flow(text: str, name: str) -> Flow:
     except ValueError as error:  # a date that does not exist, a number of thousands of digits
         message = f"flow {name} has a value that cannot be read: {str(error)[:200]}"
         raise InvalidInput(message, hint="put the value in quotes") from None
+
+
+def parse_step(text: str) -> FlowStep:
+    """Read one step. Raises InvalidInput, which names the part that is wrong."""
+    body = text.strip("\n").expandtabs().replace("\n", "\n    ")
+    try:
+        flow = parse_flow(f"flow: 1\nname: step\norigins: [http://step.example]\nsteps:\n  - {body}\n", "step")
+    except InvalidInput as error:
+        message = error.message.partition(": ")[2].removeprefix("step 1, ") or error.message
+        raise InvalidInput(f"step: {message}", hint="correct the step") from None
+    if len(flow.steps) != 1:
+        raise InvalidInput("step: must be one step", hint="add others to the file of the flow")
+    return flow.steps[0]
+
+
+def format_step(step: FlowStep) -> str:
+    """Write one step as `parse_step` reads it."""
+    from ruamel.yaml import YAML
+
+    yaml = YAML(pure=True)
+    yaml.width, yaml.allow_unicode = 110, True
+    stream = io.StringIO()
+    document = _to_commented(step.model_dump(mode="json", exclude_defaults=True))
+    _set_flow_style({"steps": [document]})
+    yaml.dump(document, stream)
+    return stream.getvalue()
 
 
 def _require_modest_file(text: str, name: str) -> None:

@@ -13,7 +13,8 @@ from outrider.flows.flow_schedule import FlowSchedule, parse_schedule_row
 from outrider.flows.journal import StepRecord
 from outrider.flows.positions import parse_position
 from outrider.flows.repair import compare_files
-from outrider.flows.tables import flow_run_steps, flow_runs, flow_schedules
+from outrider.flows.run import RunPicture
+from outrider.flows.tables import flow_run_pictures, flow_run_steps, flow_runs, flow_schedules
 
 MAX_RUNS = 50
 
@@ -92,6 +93,22 @@ class FlowHistory:
             raise NotFound("no such run", hint="runs are kept for 30 days")
         ordered = sorted(records, key=lambda each: parse_position(each["position"]))
         return parse_run(row, self._database.now()), [StepRecord.from_row(each) for each in ordered]
+
+    async def has_picture(self, run_id: str) -> bool:
+        """Return whether there is a picture of the page where a run stopped. Raises Unavailable."""
+        query = select(flow_run_pictures.c.run_id).where(flow_run_pictures.c.run_id == run_id)
+        async with self._database.read() as connection:
+            return (await connection.execute(query)).first() is not None
+
+    async def load_picture(self, run_id: str) -> RunPicture:
+        """Return the picture of the page where a run stopped. Raises NotFound, Unavailable."""
+        table = flow_run_pictures
+        query = select(table.c.data, table.c.mime_type).where(table.c.run_id == run_id)
+        async with self._database.read() as connection:
+            row = (await connection.execute(query)).first()
+        if row is None:
+            raise NotFound("no such picture", hint="those of the last 100 runs that stopped are kept")
+        return RunPicture(*row)
 
 
 def list_versions(runs: Sequence[StoredRun]) -> list[FlowVersion]:

@@ -2,7 +2,7 @@
 
 import hashlib
 import uuid
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,6 +16,7 @@ from outrider.core.errors import NotFound, OutriderError, Refused
 from outrider.core.process_holder import build_process_mark, is_process_gone
 from outrider.flows.journal import StepJournal, StepRecord
 from outrider.flows.program import FlowProgram
+from outrider.flows.run import RunPicture
 
 if TYPE_CHECKING:  # SQLAlchemy is loaded when a query is made
     from sqlalchemy import Connection
@@ -41,6 +42,7 @@ class StoredRun:
         browser_session: The browser session in which it ran last.
         is_interrupted: Whether its process ended in the middle.
         lease: The key of the process that works on it.
+        session: The session of its caller.
         schedule: The schedule that started it; empty for a run that a person or a model started.
         attempts: How often a process took it.
         healed: How many elements were recognised although they had changed.
@@ -62,11 +64,22 @@ class StoredRun:
     ended_at: float | None
     is_interrupted: bool = False
     lease: str = ""
+    session: str = ""
     schedule: str = ""
     attempts: int = 1
     healed: int = 0
     outline: str = ""
     place: str = ""
+
+
+@dataclass(frozen=True)
+class StopPage:
+    """The step at which a run stopped, and what the page showed there; `place` is as in `StoredRun`."""
+
+    step: str
+    place: str
+    outline: str
+    picture: RunPicture | None = None
 
 
 class FlowRuns:
@@ -142,31 +155,45 @@ class FlowRuns:
         lease: str,
         state: RunState,
         *,
-        step: str = "",
         message: str = "",
         healed: int = 0,
-        outline: str = "",
-        place: str = "",
+        stop_page: StopPage | None = None,
     ) -> None:
         """Store how a run ended, with the notices of one that a schedule started. Raises Unavailable."""
+        from outrider.flows.run_endings import write_ending
+
         now = self._database.now()
         is_over = state in ("stopped", "done")
         values: dict[str, Any] = {"state": state, "message": to_storable_text(message, 2_000), "healed": healed}
-        values |= {"step": step} if step else {}
-        values |= {"outline": to_storable_text(outline, 10_000), "place": place}
+        values |= {"step": stop_page.step} if stop_page and stop_page.step else {}
+        outline = to_storable_text(stop_page.outline, 10_000) if stop_page else ""
+        values |= {"outline": outline, "place": stop_page.place if stop_page else ""}
         values |= {"ended_at": now if is_over else None, "updated_at": now, "lease_until": 0.0}
         names = run.options.get("notify", ()) if state == "stopped" or (state == "done" and healed) else ()
-        rows = [{"run_id": run.id, "name": name, "next_at": now} for name in names]
+        picture = stop_page.picture if stop_page else None
+
+        def write_more(connection: "Connection") -> None:
+            write_ending(connection, self._database, run.id, names, picture)
+
         with anyio.CancelScope(shield=True):
-            await self._update_own(run.id, lease, rows, **values)
+            await self._update_own(run.id, lease, write_more, **values)
 
     async def set_browser_session(self, run: StoredRun, lease: str, session_id: str) -> None:
         """Remember the browser session in which a run is. Raises Unavailable."""
         await self._update_own(run.id, lease, browser_session=session_id)
 
-    async def replace_source(self, run: StoredRun, name: str, text: str) -> None:
-        """Let a stopped run go on with another file of a flow. Raises Refused if it goes on already, Unavailable."""
-        if not await self._update_own(run.id, run.lease, sources={**run.sources, name: text}):
+    async def replace_sources(self, run: StoredRun, texts: Mapping[str, str], repair: Mapping[str, Any]) -> None:
+        """Let a stopped run go on with other files of its flows. Raises Refused if it goes on already, Unavailable.
+
+        Args:
+            run: The run.
+            texts: The files by the names of their flows.
+            repair: What was changed, for people; the last ones are kept in `options`.
+        """
+        max_repairs = 10
+        repairs = [*run.options.get("repairs", ()), dict(repair)][-max_repairs:]
+        options = {**run.options, "repairs": repairs}
+        if not await self._update_own(run.id, run.lease, sources={**run.sources, **texts}, options=options):
             raise Refused(f"runId: {run.id} is being run", hint="listFlowRuns shows how it ends", code="run_active")
 
     async def _renew_lease(self, run_id: str, lease: str) -> None:
@@ -178,21 +205,18 @@ class FlowRuns:
                 continue  # the next step finds out whether the run is still ours
 
     async def _update_own(
-        self, run_id: str, lease: str, notices: Sequence[Mapping[str, Any]] = (), /, **values: object
+        self, run_id: str, lease: str, write_more: "Callable[[Connection], None] | None" = None, /, **values: object
     ) -> bool:
-        """Change a run and write its notices; return False if another process has taken it over."""
-        from outrider.flows.tables import flow_notices, flow_runs
+        """Change a run and what belongs to it; return False if another process has taken it over."""
+        from outrider.flows.tables import flow_runs
 
         own = flow_runs.update().where(flow_runs.c.id == run_id, flow_runs.c.lease == lease).values(**values)
-        insert = self._database.build_insert(flow_notices).on_conflict_do_nothing()
 
         def write_rows(connection: "Connection") -> bool:
-            from outrider.core.notices.notice_queue import WAITING
-
             if connection.execute(own).rowcount != 1:
                 return False
-            if notices:
-                connection.execute(insert, [{**WAITING, **row} for row in notices])
+            if write_more:
+                write_more(connection)
             return True
 
         return await self._database.run_transaction(write_rows, write=True)
@@ -287,7 +311,7 @@ def parse_run(row: Mapping[Any, Any], now: float) -> StoredRun:
     """Return the run of a row."""
     is_dead = row["lease_until"] < now or is_process_gone(row["process"])
     names = ("id", "flow", "version", "sources", "parameters", "options", "state", "step", "message")
-    names += ("browser_session", "started_at", "lease", "schedule", "attempts", "healed", "outline", "place")
+    names += ("browser_session", "started_at", "lease", "session", "schedule", "attempts", "healed", "outline", "place")
     values = {name: row[name] for name in names}
     is_interrupted = row["state"] == "running" and is_dead
     return StoredRun(**values, ended_at=row.get("ended_at"), is_interrupted=is_interrupted)

@@ -1,7 +1,7 @@
 """Put another element into a step that has stopped."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
 
@@ -47,10 +47,34 @@ def choose_element(elements: Sequence[OutlineElement], wanted: str, target: Targ
     return found[0]
 
 
+def list_choices(elements: Sequence[OutlineElement], step: FlowStep) -> list[str]:
+    """Return the elements that `choose_element` takes for a step; none for a step that has not one element."""
+    if not has_one_element(step):
+        return []
+    names = [str(each) for each in elements]
+    return [name for name in dict.fromkeys(names) if names.count(name) == 1 or (step.target and step.target.row)]
+
+
+def has_one_element(step: FlowStep) -> bool:
+    """Return whether another element can be put into a step."""
+    return step.target is not None and step.to is None
+
+
 def repair_step(flow: Flow, place: str, element: OutlineElement, *, asks: bool) -> Flow:
     """Return the flow with another element in one step; with `asks` the step asks a person from now on."""
-    numbers = [int(number) for number in place.split(".")]
-    return flow.model_copy(update={"steps": _replace_step(flow.steps, numbers, element, asks=asks)})
+
+    def put_element(step: FlowStep) -> FlowStep:
+        row = step.target.row if step.target else None
+        target = Target.model_validate({"role": element.role, "name": element.name} | ({"row": row} if row else {}))
+        field = step.kind if isinstance(getattr(step, step.kind), Target) else "on"
+        return step.model_copy(update={field: target} | ({"ask": True} if asks else {}))
+
+    return _change_step(flow, place, put_element)
+
+
+def replace_step(flow: Flow, place: str, step: FlowStep) -> Flow:
+    """Return the flow with another step at a place; one that asks a person goes on asking."""
+    return _change_step(flow, place, lambda old: step.model_copy(update={"ask": step.ask or old.ask}))
 
 
 def find_step(flow: Flow, place: str) -> FlowStep:
@@ -72,16 +96,12 @@ def compare_files(old: str, new: str) -> str:
     return "\n".join(list(unified_diff(before, after, n=2, lineterm=""))[2:])
 
 
-def _replace_step(
-    steps: Sequence[FlowStep], numbers: Sequence[int], element: OutlineElement, *, asks: bool
-) -> list[FlowStep]:
-    number, *rest = numbers
-    step = steps[number - 1]
-    if rest:
-        changed = step.model_copy(update={"steps": _replace_step(step.steps or (), rest, element, asks=asks)})
-    else:
-        row = step.target.row if step.target else None
-        target = Target.model_validate({"role": element.role, "name": element.name} | ({"row": row} if row else {}))
-        field = step.kind if isinstance(getattr(step, step.kind), Target) else "on"
-        changed = step.model_copy(update={field: target} | ({"ask": True} if asks else {}))
-    return [*steps[: number - 1], changed, *steps[number:]]
+def _change_step(flow: Flow, place: str, change: Callable[[FlowStep], FlowStep]) -> Flow:
+    def change_at(steps: Sequence[FlowStep], numbers: Sequence[int]) -> list[FlowStep]:
+        number, *rest = numbers
+        step = steps[number - 1]
+        changed = step.model_copy(update={"steps": change_at(step.steps or (), rest)}) if rest else change(step)
+        return [*steps[: number - 1], changed, *steps[number:]]
+
+    numbers = [int(number) for number in place.split(".")]
+    return flow.model_copy(update={"steps": change_at(flow.steps, numbers)})

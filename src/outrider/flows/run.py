@@ -6,6 +6,7 @@ from typing import Any, Literal
 from outrider.flows.extraction import Value
 from outrider.flows.positions import to_number
 
+MAX_PICTURE_BYTES = 300_000
 # Why a flow stops. Each is told before anything is pressed, but for `check_failed`, `no_effect`, `failed`, and
 # `unknown_effect`, whose step was interrupted.
 StopReason = Literal[
@@ -69,6 +70,14 @@ class Stop:
     url: str = ""
     flow: str = ""
     place: str = ""
+
+
+@dataclass(frozen=True)
+class RunPicture:
+    """A picture of a page, of at most `MAX_PICTURE_BYTES`."""
+
+    data: bytes
+    mime_type: str
 
 
 @dataclass

@@ -1,6 +1,6 @@
 """Tables of flows. Import this only where a query is made (see `core.tables`)."""
 
-from sqlalchemy import Boolean, Column, Float, ForeignKey, Index, Integer, String, Table, Text, text
+from sqlalchemy import Boolean, Column, Float, ForeignKey, Index, Integer, LargeBinary, String, Table, Text, text
 
 from outrider.core.tables import json_type, metadata
 
@@ -50,6 +50,14 @@ flow_run_steps = Table(
     Column("rows", json_type, nullable=False),
     Column("at", Float, nullable=False),
     Column("matched", Text, nullable=False, server_default=text("''")),  # the elements that were found
+)
+flow_run_pictures = Table(
+    "flow_run_pictures",
+    metadata,
+    Column("run_id", String(40), ForeignKey("flow_runs.id", ondelete="CASCADE"), primary_key=True),
+    Column("taken_at", Float, nullable=False),
+    Column("mime_type", String(20), nullable=False),
+    Column("data", LargeBinary, nullable=False),
 )
 flow_approvals = Table(
     "flow_approvals",

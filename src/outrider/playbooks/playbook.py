@@ -12,10 +12,11 @@ ShortName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1
 
 
 class Action(BaseModel, extra="forbid", defer_build=True):
-    """The tool that a step calls, and its purpose."""
+    """The tool that a step calls, and its purpose; with `runFlow` the flow that it runs."""
 
     toolName: ShortName
     purpose: LongText
+    flow: Annotated[str | None, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$", description="For runFlow")] = None
 
 
 class Step(BaseModel, extra="forbid", defer_build=True):

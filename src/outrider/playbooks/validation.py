@@ -37,6 +37,11 @@ def list_problems(workflow: Workflow, tools: Collection[str] = ()) -> list[str]:
     ]
     if tools:
         problems += iter_unknown_tools(workflow, tools)
+    problems += [
+        f"workflow.{position}.action.flow: only runFlow runs a flow, not {step.action.toolName!r}"
+        for position, step in enumerate(workflow.workflow, 1)
+        if step.action.flow and _remove_prefix(step.action.toolName) != "runFlow"
+    ]
     provided = set(workflow.inputs)
     for position, step in enumerate(workflow.workflow, 1):
         problems += [
@@ -46,6 +51,13 @@ def list_problems(workflow: Workflow, tools: Collection[str] = ()) -> list[str]:
         ]
         provided.add(step.outputVariable)
     return problems
+
+
+def iter_unknown_flows(workflow: Workflow, flows: Collection[str]) -> Iterator[str]:
+    """Yield a sentence for each step with a flow that is not there."""
+    for position, step in enumerate(workflow.workflow, 1):
+        if step.action.flow and step.action.flow not in flows:
+            yield f"workflow.{position}.action.flow: no flow {step.action.flow!r} here; saveFlow saves it"
 
 
 def list_inputs(workflow: Workflow) -> list[str]:
@@ -61,8 +73,13 @@ def list_inputs(workflow: Workflow) -> list[str]:
 def iter_unknown_tools(workflow: Workflow, tools: Collection[str]) -> Iterator[str]:
     """Yield a sentence for each step with an unknown tool; prefixes of hosts are ignored."""
     for position, step in enumerate(workflow.workflow, 1):
-        name = step.action.toolName.rpartition("__")[2]
+        name = _remove_prefix(step.action.toolName)
         if name not in tools:
             close = get_close_matches(name, tools, n=2)
             hint = f"; did you mean {' or '.join(close)}?" if close else ""
             yield f"workflow.{position}.action.toolName: unknown tool {name!r} here{hint}"
+
+
+def _remove_prefix(tool_name: str) -> str:
+    """Return the name of a tool without the prefix of a host."""
+    return tool_name.rpartition("__")[2]

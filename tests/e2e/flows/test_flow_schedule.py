@@ -1,11 +1,10 @@
 """Flows that run by themselves: when they are due, once, whichever processes die, and telling of what goes wrong."""
 
-import json
 import os
 from collections import Counter
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from outrider.settings import load
 from support.apps.orders_site import OrdersSite
 from support.databases import sqlite
 from support.fakes import http_servers
+from support.fakes.webhook_receiver import WebhookReceiver
 from support.processes import outrider_command
 
 pytestmark = pytest.mark.anyio
@@ -38,37 +38,13 @@ ORDER = """  - open: SITE/order
 
 
 @dataclass
-class Hook:
-    """A receiver of webhooks: what came, and when something did."""
-
-    events: list[dict[str, Any]] = field(default_factory=list)
-    came: anyio.Event = field(default_factory=anyio.Event)
-
-    async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
-        if scope["type"] == "lifespan":
-            while (await receive())["type"] != "lifespan.shutdown":
-                await send({"type": "lifespan.startup.complete"})
-            await send({"type": "lifespan.shutdown.complete"})
-            return
-        headers = {name.decode(): value.decode() for name, value in scope["headers"]}
-        body, more = b"", True
-        while more:
-            message = await receive()
-            body, more = body + message.get("body", b""), message.get("more_body", False)
-        self.events.append({**json.loads(body), "signed": "webhook-signature" in headers})
-        self.came.set()
-        await send({"type": "http.response.start", "status": 204, "headers": []})
-        await send({"type": "http.response.body", "body": b""})
-
-
-@dataclass
 class Shop:
     """A shop that takes orders, and a project whose flow orders there."""
 
     home: Path
     site: OrdersSite
     url: str
-    hook: Hook
+    hook: WebhookReceiver
     app: App
 
     def write_flow(self, steps: str = ORDER, name: str = "order", head: str = "name: {default: Ada}") -> None:
@@ -97,7 +73,7 @@ class Shop:
 
 @pytest.fixture
 async def shop(tmp_path: Path) -> AsyncGenerator[Shop]:
-    site, hook = OrdersSite(), Hook()
+    site, hook = OrdersSite(), WebhookReceiver()
     async with http_servers.serve_app(site) as url, http_servers.serve_app(hook) as hook_url:
         values = {
             "toolsets": ["browser", "flows"],

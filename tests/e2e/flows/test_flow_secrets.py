@@ -85,7 +85,7 @@ async def test_secret_parameters_are_nowhere_and_a_run_that_goes_on_asks_for_the
         '  - wait: {text: "${word} is gone", seconds: 0.1}\n  - open: "SITE/echo?${word}"\n'
     )
     vault.write("enter", steps, "parameters: {nick: {}, word: {secret: true}}\n")
-    stopped = read_error(await vault.call("runFlow", name="enter", parameters={"nick": PASSWORD, "word": PIN}))
+    stopped = read_error(first := await vault.call("runFlow", name="enter", parameters={"nick": PASSWORD, "word": PIN}))
     session, run = stopped["details"]["sessionId"], stopped["details"]["runId"]
     shown = await vault.call("snapshotPage", sessionId=session)
     asked = read_error(await vault.call("resumeFlow", runId=run, fromStep=7))
@@ -96,7 +96,7 @@ async def test_secret_parameters_are_nowhere_and_a_run_that_goes_on_asks_for_the
         '  - open: "SITE/echo?${word}"\n  - extract: {page: true, columns: {shown: {selector: "#echo"}}, file: e.csv}\n'
     )
     vault.write("echo", f"{echo}  - wait: {{gone: Sésame, seconds: 0.1}}\n", "parameters: {word: {secret: true}}\n")
-    await vault.call("runFlow", name="echo", parameters={"word": PIN}, keepOpen=False)
+    shows_it = await vault.call("runFlow", name="echo", parameters={"word": PIN}, keepOpen=False)
     vault.write("echo", echo, "parameters: {word: {secret: true}}\n")
     echoed = await vault.call("runFlow", name="echo", parameters={"word": PIN})
     vault.write("wrong", '  - extract: {table: "${word}", columns: {a: A}}\n', "parameters: {word: {secret: true}}\n")
@@ -104,6 +104,11 @@ async def test_secret_parameters_are_nowhere_and_a_run_that_goes_on_asks_for_the
     await vault.call("runFlow", name="wrong", parameters={"word": [PIN]})
     assert stopped["code"] == "check_failed"
     assert "[secret word] is gone" in stopped["message"]
+    # Fields show dots; a page that repeats a secret has no picture.
+    assert [first.structured_content.get("picture"), shows_it.structured_content.get("picture")] == [
+        f"flows/runs/{run}/picture",
+        None,
+    ]
     assert str(shown.content).count("(hidden)") == 2
     assert asked["code"] == "secret_needed"
     assert "parameters: new is kept" in other["message"]

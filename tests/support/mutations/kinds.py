@@ -159,7 +159,9 @@ MUTATIONS = {
     ),
     "only the twin is left": Mutation(
         "const foot = document.createElement('footer'); foot.append(clone(target, "
-        "'other'));foot.firstChild.removeAttribute('id'); document.body.append(foot); target.remove();",
+        # With a test id or the name of its field it would be the element itself, in another place.
+        "'other')); for (const name of ['id', 'name', 'data-testid']) foot.firstChild.removeAttribute(name);"
+        "document.body.append(foot); target.remove();",
         "stops",
     ),
     "hidden twin": Mutation("const twin = clone(target, 'other'); twin.hidden = true; target.before(twin);"),

@@ -7,7 +7,10 @@ UNSEEN_MUTATIONS = {
     "translated into Spanish": Mutation("translate(WORDS.spanish, 'es');"),
     "renamed to wipe": Mutation("relabel(target, 'Wipe all data'); target.dataset.intent = 'other';", "stops"),
     "renamed to publish": Mutation("relabel(target, 'Publish for all'); target.dataset.intent = 'other';", "stops"),
-    "renamed to another word": Mutation("relabel(target, 'Frobnicate'); target.dataset.intent = 'other';", "stops"),
+    # A link is what it leads to, unless its text says something else.
+    "renamed to another word": Mutation(
+        "relabel(target, 'Frobnicate'); if (!target.href) target.dataset.intent = 'other';", "stops"
+    ),
     "narrow window": Mutation("", is_narrow=True),
     "fields in another order": Mutation(
         "for (const form of all('form,section')) {"

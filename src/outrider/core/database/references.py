@@ -44,6 +44,7 @@ TABLE_REFERENCES = (
     TableReference("watch_changes", "watch", "watches"),
     TableReference("watch_notices", "watch", "watches"),
     TableReference("flow_run_steps", "run_id", "flow_runs"),
+    TableReference("flow_run_pictures", "run_id", "flow_runs"),
     TableReference("flow_notices", "run_id", "flow_runs"),
     TableReference("identity_members", "workspace", "identity_workspaces", key="name", is_derived=False),
 )

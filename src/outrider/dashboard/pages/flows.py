@@ -2,14 +2,16 @@
 
 from typing import TYPE_CHECKING
 
+from starlette.background import BackgroundTask
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from outrider.core.errors import NotFound
 from outrider.dashboard import render
 from outrider.dashboard.access import get_allowed_workspace
-from outrider.dashboard.page import DashboardPage, get_services
+from outrider.dashboard.flows.flow_repair import build_repair_form, repair_flow, resume_run
+from outrider.dashboard.page import DashboardPage, build_route_path, get_services
 from outrider.flows.flow import NAME_PATTERN
 
 if TYPE_CHECKING:
@@ -44,10 +46,34 @@ async def show_flow_run(request: Request) -> Response:
     """Show one run step by step."""
     _require_all_seen(request)
     max_steps = 400
-    run, steps = await _open_history(request).load_run(request.path_params["run"][:40])
+    history = _open_history(request)
+    run, steps = await history.load_run(request.path_params["run"][:40])
     return await render.render_page(
-        request, "flows/run.html", run=run, steps=steps[-max_steps:], left_out=max(len(steps) - max_steps, 0)
+        request,
+        "flows/run.html",
+        run=run,
+        steps=steps[-max_steps:],
+        left_out=max(len(steps) - max_steps, 0),
+        has_picture=await history.has_picture(run.id),
+        repair=await build_repair_form(get_services(request), run.id),
     )
+
+
+async def repair_flow_run(request: Request) -> Response:
+    """Save another version of a stopped flow, and go on with its run."""
+    _require_all_seen(request)
+    services, form = get_services(request), await request.form()
+    given = {name: str(value) for name, value in form.items() if isinstance(value, str)}
+    run = await repair_flow(services, request.path_params["run"][:40], given)
+    place = build_route_path(request, "flow_run", run=run.id)
+    return RedirectResponse(place, 303, background=BackgroundTask(resume_run, services, run))
+
+
+async def show_run_picture(request: Request) -> Response:
+    """Show the picture of the page where a run stopped."""
+    _require_all_seen(request)
+    picture = await _open_history(request).load_picture(request.path_params["run"][:40])
+    return Response(picture.data, media_type=picture.mime_type)
 
 
 def _open_history(request: Request) -> "FlowHistory":
@@ -69,6 +95,8 @@ FLOWS_PAGE = DashboardPage(
     (
         Route("/flows", show_flows, name="flows"),
         Route("/flows/runs/{run}", show_flow_run, name="flow_run"),
+        Route("/flows/runs/{run}/picture", show_run_picture, name="flow_run_picture_raw"),
+        Route("/flows/runs/{run}/repair", repair_flow_run, name="flow_run_repair", methods=["POST"]),
         Route("/flows/{flow}", show_flow, name="flow"),
     ),
     key="f",

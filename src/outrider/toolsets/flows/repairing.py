@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-import anyio
 from pydantic import Field
 
 from outrider.agents.models import ModelResolver
@@ -15,18 +14,17 @@ from outrider.core.egress.guard import EgressGuard
 from outrider.core.errors import NotConfigured, NotFound, OutriderError, Refused
 from outrider.core.result import Result, TextBlock
 from outrider.flows.flow import FlowStep
-from outrider.flows.flow_file import parse_flow
 from outrider.flows.flow_runs import FlowRuns, StoredRun
 from outrider.flows.flow_store import FlowStore
 from outrider.flows.repair import (
-    REPAIRABLE_REASONS,
     OutlineElement,
     choose_element,
-    compare_files,
     find_step,
+    has_one_element,
     list_outline_elements,
     repair_step,
 )
+from outrider.toolsets.flows.saved_repairs import is_element_missing, load_stopped_flow, save_repair
 from outrider.toolsets.flows.tools import flows
 from outrider.toolsets.options import ToolOptions
 
@@ -82,37 +80,21 @@ async def repairFlow(
 ) -> Result:
     """Put another element into the step at which a run stopped; the flow gets a new version."""
     run = await runs.load_run(call, runId)
-    name, step = _find_stopped_step(run)
-    flow = parse_flow(run.sources[name], name)
-    current = await anyio.to_thread.run_sync(store.read_text, call, name)
-    if current != run.sources[name]:
-        message = f"{name} was changed after {run.id} began"
-        raise Refused(message, hint="run it again, and repair that run if it stops", code="changed")
-    chosen, note = await _choose(model, find_step(flow, step), run, name, element)
+    if not is_element_missing(run):
+        why = f"{run.state} ({run.message.partition(':')[0]})" if run.state == "stopped" else run.state
+        message = f"runId: {run.id} is {why}, and another element would not help"
+        hint = "repair runs that stopped as not_found, ambiguous or changed"
+        raise Refused(message, hint=hint, code="not_repairable")
+    flow, step = await load_stopped_flow(store, call, run)
+    chosen, note = await _choose(model, find_step(flow, step), run, flow.name, element)
     repaired = repair_step(flow, step, chosen, asks=element is None)
-    await anyio.to_thread.run_sync(lambda: store.save_flow(call, repaired, replace=True, keeps_old=True))
-    text = await anyio.to_thread.run_sync(store.read_text, call, name)
-    await runs.replace_source(run, name, text)
-    difference = compare_files(current, text)
-    lines = [f"Step {step} of {name} is for {chosen} now, in version {flow.version + 1}."]
+    difference = await save_repair(store, runs, call, run, repaired)
+    lines = [f"Step {step} of {flow.name} is for {chosen} now, in version {flow.version + 1}."]
     lines += [f"Note: {note}; the step asks a person until the flow is approved"] if note else []
     lines += [f"Go on with resumeFlow, runId={run.id}.", tool_options.mark_untrusted(difference, flow.origins[0])]
-    data: dict[str, Any] = {"name": name, "version": flow.version + 1, "runId": run.id, "step": step}
+    data: dict[str, Any] = {"name": flow.name, "version": flow.version + 1, "runId": run.id, "step": step}
     data |= {"element": str(chosen), "difference": difference} | ({"notes": [note]} if note else {})
     return Result((TextBlock("\n".join(lines)),), data=data)
-
-
-def _find_stopped_step(run: StoredRun) -> tuple[str, str]:
-    """Return the flow and the place of the step whose element a run did not find. Raises Refused."""
-    reason = run.message.partition(":")[0]
-    if run.state != "stopped" or reason not in REPAIRABLE_REASONS or not run.place:
-        why = f"{run.state} ({reason})" if run.state == "stopped" else run.state
-        message = f"runId: {run.id} is {why}, and another element would not help"
-        raise Refused(
-            message, hint="repair runs that stopped as not_found, ambiguous or changed", code="not_repairable"
-        )
-    name, _, place = run.place.partition(" ")
-    return name, place
 
 
 async def _choose(
@@ -120,8 +102,9 @@ async def _choose(
 ) -> tuple[OutlineElement, str]:
     """Return the element for a step, and a note on the model that chose it. Raises OutriderError."""
     elements, by_hand = list_outline_elements(run.outline), f"`outrider flow repair {run.id} --element 'button \"…\"'`"
-    if step.target is None or step.to is not None:
+    if not has_one_element(step):
         raise Refused(f"{step} has not one element", hint=f"correct it in {name}.yaml", code="not_repairable")
+    assert step.target is not None
     if element is not None:
         return choose_element(elements, element, step.target), ""
     if step.secret is not None or step.kind == "pages":

@@ -41,9 +41,14 @@ async def save_result_files(workspaces: SessionWorkspaces, call: Call, run: Flow
 
 
 def build_run_result(
-    tool_options: ToolOptions, program: FlowProgram, run: FlowRun, run_id: str, session: "Session | None"
+    tool_options: ToolOptions,
+    program: FlowProgram,
+    run: FlowRun,
+    run_id: str,
+    session: "Session | None",
+    picture_url: str,
 ) -> Result:
-    """Describe a run; `session` is None where it was closed."""
+    """Describe a run; `session` is None where it was closed, `picture_url` is empty without a picture."""
     flow = program.flow
     lines = [f"step {position}: {escape_line(note)}" for position, note in run.healed]
     lines = [f"Recognised although changed: {line}" for line in lines]
@@ -58,6 +63,10 @@ def build_run_result(
         head = f"{flow.name} ended right: {len(run.steps)} steps in {run.seconds:.1f} s, without a model."
         return Result((TextBlock("\n".join([head, *lines])),), data=data)
     error = _build_stop_error(program, run.stop, run_id, session.id if session else "")
+    if picture_url:
+        data |= {"picture": picture_url}
+        where = picture_url if "://" in picture_url else f"{picture_url} of `outrider dashboard`"
+        lines.append(f"Picture of the page: {where}")
     outline = tool_options.mark_untrusted(run.stop.outline, run.stop.url)
     text = "\n".join([error.message, error.hint, *lines, outline])
     return Result((TextBlock(text),), data=data | {"error": error.to_dict()}, is_error=True)

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any, Literal
 import anyio
 
 from outrider.browser.session.browsers import Browsers
+from outrider.core.artifacts import ArtifactStore
 from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded, InvalidInput, OutriderError
 from outrider.core.result import Result
 from outrider.core.tool_policy import ToolPolicy
 from outrider.flows.approvals import FlowApprovals
-from outrider.flows.flow_runs import FlowRuns, StoredRun
+from outrider.flows.flow_runs import FlowRuns, StopPage, StoredRun
 from outrider.flows.flow_store import FlowStore
 from outrider.flows.positions import Position, format_position
 from outrider.flows.program import FlowProgram
-from outrider.flows.run import FlowRun
+from outrider.flows.run import FlowRun, RunPicture
 from outrider.flows.runner import ConsentNeeded, FlowRunner
 from outrider.flows.values import FlowValues, resolve_parameters
 from outrider.toolsets.browser.sessions import createSession
@@ -47,8 +48,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class RunServices:
-    """What a run works with."""
+class FlowRunServices:
+    """What a run works with; `artifacts` knows the dashboard's address."""
 
     browsers: Browsers
     workspaces: SessionWorkspaces
@@ -57,6 +58,7 @@ class RunServices:
     approvals: FlowApprovals
     policy: ToolPolicy
     tool_options: ToolOptions
+    artifacts: ArtifactStore
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ class RunInputs:
     hidden: SecretFilter
 
 
-async def run_flow(services: RunServices, call: Call, request: RunRequest) -> Result:
+async def run_flow(services: FlowRunServices, call: Call, request: RunRequest) -> Result:
     """Run a flow. Raises OutriderError before it starts, and AnswerNeeded where a person must be asked."""
     program, paused = request.program, read_paused_run(call)
     flow = program.flow
@@ -139,7 +141,7 @@ def _resolve_inputs(store: FlowStore, request: RunRequest) -> RunInputs:
 
 
 async def _begin_run(
-    services: RunServices, call: Call, request: RunRequest, inputs: RunInputs, paused: PausedRun | None
+    services: FlowRunServices, call: Call, request: RunRequest, inputs: RunInputs, paused: PausedRun | None
 ) -> tuple[StoredRun, str]:
     """Return the record of a new run, or that of the one to go on with, and its lease. Raises OutriderError."""
     run = await services.runs.load_run(call, paused.run_id) if paused and paused.run_id else request.run
@@ -152,7 +154,7 @@ async def _begin_run(
 
 
 async def _run_stored(
-    services: RunServices,
+    services: FlowRunServices,
     call: Call,
     request: RunRequest,
     stored: StoredRun,
@@ -163,13 +165,14 @@ async def _run_stored(
     session, is_new = await _open_session(services, call, request, stored)
     await services.runs.set_browser_session(stored, lease, session.id)
     session.actions.secrets |= hidden.values
+    page = SessionPage(session)
     is_approved = await services.approvals.is_approved(call, program)
     async with services.runs.open_journal(stored, lease, hidden.hide_in) as journal:
         if request.unknown_step:
             await journal.settle_begun(is_done=request.unknown_step == "done")
         runner = FlowRunner(
             program,
-            SessionPage(session),
+            page,
             inputs.values,
             inputs.secrets,
             journal=journal,
@@ -186,32 +189,42 @@ async def _run_stored(
     run.results = hidden.hide_in(run.results)  # before they are written to files
     if run.stop is None:
         await save_result_files(services.workspaces, call, run)
-    await _store_outcome(services.runs, stored, lease, run, hidden)
+    picture = await page.take_picture(hidden) if run.stop else None
+    await _store_outcome(services.runs, stored, lease, run, hidden, picture)
+    shown_session = await _close_session(services, call, request, session, run)
+    place = f"{services.artifacts.dashboard_url.rstrip('/')}/flows/runs/{stored.id}/picture".lstrip("/")
+    picture_url = place if picture else ""
+    result = build_run_result(services.tool_options, program, run, stored.id, shown_session, picture_url)
+    return hidden.hide_in_result(result)
+
+
+async def _close_session(
+    services: FlowRunServices, call: Call, request: RunRequest, session: "Session", run: FlowRun
+) -> "Session | None":
+    """Close the browser session of a run unless it stays open; return the one that is open."""
     keeps_open = run.stop is not None if request.keep_open is None else request.keep_open
-    is_closed = not (request.session_id or keeps_open)
-    if is_closed:
-        with suppress(OutriderError):
-            await services.browsers.close_session(call.session, session.id)
-    shown_session = None if is_closed else session
-    return hidden.hide_in_result(build_run_result(services.tool_options, program, run, stored.id, shown_session))
+    if request.session_id or keeps_open:
+        return session
+    with suppress(OutriderError):
+        await services.browsers.close_session(call.session, session.id)
+    return None
 
 
-async def _store_outcome(runs: FlowRuns, stored: StoredRun, lease: str, run: FlowRun, hidden: SecretFilter) -> None:
+async def _store_outcome(
+    runs: FlowRuns, stored: StoredRun, lease: str, run: FlowRun, hidden: SecretFilter, picture: RunPicture | None
+) -> None:
     healed = len(run.healed)
     if run.stop is None:
         await runs.end_run(stored, lease, "done", healed=healed)
         return
     message = hidden.hide(f"{run.stop.reason}: {run.stop.message}")
-    outline = hidden.hide(run.stop.outline)
     place = f"{run.stop.flow} {run.stop.place}" if run.stop.place else ""
-    step = run.stop.step
-    await runs.end_run(
-        stored, lease, "stopped", step=step, message=message, healed=healed, outline=outline, place=place
-    )
+    stop_page = StopPage(run.stop.step, place, hidden.hide(run.stop.outline), picture)
+    await runs.end_run(stored, lease, "stopped", message=message, healed=healed, stop_page=stop_page)
 
 
 async def _open_session(
-    services: RunServices, call: Call, request: RunRequest, stored: StoredRun
+    services: FlowRunServices, call: Call, request: RunRequest, stored: StoredRun
 ) -> "tuple[Session, bool]":
     """Return the session to run in, and whether it is a new one. Raises OutriderError."""
     if request.session_id:

@@ -1,7 +1,7 @@
 """A browser session as the page on which a flow acts (`flows.runner.FlowPage`)."""
 
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,9 @@ from outrider.flows.conditions import PageView
 from outrider.flows.evidence import ElementCandidate
 from outrider.flows.extraction import Extraction, ExtractionMismatch, StructureReport
 from outrider.flows.flow import FlowStep, Target
+from outrider.flows.run import MAX_PICTURE_BYTES, RunPicture
 from outrider.toolsets.browser.results import escape_line, translate_errors
+from outrider.toolsets.flows.secret_filter import SecretFilter
 
 if TYPE_CHECKING:
     from outrider.browser.actions.page_tools import PageTools
@@ -117,13 +119,37 @@ class SessionPage:
         asked = next((each for each in news if each.is_unexpected), dialogs.unanswered if is_open else None)
         return f"a {asked.kind} dialog asks {escape_line(asked.message)!r}" if asked else ""
 
-    async def read_outline(self) -> str:
+    async def read_outline(self, max_chars: int = 3_000) -> str:
         """Return an outline of what is in view."""
-        max_chars = 3_000
         if dialog := self._session.dialogs.unanswered:
             return f"a {dialog.kind} dialog: {escape_line(dialog.message)}"
         async with translate_errors(), self._use_tools() as tools:
             return str(await tools.snapshotter.take_snapshot("viewport", limit=max_chars))
+
+    async def take_picture(self, hidden: SecretFilter) -> RunPicture | None:
+        """Take a picture of what is in view; None where that fails or would show a secret."""
+        from outrider.browser.page.screenshot import take_fitting_screenshot
+
+        timeout_s, max_side_px = 20.0, 1_280
+        with suppress(OutriderError), anyio.move_on_after(timeout_s):
+            # An open dialog holds up the page. Fields with secrets show dots; what the page itself repeats does not.
+            if self._session.dialogs.unanswered or await self._shows_secret(hidden):
+                return None
+            async with translate_errors(), self._session.acquire_page() as page:
+                shot = await take_fitting_screenshot(page, max_side_px=max_side_px, max_bytes=MAX_PICTURE_BYTES)
+            # The page may have changed since it was read.
+            if len(shot.data) <= MAX_PICTURE_BYTES and not await self._shows_secret(hidden):
+                return RunPicture(shot.data, shot.mime_type)
+        return None
+
+    async def _shows_secret(self, hidden: SecretFilter) -> bool:
+        """Return whether the page shows the value of a secret, as text or in a field."""
+        max_chars = 200_000
+        if not hidden.values:
+            return False
+        view = await self.read_view()
+        shown = f"{view.title}\n{view.text}\n{await self.read_outline(max_chars)}"
+        return hidden.hide(shown) != shown
 
     @asynccontextmanager
     async def _use_tools(self) -> "AsyncGenerator[PageTools]":

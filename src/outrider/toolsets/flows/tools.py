@@ -10,8 +10,6 @@ from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, NotFound
 from outrider.core.result import Result, TextBlock
 from outrider.core.tool import Toolset
-from outrider.core.tool_policy import ToolPolicy
-from outrider.flows.approvals import FlowApprovals
 from outrider.flows.flow import require_flow_name
 from outrider.flows.flow_runs import FlowRuns
 from outrider.flows.flow_store import FlowStore
@@ -19,11 +17,10 @@ from outrider.flows.positions import parse_position
 from outrider.flows.program import load_program
 from outrider.flows.recording import FlowBuilder
 from outrider.toolsets.flows.run_result import describe_run
-from outrider.toolsets.flows.running import RunRequest, RunServices, run_flow
+from outrider.toolsets.flows.running import FlowRunServices, RunRequest, run_flow
 from outrider.toolsets.options import ToolOptions
 from outrider.toolsets.parameters import NotNegative
 from outrider.toolsets.usual_names import USUAL_TOOL_NAMES
-from outrider.workspace import SessionWorkspaces
 
 if TYPE_CHECKING:
     from outrider.browser.session.session import Session
@@ -118,13 +115,7 @@ async def deleteFlow(store: FlowStore, call: Call, /, name: FlowName) -> str:
     private=frozenset({"parameters"}),
 )
 async def runFlow(
-    browsers: Browsers,
-    workspaces: SessionWorkspaces,
-    store: FlowStore,
-    runs: FlowRuns,
-    approvals: FlowApprovals,
-    policy: ToolPolicy,
-    tool_options: ToolOptions,
+    services: FlowRunServices,
     call: Call,
     /,
     name: FlowName,
@@ -138,12 +129,10 @@ async def runFlow(
     waitSeconds: Annotated[float, Field(ge=0, le=120, description="For each element")] = 10,
 ) -> Result:
     """Run a flow without a model; where it stops, the result says why, what is there, and how to go on."""
-    program = await anyio.to_thread.run_sync(store.load_program, call, name)
+    program = await anyio.to_thread.run_sync(services.store.load_program, call, name)
     start = parse_position(fromStep) if fromStep is not None else ()
     request = RunRequest(program, parameters or {}, sessionId, start, stateId, keepOpen, waitSeconds)
-    return await run_flow(
-        RunServices(browsers, workspaces, store, runs, approvals, policy, tool_options), call, request
-    )
+    return await run_flow(services, call, request)
 
 
 @flows.tool(
@@ -156,13 +145,7 @@ async def runFlow(
     private=frozenset({"parameters"}),
 )
 async def resumeFlow(
-    browsers: Browsers,
-    workspaces: SessionWorkspaces,
-    store: FlowStore,
-    runs: FlowRuns,
-    approvals: FlowApprovals,
-    policy: ToolPolicy,
-    tool_options: ToolOptions,
+    services: FlowRunServices,
     call: Call,
     /,
     runId: Annotated[str, Field(min_length=1, max_length=40)],
@@ -173,7 +156,7 @@ async def resumeFlow(
     parameters: Annotated[dict[str, Any] | None, Field(description="Only its secrets, which are not kept")] = None,
 ) -> Result:
     """Go on with a run that stopped or whose process died; no step is done twice."""
-    run = await runs.load_run(call, runId)
+    run = await services.runs.load_run(call, runId)
     if run.state == "done":
         raise InvalidInput(f"runId: {run.id} has ended right", hint="runFlow starts a new run")
     if not run.sources:
@@ -189,9 +172,7 @@ async def resumeFlow(
         run=run,
         unknown_step=unknownStep,
     )
-    return await run_flow(
-        RunServices(browsers, workspaces, store, runs, approvals, policy, tool_options), call, request
-    )
+    return await run_flow(services, call, request)
 
 
 @flows.tool(title="List runs of flows", viewers=True, untrusted=True)

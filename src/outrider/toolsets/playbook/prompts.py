@@ -72,7 +72,8 @@ def _render_instruction(record: Playbook, given: Mapping[str, str]) -> str:
     for number, step in enumerate(content.workflow, 1):
         needs = f"; needs {', '.join(step.requiredData)}" if step.requiredData else ""
         gives = f"; gives {step.outputVariable}" if step.outputVariable else ""
-        action = f"tool {step.action.toolName}, to {step.action.purpose}{needs}{gives}"
+        flow = f" with flow {step.action.flow}" if step.action.flow else ""
+        action = f"tool {step.action.toolName}{flow}, to {step.action.purpose}{needs}{gives}"
         lines.append(f"{number}. {step.description} ({action})")
     if criteria := content.successCriteria:
         artifacts = f" ({', '.join(criteria.requiredArtifacts)})" if criteria.requiredArtifacts else ""

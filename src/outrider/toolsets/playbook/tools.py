@@ -5,16 +5,18 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
+import anyio
 from pydantic import AfterValidator, BaseModel, Field, ValidationError, WithJsonSchema
 
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput
 from outrider.core.server_record import ServerRecord
 from outrider.core.tool import InstalledToolNames, Toolset
+from outrider.flows.flow_store import FlowStore
 from outrider.plans import PlanStore, SessionPlan
 from outrider.playbooks import Playbook, PlaybookRun, PlaybookStore, Step, SuccessCriteria, Workflow, list_problems
 from outrider.playbooks.playbook import LongText, ShortName
-from outrider.playbooks.validation import iter_unknown_tools, list_inputs
+from outrider.playbooks.validation import iter_unknown_flows, iter_unknown_tools, list_inputs
 from outrider.toolsets.usual_names import USUAL_TOOL_NAMES
 
 playbook = Toolset(
@@ -77,6 +79,7 @@ class PlaybookAnswer(BaseModel, defer_build=True):
 async def create_playbook(
     playbooks: PlaybookStore,
     known: InstalledToolNames,
+    flows: FlowStore,
     call: Call,
     /,
     goal: Annotated[str, Field(min_length=1, max_length=2_000)],
@@ -90,7 +93,7 @@ async def create_playbook(
         "goal": goal, "workflow": workflow, "initialCommand": initialCommand, "successCriteria": successCriteria,
         "inputs": inputs or [],
     })  # fmt: skip
-    return _build_playbook_answer(await playbooks.create(call, content), known)
+    return await _build_playbook_answer(await playbooks.create(call, content), known, flows, call)
 
 
 @playbook.tool(title="List playbooks")
@@ -116,6 +119,7 @@ async def get_playbook(playbooks: PlaybookStore, call: Call, /, id: PlaybookId) 
 async def update_playbook(
     playbooks: PlaybookStore,
     known: InstalledToolNames,
+    flows: FlowStore,
     call: Call,
     /,
     id: PlaybookId,
@@ -129,7 +133,7 @@ async def update_playbook(
     stored = _serialize_playbook(await playbooks.get(call, id))
     given = playbook.model_dump(exclude_unset=True, exclude_none=True)
     changes = {name: value for name, value in given.items() if value != stored.get(name)}
-    return _build_playbook_answer(await playbooks.update(call, id, changes), known)
+    return await _build_playbook_answer(await playbooks.update(call, id, changes), known, flows, call)
 
 
 @playbook.tool(effect="act", title="Delete a playbook", stake="low")
@@ -143,6 +147,7 @@ async def delete_playbook(playbooks: PlaybookStore, call: Call, /, id: PlaybookI
 async def select_playbook(
     playbooks: PlaybookStore,
     plans: PlanStore,
+    flows: FlowStore,
     call: Call,
     /,
     id: PlaybookId,
@@ -158,6 +163,12 @@ async def select_playbook(
     needed = list_inputs(record.content)
     lines = [f"Ask the user for {', '.join(needed)} unless it is known."] if needed else []
     lines += ["Follow the todos in order; mark_todo each as soon as it is done." if todos else "Follow the steps."]
+    if any(step.action.flow for step in record.content.workflow):
+        lines.append(
+            "For a step with action.flow call runFlow with that name, and with requiredData as parameters. "
+            "Where it stops, do what its result says, or do the step yourself."
+        )
+        lines += await _list_unknown_flows(record, flows, call)
     criteria = record.content.successCriteria
     lines += [f"Then check: {criteria.description}"] if criteria else []
     return PlaybookAnswer(
@@ -253,11 +264,19 @@ async def build_page(playbooks: PlaybookStore, call: Call, page: int, page_size:
     return PlaybookAnswer(success=True, page=data, formattedText="\n".join(lines))
 
 
-def _build_playbook_answer(record: Playbook, known: InstalledToolNames) -> PlaybookAnswer:
-    """Return the playbook, with a warning for unknown tools: only the host may have them."""
-    warnings = list(iter_unknown_tools(record.content, known))
+async def _build_playbook_answer(
+    record: Playbook, known: InstalledToolNames, flows: FlowStore, call: Call
+) -> PlaybookAnswer:
+    """Return the playbook, with a warning for unknown tools, which only the host may have, and unknown flows."""
+    warnings = [*iter_unknown_tools(record.content, known), *await _list_unknown_flows(record, flows, call)]
     answer = PlaybookAnswer(success=True, playbook=_serialize_playbook(record))
     return answer.model_copy(update={"warnings": warnings}) if warnings else answer
+
+
+async def _list_unknown_flows(record: Playbook, flows: FlowStore, call: Call) -> list[str]:
+    if not any(step.action.flow for step in record.content.workflow):
+        return []
+    return list(iter_unknown_flows(record.content, await anyio.to_thread.run_sync(flows.list_names, call)))
 
 
 def _serialize_playbook(record: Playbook) -> dict[str, Any]:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -24,11 +24,13 @@ from outrider.browser.protocol.redact import clean_url
 from outrider.browser.session.browsers import Browsers
 from outrider.core.artifacts import ArtifactStore
 from outrider.core.context import Call
-from outrider.core.errors import AnswerNeeded, NotConfigured, OutriderError, Unavailable
+from outrider.core.errors import AnswerNeeded, NotConfigured, OutriderError, Refused, Unavailable
 from outrider.core.pausable_timeout import limit_time
 from outrider.core.result import Result
 from outrider.core.toolbox import Toolbox
+from outrider.flows.flow_store import FlowStore
 from outrider.toolsets.browser.results import clean_line
+from outrider.toolsets.flows.secret_parameters import find_secret_names
 from outrider.toolsets.web_eval.agent import BROWSER_AGENT, configure_agent, list_allowed_tools
 from outrider.toolsets.web_eval.done import check_schema
 from outrider.toolsets.web_eval.heartbeat import run_heartbeat
@@ -63,6 +65,7 @@ class Evaluator:
         models: ModelResolver,
         runs: RunService,
         catalogue: Catalogue,
+        flows: FlowStore,
         *,
         toolbox: Callable[[], Toolbox],
     ) -> None:
@@ -72,6 +75,7 @@ class Evaluator:
         self._models = models
         self._runs = runs
         self._catalogue = catalogue
+        self._flows = flows
         self._toolbox = toolbox
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._closed = False
@@ -113,7 +117,10 @@ class Evaluator:
                     await call.progress(done, len(request.steps) + 1, action)
 
                 own_call = _build_own_call(call, evaluation)
-                script = EvaluationScript(toolbox, allowed, session_id, evaluation.url, own_call, report_step)
+                require_flow = partial(self._require_flow, call)
+                script = EvaluationScript(
+                    toolbox, allowed, session_id, evaluation.url, own_call, require_flow, report_step
+                )
                 return await self._run_script(evaluation, request, script, seconds_left, call)
             run = await self._start_run(agent, evaluation, request, call, session_id=session_id, seconds=seconds_left)
         except Unavailable as error:
@@ -229,6 +236,18 @@ class Evaluator:
                     await asyncio.gather(task, return_exceptions=True)
             raise
         return await self._build_answer(evaluation.id)
+
+    async def _require_flow(self, call: Call, name: str) -> None:
+        """Refuse a flow that would show a secret, or that the caller may not run. Raises Refused, NotFound."""
+        if call.run is not None:
+            raise Refused("an agent's evaluation runs no flow", hint="call runFlow: it asks a person where it must")
+        if call.grant is not None and not call.grant.can_use_tool(run_flow := self._toolbox().get_tool("runFlow")):
+            raise Refused(f"you may not use {run_flow.name}", hint="the operator decides which tools are granted")
+        program = await anyio.to_thread.run_sync(self._flows.load_program, call, name)
+        if any(flow.secrets for flow in program.flows.values()) or find_secret_names(program.flow):
+            # Pictures, logs and texts of pages are kept with an evaluation.
+            hint = "use state_id for the sign-in, or runFlow"
+            raise Refused(f"flow {name} types secrets, which an evaluation would record", hint=hint)
 
     def _run_heartbeat(self, evaluation: Evaluation, call: Call) -> AbstractAsyncContextManager[None]:
         def is_paused() -> bool:

@@ -17,7 +17,7 @@ from outrider.browser.session.session import Session
 from outrider.core.artifacts import ArtifactStore
 from outrider.core.call_records import CallRecorder
 from outrider.core.context import Call
-from outrider.core.errors import AnswerNeeded, OutriderError, Unavailable
+from outrider.core.errors import AnswerNeeded, OutriderError, Refused, Unavailable
 from outrider.core.pausable_timeout import limit_time
 from outrider.core.result import Result
 from outrider.core.tool import Services, Tool, Toolset
@@ -135,7 +135,9 @@ class EvaluationRecorder:
         except OutriderError as error:
             await self._record_step_safely(recording, tool, arguments, error)
             raise
-        await self._record_step_safely(recording, tool, arguments, None)
+        stopped = result.data["error"] if result.is_error and result.data else None
+        error = Refused(stopped["message"], code=stopped["code"]) if stopped else None
+        await self._record_step_safely(recording, tool, arguments, error)
         return result
 
     async def finish_recording(self, evaluation: Evaluation) -> FinalPage:
@@ -163,7 +165,7 @@ class EvaluationRecorder:
         self, recording: EvaluationRecording, tool: Tool, arguments: object, error: OutriderError | None
     ) -> None:
         """Record one step of the browser; a failure to record it does not fail the step."""
-        if tool.toolset != "browser":
+        if tool.toolset != "browser" and tool.name != "runFlow":
             return
         with suppress(OutriderError), anyio.move_on_after(RECORD_TIMEOUT_S):
             async with recording.lock:
@@ -180,7 +182,7 @@ class EvaluationRecorder:
         outcome = f"{error.code}: {error.message}" if error else "ok"
         details = {"step": recording.step, "url": url, "title": title, "tool": tool.name}
         given = arguments if isinstance(arguments, Mapping) else {}
-        names = ("selector", "url", "key", "text", "to", "direction")
+        names = ("selector", "url", "key", "text", "to", "direction", "name")
         values = [str(given[name]) for name in names if given.get(name) and name not in tool.private]
         values = [clean_url(value) if "://" in value else value for value in values]
         action = clean_line(" ".join([tool.name, *values]), 150)

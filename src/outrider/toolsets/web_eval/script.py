@@ -13,7 +13,7 @@ from outrider.core.errors import AnswerNeeded, OutriderError, Refused
 from outrider.core.toolbox import Toolbox
 
 MAX_STEPS = 100
-StepAction = Literal["goto", "click", "type", "select", "press", "wait_for", "expect_text", "screenshot"]
+StepAction = Literal["goto", "click", "type", "select", "press", "wait_for", "expect_text", "screenshot", "flow"]
 REQUIRED_FIELDS: dict[str, tuple[str, ...]] = {
     "goto": ("target",),
     "click": ("target",),
@@ -21,6 +21,7 @@ REQUIRED_FIELDS: dict[str, tuple[str, ...]] = {
     "select": ("target", "value"),
     "press": ("value",),
     "expect_text": ("value",),
+    "flow": ("target",),
 }
 # The tool of each action, the tool's parameters for `target` and `value`, and its other arguments.
 ACTION_TOOLS: dict[str, tuple[str, dict[str, str], dict[str, Any]]] = {
@@ -32,6 +33,7 @@ ACTION_TOOLS: dict[str, tuple[str, dict[str, str], dict[str, Any]]] = {
     "wait_for": ("waitFor", {"target": "selector", "value": "text"}, {}),
     "expect_text": ("waitFor", {"target": "selector", "value": "text"}, {"seconds": 5.0}),
     "screenshot": ("getCurrentUrl", {}, {}),
+    "flow": ("runFlow", {"target": "name"}, {}),
 }
 
 
@@ -39,10 +41,10 @@ class ScriptStep(BaseModel, extra="forbid", defer_build=True):
     """One step: an `action` with `target` and `value`, or a browser `tool` with its `arguments`."""
 
     action: StepAction | None = None
-    target: str | None = Field(None, max_length=4_000, description="Address (goto), else CSS selector")
+    target: str | None = Field(None, max_length=4_000, description="Address (goto), flow, else CSS selector")
     value: str | None = Field(None, max_length=20_000, description="Text, option or key")
     tool: str | None = Field(None, max_length=64, description="Instead of action: a browser tool")
-    arguments: dict[str, Any] = Field({}, description="For tool; sessionId is added")
+    arguments: dict[str, Any] = Field({}, description="For tool; sessionId is added. Or a flow's parameters")
 
     @model_validator(mode="after")
     def _check_fields(self) -> "ScriptStep":
@@ -68,6 +70,7 @@ class ScriptStep(BaseModel, extra="forbid", defer_build=True):
         arguments = {name: value for name, value in arguments.items() if value is not None} | fixed
         arguments |= {"url": urljoin(base, arguments["url"])} if self.action == "goto" else {}
         arguments |= {"options": [self.value]} if self.action == "select" else {}
+        arguments |= {"parameters": dict(self.arguments)} if self.action == "flow" else {}
         return tool, arguments
 
 
@@ -92,6 +95,7 @@ class EvaluationScript:
 
     Attributes:
         allowed: The tools that a step may use.
+        require_flow: Refuses a flow that an evaluation may not run.
         base: The address that relative addresses start from.
         on_step: Called before each step with the number of steps done and the next action.
     """
@@ -101,6 +105,7 @@ class EvaluationScript:
     session_id: str
     base: str
     call: Call
+    require_flow: Callable[[str], Awaitable[None]]
     on_step: Callable[[int, str], Awaitable[None]]
 
     async def run_steps(self, steps: Sequence[ScriptStep], outcomes: list[StepOutcome]) -> None:
@@ -111,12 +116,16 @@ class EvaluationScript:
             started = time.monotonic()
             tool, arguments = step.build_call(self.base)
             try:
-                if tool not in self.allowed:
+                if step.action == "flow":
+                    await self.require_flow(arguments["name"])
+                elif tool not in self.allowed:
                     raise Refused(
                         f"tool: {tool!r} is not allowed in steps", hint=f"one of {', '.join(sorted(self.allowed))}"
                     )
                 result = await self.toolbox.call(tool, {"sessionId": self.session_id, **arguments}, self.call)
-                outcome, text = "ok", result.text
+                # A flow that has stopped says so in its result.
+                error = (result.data or {}).get("error", {}) if result.is_error else {}
+                outcome, text = error.get("code", "ok"), error.get("message", result.text)
             except AnswerNeeded:
                 outcome = "refused"
                 text = "it needs a person's consent, which scripts cannot wait for: call the browser's tool yourself"

@@ -1,0 +1,1 @@
+"""Repair of flows on the dashboard."""

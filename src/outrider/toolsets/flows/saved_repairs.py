@@ -1,0 +1,52 @@
+"""Save another version of a flow whose run has stopped, and let the run go on with it."""
+
+import anyio
+
+from outrider.core.context import Call
+from outrider.core.errors import Refused
+from outrider.flows.flow import Flow
+from outrider.flows.flow_file import format_flow, parse_flow
+from outrider.flows.flow_runs import FlowRuns, StoredRun
+from outrider.flows.flow_store import FlowStore
+from outrider.flows.program import load_program
+from outrider.flows.repair import REPAIRABLE_REASONS, compare_files
+
+
+def is_element_missing(run: StoredRun) -> bool:
+    """Return whether a run stopped at a step for which another element would help."""
+    return run.state == "stopped" and bool(run.place) and run.message.partition(":")[0] in REPAIRABLE_REASONS
+
+
+async def load_stopped_flow(store: FlowStore, call: Call, run: StoredRun) -> tuple[Flow, str]:
+    """Return the flow in whose file a run has stopped, and the step's place there. Raises Refused, NotFound."""
+    name, _, place = run.place.partition(" ")
+    if run.state != "stopped" or not place:
+        message = f"runId: {run.id} is {run.state}, and no step of it can be repaired"
+        raise Refused(message, hint="repair runs that stopped at a step", code="not_repairable")
+    if await anyio.to_thread.run_sync(store.read_text, call, name) != run.sources[name]:
+        message = f"{name} was changed after {run.id} began"
+        raise Refused(message, hint="run it again, and repair that run if it stops", code="changed")
+    return parse_flow(run.sources[name], name), place
+
+
+async def save_repair(store: FlowStore, runs: FlowRuns, call: Call, run: StoredRun, repaired: Flow) -> str:
+    """Save a flow as a new version with which its run goes on; return the difference of the files.
+
+    Raises InvalidInput if the flow cannot be run so, Refused, Unavailable.
+    """
+    name, before = repaired.name, run.sources[repaired.name]
+
+    def save_version() -> dict[str, str]:
+        changed = format_flow(repaired, before)
+        known = {**run.sources, name: changed}
+        program = load_program(run.flow, lambda each: known[each] if each in known else store.read_text(call, each))
+        store.save_flow(call, repaired, replace=True, keeps_old=True)
+        return {**program.texts, name: store.read_text(call, name)}
+
+    texts = await anyio.to_thread.run_sync(save_version)
+    difference = compare_files(before, texts[name])
+    version = repaired.version + 1
+    await runs.replace_sources(
+        run, texts, {"flow": name, "version": version, "place": run.place, "difference": difference[:4_000]}
+    )
+    return difference

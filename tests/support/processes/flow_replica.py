@@ -1,0 +1,21 @@
+"""A replica that runs flows when they are due, forked by `fork_server.ForkServer`."""
+
+import json
+from pathlib import Path
+
+import anyio
+
+from outrider.app import open_app
+from outrider.settings import load
+
+
+async def run_due_flows(values: str) -> None:
+    home = Path.cwd()
+    async with open_app(load(json.loads(values), environ={}, home=home, workspace=home)) as app:
+        print("open", flush=True)
+        await app.run_schedules(opens_database=True)
+
+
+def run(arguments: list[str]) -> None:
+    """Runs it: SETTINGS, as JSON."""
+    anyio.run(run_due_flows, *arguments)
