@@ -207,9 +207,15 @@ def build_odf(kind: str, body: str, styles: str = "", **parts: str) -> bytes:
 
 
 def build_epub(chapters: dict[str, str], *, titles: dict[str, str] | None = None, **parts: str) -> bytes:
-    """Return a book of XHTML bodies by file name, in spine order; `titles` is its table of contents."""
+    """Return a book of XHTML bodies by file name, in spine order; `titles` is its table of contents.
+
+    Pictures, by their names, have the last chapter for a fallback.
+    """
     items = "".join(
-        f'<item id="i{at}" href="{name}" media-type="application/xhtml+xml"/>' for at, name in enumerate(chapters)
+        f'<item id="i{at}" href="{name}" media-type="image/jpeg" fallback="i{len(chapters) - 1}"/>'
+        if name.endswith(".jpg")
+        else f'<item id="i{at}" href="{name}" media-type="application/xhtml+xml"/>'
+        for at, name in enumerate(chapters)
     )
     spine = "".join(f'<itemref idref="i{at}"/>' for at in range(len(chapters)))
     points = "".join(

@@ -117,15 +117,27 @@ class EpubPackage:
         self.items = {item.get("id"): item for item in manifest.iter_named("opf:item")}
 
     def iter_chapters(self) -> Iterator[str]:
-        """Yield the paths of the chapters in reading order (EPUB 3.3 section 5.7)."""
+        """Yield the paths of the chapters in reading order (EPUB 3.3 section 5.7), each once.
+
+        A page that is a picture has its text in a fallback (section 5.6.2).
+        """
         chapter_types = frozenset(
             {"application/xhtml+xml", "text/html", "application/x-dtbook+xml", "text/x-oeb1-document"}
         )
+        max_fallbacks = 5
         spine = self.root.find("opf:spine") or XmlElement("")
+        seen: set[str] = set()
         for reference in list(spine.iter_named("opf:itemref"))[:MAX_CHAPTERS]:
             item = self.items.get(reference.get("idref"))
-            if item and item.get("media-type") in chapter_types and "nav" not in item.get("properties").split():
-                yield self._resolve_path(item.get("href"), self.folder)
+            for _ in range(max_fallbacks):
+                if item and item.get("media-type") not in chapter_types:
+                    item = self.items.get(item.get("fallback"))
+            if not item or item.get("media-type") not in chapter_types or "nav" in item.get("properties").split():
+                continue
+            path = self._resolve_path(item.get("href"), self.folder)
+            if path not in seen:
+                seen.add(path)
+                yield path
 
     def read_toc(self) -> dict[str, str]:
         """Return each file's title in the table of contents.

@@ -1,4 +1,4 @@
-"""Read reStructuredText, AsciiDoc and Org as Markdown."""
+"""Read reStructuredText, AsciiDoc, Org and pages of the manual as Markdown."""
 
 from collections.abc import Callable
 
@@ -10,7 +10,8 @@ from outrider.pages.readers.parsing.lightweight_markup import (
     convert_org,
     convert_rst,
 )
-from outrider.pages.readers.text import collect_links, mark_cut
+from outrider.pages.readers.parsing.man_page import convert_man_page, is_man_page
+from outrider.pages.readers.text import collect_links, mark_cut, read_text
 
 
 def _convert_source(source: ReaderInput, convert: Callable[[str], ConvertedMarkup]) -> Document:
@@ -44,8 +45,19 @@ def read_org(source: ReaderInput) -> Document:
     return _convert_source(source, convert_org)
 
 
+def read_man(source: ReaderInput) -> Document:
+    """Return a page of the manual as Markdown; logs have such names, too, and are read as text. Never raises."""
+    return _convert_source(source, convert_man_page) if is_man_page(source.text) else read_text(source)
+
+
 rst_reader = DocumentReader("rst", ("text/x-rst", "text/prs.fallenstein.rst"), read_rst, suffixes=(".rst",))
 asciidoc_reader = DocumentReader(
     "asciidoc", ("text/asciidoc", "text/x-asciidoc"), read_asciidoc, suffixes=(".adoc", ".asciidoc")
 )
 org_reader = DocumentReader("org", ("text/org", "text/x-org"), read_org, suffixes=(".org",))
+man_reader = DocumentReader(
+    "man",
+    ("text/troff", "application/x-troff", "application/x-troff-man"),
+    read_man,
+    suffixes=(*(f".{section}" for section in range(1, 9)), ".man", ".mdoc", ".roff"),
+)

@@ -1,21 +1,18 @@
-"""Read Word 97-2003 documents (MS-DOC): headings, lists, tables, links and notes.
-
-Files of Word 6 and 95, which are rare, need the extra `documents`.
-"""
+"""Read Word documents from before 2007 (MS-DOC), back to Word 6: headings, lists, tables, links and notes."""
 
 import struct
 from dataclasses import dataclass, field
 
 from outrider.pages.document import Document
 from outrider.pages.reader import DocumentReader, ReaderInput
-from outrider.pages.readers import legacy
 from outrider.pages.readers.office97.compound_file import (
     COMPOUND_MAGIC,
     CompoundFile,
     CompoundFileError,
     read_properties,
 )
-from outrider.pages.readers.office97.word_file import WORD_97, CharacterProperties, ParagraphProperties, WordFile
+from outrider.pages.readers.office97.word95_file import Word95File
+from outrider.pages.readers.office97.word_file import CharacterProperties, ParagraphProperties, WordFile
 from outrider.pages.readers.ooxml.runs import ComplexField, parse_hyperlink_field
 from outrider.pages.readers.ooxml.styles import format_list_number
 from outrider.pages.readers.parsing.draft import (
@@ -42,20 +39,24 @@ def read_word97(source: ReaderInput) -> Document:
     Hidden and deleted text is left out.
 
     Raises:
-        NotConfigured: code `missing_extra`, for a file of Word 6 or 95 without the extra.
         Refused: code `encrypted`.
         Unavailable: code `broken_file`.
     """
     kind_name = "Word 97 document"
+    word_97_magic, word_95_magic = 0xA5EC, 0xA5DC  # section 2.5.1
+    encrypted_flag, table_1_flag = 0x0100, 0x0200
     if not source.body.startswith(COMPOUND_MAGIC):
         raise build_broken_error(source, kind_name, "it does not start as such a file does")
     try:
         files = CompoundFile(source.body)
-        word = WordFile(files)
-        if word.encrypted:
+        main = files.read("WordDocument")
+        magic, flags = struct.unpack_from("<H8xH", main.ljust(12, b"\0"))
+        if magic not in (word_97_magic, word_95_magic):
+            raise build_broken_error(source, kind_name, "its main stream is missing")
+        if flags & encrypted_flag:
             raise build_encrypted_error(source, kind_name)
-        if word.version < WORD_97:
-            return legacy.read_legacy(source)
+        tables = files.read("1Table" if flags & table_1_flag else "0Table")
+        word = WordFile(main, tables) if magic == word_97_magic else Word95File(main)
         facts = read_properties(files.read("\x05SummaryInformation"))
         return Word97Writer(DocumentDraft(source, "word"), word).build_document(facts)
     except CompoundFileError as error:

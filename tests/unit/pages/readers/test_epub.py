@@ -56,3 +56,14 @@ def test_notes_of_each_chapter_keep_their_own_labels():
     assert "[^1]: Of ebb." in text
     assert "Text[^2-1]." in text
     assert "[^2-1]: Of flood." in text
+
+
+def test_the_text_behind_pages_that_are_pictures_is_read_once():
+    book = build_epub({"1.jpg": "", "2.jpg": "", "a.xhtml": "<p>The lamp was lit.</p>"})
+    assert read_document(book).markdown == "The lamp was lit."
+
+
+def test_captions_as_pandoc_writes_them_are_read():
+    figure = '<figure><img src="a.png" alt="The light"/><figcaption aria-hidden="true">The light</figcaption></figure>'
+    book = build_epub({"a.xhtml": f"<h1>Fog</h1><p>It came in.</p>{figure}"})
+    assert "The light" in read_document(book).markdown

@@ -70,3 +70,50 @@ def test_latex_is_shown_as_source_code():
 def test_no_word_is_lost_of_what_has_no_markup(name: str):
     text = "The tide comes in.\n\nIt goes out again, 5 times: a, b and c.\n"
     assert read(text, name).markdown == text.strip()
+
+
+def test_pages_of_the_manual_have_headings_options_listings_and_fonts():
+    page = (
+        '.\\" a comment\n.TH TIDE 1\n.de XX\nhidden\n. .\n.SH SYNOPSIS\n.B tide\n[\\fB\\-a\\fP|\\fIport\\fR]\n'
+        '.SH OPTIONS\n.TP\n.BR \\-a ", " \\-\\-all\nShow all\ntides\\(emhigh\n.IP "\\(bu" 2\none\n.RS\n.PP\nmore\n.RE\n'
+        ".PP\nSee:\n.nf\n  tide \\-a | \\fBless\\fR\n.fi\nThe end of caf\\['e].\n"
+    )
+    document = read(page, "tide.1")
+    assert document.markdown == (
+        "# TIDE(1)\n\n## SYNOPSIS\n\n**tide** [**-a**|*port*]\n\n## OPTIONS\n\n"
+        "- **-a**, **--all**: Show all tides—high\n- one\n\n    more\n\n"
+        "See:\n\n```\n  tide -a | less\n```\n\nThe end of café."
+    )
+    assert document.title == "TIDE(1)"
+
+
+def test_pages_of_the_manual_of_bsd_are_read_and_logs_are_not_taken_for_them():
+    page = (
+        ".Dd May 5, 2024\n.Dt TIDE 1\n.Os\n.Sh NAME\n.Nm tide\n.Nd show tides\n.Sh SYNOPSIS\n"
+        ".Nm\n.Op Fl a Ar port , Fl Fl all\n.Nm\n.Sh DESCRIPTION\n.Bl -tag\n"
+        ".It Fl a Ns Ar x\nAll of\n.Xr port 5 .\n.El\n"
+    )
+    assert read(page, "tide.1").markdown == (
+        "# TIDE(1)\n\n## NAME\n\n**tide** — show tides\n\n## SYNOPSIS\n\n"
+        "**tide** [**-a** *port*, **--all**]\n\n**tide**\n\n## DESCRIPTION\n\n- **-a***x*: All of port(5)."
+    )
+    assert (
+        read("Nov 23 started\n.TH is no macro here\n", "app.log.1").markdown == "Nov 23 started\n.TH is no macro here"
+    )
+
+
+def test_indented_text_of_restructuredtext_is_a_quote_or_content_and_not_code():
+    text = (
+        "A word.\n\n    A quote.\n\nterm\n    One.\n\n    Two.\n\n"
+        ".. note::\n\n    Mind::\n\n        the tide\n\n    Now.\n\n"
+        "* item\n\n    more\n"
+    )
+    assert read(text, "a.rst").markdown == (
+        "A word.\n\n> A quote.\n\nterm\n    One.\n\nTwo.\n\n.. note::\n\nMind:\n\n```\nthe tide\n```\n\nNow.\n\n"
+        "* item\n\n    more"
+    )
+
+
+def test_indented_text_of_org_is_text_and_its_lists_keep_their_levels():
+    text = "* Tides\n    They come.\n\n    They go.\n\n    - one\n      - two\n    After.\n"
+    assert read(text, "a.org").markdown == "# Tides\n\nThey come.\n\nThey go.\n\n- one\n  - two\nAfter."

@@ -70,6 +70,14 @@ def test_statements_keep_their_years_their_sections_and_labels_of_several_lines(
     ]
 
 
+def test_a_short_label_that_is_as_wide_as_any_names_a_part_of_the_table():
+    rows = ("Inland district",), ("Lantern", "94", "61"), ("Vessel", "27", "11"), ("Railways and", "69", "73")
+    numbered = [(700 - 13 * at, label, numbers) for at, (label, *numbers) in enumerate(rows)]
+    lines = [line for y, label, numbers in numbered for line in ((72, y, 10, label), *figures(y, *numbers))]
+    document = read_document(build_positioned_pdf([*figures(713, "2023", "2024"), *lines]))
+    assert document.tables[0][1:3] == [["Inland district", "", ""], ["Lantern", "94", "61"]]
+
+
 def test_words_that_were_broken_are_whole_and_keep_hyphens_of_their_own():
     lines = [(72, 700, 11, "The won-"), (72, 687, 11, "derful light of the self-"), (72, 674, 11, "made pier"),
              (72, 661, 11, "and its state-of-the-"), (72, 648, 11, "art x-"), (72, 635, 11, "rays.")]  # fmt: skip

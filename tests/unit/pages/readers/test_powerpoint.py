@@ -1,5 +1,7 @@
 """Presentations: slides in order, with notes and comments."""
 
+import pytest
+
 from support.documents.office_files import (
     OOXML_NAMESPACES,
     build_pptx,
@@ -68,15 +70,29 @@ def test_tables_have_what_is_merged_in_each_cell():
     assert document.tables == [[["Ship", "Ship", "Age"], ["Tern", "x", "9"], ["Gull", "x", "7"]]]
 
 
-def test_the_numbers_of_a_chart_are_a_table():
-    points = '<c:cat><c:pt idx="0"><c:v>Spring</c:v></c:pt></c:cat><c:val><c:pt idx="0"><c:v>4</c:v></c:pt></c:val>'
+def build_points(*values: tuple[int, str]) -> str:
+    return "".join(f'<c:pt idx="{index}"><c:v>{value}</c:v></c:pt>' for index, value in values)
+
+
+@pytest.mark.parametrize(
+    ("categories", "rows"),
+    [
+        (build_points((0, "May"), (1, "June")), [["May", "4"], ["June", "5"]]),
+        (
+            f"<c:lvl>{build_points((0, 'May'), (1, 'June'))}</c:lvl><c:lvl>{build_points((0, '1871'))}</c:lvl>",
+            [["1871, May", "4"], ["1871, June", "5"]],
+        ),
+    ],
+)
+def test_the_numbers_of_a_chart_are_a_table_and_its_groups_part_of_the_labels(categories: str, rows: list[list[str]]):
+    points = f"<c:cat>{categories}</c:cat><c:val>{build_points((0, '4'), (1, '5'))}</c:val>"
     chart = f"<c:chartSpace {OOXML_NAMESPACES}><c:ser><c:tx><c:v>Ships</c:v></c:tx>{points}</c:ser></c:chartSpace>"
     parts = {
         "ppt/slides/_rels/0.xml.rels": build_relationships(("c", "chart", "/ppt/charts/1.xml")),
         "ppt/charts/1.xml": chart,
     }
     document = read_document(build_pptx(build_slide(frame('<c:chart r:id="c"/>')), parts=parts))
-    assert document.tables == [[["", "Ships"], ["Spring", "4"]]]
+    assert document.tables == [[["", "Ships"], *rows]]
 
 
 def test_no_more_slides_are_read_than_pages_may_be():

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from outrider.core.errors import OutriderError, Refused
+from outrider.pages.readers.office97.compound_file import CompoundFile
+from support.documents.compound_files import build_compound_file
 from support.documents.office_files import read_document
 
 DOC = (Path(__file__).parents[3] / "data" / "documents" / "tides.doc").read_bytes()
@@ -79,3 +81,50 @@ def test_a_chain_of_sectors_that_bites_its_tail_ends():
     with pytest.raises(OutriderError) as caught:
         read_document(bytes(body), "x.doc")
     assert caught.value.code == "broken_file"
+
+
+def build_word6(*paragraphs: tuple[str, bytes]) -> bytes:
+    """A file of Word 6: texts in CP1251 with the group of properties of each, which begins with a style."""
+    texts = [text.encode("cp1251") for text, _ in paragraphs]
+    body = b"".join(texts)
+    edges = [0x400, *(0x400 + sum(map(len, texts[: count + 1])) for count in range(len(texts)))]
+    page, at = bytearray(512), 510
+    struct.pack_into(f"<{len(edges)}L", page, 0, *edges)
+    for number, (_, properties) in enumerate(paragraphs):
+        group = properties.ljust(len(properties) + len(properties) % 2, b"\x00")
+        at -= 2 + len(group)
+        page[4 * len(edges) + 7 * number] = at // 2
+        page[at : at + 1 + len(group)] = bytes([len(group) // 2]) + group
+    page[511] = len(texts)
+    header = bytearray(0x400)
+    struct.pack_into("<HH", header, 0, 0xA5DC, 101)
+    struct.pack_into("<L", header, 24, 0x400)
+    struct.pack_into("<L", header, 52, len(body))
+    struct.pack_into("<LL", header, 88 + 8 * 13, 0x800, 10)
+    pages = struct.pack("<LLH", edges[0], edges[-1], 3)
+    return build_compound_file({"WordDocument": bytes(header) + body.ljust(512, b"\x00") + bytes(page) + pages})
+
+
+def test_word_6_is_read_in_the_code_page_of_its_text():
+    row, end = b"\x00\x00\x18\x01", b"\x00\x00\x18\x01\x19\x01"
+    body = build_word6(
+        ("Старый маяк\r", b"\x01\x00"),
+        ("Он горит всю ночь, и лодки находят дорогу домой.\r", b"\x00\x00"),
+        ("Маяк\x07", row), ("Метры\x07", row), ("\x07", end), ("Венд\x07", row), ("41\x07", row), ("\x07", end),
+    )  # fmt: skip
+    document = read_document(body, "x.doc")
+    assert document.markdown.startswith("# Старый маяк\n\nОн горит всю ночь, и лодки находят дорогу домой.\n\n| Маяк |")
+    assert document.tables == [[["Маяк", "Метры"], ["Венд", "41"]]]
+    endless = bytearray(body)
+    struct.pack_into("<L", endless, body.index(struct.pack("<HH", 0xA5DC, 101)) + 52, 0xFFFFFFFF)
+    assert outcome(bytes(endless)) == "word"
+
+
+def test_a_document_is_not_mistaken_for_one_that_is_embedded_in_it():
+    files = CompoundFile(DOC)
+    streams = {name: files.read(name) for name in ("WordDocument", "1Table", "0Table")}
+    streams = {name.lower(): stream for name, stream in streams.items() if stream}
+    embedded = {"WordDocument": b"\xec\xa5".ljust(0x300, b"\x00")}
+    # The embedded one comes first in the directory, and names may be in any case.
+    body = build_compound_file({"A": embedded, **streams})
+    assert "The **old** light" in read_document(body, "x.doc").markdown

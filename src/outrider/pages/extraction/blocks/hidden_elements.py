@@ -60,6 +60,8 @@ class HiddenElements(BlockBuilder):
         own = not HIDING_ATTRIBUTES.isdisjoint(attributes) and (
             is_hidden_by_attributes(attributes) or self._is_white_on_white(node, attributes)
         )
+        # pandoc hides captions from screen readers, which read them as the picture's text already.
+        own = own and not (tag == "figcaption" and HIDING_ATTRIBUTES.intersection(attributes) == {"aria-hidden"})
         if not own and (self.by_rule is None or not self.by_rule(attributes, tag)):
             return False
         names = attributes.get("class") or ""

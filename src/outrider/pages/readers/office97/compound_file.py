@@ -28,7 +28,7 @@ class CompoundEntry:
 
 
 class CompoundFile:
-    """The streams of a compound file by name, in any storage, or by path (`storage/name`).
+    """The streams of a compound file by name, in any storage and any case, or by path (`storage/name`).
 
     Raises:
         CompoundFileError: if the file is cut or damaged, at once or when a stream is read.
@@ -48,24 +48,26 @@ class CompoundFile:
         self._cutoff = cutoff
         self._directory_entries = self._parse_directory(b"".join(self._iter_sectors(first)))
         self._entries = {
-            "" if entry.kind == ROOT else entry.name: (entry.first_sector, entry.size)
+            "" if entry.kind == ROOT else entry.name.upper(): (entry.first_sector, entry.size)
             for entry in reversed(self._directory_entries)
             if entry.kind in (STREAM, ROOT)
         }
+        # Embedded documents have streams of the same names.
+        self._entries |= {path.upper(): place for path, place in self.paths.items() if "/" not in path}
         self._mini_fat = self._read_sector_table(list(self._iter_chain(mini_first, self._fat, self._sector_count)))
         root = self._entries.get("", (0, 0))
         self._mini = b"".join(self._iter_sectors(root[0]))[: root[1]]
 
     def __contains__(self, name: str) -> bool:
-        return name in self._entries
+        return name.upper() in self._entries
 
     def is_truncated(self, name: str) -> bool:
         """Return whether the end of a stream is missing."""
-        return len(self.read(name)) < self._entries.get(name, (FIRST_SPECIAL_SECTOR, 0))[1]
+        return len(self.read(name)) < self._entries.get(name.upper(), (FIRST_SPECIAL_SECTOR, 0))[1]
 
     def read(self, name: str) -> bytes:
         """Return a stream; empty if there is none of that name."""
-        return self._read_stream(*self._entries.get(name, (FIRST_SPECIAL_SECTOR, 0)))
+        return self._read_stream(*self._entries.get(name.upper(), (FIRST_SPECIAL_SECTOR, 0)))
 
     def read_path(self, path: str) -> bytes:
         """Return the stream at a path; empty if there is none."""

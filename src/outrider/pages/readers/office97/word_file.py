@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from typing import Any
 
-from outrider.pages.readers.office97.compound_file import CompoundFile, CompoundFileError
+from outrider.pages.readers.office97.compound_file import CompoundFileError
 
-WORD_97 = 193
 LIST_TABLE = 73  # its number among the tables (section 2.5.6)
 OPERAND_SIZES = (1, 1, 2, 4, 2, 2, 0, 3)  # bytes, by the upper three bits of a property (section 2.6.1)
 WIDE_OPERANDS = frozenset({0xD608, 0xD606})  # properties whose operand has a length of two bytes
@@ -72,18 +71,19 @@ class WordFile:
         CompoundFileError: if it is cut or damaged.
     """
 
-    def __init__(self, files: CompoundFile) -> None:
-        magic, encrypted_flag, table_1_flag = 0xA5EC, 0x0100, 0x0200  # section 2.5.1
-        self.main = files.read("WordDocument")
-        if len(self.main) < 0x200 or struct.unpack_from("<H", self.main)[0] != magic:
-            raise CompoundFileError("its main stream is missing")
-        self.version, flags = struct.unpack_from("<H6xH", self.main, 2)
-        self.encrypted = bool(flags & encrypted_flag)
-        self._tables = files.read("1Table" if flags & table_1_flag else "0Table")
+    codec = "cp1252"  # of characters that have one byte
+    lengths_start, tables_start = 76, 154  # in the header (section 2.5.1)
+    page_number_bytes, paragraph_row_bytes = 4, 13
+
+    def __init__(self, main: bytes, tables: bytes) -> None:
+        if len(main) < 0x200:
+            raise CompoundFileError("its main stream is cut")
+        self.main = main
+        self._tables = tables
 
     def get_text_ranges(self) -> tuple[range, range, range, range]:
         """Return the character positions of text, footnotes, comments and endnotes (section 2.5.4)."""
-        ends = list(accumulate(struct.unpack_from("<6L", self.main, 76)))
+        ends = list(accumulate(struct.unpack_from("<6L", self.main, self.lengths_start)))
         text, footnotes, _headers, _macros, comments, endnotes = map(range, [0, *ends], ends)
         return text, footnotes, comments, endnotes
 
@@ -95,9 +95,10 @@ class WordFile:
 
     def read_table(self, number: int) -> bytes:
         """Return a table by its number (section 2.5.6); empty if there is none."""
-        if len(self.main) < 162 + 8 * number:
+        at = self.tables_start + 8 * number
+        if len(self.main) < at + 8:
             return b""
-        start, size = struct.unpack_from("<LL", self.main, 154 + 8 * number)
+        start, size = struct.unpack_from("<LL", self.main, at)
         return self._tables[start : start + size]
 
     def iter_stretches(self, part: range, letters: PropertyRuns) -> Iterator[tuple[int, int, str]]:
@@ -110,7 +111,9 @@ class WordFile:
             begin = offset + (start - first) * width
             body = self.main[begin : begin + (end - start) * width]
             # One character for each position: a surrogate pair stays two characters.
-            codes = body.decode("cp1252", "replace") if narrow else map(chr, struct.unpack(f"<{len(body) // 2}H", body))
+            codes = (
+                body.decode(self.codec, "replace") if narrow else map(chr, struct.unpack(f"<{len(body) // 2}H", body))
+            )
             text = "".join(codes)
             at = 0
             while at < len(text):
@@ -129,6 +132,12 @@ class WordFile:
 
         Section 2.4.1.
         """
+        for start, end, place in self.iter_raw_pieces():
+            narrow, offset = bool(place & 0x40000000), place & 0x3FFFFFFF
+            yield start, end, offset // 2 if narrow else offset, narrow
+
+    def iter_raw_pieces(self) -> Iterator[tuple[int, int, int]]:
+        """Yield first and end position, and offset, from the table of pieces."""
         max_pieces = 200_000
         clx, at = self.read_table(33), 0
         while at + 3 <= len(clx) and clx[at] == 1:
@@ -140,27 +149,25 @@ class WordFile:
         count = min(max_pieces, max(0, len(plc) - 4) // 12)
         positions = struct.unpack_from(f"<{count + 1}L", plc)
         for number in range(count):
-            offset = struct.unpack_from("<L", plc, 4 * (count + 1) + 8 * number + 2)[0]
-            narrow = bool(offset & 0x40000000)
-            offset &= 0x3FFFFFFF
-            yield positions[number], positions[number + 1], offset // 2 if narrow else offset, narrow
+            yield positions[number], positions[number + 1], struct.unpack_from("<L", plc, 4 * count + 6 + 8 * number)[0]
 
     def read_character_runs(self) -> PropertyRuns:
         """Return the properties of characters."""
-        return self._read_property_runs(12, 1, lambda page, at: _parse_character(page[at + 1 : at + 1 + page[at]]))
+        return self._read_property_runs(12, 1, lambda page, at: self.parse_character(page[at + 1 : at + 1 + page[at]]))
 
     def read_paragraph_runs(self) -> PropertyRuns:
         """Return the properties of paragraphs."""
-        return self._read_property_runs(13, 13, _parse_paragraph)
+        return self._read_property_runs(13, self.paragraph_row_bytes, self.parse_paragraph)
 
     def _read_property_runs(self, table: int, width: int, parse: Callable[[bytes, int], object]) -> PropertyRuns:
         """Read properties from pages of 512 bytes (sections 2.9.33 and 2.9.174)."""
         max_runs = 2_000_000
         page_bytes = 512
         plc, properties = self.read_table(table), PropertyRuns()
-        count = max(0, len(plc) - 4) // 8
-        numbers = struct.unpack_from(f"<{count}L", plc, 4 * (count + 1)) if count else ()
-        for number in numbers:
+        width_of_number = self.page_number_bytes
+        count = max(0, len(plc) - 4) // (4 + width_of_number)
+        starts_of_numbers = range(4 * (count + 1), 4 * (count + 1) + count * width_of_number, width_of_number)
+        for number in (int.from_bytes(plc[at : at + width_of_number], "little") for at in starts_of_numbers):
             page = self.main[(number & 0x3FFFFF) * page_bytes : ((number & 0x3FFFFF) + 1) * page_bytes]
             if len(page) < page_bytes or len(properties.starts) > max_runs:
                 continue
@@ -177,6 +184,35 @@ class WordFile:
             properties.starts = [properties.starts[run] for run in order]
             properties.values = [properties.values[run] for run in order]
         return properties
+
+    def parse_character(self, group: bytes) -> CharacterProperties:
+        """Return the formatting that a group of properties states."""
+        values = dict(_iter_properties(group))
+        return CharacterProperties(
+            bold=values.get(0x0835) in (1, 0x81),
+            italic=values.get(0x0836) in (1, 0x81),
+            struck=values.get(0x0837) == 1 or values.get(0x2A53) == 1,
+            hidden=values.get(0x083C) in (1, 0x81),
+            deleted=values.get(0x0800) == 1,
+            rise={1: 1, 2: -1}.get(values.get(0x2A48, 0), 0),
+        )
+
+    def parse_paragraph(self, page: bytes, at: int) -> ParagraphProperties:
+        """Return the formatting of a paragraph, which is stored at an offset of a page."""
+        size = page[at]
+        group = page[at + 2 : at + 2 + 2 * page[at + 1]] if not size else page[at + 1 : at + 2 * size]
+        if len(group) < 2:
+            return ParagraphProperties()
+        values = dict(_iter_properties(group[2:]))
+        return ParagraphProperties(
+            group[0] | group[1] << 8,
+            values.get(0x460B, 0),
+            min(8, values.get(0x260A, 0)),
+            values.get(0x2640, 9),
+            in_table=bool(values.get(0x2416) or values.get(0x6649)),
+            row_end=bool(values.get(0x2417)),
+            cells=parse_cells(values.get(0xD608, 0), 20),
+        )
 
     def read_lists(self) -> dict[int, tuple[int, list[tuple[str, str]]]]:
         """Return list id, and format and text of each level, by the number that paragraphs refer to.
@@ -227,39 +263,12 @@ def _iter_properties(group: bytes) -> Iterator[tuple[int, int]]:
         at += size
 
 
-def _parse_character(group: bytes) -> CharacterProperties:
-    values = dict(_iter_properties(group))
-    return CharacterProperties(
-        bold=values.get(0x0835) in (1, 0x81),
-        italic=values.get(0x0836) in (1, 0x81),
-        struck=values.get(0x0837) == 1 or values.get(0x2A53) == 1,
-        hidden=values.get(0x083C) in (1, 0x81),
-        deleted=values.get(0x0800) == 1,
-        rise={1: 1, 2: -1}.get(values.get(0x2A48, 0), 0),
-    )
-
-
-def _parse_paragraph(page: bytes, at: int) -> ParagraphProperties:
-    size = page[at]
-    group = page[at + 2 : at + 2 + 2 * page[at + 1]] if not size else page[at + 1 : at + 2 * size]
-    if len(group) < 2:
-        return ParagraphProperties()
-    values = dict(_iter_properties(group[2:]))
-    # Where the cells of a row end, and what they are merged with (TDefTableOperand, section 2.9.315).
-    operand = values.get(0xD608, 0)
+def parse_cells(operand: int, format_bytes: int) -> tuple[tuple[int, str], ...]:
+    """Return where the cells of a row end, and what they are merged with (TDefTableOperand, section 2.9.315)."""
     body = operand.to_bytes(max(3, (operand.bit_length() + 7) // 8), "little")
     count = min(63, body[2])
-    body = body.ljust(5 + 2 * count + 20 * count, b"\x00")
+    body = body.ljust(5 + 2 * count + format_bytes * count, b"\x00")
     ends = struct.unpack_from(f"<{count + 1}h", body, 3) if count else ()
-    flags = [struct.unpack_from("<H", body, 5 + 2 * count + 20 * cell)[0] for cell in range(count)]
+    flags = [struct.unpack_from("<H", body, 5 + 2 * count + format_bytes * cell)[0] for cell in range(count)]
     merges = ("beside" if flag & 0x2 else "above" if flag & 0x60 == 0x20 else "" for flag in flags)
-    cells = tuple(zip(ends[1:], merges, strict=True))
-    return ParagraphProperties(
-        group[0] | group[1] << 8,
-        values.get(0x460B, 0),
-        min(8, values.get(0x260A, 0)),
-        values.get(0x2640, 9),
-        in_table=bool(values.get(0x2416) or values.get(0x6649)),
-        row_end=bool(values.get(0x2417)),
-        cells=cells,
-    )
+    return tuple(zip(ends[1:], merges, strict=True))

@@ -11,7 +11,7 @@ def read_chart(root: XmlElement) -> tuple[str, list[list[str]]]:
     all_series = list(root.iter_descendants("c:ser"))[:max_series]
     names = [_join_words(series.find("c:tx")) or f"series {number}" for number, series in enumerate(all_series, 1)]
     values = [_read_points(series.find("c:val") or series.find("c:yVal")) for series in all_series]
-    categories = (_read_points(series.find("c:cat") or series.find("c:xVal")) for series in all_series)
+    categories = (_read_categories(series.find("c:cat") or series.find("c:xVal")) for series in all_series)
     labels = next(filter(None, categories), {})
     indexes = sorted({index for points in (*values, labels) for index in points})[:max_points]
     rows = [[labels.get(index, str(index + 1)), *(points.get(index, "") for points in values)] for index in indexes]
@@ -26,6 +26,19 @@ def _read_points(element: XmlElement | None) -> dict[int, str]:
         if index.isdigit() and len(index) < 7 and int(index) not in points:
             points[int(index)] = " ".join("".join(value.text for value in point.iter_named("c:v")).split())
     return points
+
+
+def _read_categories(element: XmlElement | None) -> dict[int, str]:
+    """Return the labels by index; those of groups, which stand at the first index of each, come first."""
+    max_levels = 10
+    levels = list(element.iter_descendants("c:lvl"))[:max_levels] if element else []
+    labels = _read_points(levels[0] if levels else element)
+    for level in levels[1:]:
+        groups, group = _read_points(level), ""
+        for index in sorted(labels):
+            group = groups.get(index, group)
+            labels[index] = f"{group}, {labels[index]}" if group else labels[index]
+    return labels
 
 
 def _join_words(element: XmlElement | None) -> str:

@@ -15,6 +15,7 @@ RST_ADORNMENT = re.compile(r"([=\-`:.'\"~^_*+#<>])\1{2,}")  # the line of signs 
 RST_CODE = re.compile(r"\.\. (?:code-block|code|sourcecode|highlight)::[ \t]*(\w*)[ \t]*")
 RST_OPTION = re.compile(r"\s+:[\w-]+:.*")
 RST_TARGET = re.compile(r"\.\. _[^:]{1,200}:\s*$")
+LIST_ITEM = re.compile(r"(?:[-*+•]|\(?(?:\d{1,4}|[a-zA-Z#]|[ivx]{1,6})[.)])(?:\s|$)")
 RST_LINK = re.compile(r"`([^`<\n]{1,300}?)\s{0,3}<(https?://[^>\s]{1,400})>`__?")
 RST_LITERAL = re.compile(r"``([^`\n]{1,500})``")
 ASCIIDOC_SECTION = re.compile(r"(={1,6}|#{1,6}) (\S.{0,300})")
@@ -104,7 +105,15 @@ class LineReader:
 
 def convert_rst(text: str) -> ConvertedMarkup:
     """Convert reStructuredText; heading levels follow the order in which adornments first appear."""
-    converted, lines, levels = ConvertedMarkup(), LineReader(text), list[str]()
+    converted = ConvertedMarkup()
+    _convert_rst_lines(LineReader(text), converted, [], 0)
+    return converted
+
+
+def _convert_rst_lines(lines: LineReader, converted: ConvertedMarkup, levels: list[str], depth: int) -> None:
+    """Convert the lines of a text, or of a part of it that is indented `depth` times."""
+    max_depth = 10
+    outer = last = ""  # the last line that was not indented, and the last that was not empty
     for line in lines:
         under = lines.peek().strip()
         if RST_ADORNMENT.fullmatch(line.strip()) and _is_title_line(under) and lines.peek(1).strip() == line.strip():
@@ -123,14 +132,26 @@ def convert_rst(text: str) -> ConvertedMarkup:
                 lines.skip()
             converted.add_code(lines.take_indented(), code[1])
         elif not RST_TARGET.fullmatch(line):
-            bare = line.rstrip()
-            announces_literal = bare.endswith("::") and not bare.startswith(".. ")
-            announcement = "" if bare.strip() == "::" else bare[:-1]  # without its second colon
-            text = announcement if announces_literal else line
-            converted.blocks.append(RST_LITERAL.sub(r"`\1`", RST_LINK.sub(r"[\1](\2)", text)))
-            if announces_literal and not lines.peek().strip():
-                converted.add_code(lines.take_indented(), "")
-    return converted
+            _convert_rst_text(line, lines, converted)
+        last = line if line.strip() else last
+        outer = last if last[:1] not in (" ", "\t") else outer
+        # What is indented below a paragraph is a quote, below a directive its content; Markdown takes both for code.
+        if not line.strip() and under and lines.peek()[0] in " \t" and depth < max_depth and not LIST_ITEM.match(outer):
+            inner = ConvertedMarkup(facts=converted.facts)
+            _convert_rst_lines(LineReader("\n".join(lines.take_indented())), inner, levels, depth + 1)
+            mark = "" if outer.startswith(".. ") or last != outer else "> "
+            converted.blocks += [f"{mark}{row}".rstrip() for row in inner.markdown.strip("\n").split("\n")]
+
+
+def _convert_rst_text(line: str, lines: LineReader, converted: ConvertedMarkup) -> None:
+    """Convert a line of text, and the listing that it announces."""
+    bare = line.rstrip()
+    announces_literal = bare.endswith("::") and not bare.startswith(".. ")
+    announcement = "" if bare.strip() == "::" else bare[:-1]  # without its second colon
+    text = announcement if announces_literal else line
+    converted.blocks.append(RST_LITERAL.sub(r"`\1`", RST_LINK.sub(r"[\1](\2)", text)))
+    if announces_literal and not lines.peek().strip():
+        converted.add_code(lines.take_indented(), "")
 
 
 def _is_title_line(line: str) -> bool:
@@ -187,6 +208,7 @@ def convert_org(text: str) -> ConvertedMarkup:
     """Convert Org headings, listings and links; drop drawers. A declared title ranks above all headings."""
     max_heading_chars = 400
     converted, lines, title_levels = ConvertedMarkup(), LineReader(text), 0
+    list_indent = -1  # of the list that goes on
     for line in lines:
         if fact := ORG_KEYWORD.fullmatch(line):
             converted.add_fact(*fact.groups())
@@ -201,5 +223,16 @@ def convert_org(text: str) -> ConvertedMarkup:
         elif line.strip() == ":PROPERTIES:":
             lines.take_until(re.compile(":END:"))
         else:
-            converted.blocks.append(ORG_LINK.sub(lambda link: f"[{link[2] or link[1]}]({link[1]})", line))
+            # Text may be indented as deep as its heading; Markdown takes that for code.
+            list_indent = _find_list_indent(line, list_indent)
+            bare = line[list_indent:] if list_indent >= 0 else line.lstrip()
+            converted.blocks.append(ORG_LINK.sub(lambda link: f"[{link[2] or link[1]}]({link[1]})", bare))
     return converted
+
+
+def _find_list_indent(line: str, list_indent: int) -> int:
+    """Return the indent of the list that a line begins or goes on with, -1 where it is in none."""
+    indent = len(line) - len(line.lstrip())
+    if LIST_ITEM.match(line.lstrip()):
+        return indent if list_indent < 0 else min(indent, list_indent)
+    return -1 if line.strip() and indent <= list_indent else list_indent

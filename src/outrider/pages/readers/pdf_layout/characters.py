@@ -9,10 +9,10 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice
 from statistics import median_low
-from typing import Any
+from typing import Any, NamedTuple
 
 import pypdfium2.raw as pdfium
 
@@ -37,12 +37,25 @@ BOLD_FONT_NAME = re.compile(rb"bold|black|heavy|demi", re.IGNORECASE)
 LONG_WORD = re.compile(r"[^\s\ufffe]{3,500}")
 JOINED_WORDS = re.compile(r"[^\W\d_]{26,}|[^\W\d_][.,;:)][^\W\d_]{2}")  # words that lack the space between them
 MONOSPACED_FONT_NAME = re.compile(rb"mono|courier|consol|typewriter|CMTT|SFTT|lmtt|code|menlo|fixed", re.IGNORECASE)
+MAX_FONT_NAME_BYTES = 128
 MIN_CELL_GAP_EM = 1.0  # narrower gaps are between words
 MAX_BASELINE_SHIFT_EM = 0.5  # within one line
 TRAILING_DIGITS = re.compile(r"(?<=[^\s\d])\d{1,20}|(?<!\d)\d{2,20}")  # digits of which the last may be raised
 MAX_SCRIPT_SIZE_RATIO = 0.8  # of a subscript or superscript to the text before it
 SUPERSCRIPT_DIGITS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 SUBSCRIPT_DIGITS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
+
+class CharacterStyle(NamedTuple):
+    """The style of a character.
+
+    `size` is in points; `ink` is `none` where the character is not drawn (text rendering mode 3), or `white`.
+    """
+
+    size: float
+    bold: bool
+    monospaced: bool
+    ink: str
 
 
 CharBox = tuple[float, float, float, float]  # left, bottom, right and top of a character
@@ -70,6 +83,8 @@ class PageCharacters:
         if "\u00ad" in self.text:
             self.text = SOFT_HYPHEN_BREAK.sub(lambda hyphen: PDFIUM_HYPHEN.rjust(len(hyphen[0])), self.text)
         self._box, self._matrix = pdfium.FS_RECTF(), pdfium.FS_MATRIX()
+        self._name_buffer = ctypes.create_string_buffer(MAX_FONT_NAME_BYTES)
+        self._styles: dict[int, CharacterStyle] = {}  # by the address of the text object
         self._char_indices: Sequence[int] = range(count)  # PDFium's index of each character
         self.is_rtl = False  # whether the page is read from right to left
         # Bottom and top of the line of a reordered character.
@@ -162,7 +177,7 @@ class PageCharacters:
         for index in row:
             is_visible = not self.text[index].isspace()
             if is_visible and (not levels or abs(self._get_baseline(index) - baseline) > MAX_BASELINE_SHIFT_EM * size):
-                baseline, size = self._get_baseline(index), self._get_type_size(index)
+                baseline, size = self._get_baseline(index), self._read_style(index).size
                 levels.append([])
             if levels:
                 levels[-1].append(index)
@@ -183,17 +198,10 @@ class PageCharacters:
             box[2] for box in previous_boxes
         ) + gap > min(box[0] for box in row_boxes)
 
-    def _get_type_size(self, index: int) -> float:
-        """Return the type size in points; browsers scale the font size by the text matrix."""
-        size = pdfium.FPDFText_GetFontSize(self._page, index)
-        if not pdfium.FPDFText_GetMatrix(self._page, index, self._matrix):
-            return size
-        return size * (math.hypot(self._matrix.c, self._matrix.d) or 1.0)
-
     def _measure_row_size(self, row: list[int]) -> float:
         """Return a row's type size; spaces that PDFium inserts have none."""
         letters = [index for index in row if not self.text[index].isspace()] or row
-        return self._get_type_size(letters[len(letters) // 2])
+        return self._read_style(letters[len(letters) // 2]).size
 
     def _read_letter(self, index: int) -> str:
         """Return the character at an index; a surrogate pair is at the index of its first half."""
@@ -214,13 +222,13 @@ class PageCharacters:
         min_rise_em, min_drop_em = 0.15, 0.08
         start, last = digits.start(), digits.end() - 1
         reference = start - 1 if start and not self.text[start - 1].isspace() else start
-        size = self._get_type_size(reference)
-        if self._get_type_size(last) > max_size_ratio * size:
+        size = self._read_style(reference).size
+        if self._read_style(last).size > max_size_ratio * size:
             return digits[0]
         rise = self._get_baseline(last) - self._get_baseline(reference)
         if -min_drop_em * size <= rise <= min_rise_em * size:
             return digits[0]
-        first = next(index for index in range(start, last + 1) if self._get_type_size(index) <= max_size_ratio * size)
+        first = next(index for index in range(start, last + 1) if self._read_style(index).size <= max_size_ratio * size)
         signs = SUPERSCRIPT_DIGITS if rise > 0 else SUBSCRIPT_DIGITS
         return digits[0][: first - start] + digits[0][first - start :].translate(signs)
 
@@ -232,10 +240,30 @@ class PageCharacters:
         pdfium.FPDFText_GetCharOrigin(self._page, index, x, y)
         return self._rotation.to_upright(Box(x.value, y.value, x.value, y.value))
 
-    def _read_ink(self, index: int) -> str:
-        """Return `none` for a character that is not drawn (text rendering mode 3), or `white`."""
-        min_alpha, min_white = 13, 250  # of 255
+    def _read_style(self, index: int) -> CharacterStyle:
+        """Return a character's style, which is that of the whole piece of text that a PDF draws at once."""
         text_object = pdfium.FPDFText_GetTextObject(self._page, index)
+        if not text_object:  # a space that PDFium inserts
+            return self._read_new_style(index, text_object)
+        address = ctypes.addressof(text_object.contents)
+        style = self._styles.get(address)
+        if style is None:
+            style = self._styles[address] = self._read_new_style(index, text_object)
+        return style
+
+    def _read_new_style(self, index: int, text_object: Any) -> CharacterStyle:
+        buffer, flags = self._name_buffer, ctypes.c_int()
+        buffer[0] = b"\x00"  # a name that is too long leaves the buffer as it is
+        pdfium.FPDFText_GetFontInfo(self._page, index, buffer, MAX_FONT_NAME_BYTES, flags)
+        weight = pdfium.FPDFText_GetFontWeight(self._page, index)
+        size = pdfium.FPDFText_GetFontSize(self._page, index)
+        if pdfium.FPDFText_GetMatrix(self._page, index, self._matrix):  # by which browsers scale the font size
+            size *= math.hypot(self._matrix.c, self._matrix.d) or 1.0
+        bold, monospaced = _classify_font(buffer.value, flags.value, weight)
+        return CharacterStyle(size, bold, monospaced, self._read_ink(index, text_object))
+
+    def _read_ink(self, index: int, text_object: Any) -> str:
+        min_alpha, min_white = 13, 250  # of 255
         if text_object and pdfium.FPDFTextObj_GetTextRenderMode(text_object) == pdfium.FPDF_TEXTRENDERMODE_INVISIBLE:
             return "none"
         colors = [ctypes.c_uint() for _ in range(4)]
@@ -252,22 +280,24 @@ class PageCharacters:
         if left is None or right is None:
             return []
         # A line is judged by its first, middle and last letter; bullets have fonts of their own.
-        letters = [index for index in range(first, last + 1) if self.text[index].isalnum()] or [first]
+        letters = [index for index, char in enumerate(piece, start) if char.isalnum()] or [first]
         samples = tuple(dict.fromkeys((letters[0], letters[len(letters) // 2], letters[-1])))
+        styles = [self._read_style(self._char_indices[index]) for index in samples]
         sizes: list[float] = []
-        for index in samples:
-            box, declared = self._get_char_box(index) or left, self._get_type_size(self._char_indices[index])
+        for index, style in zip(samples, styles, strict=True):
+            box = self._get_char_box(index) or left
             height = box[3] - box[1]
             # Where something else scales the declared size, the height takes its place.
-            sizes.append(round(declared if 0.5 * declared <= height <= 2 * declared else max(height, 1.0), 1))
+            is_declared = 0.5 * style.size <= height <= 2 * style.size
+            sizes.append(round(style.size if is_declared else max(height, 1.0), 1))
         size = median_low(sizes)
-        fonts = [self._read_font_style(self._char_indices[index]) for index in samples]
-        bold, monospaced = all(bold for bold, _ in fonts), all(monospaced for _, monospaced in fonts)
-        inks = {self._read_ink(self._char_indices[index]) for index in samples}
+        bold, monospaced = all(style.bold for style in styles), all(style.monospaced for style in styles)
+        inks = {style.ink for style in styles}
         ink = inks.pop() if len(inks) == 1 else ""
         rotated = get_quarter_turns(self._textpage, self._char_indices[first]) != self._rotation.quarter_turns
         rows = self._split_rows(first, last, left, right, size)
-        if self.text[first : first + 2] == "o " and fonts[0][1] and not monospaced:  # Word's second-level bullet
+        # Word's bullet of the second level.
+        if self.text[first : first + 2] == "o " and styles[0].monospaced and not monospaced:
             (bullet, *rest), bottom, top = rows[0]
             rows[0] = (replace(bullet, text="•" + bullet.text[1:]), *rest), bottom, top
         return [
@@ -319,20 +349,10 @@ class PageCharacters:
         box = self._box
         if self._rotation.quarter_turns:
             box = self._rotation.to_upright(Box(box.left, box.bottom, box.right, box.top))
+        if not self._line_extents:
+            return box.left, box.bottom, box.right, box.top
         bottom, top = self._line_extents.get(index, (box.bottom, box.top))
         return box.left, bottom, box.right, top
-
-    def _read_font_style(self, index: int) -> tuple[bool, bool]:
-        """Return whether a character's font is bold, and whether it is monospaced."""
-        max_name_bytes = 128
-        fixed_pitch_flag = 1  # ISO 32000-1 table 123
-        min_bold_weight = 600  # PDFium estimates the weight where the font does not state it
-        buffer, flags = ctypes.create_string_buffer(max_name_bytes), ctypes.c_int()
-        pdfium.FPDFText_GetFontInfo(self._page, index, buffer, max_name_bytes, flags)
-        name = buffer.raw
-        weight = pdfium.FPDFText_GetFontWeight(self._page, index)
-        bold = weight >= min_bold_weight or BOLD_FONT_NAME.search(name) is not None
-        return bold, bool(flags.value & fixed_pitch_flag) or MONOSPACED_FONT_NAME.search(name) is not None
 
     def _find_missing_spaces(self) -> frozenset[int]:
         """Return the characters after which PDFium missed a space, on pages where it misses some."""
@@ -342,7 +362,7 @@ class PageCharacters:
             return frozenset()
         indices = set()
         for word in LONG_WORD.finditer(self.text):
-            size = self._get_type_size(self._char_indices[word.start()])
+            size = self._read_style(self._char_indices[word.start()]).size
             previous = self._get_char_box(word.start())
             for index in range(word.start() + 1, word.end()):
                 box = self._get_char_box(index)
@@ -358,6 +378,15 @@ class PageCharacters:
             pieces = (char + " " if index in self._missing_spaces else char for index, char in enumerate(text, start))
             text = "".join(pieces).strip()
         return text.replace(SECOND_HALF_MARK, "")
+
+
+@lru_cache(maxsize=2_000)
+def _classify_font(name: bytes, flags: int, weight: int) -> tuple[bool, bool]:
+    """Return whether a font is bold, and whether it is monospaced."""
+    fixed_pitch_flag = 1  # ISO 32000-1 table 123
+    min_bold_weight = 600  # PDFium estimates the weight where the font does not state it
+    bold = weight >= min_bold_weight or BOLD_FONT_NAME.search(name) is not None
+    return bold, bool(flags & fixed_pitch_flag) or MONOSPACED_FONT_NAME.search(name) is not None
 
 
 def _build_cell(text: str, first: CharBox, last: CharBox) -> PdfCell:

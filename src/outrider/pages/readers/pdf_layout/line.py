@@ -38,7 +38,7 @@ class PdfLine:
 
     @property
     def text(self) -> str:
-        return " ".join(cell.text for cell in self.cells)
+        return self.cells[0].text if len(self.cells) == 1 else " ".join([cell.text for cell in self.cells])
 
     @property
     def has_letters(self) -> bool:

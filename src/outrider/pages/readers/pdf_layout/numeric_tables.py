@@ -250,13 +250,15 @@ class _NumericTable:
         return is_full and self._is_wrapped(line, following)
 
     def _is_wrapped(self, line: PdfLine, following: PdfLine) -> bool:
-        """Return whether a label is closer to the next line than rows are, or no wider than those of rows."""
+        """Return whether a label is closer to the next line than rows are, or long and no wider than those of rows."""
         max_gap_share = 0.75
         rows = [row for row in self.taken if _is_numeric_row(row)]
         heights = sorted(above.top - below.top for above, below in pairwise(self.taken) if {above, below} <= set(rows))
         if heights and line.top - following.top < max_gap_share * heights[len(heights) // 2]:
             return True
-        return max(row.cells[0].right for row in rows) >= line.right - 2 * self.size
+        min_label_em = 16.0  # shorter labels name a part of the table
+        is_long = line.right - line.left >= min_label_em * self.size
+        return is_long and max(row.cells[0].right for row in rows) >= line.right - 2 * self.size
 
 
 def _is_label_continuation(line: PdfLine, above: PdfLine) -> bool:

@@ -146,7 +146,7 @@ class _BoxTextReader:
         count = self._get_bounded_text(
             self._raw_textpage, box.left, box.top, box.right, box.bottom, self._buffer, MAX_BOX_CHARS
         )
-        text = bytes(self._buffer)[: 2 * max(0, count)].decode("utf-16-le", "replace")
+        text = ctypes.string_at(self._buffer, 2 * max(0, count)).decode("utf-16-le", "replace")
         return " ".join(normalize_math_letters(BROKEN_HYPHEN.sub("", text)).replace("\x00", " ").split())
 
 
@@ -211,9 +211,12 @@ def _replace_ruled_tables(
         )
         index = lines.index(inside[0])
         rest: list[PdfLine] = []
+        inside_ids = set(map(id, inside))
         for line in lines:
-            cells = tuple(cell for cell in line.cells if line not in inside or not _is_within_width(cell, box))
-            rest += [replace(line, cells=cells)] if cells else []  # what is beside the table
+            if id(line) not in inside_ids:
+                rest.append(line)
+            elif cells := tuple(cell for cell in line.cells if not _is_within_width(cell, box)):
+                rest.append(replace(line, cells=cells))  # what is beside the table
         lines = [*rest[:index], table, *rest[index:]]
     return lines
 

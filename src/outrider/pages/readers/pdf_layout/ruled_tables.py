@@ -1,6 +1,6 @@
 """Find tables of a PDF page by their ruling lines, merged cells included."""
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -8,6 +8,8 @@ from itertools import pairwise
 
 from outrider.pages.readers.pdf_layout.graphics import Box, PageGraphics
 from outrider.pages.readers.pdf_layout.numeric_tables import NUMERIC_CELL
+
+Span = tuple[float, float]  # both ends of a rule
 
 SNAP_DISTANCE_PT = 2.5  # between rules that are one, or meet
 MAX_RULES = 600  # a page with more of them is a drawing
@@ -39,15 +41,19 @@ class RuledGrid:
             )
             if is_open and not any(low < box.center[0] < high for box, _ in pieces):
                 columns = columns[1:] if side == 0 else columns[:-1]
-        rules = [y for top, bottom in pairwise(self.rows) for y in self._divide_row(top, bottom, pieces)]
+        pieces = sorted(pieces, key=lambda piece: piece[0].center[1])
+        heights = [box.center[1] for box, _ in pieces]
+        bands = (
+            pieces[bisect_right(heights, bottom) : bisect_left(heights, top)] for top, bottom in pairwise(self.rows)
+        )
+        rules = [y for band in bands for y in self._divide_row(band)]
         horizontal = [*self.graphics.horizontal_rules, *(Box(columns[0], y, columns[-1], y) for y in rules)]
         rows = tuple(sorted((*self.rows, *rules), reverse=True))
         return RuledGrid(columns, rows, PageGraphics(self.graphics.vertical_rules, horizontal))
 
-    def _divide_row(self, top: float, bottom: float, pieces: list[tuple[Box, str]]) -> list[float]:
+    def _divide_row(self, band: list[tuple[Box, str]]) -> list[float]:
         """Return where a row that holds a label and several lines of numbers is to be divided."""
         min_share = 0.7  # of the lines' places that hold numbers
-        band = [(box, text) for box, text in pieces if bottom < box.center[1] < top]
         numbers = [(box, text) for box, text in band if box.center[0] > self.columns[1]]
         numeric = sum(NUMERIC_CELL.fullmatch(text) is not None for _, text in numbers)
         lines = _merge_positions(box.center[1] for box, _ in numbers)
@@ -126,14 +132,15 @@ class RuledGrid:
                 parent[cell] = cell = parent[parent[cell]]
             return cell
 
+        vertical = [(box.left, box.bottom, box.top) for box in self.graphics.vertical_rules]
+        horizontal = [(box.bottom, box.left, box.right) for box in self.graphics.horizontal_rules]
+        beside, below = _list_spans(self.columns, vertical), _list_spans(self.rows, horizontal)
         for cell in range(width * height):
             row, column = divmod(cell, width)
             top, bottom, left, right = *self.rows[row : row + 2], *self.columns[column : column + 2]
-            if column + 1 < width and not _is_covered(self.graphics.vertical_rules, right, bottom, top, vertical=True):
+            if column + 1 < width and not _is_covered(beside[column + 1], bottom, top):
                 parent[find_root(cell + 1)] = find_root(cell)
-            if row + 1 < height and not _is_covered(
-                self.graphics.horizontal_rules, bottom, left, right, vertical=False
-            ):
+            if row + 1 < height and not _is_covered(below[row + 1], left, right):
                 parent[find_root(cell + width)] = find_root(cell)
         groups: dict[int, list[tuple[int, int]]] = {}
         for cell in range(width * height):
@@ -206,19 +213,22 @@ def _merge_positions(values: Iterable[float]) -> list[float]:
     return merged
 
 
-def _is_covered(rules: list[Box], position: float, start: float, end: float, *, vertical: bool) -> bool:
-    """Return whether rules at a position cover most of the stretch between two cells."""
+def _list_spans(positions: tuple[float, ...], rules: list[tuple[float, float, float]]) -> list[list[Span]]:
+    """Return the spans of the rules at each position, from rules as their position and their two ends."""
+    return [
+        sorted((low, high) for at, low, high in rules if abs(at - position) <= SNAP_DISTANCE_PT)
+        for position in positions
+    ]
+
+
+def _is_covered(spans: list[Span], start: float, end: float) -> bool:
+    """Return whether rules, sorted by where they begin, cover most of the stretch between two cells."""
     min_coverage = 0.8
-    pieces = sorted(
-        (max(start, low), min(end, high))
-        for box in rules
-        for at, low, high in [(box.left, box.bottom, box.top) if vertical else (box.bottom, box.left, box.right)]
-        if abs(at - position) <= SNAP_DISTANCE_PT and high > start and low < end
-    )
     covered, reach = 0.0, start
-    for low, high in pieces:
-        covered += max(0.0, high - max(low, reach))
-        reach = max(reach, high)
+    for low, high in spans:
+        if high > start and low < end:
+            covered += max(0.0, min(end, high) - max(low, reach))
+            reach = max(reach, min(end, high))
     return covered >= min_coverage * (end - start)
 
 
