@@ -146,7 +146,7 @@ class _BoxTextReader:
         count = self._get_bounded_text(
             self._raw_textpage, box.left, box.top, box.right, box.bottom, self._buffer, MAX_BOX_CHARS
         )
-        text = ctypes.string_at(self._buffer, 2 * max(0, count)).decode("utf-16-le", "replace")
+        text = ctypes.string_at(self._buffer, 2 * min(max(0, count), MAX_BOX_CHARS)).decode("utf-16-le", "replace")
         return " ".join(normalize_math_letters(BROKEN_HYPHEN.sub("", text)).replace("\x00", " ").split())
 
 
