@@ -5,8 +5,8 @@ PYTHON ?= $(shell requirements/python.sh)
 # More than there are cores: tests wait for processes, browsers and limits as long as they work.
 CORES = $(shell "$(PYTHON)" -c "import os; print(os.cpu_count() or 1)")
 WORKERS ?= $(shell expr $(CORES) + 1)
-# Of each of two test runs that go side by side; WORKERS=8 on the command line is for each, too.
-HALF = $(shell expr \( $(CORES) + 2 \) / 2)
+# Of each of two test runs that go side by side, which wait a fifth of their time; WORKERS=8 is for each, too.
+HALF = $(shell expr $(CORES) / 2 + 2)
 # The tests that run by day; empty for all.
 MARKS = not nightly
 UV := .tools/bin/uv
