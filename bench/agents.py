@@ -82,7 +82,7 @@ class Ours(Server):
 
 def run(*, quick: bool) -> Part:
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
-        url = stack.enter_context(_model())
+        url = stack.enter_context(serve_model())
         workers: dict[str, Bare | Ours] = {BARE: stack.enter_context(Bare(url))}
         workers[OURS] = stack.enter_context(_ours(Path(folder), url))
         alone = _turns({BARE: workers[BARE], OURS: workers[OURS]}, 1, LONG, 1 if quick else 7)
@@ -180,7 +180,7 @@ def _thinking(url: str, *more: str) -> list[str]:
 
 
 @contextmanager
-def _model() -> Generator[str]:
+def serve_model() -> Generator[str]:
     """The model's server; yields its base address."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

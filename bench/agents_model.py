@@ -1,4 +1,7 @@
-"""A model that costs next to nothing: so many calls of a tool, then so many words, each saying when it was sent."""
+"""A model that costs next to nothing: calls of tools, then so many words, each saying when it was sent.
+
+The calls are listed in the task, or as many of `echo` as it has steps.
+"""
 
 import asyncio
 import json
@@ -28,8 +31,10 @@ def delta(finish: str | None = None, **fields: Any) -> str:
 async def answer(body: dict[str, Any]) -> AsyncGenerator[str]:
     task = json.loads(next(each["content"] for each in body["messages"] if each["role"] == "user"))
     done = sum(each["role"] == "assistant" for each in body["messages"])
-    if done < task["steps"]:
-        function = {"name": "echo", "arguments": json.dumps({"text": f"step {done}"})}
+    calls = task.get("calls") or [("echo", {"text": f"step {step}"}) for step in range(task["steps"])]
+    if done < len(calls):
+        name, arguments = calls[done]
+        function = {"name": name, "arguments": json.dumps(arguments)}
         yield delta(tool_calls=[{"index": 0, "id": f"call_{done}", "type": "function", "function": function}])
         yield delta("tool_calls")
     else:

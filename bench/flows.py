@@ -1,6 +1,7 @@
-"""A saved flow beside the same actions called one by one."""
+"""A saved flow beside the same actions called one by one, and by an agent."""
 
 import asyncio
+import json
 import tempfile
 import time
 from contextlib import chdir
@@ -9,13 +10,15 @@ from typing import Any
 
 from mcp import Client
 
+from bench.agents import serve_model
 from bench.figures import Measured, Part
 from bench.sites import served_by
 from outrider.app import open_app
 from outrider.settings import load
 
 TURNS = 15
-BARE, FLOW = "the tools, one by one", "runFlow"
+BARE, FLOW, AGENT = "the tools, one by one", "runFlow", "an agent whose model answers at once"
+WORKER = "---\ndescription: Fills in the form\ntoolsets: [browser]\n---\nDo it.\n"
 ACTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("inputText", {"selector": "#f0", "text": "Ada"}),
     ("inputText", {"selector": "#f1", "text": "Lovelace"}),
@@ -27,20 +30,34 @@ ACTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
 
 
 def run(*, quick: bool) -> Part:
-    with served_by("bench.browser_site") as url, tempfile.TemporaryDirectory() as folder, chdir(folder):
-        values = asyncio.run(measure(url, Path(folder), 3 if quick else TURNS))
+    with (
+        served_by("bench.browser_site") as url,
+        serve_model() as model_url,
+        tempfile.TemporaryDirectory() as folder,
+        chdir(folder),
+    ):
+        values = asyncio.run(measure(url, model_url, Path(folder), 3 if quick else TURNS))
     method = (
         "A form of thirty fields is opened, five of them are filled and a button is pressed: by the tools, whose "
         "answers show what has changed, and by a flow that was saved from these actions, in one session and in turns. "
-        "The flow compares the evidence of each element before it acts; no model is asked in either."
+        "The flow compares the evidence of each element before it acts; no model is asked in either. Then an agent "
+        "does it, whose model on loopback answers at once: what a real model thinks at each step comes on top."
     )
     return Part("Flows", method, [Measured("milliseconds a step", BARE, values, digits=1)])
 
 
-async def measure(url: str, home: Path, turns: int) -> dict[str, list[float]]:
-    """Milliseconds a step of both, in turns."""
-    settings = {"toolsets": ["browser", "flows"], "egress": {"allow": [url.removeprefix("http://")]}}
-    values: dict[str, list[float]] = {BARE: [], FLOW: []}
+async def measure(url: str, model_url: str, home: Path, turns: int) -> dict[str, list[float]]:
+    """Milliseconds a step of each, in turns."""
+    agents = home / ".outrider" / "agents"
+    agents.mkdir(parents=True)
+    (agents / "worker.md").write_text(WORKER)
+    settings = {
+        "toolsets": ["browser", "flows", "run_agent"],
+        "egress": {"allow": [url.removeprefix("http://")]},
+        "models": {"default": "bench", "profiles": {"bench": {"model": "bench", "base_url": model_url}}},
+    }
+    task = {"words": 1, "apart": 0.0, "calls": [("navigateToUrl", {"url": f"{url}/form"}), *ACTIONS]}
+    values: dict[str, list[float]] = {BARE: [], FLOW: [], AGENT: []}
     loaded = load(settings, environ={}, home=home, workspace=home)
     async with open_app(loaded) as app, Client(app.build_server()) as client:
         opened = await call(client, "createSession", url="about:blank")
@@ -57,9 +74,12 @@ async def measure(url: str, home: Path, turns: int) -> dict[str, list[float]]:
             started = time.perf_counter()
             await call(client, "runFlow", name="form", sessionId=session)
             flow = time.perf_counter() - started
+            started = time.perf_counter()
+            await call(client, "run_worker", query=json.dumps(task))
+            agent = time.perf_counter() - started
             if turn:
-                values[BARE].append(bare * 1_000 / steps)
-                values[FLOW].append(flow * 1_000 / steps)
+                for name, seconds in ((BARE, bare), (FLOW, flow), (AGENT, agent)):
+                    values[name].append(seconds * 1_000 / steps)
     return values
 
 
