@@ -106,7 +106,7 @@ async def test_two_processes_write_the_same_store_and_both_are_killed(fork_serve
         await checked(tmp_path, said)
 
 
-@pytest.mark.parametrize("size", [800_000, 1_700_000])
+@pytest.mark.parametrize("size", [900_000, 1_700_000])
 async def test_a_full_disk_is_a_clear_error_and_loses_nothing(tmp_path: Path, size: int):
     command = [sys.executable, PROGRAM, tmp_path, "1", str(size)]
     ended = await anyio.to_thread.run_sync(
