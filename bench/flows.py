@@ -6,6 +6,7 @@ import tempfile
 import time
 from contextlib import chdir
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from mcp import Client
@@ -43,7 +44,18 @@ def run(*, quick: bool) -> Part:
         "The flow compares the evidence of each element before it acts; no model is asked in either. Then an agent "
         "does it, whose model on loopback answers at once: what a real model thinks at each step comes on top."
     )
-    return Part("Flows", method, [Measured("milliseconds a step", BARE, values, digits=1)])
+    return Part("Flows", method, [Measured("milliseconds a step", BARE, values, digits=1)], build_remarks(values))
+
+
+def build_remarks(values: dict[str, list[float]]) -> str:
+    """From which model on a flow takes a fifth of an agent's time, and what tests count."""
+    flow, agent = median(values[FLOW]), median(values[AGENT])
+    return (
+        f"So a flow takes at most a fifth of an agent's time if its model thinks for {max(5 * flow - agent, 0):.0f} ms "
+        "or longer at each step, and no tokens. How runs end on changed pages is in [the guide of flows]"
+        "(guides/flows.md#how-well-it-holds); `make test-kills` kills running and scheduled flows at random moments, "
+        "on SQLite and on Postgres: each order must be made once, and none be lost."
+    )
 
 
 async def measure(url: str, model_url: str, home: Path, turns: int) -> dict[str, list[float]]:
