@@ -121,7 +121,7 @@ def _find_adjacent_lists(page: PageBlocks, kept: list[int], probabilities: NDArr
             required = MIN_RELATED_PROBABILITY
         else:
             required = min_item_probability if end == after else math.inf
-        if probabilities[first:end].min() >= required:
+        if np.min(probabilities[first:end]) >= required:
             blocks += range(first, end)
     return blocks
 

@@ -297,11 +297,11 @@ def _write_dominant(sheet: FeatureSheet, view: BlockArrays) -> None:
     up = np.maximum(view.parent, 0)
     own = np.bincount(view.owner, view.prose, len(up))
     below = np.bincount(up, own, len(up))
-    best = int((own * 0.5 + below + np.bincount(up, below, len(up)) * 0.5).argmax())
+    best = int(np.argmax(own * 0.5 + below + np.bincount(up, below, len(up)) * 0.5))
     rows = sheet.take_columns(5)
     rows[:3] = 0
-    for row, each in zip(rows, (best, up[best], up[up[best]]), strict=False):
-        row[view.first[each] : view.last[each]] = 1
+    for row, each in enumerate((best, up[best], up[up[best]])):
+        rows[row, view.first[each] : view.last[each]] = 1
     rows[3] = sheet.get_log_distance(int(view.first[best]))
     rows[4] = sheet.get_log_distance(int(view.last[best]))
 

@@ -43,7 +43,7 @@ def build_lexicon_columns(
     columns[3] = (mass[window:] - mass[:-window]) / np.maximum(size[window:] - size[:-window], 1)
     np.subtract(own, mean, out=columns[4])
     columns[5] = mean
-    np.subtract(own, own.max(), out=columns[6])
+    np.subtract(own, np.max(own), out=columns[6])
     return columns
 
 
