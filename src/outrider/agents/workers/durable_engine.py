@@ -9,6 +9,8 @@ a run starts.
 import asyncio
 import json
 import logging
+import sqlite3
+import time
 import uuid
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -168,8 +170,10 @@ class DurableEngine:
             engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": busy_timeout_s})
 
             @event.listens_for(engine, "connect")
-            def set_pragmas(connection: Any, _record: object) -> None:
+            def set_up_connection(connection: Any, _record: object) -> None:
                 connection.isolation_level = "IMMEDIATE"
+                if sqlite3.sqlite_version_info < (3, 42):  # DBOS calls unixepoch('subsec') since Python 3.12
+                    connection.create_function("unixepoch", 1, lambda _modifier: time.time())
                 for pragma in ("journal_mode=WAL", "synchronous=NORMAL", f"busy_timeout={busy_timeout_s * 1000}"):
                     connection.execute(f"PRAGMA {pragma}")
 
