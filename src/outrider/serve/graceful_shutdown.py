@@ -101,8 +101,15 @@ class DrainingServer(uvicorn.Server):
             self.should_exit = True
             self._streams.close_all()
 
+        def cancel_requests() -> None:
+            # Since Python 3.12.1 a server counts as closed only when its last connection is.
+            for task in self.server_state.tasks:
+                task.cancel()
+
         if self._stop_requested.is_set() or self._loop is None:
             self.should_exit = self.force_exit = True
+            if self._loop is not None:
+                self._loop.call_soon_threadsafe(cancel_requests)
             return
         self._stop_requested.set()
         self._loop.call_soon_threadsafe(self._loop.call_later, self._drain_notice_s, stop_accepting)
