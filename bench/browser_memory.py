@@ -105,7 +105,7 @@ def _asleep(server: Contender) -> float:
         time.sleep(1)
         server.call("listSessions")
         rows = server.answer["structuredContent"]["sessions"]
-        if all(row["status"] == "Paused" for row in rows):
+        if all(row["status"] == "Asleep" for row in rows):
             return _held(server.server.pid)
     raise RuntimeError("the sessions are not put away")
 
