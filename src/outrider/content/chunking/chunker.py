@@ -20,7 +20,7 @@ MARKDOWN_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*$")
 
 
 class BreakRank(IntEnum):
-    """How well a passage may end before a place: within a line, or before a line, a block, or a heading."""
+    """Rank of a place to end a passage: within a line, or before a line, a block or a heading."""
 
     WORD = 0
     LINE = 1
