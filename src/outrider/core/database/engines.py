@@ -138,7 +138,7 @@ def _build_sqlite_options(url: URL) -> dict[str, Any]:
 
 async def _connect_sqlite(*args: Any, **options: Any) -> Any:
     """Connect, or fail without leaving the driver's thread, which may outlive the event loop."""
-    connection = _AsyncConnection(partial(sqlite3.connect, *args, **options), iter_chunk_size=64)
+    connection = _AsyncConnection(partial(sqlite3.connect, *args, **options))
     thread = connection._thread  # noqa: SLF001 - as SQLAlchemy does it
     thread.daemon = True
     try:
@@ -149,16 +149,28 @@ async def _connect_sqlite(*args: Any, **options: Any) -> Any:
 
 
 class _AsyncConnection(aiosqlite.Connection):
-    """A connection that can be stopped twice.
+    """A connection that can be stopped twice, and that its thread closes before it ends.
 
     When a close is cancelled, SQLAlchemy stops the driver's thread while the close goes on, which stops it again: the
-    thread has ended by then and would never answer, so that the task could not end, nor the event loop.
+    thread has ended by then and would never answer, so that the task could not end, nor the event loop. The driver
+    itself forgets to close what a cancelled task had opened, or was closing.
     """
 
-    _stop_result: asyncio.Future[Any] | None = None
+    def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
+        opened: list[sqlite3.Connection] = []
+
+        def open_connection() -> sqlite3.Connection:
+            opened.append(connect())
+            return opened[0]
+
+        super().__init__(open_connection, iter_chunk_size=64)
+        self._opened = opened
+        self._stop_result: asyncio.Future[Any] | None = None
 
     def stop(self) -> asyncio.Future[Any] | None:
-        self._stop_result = self._stop_result or super().stop()
+        if self._stop_result is None:
+            self._tx.put_nowait((None, lambda: [connection.close() for connection in self._opened]))
+            self._stop_result = super().stop()
         return self._stop_result
 
 
