@@ -33,7 +33,7 @@ def render_sign_in_page(next_path: str, *, root: str, wrong: bool = False) -> HT
         wrong: Whether a token was given, and was not the one.
     """
     why = (
-        "This address has been used already, or Outrider was started anew."
+        "This address has already been used, or Outrider was restarted."
         if wrong
         else "This browser is not signed in to Outrider's dashboard."
     )

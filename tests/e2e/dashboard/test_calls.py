@@ -111,7 +111,7 @@ async def test_everything_is_reached_by_keys(office: DashboardSession):
 
 async def test_the_first_page_says_what_happens_while_it_happens(office: DashboardSession):
     view = await office.open_tab("/", size=NARROW_VIEWPORT)
-    await view.wait_for_text("What fails")
+    await view.wait_for_text("Failures")
     before = int(await view.evaluate_js("[...document.querySelectorAll('.tile b')].at(-1).textContent"))
     with pytest.raises(OutriderError):
         await office.app.call("mark_todo", Call(session="s"), id="nothing", done=True)

@@ -128,7 +128,7 @@ async def test_a_store_is_searched_and_the_passage_is_read(reader: Reader):
     await view.forms.type('input[name="q"]', "handb", submit=True)
     await view.wait_until("location.search === '?q=handb'")
     await view.pointer.click("td.wide a")
-    await view.wait_for_text("What it holds")
+    await view.wait_for_text("Contents")
     await view.forms.type('input[name="find"]', "malty Assam", submit=True)
     await view.wait_for_text("1 passage found")
     assert await view.evaluate_js("[...document.querySelectorAll('mark')].map((each) => each.textContent)") == [

@@ -137,7 +137,7 @@ async def test_a_person_takes_over_and_the_agent_goes_on_with_what_they_typed(da
     await view.pointer.click("#pause")
     await view.wait_for_text("Paused")
     async with waiting(dashboard_stage, "snapshotPage", sessionId=session) as answers:
-        await view.wait_for_text("Paused, the agent waits")
+        await view.wait_for_text("Paused, the agent is waiting")
         await view.wait_for_text("when you resume: Look")
         await take(view)
         await press(view, *await dashboard_stage.middle(session, "[name=email]"))
@@ -252,14 +252,14 @@ async def test_one_person_at_a_time_has_control(dashboard_stage: Stage):
     session, first = await dashboard_stage.watch()
     second = await dashboard_stage.look(session)
     await take(first)
-    await second.wait_for_text("Somebody else has control")
+    await second.wait_for_text("Someone else has control")
     assert await second.evaluate_js(
         "document.getElementById('take').disabled && document.getElementById('pause').disabled"
     )
     await first.pointer.click("#take")
     await second.wait_for_text("Watching")
     await take(second)
-    await first.wait_for_text("Somebody else has control")
+    await first.wait_for_text("Someone else has control")
 
 
 @pytest.mark.nightly

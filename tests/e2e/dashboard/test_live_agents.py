@@ -61,7 +61,7 @@ async def test_an_agent_waits_its_budget_stands_still_and_its_host_hears_why(hom
                 tasks.start_soon(evaluate)
                 view = await office.open_tab("/live")
                 await paused.wait()
-                await view.wait_for_text("Paused, the agent waits")
+                await view.wait_for_text("Paused, the agent is waiting")
                 await view.wait_for_text(words)
                 await view.wait_for_text("when you resume: Look")
                 paused_at = time.monotonic()

@@ -177,7 +177,7 @@ async def test_a_call_is_allowed_in_the_dashboard_and_the_host_gets_the_answer(d
     assert "boil water" in text
     await view.pointer.click("button[value=approved]")
     await view.wait_for_text("allowed once")
-    await view.wait_for_text("Nothing waits for you")
+    await view.wait_for_text("No questions are waiting")
     run = (await Inbox(dashboard_stage.office.app.database).list_decided()).items[0].question.run_id
     await view.open_path(f"/runs/{run}")
     await view.wait_for_text("asker is done.")
@@ -203,7 +203,7 @@ async def test_who_answers_in_a_second_browser_is_told_who_was_faster(dashboard_
     first, second = await dashboard_stage.office.open_tab("/questions"), await dashboard_stage.office.open_tab("/calls")
     (asked,) = await Inbox(dashboard_stage.office.app.database).list_open()
     await first.pointer.click("button[value=approved]")
-    await first.wait_for_text("Nothing waits for you")
+    await first.wait_for_text("No questions are waiting")
     (heard,) = (await dashboard_stage.decide([asked.question.id], "rejected", reason="too late"))["answered"]
     assert (heard["won"], heard["decision"]) == (False, "approved")
     await second.open_path(f"/questions?late={asked.question.id}")
@@ -221,7 +221,7 @@ async def test_what_somebody_writes_stays_while_other_questions_come_and_go(dash
     assert await view.evaluate_js("document.activeElement.value") == "because"
     waiting = [each.question.id for each in await Inbox(dashboard_stage.office.app.database).list_open()]
     assert len((await dashboard_stage.decide(waiting, "rejected"))["resumed"]) == 2
-    await view.wait_for_text("Nothing waits for you")
+    await view.wait_for_text("No questions are waiting")
     await view.wait_for_text("answered elsewhere")
 
 

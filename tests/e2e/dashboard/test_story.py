@@ -110,7 +110,7 @@ async def take_over(rooms: DashboardSession, view: DashboardTab, clerk: Clerk) -
     await view.pointer.click("#pause")
     await view.wait_for_text("Paused")
     clerk.may_type.set()
-    await view.wait_for_text("Paused, the agent waits")
+    await view.wait_for_text("Paused, the agent is waiting")
     await view.wait_for_text("I fill in the name.")
     await view.pointer.click("#take")
     await view.wait_for_text("You have control")
@@ -124,7 +124,7 @@ async def approve(view: DashboardTab) -> None:
     await view.pointer.click(".pages a[data-key=q]")
     await view.wait_for_text(f"a present for {MAIL}")
     await view.pointer.click("button[value=approved]")
-    await view.wait_for_text("Nothing waits for you")
+    await view.wait_for_text("No questions are waiting")
 
 
 async def type_into(rooms: DashboardSession, view: DashboardTab, selector: str, text: str) -> None:

@@ -192,7 +192,7 @@ async def test_a_web_page_is_shown_as_its_source_and_as_its_text(library_pages: 
 
 async def test_bytes_that_are_no_text_are_only_saved(library_pages: Shelf):
     key = await save_artifact(library_pages.app, b"\0\1\2" * 100, "noise.dat", "application/octet-stream")
-    assert "Its bytes are no text" in await library_pages.page(f"/library/files/{key}")
+    assert "This file is not text" in await library_pages.page(f"/library/files/{key}")
     assert "note warn" in await library_pages.page(f"/library/files/{key}?as=text")
 
 

@@ -42,28 +42,28 @@ async def collect_latest(request: Request) -> list[LatestSection]:
     known = await load_session_owners(services)
     return [
         LatestSection(
-            "library_stores", "Stores", "Texts that agents keep and search.", await _list_stores(request, services)
+            "library_stores", "Stores", "Texts that agents store and search.", await _list_stores(request, services)
         ),
         LatestSection(
             "library_playbooks", "Playbooks", "Workflows of assistants.", await _list_playbooks(request, services)
         ),
         LatestSection(
-            "library_plans", "Plans", "Goals of sessions and what is to do.", await _list_plans(request, services)
+            "library_plans", "Plans", "Goals and todos of sessions.", await _list_plans(request, services)
         ),
         LatestSection(
-            "library_states", "Browser states", "Saved sign-ins, by name alone.", await _list_states(request, services)
+            "library_states", "Browser states", "Saved sign-ins; only names are shown.", await _list_states(request, services)
         ),
         LatestSection(
             "library_screenshots",
             "Screenshots",
-            "What browsers saw.",
+            "Screenshots of pages.",
             await _list_files(request, services, pictures=True),
         ),
         LatestSection(
             "library_files", "Files", "Exports and documents.", await _list_files(request, services, pictures=False)
         ),
         LatestSection(
-            "library_pages", "Saved pages", "What was read of the web.", await _list_pages(request, services)
+            "library_pages", "Saved pages", "Web pages that agents have read.", await _list_pages(request, services)
         ),
         LatestSection(
             "library_workspaces", "Workspaces", "Files of sessions.", await _list_workspaces(request, services, known)

@@ -78,7 +78,7 @@ async def preview_file(file: ServedFile, start: int, *, extracted: bool) -> File
     if extracted:
         max_document_bytes = 20_000_000  # bytes of a document that is read for its text
         if file.size > max_document_bytes:
-            return FilePreview(kind, trouble="It is too large to be read here; save it.")
+            return FilePreview(kind, trouble="It is too large to show here; save it.")
         try:
             document, _ = await read_body(await file.read(0, file.size), name=file.name)
         except OutriderError as error:

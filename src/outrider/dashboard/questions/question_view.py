@@ -13,9 +13,9 @@ from outrider.dashboard.runs.sanitize import ArgumentView, build_argument_views,
 MAX_ARGUMENT_BYTES, MIN_ARGUMENT_BYTES = 6_000, 1_500  # bytes that those of one question may take
 MAX_SHOWN_QUESTIONS = 40  # questions of a page
 EFFECT_DESCRIPTIONS: dict[Effect, str] = {
-    "read": "It reads, and changes nothing.",
-    "write": "It keeps or changes something here.",
-    "act": "It does something that may not be undone.",
+    "read": "It only reads.",
+    "write": "It saves or changes something here.",
+    "act": "It may do something that cannot be undone.",
 }
 DECISION_LABELS: dict[Decision, str] = {
     "approved": "allowed once",
@@ -99,7 +99,7 @@ def build_question_view(question: Question, tools: Mapping[str, Tool], limit: in
     return QuestionView(
         question,
         effect,
-        ["This would tell others what the agent has read in private. Look at where it goes and what is sent."]
+        ["This would send private data that the agent has read to others. Check where it goes and what is sent."]
         if question.message.endswith(EXFILTRATION_WARNING)
         else [],
         build_argument_views(question.arguments, limit),

@@ -24,8 +24,8 @@ let shownFor = null; // the session whose dialog is open here
 
 const REFUSED = {
   rate_limited: "Too much input at once; the rest of it was dropped.",
-  not_holder: "Somebody else has control of this session.",
-  not_paused: "The agent is at work again; pause it first.",
+  not_holder: "Someone else has control of this session.",
+  not_paused: "The agent is running again; pause it first.",
   no_active_session: "There is no page to act on right now.",
   text_too_long: "That is too much text at once.",
 };
@@ -95,7 +95,7 @@ function choose(id) {
   chosen = id;
   screen.forget();
   $("veil").hidden = false;
-  $("veil").textContent = "Waiting for the first picture…";
+  $("veil").textContent = "Waiting for the first frame…";
   const address = new URL(location.href);
   address.searchParams.set("session", id);
   history.replaceState(null, "", address);
@@ -178,9 +178,9 @@ function stageState(session) {
   if (!reachable) return ["Connection lost, trying again", "bad"];
   if (ended || !session) return ["Closed", ""];
   if (session.status === "crashed") return ["The page has crashed", "bad"];
-  if (mine()) return control.paused ? ["You have control", "info"] : ["You have control; the agent is at work", "warn"];
-  if (control.holder_sid) return ["Somebody else has control", "warn"];
-  if (control.paused) return [session.busy ? "Pausing after this step" : control.waiting ? "Paused, the agent waits" : "Paused", "warn"];
+  if (mine()) return control.paused ? ["You have control", "info"] : ["You have control; the agent is running", "warn"];
+  if (control.holder_sid) return ["Someone else has control", "warn"];
+  if (control.paused) return [session.busy ? "Pausing after this step" : control.waiting ? "Paused, the agent is waiting" : "Paused", "warn"];
   if (session.status === "parked") return ["Asleep", ""];
   return ["Watching", "good"];
 }
@@ -220,13 +220,13 @@ function tellElsewhere({ title, url, owner, replica, there }) {
   put($("gonewhy"), `Its pictures can be seen, and it can be paused, only in the dashboard of process ${replica}. It is ${there} at ${url}.`);
   if ($("gonecalls").dataset.of !== owner) {
     $("gonecalls").dataset.of = owner;
-    $("gonecalls").replaceChildren("All that was called in its conversation: ", calls(owner));
+    $("gonecalls").replaceChildren("All calls in its conversation: ", calls(owner));
   }
 }
 
 function notice(session) {
-  const words = !reachable ? "" : ended || !session ? (screen.drawn ? "This session is closed. The picture is the last one." : "")
-    : session.status === "parked" ? "Unused for a while, so its pages were put away; the picture is the last one. It wakes with the agent's next call, or when you take control."
+  const words = !reachable ? "" : ended || !session ? (screen.drawn ? "This session is closed. Showing its last frame." : "")
+    : session.status === "parked" ? "Unused for a while, so its pages were unloaded. Showing the last frame. It wakes with the agent's next call, or when you take control."
     : session.status === "crashed" ? "The page has crashed; the agent's next navigation opens it again." : "";
   $("notice").hidden = !words;
   put($("notice"), words);

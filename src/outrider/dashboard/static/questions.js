@@ -20,7 +20,7 @@ const refresh = seldom(async () => {
     if (old.dataset.stamp === group.dataset.stamp) group.replaceWith(old);
     else if (isInUse(old)) keep(old, group);
   }
-  for (const old of place().querySelectorAll(".question")) if (!there.has(old.id) && isInUse(old)) toast("That question was answered elsewhere.");
+  for (const old of place().querySelectorAll(".question")) if (!there.has(old.id) && isInUse(old)) toast("That question has been answered elsewhere.");
   place().replaceWith(fresh);
   if (writing.isConnected && writing !== document.activeElement) { // a form that is moved loses the cursor
     writing.focus({ preventScroll: true });
