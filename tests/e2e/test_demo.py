@@ -112,7 +112,7 @@ async def test_without_an_internet_it_reads_this_machines_documents_and_quotes_t
     assert_an_agent_has_asked_and_answered(printed, "createSession", said, "Pydoc: module concurrent.futures.thread")
     assert "It is open. I take a look." in printed
     assert_a_report_was_made(printed)
-    assert re.search(r"order-tea ended right: 3 steps in [\d.]+ s, without a model\.", printed)
+    assert re.search(r"order-tea succeeded: 3 steps in [\d.]+ s, without a model\.", printed)
     assert "its id was 'who' and is 'customer'" in printed
     await assert_nothing_is_left(printed)
 

@@ -97,7 +97,7 @@ async def test_what_was_done_on_the_terminal_is_saved_run_tested_and_exported(te
         await terminal.read("browser", "close")
     assert again.returncode == 2
     assert json.loads(listed)["flows"][0]["parameters"] == ["name", "kind"]
-    assert "ended right: 4 steps" in ran
+    assert "succeeded: 4 steps" in ran
     assert wrong.returncode == 2
     assert (tested.returncode, tested.stderr.decode().strip()) == (0, "tea: ok")
     assert "text: ${name}" in shown

@@ -391,7 +391,7 @@ async def test_a_flow_is_a_step_and_its_stop_is_the_failure_of_the_evaluation(ho
             )
     assert right.structured_content["status"] == "success", right.content
     assert right.structured_content["steps"][0]["action"] == "flow order"
-    assert "ended right" in right.structured_content["steps"][0]["text"]
+    assert "succeeded" in right.structured_content["steps"][0]["text"]
     assert right.structured_content["artifacts"]["screenshots"] == 2
     assert "runFlow order: ok" in [each["summary"] for each in shown.structured_content["events"]]
     outcomes = [each.structured_content["steps"][0]["outcome"] for each in (stopped, secret, unknown)]

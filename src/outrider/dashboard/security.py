@@ -188,7 +188,9 @@ def _redirect_locally(connection: HTTPConnection, path: str) -> Response:
 
 
 def _build_refusal(code: str, hint: str, status: int = 403) -> Response:
-    return JSONResponse({"error": {"code": code, "message": "The dashboard refused this request.", "hint": hint}}, status)
+    return JSONResponse(
+        {"error": {"code": code, "message": "The dashboard refused this request.", "hint": hint}}, status
+    )
 
 
 def _get_path(scope: Scope) -> str:

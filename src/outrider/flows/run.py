@@ -86,7 +86,7 @@ class FlowRun:
 
     Attributes:
         steps: The steps that were done or left out, in order.
-        stop: Why it stopped; None where it ended right.
+        stop: Why it stopped; None where it succeeded.
         results: The rows of each extraction, by its name.
         files: The result that each file is for.
         notes: What a person should know.

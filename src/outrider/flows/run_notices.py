@@ -21,7 +21,7 @@ def build_notice(name: str, run: StoredRun) -> Notice:
     """Return the notice that tells how a run ended."""
     is_right = run.state == "done"
     # The message has words of the page, so the subject, which commands take as an argument, leaves it out.
-    outcome = f"ended right, {run.healed} elements had changed" if is_right else f"stopped at step {run.step or 'one'}"
+    outcome = f"succeeded, {run.healed} elements had changed" if is_right else f"stopped at step {run.step or 'one'}"
     ended = datetime.fromtimestamp(run.ended_at or run.started_at, UTC).isoformat(timespec="seconds")
     data = {"run": run.id, "flow": run.flow, "version": run.version, "step": run.step, "message": run.message}
     return Notice(

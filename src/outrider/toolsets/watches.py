@@ -134,7 +134,7 @@ async def web_watch(
     limit: Annotated[int, Field(ge=1, le=100)] = 20,
     offset: Annotated[int, Field(ge=0)] = 0,
 ) -> Result:
-    """Look again at a page, a search or values on a schedule, and list what has changed."""
+    """Check a page, a search or values on a schedule, and list what has changed."""
     caller = CallerWatches(watcher.engine, options, call.owner_folder)
     if action == "add":
         target = _build_target(url, query, fields)

@@ -60,6 +60,6 @@ async def test_flows_their_versions_and_each_step_of_a_run_are_shown(pages: Call
     assert '/picture"><img' in stopped
     assert (await pages(f"/flows/runs/{ids[0]}/picture")).startswith("\ufffdPNG")
     assert await pages(f"/flows/runs/{ids[1]}/picture") == "404"
-    assert "ended right" in right
+    assert "succeeded" in right
     assert "Why it stopped" not in right
     assert [await pages(path) for path in ("/flows/none", "/flows/runs/none")] == ["404", "404"]

@@ -1,4 +1,4 @@
-"""A flow that ended right, was changed, healed and stopped, and that runs by itself."""
+"""A flow that succeeded, was changed, healed and stopped, and that runs by itself."""
 
 from outrider.app import App
 

@@ -84,7 +84,7 @@ async def test_looks_changes_and_failures_are_listed_and_searched(home: Path):
 
         one = await site.show(f"/watches/{added[0]}")
         assert "The kettle costs 39 euros" in one
-        assert "2 looks" in one
+        assert "2 checks" in one
         other = await site.show(f"/watches/{added[1]}")
         assert "1 failure in a row" in other
 

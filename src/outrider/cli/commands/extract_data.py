@@ -32,7 +32,7 @@ async def command(
     max_pages: int,
     use_model: bool,
 ) -> None:
-    """Take values out of pages by a JSON schema. Exit code 1: some field has no value."""
+    """Extract values from pages by a JSON schema. Exit code 1: some field has no value."""
     arguments: dict[str, Any] = {"urls": list(urls), "output_schema": read_schema(schema), "max_pages": max_pages}
     arguments |= {"use_model": True} if use_model else {}
     async with open_app(load_settings((*sets, "boundary=false"))) as app:

@@ -88,7 +88,7 @@ def list_runs(name: str | None, options: CallOptions) -> None:
 def resume_flow(
     run: str, parameters: tuple[str, ...], *, from_step: str | None, unknown_step: str | None, options: CallOptions
 ) -> None:
-    """Go on with RUN, which stopped or whose process died, without doing a step twice.
+    """Resume RUN, which stopped or whose process died, without doing a step twice.
 
     Parameters that are secrets are not kept with a run: SECRET=? asks for one without showing it.
     """
@@ -101,7 +101,7 @@ def resume_flow(
 @click.option("--element", metavar="ELEMENT", help="Such as 'button \"Send\"' [default: the model chooses].")
 @add_call_options
 def repair_flow(run: str, element: str | None, options: CallOptions) -> None:
-    """Put another element into the step at which RUN stopped, as a new version of its flow.
+    """Use another element in the step where RUN stopped, as a new version of its flow.
 
     `outrider flow resume RUN` goes on with it. A step for which the model has chosen asks a person from then on.
     """
@@ -126,7 +126,7 @@ def schedule_flow(
     notify: tuple[str, ...],
     options: CallOptions,
 ) -> None:
-    """Let flow NAME run by itself at the times of a cron line.
+    """Run flow NAME on a cron schedule.
 
     The shared process, `outrider serve` and `outrider mcp` run it while they run. A time that passed without them is
     made up for by one run.
@@ -138,7 +138,7 @@ def schedule_flow(
 @command.command("schedules")
 @add_call_options
 def list_schedules(options: CallOptions) -> None:
-    """List the flows that run by themselves."""
+    """List the scheduled flows."""
     _call("listFlowSchedules", {}, options)
 
 
@@ -146,7 +146,7 @@ def list_schedules(options: CallOptions) -> None:
 @NAME_ARGUMENT
 @add_call_options
 def unschedule_flow(name: str, options: CallOptions) -> None:
-    """Let flow NAME run by itself no more."""
+    """Stop running flow NAME on a schedule."""
     _call("unscheduleFlow", {"name": name}, options)
 
 
@@ -214,7 +214,7 @@ def delete_flow(name: str, options: CallOptions) -> None:
 @add_settings_option
 @async_command
 async def approve_flow(name: str, sets: tuple[str, ...]) -> None:
-    """Show what flow NAME does, and let its steps with high stakes ask no more.
+    """Show what flow NAME does, and let its high-stakes steps run without asking.
 
     The approval holds for the files of the flow as they are now, with any parameters. Only a person at a terminal can
     give it.
@@ -235,7 +235,7 @@ async def approve_flow(name: str, sets: tuple[str, ...]) -> None:
 @add_settings_option
 @async_command
 async def unapprove_flow(name: str, sets: tuple[str, ...]) -> None:
-    """Let the steps of flow NAME ask again."""
+    """Make the steps of flow NAME ask again."""
     from outrider.cli.flow_approval import withdraw_approval
 
     was_approved = await withdraw_approval(load_settings(sets), name)

@@ -16,10 +16,10 @@ WATCH_ARGUMENT = click.argument("watch")
 
 @click.group(cls=HelpfulGroup)
 def command() -> None:
-    """Look again at pages, searches and values on a schedule, and show what has changed.
+    """Check pages, searches and values on a schedule, and show what has changed.
 
-    `outrider serve` looks while it runs, the shared process while a host is open or a watch is active. `outrider watch
-    run` looks once, for instance from cron.
+    `outrider serve` checks them while it runs, the shared process while a host is open or a watch is active. `outrider
+    watch run` checks them once, for instance from cron.
     """
 
 
@@ -88,7 +88,7 @@ def list_changes(watch: str | None, since: str | None, limit: int, wait: int | N
 @WATCH_ARGUMENT
 @add_call_options
 def look_at_watch(watch: str, options: CallOptions) -> None:
-    """Look at WATCH now and show what has changed."""
+    """Check WATCH now and show what has changed."""
     sys.exit(_call_tool({"action": "look", "id": watch}, options))
 
 
@@ -96,7 +96,7 @@ def look_at_watch(watch: str, options: CallOptions) -> None:
 @WATCH_ARGUMENT
 @add_call_options
 def pause_watch(watch: str, options: CallOptions) -> None:
-    """Let WATCH rest."""
+    """Pause WATCH."""
     sys.exit(_call_tool({"action": "pause", "id": watch}, options))
 
 
@@ -104,7 +104,7 @@ def pause_watch(watch: str, options: CallOptions) -> None:
 @WATCH_ARGUMENT
 @add_call_options
 def resume_watch(watch: str, options: CallOptions) -> None:
-    """Let WATCH look again, now for the first time."""
+    """Resume WATCH, and check it now."""
     sys.exit(_call_tool({"action": "resume", "id": watch}, options))
 
 
@@ -121,7 +121,7 @@ def remove_watch(watch: str, options: CallOptions) -> None:
 @add_settings_option
 @async_command
 async def run_watches(sets: tuple[str, ...], *, as_json: bool) -> None:
-    """Look once at all watches that are due, send the notices, and show what has changed.
+    """Check all watches that are due, send the notices, and show what has changed.
 
     Exit code 1: some could not be read.
     """

@@ -47,11 +47,12 @@ async def collect_latest(request: Request) -> list[LatestSection]:
         LatestSection(
             "library_playbooks", "Playbooks", "Workflows of assistants.", await _list_playbooks(request, services)
         ),
+        LatestSection("library_plans", "Plans", "Goals and todos of sessions.", await _list_plans(request, services)),
         LatestSection(
-            "library_plans", "Plans", "Goals and todos of sessions.", await _list_plans(request, services)
-        ),
-        LatestSection(
-            "library_states", "Browser states", "Saved sign-ins; only names are shown.", await _list_states(request, services)
+            "library_states",
+            "Browser states",
+            "Saved sign-ins; only names are shown.",
+            await _list_states(request, services),
         ),
         LatestSection(
             "library_screenshots",

@@ -41,7 +41,7 @@ async def clickElement(
     holdMs: int = 0,
     settle: Annotated[bool, Field(description="Wait for the effects")] = True,
 ) -> Result:
-    """Click once, exactly there; fails if something covers it."""
+    """Click an element; fails if something covers it."""
     if at is not None and len(at) != 2:
         raise InvalidInput("at: needs two numbers", hint="send [x, y], pixels from the element's top left corner")
     point = (at[0], at[1]) if at else None
@@ -161,7 +161,7 @@ async def answerDialog(
     accept: bool,
     text: Annotated[str | None, Field(description="For prompt()")] = None,
 ) -> str:
-    """Answer the open dialog, or else the next one, which would be dismissed."""
+    """Answer the open dialog, or the next one, which is dismissed otherwise."""
     async with translate_errors():
         session = browsers.get_session(call.session, sessionId)
         await session.control.gate.wait_until_open()

@@ -42,7 +42,7 @@ async def emulateDevice(
     headers: Annotated[dict[str, str] | None, Field(description="Sent to every site")] = None,
     reset: Annotated[bool, Field(description="First undo all emulation")] = False,
 ) -> Result:
-    """Emulate a device or conditions until reset; what is left out stays. Without arguments: what holds now."""
+    """Emulate a device or conditions until reset; omitted settings stay. Without arguments: show what is emulated."""
     async with translate_errors():
         session = browsers.get_session(call.session, sessionId)
         fields = _build_emulation_fields(session, device, viewport, locale, timezone, userAgent)

@@ -61,7 +61,7 @@ async def compareScreenshot(
 
 @browser_devtools.tool(title="Performance", open_world=True, untrusted=True, timeout=60)
 async def measurePerformance(browsers: Browsers, options: ToolOptions, call: Call, /, sessionId: str) -> Result:
-    """Measure how the page has loaded: milestones, Web Vitals, long tasks and the slowest resources."""
+    """Measure how the page loaded: milestones, Web Vitals, long tasks and the slowest resources."""
     from outrider.browser.devtools.performance import measure_performance
 
     async with use_page(browsers, call, sessionId) as active:

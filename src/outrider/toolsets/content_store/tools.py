@@ -75,7 +75,7 @@ async def createStore(
     name: Annotated[str | None, Field(max_length=200)] = None,
     description: Annotated[str | None, Field(max_length=2_000)] = None,
 ) -> CreatedStore:
-    """Create another store, e.g. for one subject. addContent works without."""
+    """Create another store, e.g. for one subject. addContent needs none."""
     metadata = metadata or StoreMetadata()
     store = await stores.create_store(call, name or metadata.name, description or metadata.description)
     return CreatedStore(
@@ -239,7 +239,7 @@ async def deleteContent(stores: ContentStores, call: Call, /, content_id: Conten
 
 @content_store.tool(title="Describe a store")
 async def getStoreInfo(stores: ContentStores, call: Call, /, store_id: StoreId = None) -> StoreInfo:
-    """Show how much a store has, and since when."""
+    """Show a store's size, number of texts and dates."""
     return StoreInfo.from_store(await stores.get_store(call, store_id), semantic=stores.has_semantic_search)
 
 

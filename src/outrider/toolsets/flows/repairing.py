@@ -78,7 +78,7 @@ async def repairFlow(
         str | None, Field(max_length=500, description='Such as button "Send order"; default: the model chooses')
     ] = None,
 ) -> Result:
-    """Put another element into the step at which a run stopped; the flow gets a new version."""
+    """Use another element in the step where a run stopped; saves a new version of the flow."""
     run = await runs.load_run(call, runId)
     if not is_element_missing(run):
         why = f"{run.state} ({run.message.partition(':')[0]})" if run.state == "stopped" else run.state

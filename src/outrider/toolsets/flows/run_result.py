@@ -60,7 +60,7 @@ def build_run_result(
         lines += _describe_rows(tool_options, run, flow.origins[0])
     if run.stop is None:
         data |= {"files": list(run.files)} if run.files else {}
-        head = f"{flow.name} ended right: {len(run.steps)} steps in {run.seconds:.1f} s, without a model."
+        head = f"{flow.name} succeeded: {len(run.steps)} steps in {run.seconds:.1f} s, without a model."
         return Result((TextBlock("\n".join([head, *lines])),), data=data)
     error = _build_stop_error(program, run.stop, run_id, session.id if session else "")
     if picture_url:

@@ -29,7 +29,7 @@ async def scheduleFlow(
     stateId: Annotated[str | None, Field(description="Saved sign-in")] = None,
     notify: Annotated[list[str] | None, Field(max_length=10, description="Notices that the operator set up")] = None,
 ) -> Result:
-    """Run a flow at the times of a cron line, in place of its earlier schedule."""
+    """Run a flow on a cron schedule, which replaces its earlier one."""
     _require_person(call, f"{name} at {cron}" + (f" with the sign-in {stateId!r}" if stateId else ""))
     engine = scheduler.engine
     options = {"stateId": stateId, "waitSeconds": 10.0}
@@ -58,7 +58,7 @@ async def scheduleFlow(
 
 @flows.tool(title="List schedules of flows", viewers=True)
 async def listFlowSchedules(scheduler: FlowScheduler, call: Call, /) -> Result:
-    """List the flows that run by themselves, and when."""
+    """List the scheduled flows and their times."""
     found = await scheduler.engine.schedules.list_schedules(call)
     lines = [_format_schedule(each) for each in found]
     text = "\n".join(lines) or "No flow has a schedule: scheduleFlow adds one."
@@ -67,7 +67,7 @@ async def listFlowSchedules(scheduler: FlowScheduler, call: Call, /) -> Result:
 
 @flows.tool(effect="act", stake="low", title="Unschedule a flow")
 async def unscheduleFlow(scheduler: FlowScheduler, call: Call, /, name: FlowName) -> str:
-    """Let a flow run by itself no more; its runs stay listed."""
+    """Stop running a flow on a schedule; its runs stay listed."""
     flow = require_flow_name(name)
     if not await scheduler.engine.schedules.remove_schedule(call, flow):
         raise NotFound(f"name: {flow} has no schedule", hint="listFlowSchedules names those that have")

@@ -155,10 +155,10 @@ async def resumeFlow(
     ] = None,
     parameters: Annotated[dict[str, Any] | None, Field(description="Only its secrets, which are not kept")] = None,
 ) -> Result:
-    """Go on with a run that stopped or whose process died; no step is done twice."""
+    """Resume a run that stopped or whose process died; no step is done twice."""
     run = await services.runs.load_run(call, runId)
     if run.state == "done":
-        raise InvalidInput(f"runId: {run.id} has ended right", hint="runFlow starts a new run")
+        raise InvalidInput(f"runId: {run.id} has succeeded", hint="runFlow starts a new run")
     if not run.sources:
         raise InvalidInput(f"runId: {run.id} could not load its flow", hint=f"correct {run.flow}, then use runFlow")
     options = run.options

@@ -118,7 +118,7 @@ async def web_extract(
         bool, Field(description="Let the configured model read what tables and labels lack; costs tokens")
     ] = False,
 ) -> ExtractedValues:
-    """Take values out of pages by a JSON schema; each with the quote and place it is from."""
+    """Extract values from pages by a JSON schema, each with its quote and place."""
     from outrider.pages.values.value_fields import build_plan
 
     plan = build_plan(output_schema)
