@@ -26,7 +26,7 @@ CLUMSY_CALLS: dict[str, list[tuple[Any, dict[str, Any] | None]]] = {
         ({"query": "tea", "mode": "video"}, None),
         ({}, None),
         ({"raw": '{"query": "tea"'}, None),
-        ({"query": "tea", "safe": True}, None),
+        ({"query": "tea", "safe": True}, {"query": "tea"}),
     ],
     "web_fetch": [
         ({"uri": UNREACHABLE_URL}, U),
@@ -86,7 +86,7 @@ CLUMSY_CALLS: dict[str, list[tuple[Any, dict[str, Any] | None]]] = {
         (S | {"css_selector": "#go", "clicks": "2"}, S | {"selector": "#go", "clicks": 2}),
         (S | {"selector": "#go", "at": "[3, 4]"}, S | {"selector": "#go", "at": [3, 4]}),
         (S | {"target": "e3", "settle": "false", "at": None}, S | {"selector": "e3", "settle": False}),
-        (S | {"ref": "e3", "element": "the button"}, None),
+        (S | {"ref": "e3", "element": "the button"}, S | {"selector": "e3"}),
         ({"ref": "e3"}, None),
         (S, None),
         (S | {"selector": "#go", "button": "upper"}, None),
@@ -129,7 +129,7 @@ CLUMSY_CALLS: dict[str, list[tuple[Any, dict[str, Any] | None]]] = {
     "waitFor": [
         (S | {"text": "Done", "timeout": "3"}, S | {"text": "Done", "seconds": 3}),
         (S | {"selector": None, "time": 1, "text": "Done"}, S | {"text": "Done", "seconds": 1}),
-        (S | {"text": "Done", "seconds": 5000}, None),
+        (S | {"text": "Done", "seconds": 5000}, S | {"text": "Done", "seconds": 60}),
     ],
     "answerDialog": [(S | {"accept": "yes", "value": None}, S | {"accept": True})],
     "snapshotPage": [
@@ -164,8 +164,8 @@ CLUMSY_CALLS: dict[str, list[tuple[Any, dict[str, Any] | None]]] = {
         ({"filename": "a.txt", "start": "2", "end": "3"}, {"path": "a.txt", "start_line": 2, "end_line": 3}),
         ({"path": ["a.txt"], "numbered": "true"}, {"path": "a.txt", "numbered": True}),
         ({"path": "a.txt", "startLine": None, "endLine": None}, {"path": "a.txt"}),
-        ({"path": "a.txt", "limit": 50}, None),
-        ({"path": "a.txt", "start_line": 0}, None),
+        ({"path": "a.txt", "limit": 50}, {"path": "a.txt", "start_line": 1, "end_line": 50}),
+        ({"path": "a.txt", "start_line": 0}, {"path": "a.txt", "start_line": 1}),
     ],
     "write_file": [
         ({"file_path": "a.txt", "text": "hi"}, {"path": "a.txt", "content": "hi"}),
@@ -173,7 +173,7 @@ CLUMSY_CALLS: dict[str, list[tuple[Any, dict[str, Any] | None]]] = {
         ({"path": "a.txt", "content": "x", "mode": "A"}, {"path": "a.txt", "content": "x", "mode": "a"}),
         ({"path": "a.txt", "file_text": "x", "expected_sha256": None}, {"path": "a.txt", "content": "x"}),
         ({"path": "a.txt"}, None),
-        ({"path": "a.txt", "content": "x", "mode": "append"}, None),
+        ({"path": "a.txt", "content": "x", "mode": "append"}, {"path": "a.txt", "content": "x", "mode": "a"}),
     ],
     "replace_text_in_file": [
         (
@@ -233,8 +233,8 @@ CLUMSY_CALLS: dict[str, list[tuple[Any, dict[str, Any] | None]]] = {
         ({"source": "1 + 1"}, {"code": "1 + 1"}),
         ({"script": "1", "timeout": "30"}, {"code": "1", "timeout": 30}),
         ({"raw": '{"code": "1", "run_mode": null}'}, {"code": "1"}),
-        ({"code": "1", "timeout": "30s"}, None),
-        ({"code": "1", "timeout": 900}, None),
+        ({"code": "1", "timeout": "30s"}, {"code": "1", "timeout": 30}),
+        ({"code": "1", "timeout": 900}, {"code": "1", "timeout": 300}),
     ],
     "execute_shell": [
         ({"cmd": "true"}, {"command": "true"}),
@@ -265,7 +265,7 @@ CLUMSY_CALLS: dict[str, list[tuple[Any, dict[str, Any] | None]]] = {
         ({"todo": "Write tests", "priority": "HIGH"}, {"name": "Write tests", "priority": "high"}),
         ({"name": "Write tests", "priority": None, "after": None}, {"name": "Write tests"}),
         ({"task": "Write tests", "dependsOn": []}, {"name": "Write tests", "after": []}),
-        ({"name": "Write tests", "priority": "urgent"}, None),
+        ({"name": "Write tests", "priority": "urgent"}, {"name": "Write tests", "priority": "high"}),
     ],
     "mark_todo": [
         ({"todo_id": "1"}, {"id": 1}),
@@ -318,7 +318,7 @@ CLUMSY_CALLS: dict[str, list[tuple[Any, dict[str, Any] | None]]] = {
     "hybridSimilaritySearch": [
         ({"question": "what is tea?", "top_k": 3}, {"query": "what is tea?", "options": {"top_n": 3}}),
         ({"query": "tea", "options": '{"neighbours": "1"}'}, {"query": "tea", "options": {"neighbours": 1}}),
-        ({"query": "tea", "options": {"top_n": 500}}, None),
+        ({"query": "tea", "options": {"top_n": 500}}, {"query": "tea", "options": {"top_n": 100}}),
     ],
     "listContent": [
         ({"limit": "5", "offset": 0}, {"pagination": {"limit": 5, "offset": 0}}),
@@ -345,7 +345,7 @@ CLUMSY_CALLS: dict[str, list[tuple[Any, dict[str, Any] | None]]] = {
     "agent_run": [({"run_id": "r1", "timeout": "1"}, {"runId": "r1", "waitSeconds": 1})],
     "cancel_agent_run": [({"id": "r1"}, {"runId": "r1"})],
     "get_run_events": [
-        ({"limit": 5, "types": "console"}, None),
+        ({"limit": 5, "types": "console"}, {"last_n": 5, "event_types": ["console"]}),
         ({"last": "5", "event_types": "Console, network"}, {"last_n": 5, "event_types": ["console", "network"]}),
         ({"run_id": "none", "has_error": "true"}, {"session_id": "none", "has_error": True}),
     ],

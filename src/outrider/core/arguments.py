@@ -12,9 +12,17 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from outrider.core.argument_errors import Place, describe_conflict, explain_problems
-from outrider.core.argument_repair import repair_value
+from outrider.core.argument_repair import pair_items, repair_value
 from outrider.core.errors import InvalidInput
-from outrider.core.parameter_names import find_parameter, has_lenient_object, list_declared_names, map_nested_models
+from outrider.core.field_groups import is_number
+from outrider.core.parameter_names import (
+    find_parameter,
+    has_lenient_object,
+    list_declared_names,
+    map_nested_models,
+    normalize_name,
+)
+from outrider.core.unknown_fields import UnknownFields
 
 RAW_ARGUMENT = "raw"  # the one argument in which hosts wrap text that they could not parse
 WRAPPER_NAMES = (RAW_ARGUMENT, "arguments", "args", "input", "params", "parameters")
@@ -22,6 +30,8 @@ WRAPPER_NAMES = (RAW_ARGUMENT, "arguments", "args", "input", "params", "paramete
 FILE_PARAMETER = re.compile(
     r"path|file|folder|glob|pattern|dir(?:_|$)|state_?id|(?:package|display)_name", re.IGNORECASE
 )
+# Some tools take a reference and, beside it, the element's description for people; the reference counts.
+EXACT_NAMES = ("ref", "uid", "elementref", "targetref", "startref", "endref")
 JSON_TYPE_NAMES = {list: "array", tuple: "array", str: "string", bool: "boolean", NoneType: "null"}  # else a number
 
 
@@ -79,13 +89,25 @@ def validate_arguments(model: type[BaseModel], name: str, arguments: object) -> 
 
 
 def read_arguments(
-    model: type[BaseModel], name: str, arguments: object, defaults: Mapping[str, str] | None = None
+    model: type[BaseModel],
+    name: str,
+    arguments: object,
+    defaults: Mapping[str, str] | None = None,
+    *,
+    ignores_unknown: bool = False,
 ) -> ReadArguments:
     """Return the arguments of a model's call, whichever usual way they are written.
 
     Null means "left out". Any spelling of a parameter, usual other names, fields outside the object that they
     belong to, and values in a near type are understood; a name or value that could mean two things is not.
     Raises InvalidInput, which lists the wrong fields with their remedies.
+
+    Args:
+        model: The tool's parameters.
+        name: The tool's name, for errors.
+        arguments: What was sent: an object, its JSON text, or nothing.
+        defaults: Values of parameters that were left out.
+        ignores_unknown: Leave out, with a note, what the tool does not have; for tools that change nothing.
     """
     parsed = parse_arguments(arguments)
     for field, value in parsed.items():
@@ -97,7 +119,7 @@ def read_arguments(
     if None not in parsed.values() and is_complete and not has_lenient_object(model):
         with suppress(ValidationError):  # else it is read more carefully
             return ReadArguments(model.model_validate(parsed), parsed)
-    reader = _ArgumentReader(name)
+    reader = _ArgumentReader(name, ignores_unknown=ignores_unknown)
     named = reader.rename_fields(model, reader.unwrap_arguments(model, parsed))
     left_out = {parameter: value for parameter, value in (defaults or {}).items() if named.get(parameter) is None}
     return reader.validate_repaired(model, named | left_out)
@@ -106,8 +128,9 @@ def read_arguments(
 class _ArgumentReader:
     """Reads the arguments of one call, and remembers how they were written."""
 
-    def __init__(self, tool: str) -> None:
+    def __init__(self, tool: str, *, ignores_unknown: bool = False) -> None:
         self._tool = tool
+        self._ignores_unknown = ignores_unknown
         self._notes: list[str] = []
         self._spellings: dict[Place, str] = {}  # by place the name that was written there
 
@@ -148,17 +171,30 @@ class _ArgumentReader:
                 continue
             if parameter is None:
                 unknown[spelling] = value
-                continue
-            here = (*place, parameter)
-            meant = self._rename_nested(model, parameter, value, here)
-            if parameter in renamed and renamed[parameter] != meant:
-                raise describe_conflict(self._tool, here, self._spellings[here], spelling)
-            renamed[parameter], self._spellings[here] = meant, spelling
-            if spelling != parameter and spelling not in list_declared_names(model, parameter):
-                self._notes.append(f"{spelling} as {parameter}")
-        for spelling, value in unknown.items():
-            self._place_unknown_field(model, renamed, spelling, value)
-        return renamed
+            else:
+                self._rename_field(model, renamed, (*place, parameter), (spelling, value))
+        for spelling in list(unknown):
+            self._place_unknown_field(model, renamed, spelling, unknown)
+        if unknown and model.model_config.get("extra") == "forbid" and all(isinstance(each, str) for each in unknown):
+            UnknownFields(model, renamed, unknown, self._notes).understand(ignores_rest=self._ignores_unknown)
+        return renamed | unknown
+
+    def _rename_field(
+        self, model: type[BaseModel], renamed: dict[str, Any], here: Place, sent: tuple[str, Any]
+    ) -> None:
+        """Put a field under its own name. Raises InvalidInput if that was sent with another value."""
+        parameter, (spelling, value) = str(here[-1]), sent
+        meant = self._rename_nested(model, parameter, value, here)
+        if normalize_name(spelling) == "timeout" and is_number(value) and value >= 1_000:
+            meant = value // 1000  # no call waits for a thousand seconds
+            self._notes.append(f"{spelling} in milliseconds")
+        if parameter in renamed and renamed[parameter] != meant and normalize_name(spelling) not in EXACT_NAMES:
+            if normalize_name(self._spellings[here]) in EXACT_NAMES:
+                return
+            raise describe_conflict(self._tool, here, self._spellings[here], spelling)
+        renamed[parameter], self._spellings[here] = meant, spelling
+        if spelling != parameter and spelling not in list_declared_names(model, parameter):
+            self._notes.append(f"{spelling} as {parameter}")
 
     def _rename_nested(self, model: type[BaseModel], parameter: str, value: Any, place: Place) -> Any:
         """Return an object, or a list of objects, with the fields' own names; anything else as it is."""
@@ -171,8 +207,11 @@ class _ArgumentReader:
             except (ValueError, RecursionError):
                 return value
             self._notes.append(f"the JSON text of {parameter}")
+        if is_number(value):
+            numbers = [name for name, field in nested.model_fields.items() if field.annotation is int]
+            return {numbers[0]: value} if len(numbers) == 1 else value
         if isinstance(value, dict):
-            return self.rename_fields(nested, value, place)
+            return pair_items(model, parameter, nested, value) or self.rename_fields(nested, value, place)
         if isinstance(value, list):
             return [
                 self.rename_fields(nested, each, (*place, number)) if isinstance(each, dict) else each
@@ -181,17 +220,16 @@ class _ArgumentReader:
         return value
 
     def _place_unknown_field(
-        self, model: type[BaseModel], arguments: dict[str, Any], spelling: str, value: Any
+        self, model: type[BaseModel], arguments: dict[str, Any], spelling: str, unknown: dict[str, Any]
     ) -> None:
-        """Put a field into the only object that has it; else leave it, so that validation refuses it."""
+        """Put a field into the only object that has it; else leave it."""
         places: list[tuple[str, str]] = []
         for parameter, nested in map_nested_models(model).items():
             inner = find_parameter(nested, spelling) if isinstance(spelling, str) else None
             if inner is not None and isinstance(arguments.get(parameter, {}), dict):
                 places.append((parameter, inner))
         if len(places) != 1 or places[0][1] in arguments.get(places[0][0], {}):
-            arguments[spelling] = value
             return
         [(parameter, inner)] = places
-        arguments[parameter] = arguments.get(parameter, {}) | {inner: value}
+        arguments[parameter] = arguments.get(parameter, {}) | {inner: unknown.pop(spelling)}
         self._notes.append(f"{spelling} as {parameter}.{inner}")

@@ -117,7 +117,8 @@ class Tool:
 
         `defaults` stand for parameters that are left out. Raises InvalidInput.
         """
-        return read_arguments(self.parameters, self.name, arguments, defaults)
+        is_reading = self.effect == "read" or (self.effect == "write" and self.untrusted)
+        return read_arguments(self.parameters, self.name, arguments, defaults, ignores_unknown=is_reading)
 
     def is_private(self, name: str) -> bool:
         """Return whether an argument may be a password: in any spelling of a private parameter, or inside a wrapper."""

@@ -124,8 +124,8 @@ def test_a_tool_without_parameters_says_so():
 
 
 def test_a_wrong_value_is_named_with_the_reason_the_value_and_the_field_to_correct():
-    error = refused({"query": "tea", "count": 11})
-    assert error.message == "find: count: Input should be less than or equal to 10 (got 11)"
+    error = refused({"query": "tea", "count": -1})
+    assert error.message == "find: count: Input should be greater than or equal to 1 (got -1)"
     assert error.hint == "correct 'count'"
 
 
@@ -263,7 +263,8 @@ MISTAKES: list[tuple[dict[str, Any], str, str]] = [
         'send replacements like [{"start_line": 1, "new_content": "…"}]',
     ),
     ({"replacements": [{"start_line": 1, "colour": 2}]}, "replacements[0].colour: no such parameter", "start_line"),
-    ({"sessions": ["a", "b"], "query": 4.5}, "sessions: no such parameter", "sessionId"),
+    ({"sessions": ["a", "b"], "query": 4.5}, "sessions: Input should be a valid string", "correct 'sessionId'"),
+    ({"colour": "red", "query": 4.5}, "colour: no such parameter", "sessionId"),
 ]
 
 

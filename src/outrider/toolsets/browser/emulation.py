@@ -8,6 +8,7 @@ from pydantic import Field
 from outrider.browser.session.browsers import Browsers
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput
+from outrider.core.parameter_names import OtherNames
 from outrider.core.result import Result, TextBlock
 from outrider.toolsets.browser.network import browser_devtools
 from outrider.toolsets.browser.results import escape_line, take_notes, translate_errors, use_page
@@ -71,7 +72,7 @@ async def manageStorage(
     sessionId: str,
     area: Literal["cookies", "localStorage", "sessionStorage"] = "cookies",
     action: Literal["list", "set", "delete", "clear"] = "list",
-    name: Annotated[str, Field(max_length=1_000)] = "",
+    name: Annotated[str, Field(max_length=1_000), OtherNames(("key",))] = "",
     value: Annotated[str, Field(max_length=100_000)] = "",
     maxAgeSeconds: Annotated[int | None, Field(ge=0, description="Of a cookie")] = None,
 ) -> Result:
