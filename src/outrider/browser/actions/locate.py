@@ -1,5 +1,6 @@
 """Locate the element of a selector or reference, and a point where a press reaches it."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,18 +35,19 @@ class ElementQuery:
 
 
 def parse_element_query(text: str) -> ElementQuery:
-    """Parse a reference (`e12`, `ref=e12`, `[e12]`) or a selector (CSS, `text=Save`, `button=Save`).
+    """Parse a reference (`e12`, `ref=e12`, `[e12]`) or a selector (CSS, XPath, `text=Save`, `button=Save`, a name).
 
     Raises InvalidInput if it is empty.
     """
     prefixes = ("ref=", "@", "css=")
-    plain = text.strip()
+    plain = re.sub(r"^([`'\"])(.*)\1$", r"\2", text.strip(), flags=re.DOTALL).strip()
     if not plain:
         hint = "give a CSS selector, text=… or a ref from a snapshot"
         raise InvalidInput("selector: is empty", code="invalid_selector", hint=hint)
-    bare = plain.strip("[]<>") if REF_PATTERN.fullmatch(plain.strip("[]<>")) else plain
-    for prefix in prefixes:
+    bare = plain
+    for prefix in ("[", "<", *prefixes):
         bare = bare.removeprefix(prefix)
+    bare = bare.rstrip("]>") if REF_PATTERN.fullmatch(bare.rstrip("]>")) else plain.removeprefix("css=")
     return ElementQuery(plain, ref=bare) if REF_PATTERN.fullmatch(bare) else ElementQuery(plain, selector=bare)
 
 

@@ -60,6 +60,7 @@ function resolveSelector(selector, within = "") {
     found = filterByRow(found.filter(isVisible), within);
     if (!found.length) return { failure: explainOtherRow(selector, within) };
   }
+  if (!found.length) found = findNamed(selector);
   if (found.length === 1) return { element: found[0] };
   if (!found.length) return { failure: explainNotFound(selector) };
   const seen = found.filter(isVisible);
@@ -69,6 +70,8 @@ function resolveSelector(selector, within = "") {
 function queryDeep(selector) {
   const wanted = parseTextSelector(selector);
   if (wanted) return findByText(wanted);
+  const path = /^(?:xpath=)?(\(*\.?\/.*)$/s.exec(selector);
+  if (path) return evaluatePath(path[1]);
   const direct = [...document.querySelectorAll(selector)];
   if (direct.length) return direct;
   const found = [];
@@ -79,10 +82,26 @@ function queryDeep(selector) {
   return found;
 }
 
+function evaluatePath(path) {
+  const result = Document.prototype.evaluate.call(document, path, document, null, XPathResult.ORDERED_NODE_SNAPSHOT_TYPE);
+  const found = [];
+  for (let place = 0; place < result.snapshotLength; place++) {
+    if (isElement(result.snapshotItem(place))) found.push(result.snapshotItem(place));
+  }
+  return found;
+}
+
+// Words that no element is called by CSS, and one control is called on the page: `Send order`, or a field's label.
+function findNamed(selector) {
+  if (!/^[\p{L}\p{N}][^#.[\]>:=*"\\/{}()]{0,100}$/u.test(selector)) return [];
+  const name = toComparable(selector);
+  return listCandidates().filter((element) => toComparable(computeName(element)) === name && isVisible(element));
+}
+
 function hintForSelector(selector) {
   const text = /:(?:contains|has-text|text)\(\s*['"]?([^'")]+)/.exec(selector);
   if (text) return `CSS cannot search by text: use text=${plainLine(text[1])}`;
-  if (/^\/|^\(\/|^xpath=/.test(selector)) return "XPath is not accepted: use a CSS selector or a ref from a snapshot";
+  if (/^\/|^\(\/|^xpath=/.test(selector)) return "check the XPath, or use a ref from a snapshot";
   const id = /#(\d[\w-]*)/.exec(selector);
   if (id) return `an id that begins with a digit is written [id="${id[1]}"]`;
   return "check brackets and quotes, or use a ref from a snapshot";

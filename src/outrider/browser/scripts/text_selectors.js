@@ -3,11 +3,22 @@
 // Returns what such a selector asks for; null if it is CSS.
 function parseTextSelector(selector) {
   const [, kind, rest] = /^\s*([a-z-]+)\s*=\s*(\S.*)$/s.exec(selector) || [];
-  if (!kind) return null;
+  if (!kind) return parseForeignSelector(selector.trim());
   if (kind === "text") return { role: "", ...parseWantedText(rest) };
   if (kind !== "role") return SELECTOR_ROLES.has(kind) ? { role: shortRoleName(kind), ...parseWantedText(rest) } : null;
   const [, role, name = ""] = /^["']?([a-z]+)["']?\s*(?:\[\s*name\s*=\s*(.*?)\s*\]|(.*))$/s.exec(rest)?.filter((each) => each !== undefined) || [];
   return role ? { role: shortRoleName(role), ...parseWantedText(name) } : null;
+}
+
+// How Playwright and jQuery search for a text: `button:has-text("Save")`, `getByText("Save")`,
+// `getByRole("button", { name: "Save" })`.
+function parseForeignSelector(selector) {
+  const inTag = /^([a-z][a-z0-9]*|\*)?:(?:has-text|text|text-is|contains)\(\s*["']?([^"'()]+)["']?\s*\)$/.exec(selector);
+  if (inTag) return { role: { a: "link", button: "button" }[inTag[1]] || "", text: toComparable(inTag[2]), exact: false };
+  const byText = /^(?:page\.)?getByText\(\s*["']([^"'()]+)["'][^()]*\)$/.exec(selector);
+  if (byText) return { role: "", text: toComparable(byText[1]), exact: false };
+  const byRole = /^(?:page\.)?getByRole\(\s*["']([a-z]+)["']\s*,\s*\{\s*name:\s*["']([^"']+)["'][^{}]*\}\s*\)$/.exec(selector);
+  return byRole ? { role: shortRoleName(byRole[1]), text: toComparable(byRole[2]), exact: false } : null;
 }
 
 function isTextSelector(selector) {

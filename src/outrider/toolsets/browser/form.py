@@ -7,6 +7,7 @@ from pydantic import BaseModel, Field
 from outrider.browser.session.browsers import Browsers
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput
+from outrider.core.parameter_names import OtherNames
 from outrider.core.result import Result
 from outrider.toolsets.browser.results import build_action_result, use_page
 from outrider.toolsets.browser.sessions import browser
@@ -16,7 +17,7 @@ from outrider.toolsets.options import ToolOptions
 class FormField(BaseModel):
     """A field and the value that it gets."""
 
-    selector: str
+    selector: Annotated[str, OtherNames(("name", "label", "field"))]
     value: str | bool | float | list[str]
 
 

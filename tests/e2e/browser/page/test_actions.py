@@ -490,6 +490,13 @@ async def test_elements_are_found_by_their_text_or_by_role_and_name(visit: OpenF
         ("text=milk", "n"),
         ("textbox=Street", "i"),
         ("link=Within", "host"),
+        ("button:has-text('Save as')", "c"),
+        ("getByText('Buy milk')", "n"),
+        ("getByRole('button', { name: 'Save as' })", "c"),
+        ("//ul/li[1]", "l"),
+        ("`#b`", "b"),
+        ("Street", "i"),
+        ("save as", "c"),
     ):
         await on.pointer.click(selector)
         assert (await on.read_log())[-1] == clicked, selector
