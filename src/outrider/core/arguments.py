@@ -120,9 +120,13 @@ def read_arguments(
         with suppress(ValidationError):  # else it is read more carefully
             return ReadArguments(model.model_validate(parsed), parsed)
     reader = _ArgumentReader(name, ignores_unknown=ignores_unknown)
-    named = reader.rename_fields(model, reader.unwrap_arguments(model, parsed))
-    left_out = {parameter: value for parameter, value in (defaults or {}).items() if named.get(parameter) is None}
-    return reader.validate_repaired(model, named | left_out)
+    try:
+        is_endless = len(parsed) > 1_000  # no tool has so many: that is no slip
+        named = parsed if is_endless else reader.rename_fields(model, reader.unwrap_arguments(model, parsed))
+        left_out = {parameter: value for parameter, value in (defaults or {}).items() if named.get(parameter) is None}
+        return reader.validate_repaired(model, named | left_out)
+    except RecursionError:
+        raise InvalidInput(f"{name}: the arguments are nested too deeply", hint="send them as text") from None
 
 
 class _ArgumentReader:

@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
 
+from outrider.core.argument_errors import shorten_text
 from outrider.core.field_groups import GROUP_READERS
 from outrider.core.parameter_names import find_parameter, normalize_name
 
@@ -134,14 +135,14 @@ class UnknownFields:
                 continue
             del self._unknown[spelling]
             self._given.update(understood[0])
-            self._notes.extend([understood[1].format(spelling[:40])] if understood[1] else [])
+            self._notes.extend([understood[1].format(shorten_text(spelling, 40))] if understood[1] else [])
         self._take_only_text()
         for spelling, value in list(self._unknown.items()) if ignores_rest else ():
             if not isinstance(value, dict) and not get_close_matches(
                 spelling[:100], list(self._model.model_fields), n=1, cutoff=0.75
             ):
                 del self._unknown[spelling]
-                self._notes.append(f"without {spelling[:40]}")
+                self._notes.append(f"without {shorten_text(spelling, 40)}")
 
     def _open_objects(self) -> None:
         """Take the fields out of an object in which all of them are parameters."""
@@ -155,7 +156,7 @@ class UnknownFields:
             harmless = all(self._read_field(normalize_name(str(name)), each) is not None for name, each in rest.items())
             if known and harmless and not known.keys() & self._given.keys():
                 self._given.update(known)
-                self._notes.append(f"the fields of {spelling[:40]}")
+                self._notes.append(f"the fields of {shorten_text(spelling, 40)}")
                 del self._unknown[spelling]
 
     def _read_groups(self) -> None:
@@ -259,7 +260,7 @@ class UnknownFields:
         if missing[0] == "url" and not {".", ":"} & set(self._unknown[texts[0]]):
             return
         self._given[missing[0]] = self._unknown.pop(texts[0])
-        self._notes.append(f"{texts[0][:40]} as {missing[0]}")
+        self._notes.append(f"{shorten_text(texts[0], 40)} as {missing[0]}")
 
 
 def list_field_choices(annotation: Any) -> tuple[Any, ...]:
