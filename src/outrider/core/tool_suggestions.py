@@ -31,8 +31,15 @@ def suggest_tools(name: str, offered: Collection[str], usual_names: Mapping[str,
     """
     max_listed_chars = 240
     bare = re.sub(r"^mcp__.*?__", "", name)
-    wanted = normalize_name(bare)
-    known = [each for each in offered if wanted in map(normalize_name, (each, *usual_names.get(each, "").split()))]
+    wanted = {normalize_name(bare), _normalize_without_product(bare)}
+    known = [
+        each
+        for each in offered
+        if any(
+            wanted & {normalize_name(usual), _normalize_without_product(usual)}
+            for usual in (each, *usual_names.get(each, "").split())
+        )
+    ]
     words = _split_words(bare)
     shared = {each: len(words & _split_words(each)) / len(words | _split_words(each)) for each in offered}
     similar = sorted((each for each in offered if shared[each] >= 0.5), key=lambda each: -shared[each])
@@ -54,6 +61,12 @@ def remove_tool_names(hint: str, withheld: Collection[str]) -> str:
         return hint
     clauses = [clause for clause in re.split(r"(?<=[;,]) ", hint) if names.isdisjoint(re.findall(r"\w+", clause))]
     return " ".join(clauses).removesuffix(";").removesuffix(",") or "choose another tool of those that you have"
+
+
+def _normalize_without_product(name: str) -> str:
+    """Return a name without the product or part that other servers put before it: `puppeteer_click`."""
+    products = "brave|browser|desktop|exa|firecrawl|fs|page|perplexity|playwright|puppeteer|selenium|tavily"
+    return normalize_name(re.sub(rf"^(?:{products})[_-]", "", name))
 
 
 def _split_words(name: str) -> set[str]:

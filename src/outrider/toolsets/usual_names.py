@@ -21,12 +21,14 @@ USUAL_TOOL_NAMES: dict[str, dict[str, str]] = {
         "createSession": "browser_open open_browser launch_browser new_session open_session start_session",
         "closeSession": "browser_close close_browser end_session",
         "listSessions": "list_browsers get_sessions",
-        "manageTabs": "browser_tabs browser_tab_new browser_tab_close browser_tab_select switch_tab new_tab",
+        "manageTabs": "browser_tabs browser_tab_new browser_tab_close browser_tab_select "
+        "switch_tab new_tab close_tab list_tabs list_pages select_page new_page",
         "snapshotPage": "browser_snapshot snapshot get_snapshot accessibility_snapshot take_snapshot",
         "takeScreenshot": "browser_take_screenshot browser_screenshot screenshot capture_screenshot",
         "extractPageContent": "get_page_content page_content extract_content get_text browser_get_content",
         "extractInteractable": "get_elements list_elements find_elements interactive_elements",
-        "readLogs": "browser_console_messages browser_network_requests console_logs get_logs network_logs",
+        "readLogs": "browser_console_messages browser_network_requests console_logs "
+        "get_logs network_logs list_console_messages",
         "inject_javascript": "browser_evaluate evaluate execute_javascript run_javascript eval_js",
         "getCurrentUrl": "current_url get_url browser_url",
         "getPageTitle": "page_title get_title",
@@ -65,7 +67,9 @@ USUAL_TOOL_NAMES: dict[str, dict[str, str]] = {
     "workspace": {
         "read_file": "Read cat view open_file get_file read_text_file file_read view_file",
         "write_file": "create_file append_file save_file file_write write new_file",
-        "replace_text_in_file": "edit_file edit str_replace search_replace str_replace_editor apply_patch patch_file",
+        "replace_text_in_file": "edit_file edit str_replace search_replace str_replace_editor "
+        "apply_patch patch_file multi_edit "
+        "str_replace_based_edit_tool",
         "replace_lines_in_file": "edit_lines insert_lines",
         "list_directory": "list_files ls list_dir dir tree",
         "search_files": "find_files glob find file_search",
