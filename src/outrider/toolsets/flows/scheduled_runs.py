@@ -46,7 +46,7 @@ class ScheduledRuns:
 
     async def require_approval(self, call: Call, program: FlowProgram) -> None:
         """Refuse a flow with a step that asks a person, unless one has approved these files. Raises Refused."""
-        if await self.approvals.is_approved(call, program):
+        if await self.approvals.is_approved(call.owner_folder, program):
             return
         needs_consent = build_consent_check(self.policy, is_approved=False)
         steps = [(place, step) for place, step in program.iterate_steps() if step.kind in STEP_TOOLS]
