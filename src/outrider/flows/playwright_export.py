@@ -112,7 +112,9 @@ TYPESCRIPT = Dialect("await ", str, write_typescript_text, "{{ {}: {} }}".format
 
 def _write_flow(flow: Flow, dialect: Dialect) -> list[str]:
     lines: list[str] = []
-    for number, step in enumerate(flow.steps, 1):
+    # Playwright has no tools of pages: the presses that stand for them do the same.
+    steps = [inner for step in flow.steps for inner in ((step.steps or []) if step.tool is not None else [step])]
+    for number, step in enumerate(steps, 1):
         if step.when:
             comment = "#" if dialect is PYTHON else "//"
             lines.append(f"{comment} step {number} is only for pages with {step.when}")

@@ -12,6 +12,7 @@ from outrider.flows.flow import Flow, FlowStep
 from outrider.flows.program import FlowProgram
 from outrider.flows.program_summary import clean_line, format_program
 from outrider.toolsets.browser.sessions import browser
+from outrider.toolsets.browser.web_mcp import browser_webmcp
 
 # The tool by which a model would do a step, whose permissions and stakes hold for the flow as well.
 STEP_TOOLS = {
@@ -34,6 +35,7 @@ STEP_TOOLS = {
     "wait": "waitFor",
     "extract": "extractPageContent",
     "pages": "clickElement",
+    "tool": "callPageTool",
 }
 
 
@@ -71,7 +73,7 @@ def read_paused_run(call: Call) -> PausedRun | None:
 
 def require_tools(program: FlowProgram, policy: ToolPolicy, call: Call) -> None:
     """Refuse a flow that has a step whose tool is withheld from the caller. Raises Refused."""
-    offered = filter_tools(browser.tools.values(), policy, warn=False)
+    offered = filter_tools([*browser.tools.values(), *browser_webmcp.tools.values()], policy, warn=False)
     for place, step in program.iterate_steps():
         name = STEP_TOOLS.get(step.kind)
         tool = offered.get(name or "")
@@ -104,7 +106,7 @@ def build_consent_check(policy: ToolPolicy, *, is_approved: bool) -> Callable[[F
     """Return the function that says which steps a person is asked about: none of a flow that one has approved."""
 
     def needs_consent(step: FlowStep) -> bool:
-        tool: Tool = browser.tools[STEP_TOOLS[step.kind]]
+        tool: Tool = (browser_webmcp if step.kind == "tool" else browser).tools[STEP_TOOLS[step.kind]]
         return not is_approved and (step.ask or resolve_stake(tool, policy.stakes) == "high")
 
     return needs_consent
