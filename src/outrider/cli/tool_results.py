@@ -47,6 +47,7 @@ def print_result(tool: str, result: Mapping[str, Any], options: CallOptions, sav
     left_out = {"image", "resource_link"} if saved_files else {"image"}
     content = result.get("content", [])
     text = "\n".join(filter(None, (_format_item(item) for item in content if item["type"] not in left_out)))
+    text = text if options.as_json or tool != "repairFlow" else name_flow_commands(text)
     pictures = [item for item in content if item["type"] == "image"]
     try:
         paths = [_save_picture(tool, item, options.file, number) for number, item in enumerate(pictures, 1)]
@@ -70,9 +71,25 @@ def _print_error(result: Mapping[str, Any], *, as_json: bool) -> int:
     if as_json:
         _print_text(json.dumps({"error": error or {"message": text}}, ensure_ascii=False, indent=2))
     else:
-        print_error({"message": text} | error)
+        print_error({"message": text} | error | {"hint": name_flow_commands(error.get("hint", ""))})
     codes = {kind.kind: code for kind, code in EXIT_CODES.items()}
     return codes.get(error.get("kind", ""), EXIT_BUG)
+
+
+def name_flow_commands(text: str) -> str:
+    """Return advice on runs of flows with the commands of the terminal in place of the tools."""
+    run = r"(?:call )?resumeFlow(?: with|,) runId=(\w+)"
+    commands = {
+        rf"{run} and fromStep=([\d.]+)": r"`outrider flow resume \1 --from \2`",
+        rf"{run} and unknownStep=done or again": r"`outrider flow resume \1 --done` or `--again`",
+        run: r"`outrider flow resume \1`",
+        r"repairFlow with runId=(\w+)": r"""`outrider flow repair \1 --element 'button "…"'`""",
+        r"\blistFlowRuns\b": "`outrider flow runs`",
+        r"\brunFlow\b": "`outrider flow run`",
+    }
+    for pattern, command in commands.items():
+        text = re.sub(pattern, command, text)
+    return text
 
 
 def _format_item(item: Mapping[str, Any]) -> str:
