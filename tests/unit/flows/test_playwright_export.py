@@ -55,5 +55,6 @@ def test_a_control_without_a_name_is_found_by_its_role_in_its_box():
     tick = FlowStep(check=Target(role="checkbox", near="Brew tea", attributes={"type": "checkbox"}, equals=2))
     only = FlowStep(click=Target(role="button", attributes={"type": "button"}, equals=1))
     source = format_python_test(Flow(name="todo", origins=["http://x"], steps=[tick, only]))
-    assert '.filter(has_text="Brew tea").filter(has=page.get_by_role("checkbox")).last.get_by_role("checkbox")' in source
+    inner = 'get_by_role("checkbox")'
+    assert f'.filter(has_text="Brew tea").filter(has=page.{inner}).last.{inner}' in source
     assert 'page.get_by_role("button").click()' in source
