@@ -22,7 +22,8 @@ def add_call_options(function: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> None:
-        options = CallOptions(**{each.name: kwargs.pop(each.name) for each in fields(CallOptions)})
+        given = [each.name for each in fields(CallOptions) if each.name in kwargs]
+        options = CallOptions(**{name: kwargs.pop(name) for name in given})
         function(*args, options=options, **kwargs)
 
     for option in (

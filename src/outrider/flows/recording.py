@@ -128,6 +128,10 @@ class FlowBuilder:
 
     def _build_tool(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return the call of a page's tool, and the presses on its form that do the same."""
+        max_chars, max_depth = 100_000, 20  # a file that is nested deeper cannot be read again
+        if _measure_depth(values["arguments"]) > max_depth or len(str(values["arguments"])) > max_chars:
+            message = f"the arguments of the page's tool {values['name']} are too large or nested too deeply for a flow"
+            raise InvalidInput(message, hint="use since to leave that call out")
         arguments: dict[str, Any] = {}
         for name in values["secrets"]:
             identifier = _derive_identifier({"name": name}, "secret")
@@ -218,6 +222,15 @@ class FlowBuilder:
         news = _list_new(before.messages, after.messages) or _list_new(before.headings, after.headings)
         fields = {"url": self._generalize(_read_path(after.url))}
         return [FlowCondition(**(fields | ({"text": self._generalize(news[0])} if news else {})))]
+
+
+def _measure_depth(value: object) -> int:
+    """Return how deep lists and objects are in one another, without recursion."""
+    depth, level = -1, [value]
+    while level:
+        inside = [each.values() if isinstance(each, dict) else each for each in level if isinstance(each, dict | list)]
+        depth, level = depth + 1, [inner for items in inside for inner in items]
+    return depth
 
 
 def drop_repeated(actions: Sequence[RecordedAction]) -> list[RecordedAction]:

@@ -180,9 +180,11 @@ class StepRunner:
             await self.page.perform_step(step, refs[0], refs[1], text)
         except OutriderError as error:
             reason = STOP_REASONS.get(error.code, "failed")
-            is_done = reason in ("no_effect", "failed")
+            is_refused = error.code == "egress"  # nothing was sent, and only the operator can go on
+            is_done = reason in ("no_effect", "failed") and not is_refused
+            message = f"{error.message}; {error.hint}" if is_refused else error.message
             self.require_no_dialog()
-            raise Stopped(reason, error.message, is_done=is_done, code=error.code) from None
+            raise Stopped(reason, message, is_done=is_done, code=error.code) from None
         self.require_no_dialog()
 
     def require_no_dialog(self, *, is_open: bool = False) -> None:

@@ -66,7 +66,7 @@ def read_paused_run(call: Call) -> PausedRun | None:
         return None
     try:
         state = json.loads(call.state)
-        return PausedRun(str(state["session"]), str(state["step"]), str(state["run"]), str(state["digest"]))
+        return PausedRun(str(state["session"]), str(state["step"]), str(state["run"]), str(state.get("digest", "")))
     except (ValueError, KeyError, TypeError):
         return None
 
