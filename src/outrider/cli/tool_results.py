@@ -89,7 +89,7 @@ def name_commands(text: str) -> str:
         r"repairFlow with runId=(\w+)": r"""`outrider flow repair \1 --element 'button "…"'`""",
         r"\blistFlowRuns\b": "`outrider flow runs`",
         r"\brunFlow\b": "`outrider flow run`",
-        r"\b(navigateToUrl|createSession)\b": "`outrider browser open`",
+        r"\b(navigateToUrl|createSession)( or (navigateToUrl|createSession))?\b": "`outrider browser open`",
         r"\bsnapshotPage\b": "`outrider browser snapshot`",
         r"\bcloseSession\b": "`outrider browser close`",
         r"\banswerDialog\b": "`outrider browser dialog`",
