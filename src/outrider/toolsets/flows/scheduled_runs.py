@@ -54,7 +54,8 @@ class ScheduledRuns:
         if asking:
             name, version = program.flow.name, program.flow.version
             message = f"step {asking} asks a person, and version {version} of {name} is not approved"
-            raise Refused(message, hint=f"a person runs `outrider flow approve {name}`", code="not_approved")
+            hint = f"a person runs `outrider flow approve {name}`, or approves it on the dashboard"
+            raise Refused(message, hint=hint, code="not_approved")
 
     @staticmethod
     def describe_reach(program: FlowProgram) -> list[str]:
