@@ -11,7 +11,7 @@ from bench.peers import ROOT
 
 PARTS = (
     "cold_start", "call_overhead", "reading", "extraction", "browser", "tokens", "agents", "agent_tokens",
-    "sandbox", "content", "grep", "dashboard", "relay", "replicas", "flows", "watches",
+    "sandbox", "content", "grep", "dashboard", "relay", "replicas", "flows", "watches", "terminal",
 )  # fmt: skip
 REPORT = ROOT / "docs" / "benchmarks.md"
 HEAD = """# Benchmarks

@@ -69,7 +69,7 @@ def run_quick_call(words: list[str]) -> int | None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with ToolClient("", ("--toolsets", "all")) as client:
-            return _print_result(client, call[0], client.call_tool(*call))
+            return _print_result(client, call[0], client.call_tool(*call), names_commands=words[0] == "browser")
     except (UnknownTool, ConnectionEnded, KeyboardInterrupt, OSError) as error:
         return _report_failure(error)
 
@@ -92,13 +92,13 @@ def _report_failure(error: BaseException) -> int:
     return EXIT_WRONG_USE if isinstance(error, UnknownTool) else output.EXIT_BUG
 
 
-def _print_result(client: ToolClient, tool: str, result: dict[str, Any]) -> int:
+def _print_result(client: ToolClient, tool: str, result: dict[str, Any], *, names_commands: bool) -> int:
     items = result.get("content", [])
     if result.get("isError") or sys.stdout.isatty() or any(item["type"] != "text" for item in items):
         from outrider.cli.shared_process import print_call
         from outrider.cli.tool_results import CallOptions
 
-        return print_call(client, tool, lambda: result, CallOptions())
+        return print_call(client, tool, lambda: result, CallOptions(names_commands=names_commands))
     text = "\n".join(filter(None, (item["text"] for item in items)))
     sys.stdout.buffer.write(text.strip("\n").encode("utf-8", "replace") + b"\n")
     sys.stdout.buffer.flush()

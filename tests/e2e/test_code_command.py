@@ -1,5 +1,6 @@
 """`outrider code`: packages that the operator installs are there for sandboxed code."""
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -40,6 +41,8 @@ async def test_an_installed_package_can_be_imported():
         assert "Python has no packages besides its own" in list_findings(home)
         done = install(home, "outrider_sample")
         assert done.stdout == "sandboxed code can import: outrider_sample\n", done.stderr
+        again = install(home, "outrider_sample", "--json")
+        assert json.loads(again.stdout) == {"packages": ["outrider_sample"]}, again.stderr
         async with open_code_app(home) as app:
             found = await run_python(app, "import outrider_sample\noutrider_sample.VALUE")
             assert found.data["value"] == "42"

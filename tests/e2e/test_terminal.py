@@ -59,7 +59,7 @@ async def test_a_page_opened_on_the_terminal_is_filled_in_by_a_host_and_finished
     assert title.strip() == "Ada ordered Black"
     assert closed.startswith("Closed session")
     assert none.returncode == 2
-    assert "navigateToUrl" in none.stderr.decode()
+    assert "open a page first with `outrider browser open`\n" in none.stderr.decode()
 
 
 async def test_output_that_nobody_takes_is_told_in_one_line_or_not_at_all(terminal: Terminal):

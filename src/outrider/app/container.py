@@ -173,6 +173,7 @@ class Container:
             evaluations=self.evaluator.evaluations,
             watcher=self.watcher,
             flow_store=self.flow_store,
+            repair_model=self.services[RepairModel],
             build_full_toolbox=self.build_full_toolbox,
         )
 

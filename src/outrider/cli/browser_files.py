@@ -27,7 +27,7 @@ def run_step(client: ToolClient, tool: str, arguments: dict[str, Any], options: 
             return _upload(client, arguments, options)
         return client.call_tool(tool, arguments)
 
-    return print_call(client, tool, call, options)
+    return print_call(client, tool, call, replace(options, names_commands=True))
 
 
 def _upload(client: ToolClient, arguments: dict[str, Any], options: CallOptions) -> dict[str, Any]:

@@ -21,11 +21,11 @@ async def ask_approval(loaded: LoadedSettings, name: str) -> bool:
     if click.prompt(question, default="", show_default=False).strip() != flow.name:
         return False
     async with open_app(loaded) as app:
-        await FlowApprovals(app.database).approve(Call(), program)
+        await FlowApprovals(app.database).approve("", program, by="terminal")
     return True
 
 
 async def withdraw_approval(loaded: LoadedSettings, name: str) -> bool:
     """Withdraw the approval of a flow; return whether there was one. Raises OutriderError."""
     async with open_app(loaded) as app:
-        return await FlowApprovals(app.database).withdraw(Call(), require_flow_name(name))
+        return await FlowApprovals(app.database).withdraw("", require_flow_name(name))

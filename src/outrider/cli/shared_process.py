@@ -22,7 +22,8 @@ def add_call_options(function: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> None:
-        options = CallOptions(**{each.name: kwargs.pop(each.name) for each in fields(CallOptions)})
+        given = [each.name for each in fields(CallOptions) if each.name in kwargs]
+        options = CallOptions(**{name: kwargs.pop(name) for name in given})
         function(*args, options=options, **kwargs)
 
     for option in (
@@ -101,6 +102,10 @@ def ask_person(question: str, schema: dict[str, Any]) -> dict[str, Any] | None:
             title = field.get("title") or name
             choices = field.get("enum") or [each["const"] for each in field.get("oneOf", [])]
             if field.get("type") == "boolean":
+                if name not in schema.get("required", ()) and not all(answers.values()):
+                    continue  # what was refused once is not offered for ever
+                if field.get("description"):
+                    click.echo(remove_control_characters(field["description"]), err=True)
                 answers[name] = click.confirm(title, err=True)
             elif choices:
                 answers[name] = click.prompt(title, type=click.Choice(choices), err=True)

@@ -28,6 +28,7 @@ class CallOptions:
         as_json: Print the structured result.
         file: Write the text, or the picture, there; empty prints it.
         max_tokens: Cut the text after so many o200k tokens; 0 cuts nothing.
+        names_commands: Name commands in advice, where the command itself names no tool.
     """
 
     session: str = ""
@@ -35,6 +36,7 @@ class CallOptions:
     as_json: bool = False
     file: str = ""
     max_tokens: int = 0
+    names_commands: bool = False
 
 
 def print_result(tool: str, result: Mapping[str, Any], options: CallOptions, saved_files: Sequence[Path] = ()) -> int:
@@ -43,10 +45,11 @@ def print_result(tool: str, result: Mapping[str, Any], options: CallOptions, sav
     Paths of `saved_files` replace the links to files.
     """
     if result.get("isError"):
-        return _print_error(result, as_json=options.as_json)
+        return _print_error(result, options)
     left_out = {"image", "resource_link"} if saved_files else {"image"}
     content = result.get("content", [])
     text = "\n".join(filter(None, (_format_item(item) for item in content if item["type"] not in left_out)))
+    text = name_commands(text) if options.names_commands and tool == "repairFlow" else text
     pictures = [item for item in content if item["type"] == "image"]
     try:
         paths = [_save_picture(tool, item, options.file, number) for number, item in enumerate(pictures, 1)]
@@ -64,15 +67,36 @@ def print_result(tool: str, result: Mapping[str, Any], options: CallOptions, sav
     return 0
 
 
-def _print_error(result: Mapping[str, Any], *, as_json: bool) -> int:
+def _print_error(result: Mapping[str, Any], options: CallOptions) -> int:
     error = (result.get("structuredContent") or {}).get("error") or {}
     text = "\n".join(item.get("text", "") for item in result.get("content", []))
-    if as_json:
+    if options.as_json:
         _print_text(json.dumps({"error": error or {"message": text}}, ensure_ascii=False, indent=2))
     else:
-        print_error({"message": text} | error)
+        hint = error.get("hint", "")
+        print_error({"message": text} | error | {"hint": name_commands(hint) if options.names_commands else hint})
     codes = {kind.kind: code for kind, code in EXIT_CODES.items()}
     return codes.get(error.get("kind", ""), EXIT_BUG)
+
+
+def name_commands(text: str) -> str:
+    """Return advice with the commands of the terminal in place of tools."""
+    run = r"(?:call )?resumeFlow(?: with|,) runId=(\w+)"
+    commands = {
+        rf"{run} and fromStep=([\d.]+)": r"`outrider flow resume \1 --from \2`",
+        rf"{run} and unknownStep=done or again": r"`outrider flow resume \1 --done` or `--again`",
+        run: r"`outrider flow resume \1`",
+        r"repairFlow with runId=(\w+)": r"""`outrider flow repair \1 --element 'button "…"'`""",
+        r"\blistFlowRuns\b": "`outrider flow runs`",
+        r"\brunFlow\b": "`outrider flow run`",
+        r"\b(navigateToUrl|createSession)( or (navigateToUrl|createSession))?\b": "`outrider browser open`",
+        r"\bsnapshotPage\b": "`outrider browser snapshot`",
+        r"\bcloseSession\b": "`outrider browser close`",
+        r"\banswerDialog\b": "`outrider browser dialog`",
+    }
+    for pattern, command in commands.items():
+        text = re.sub(pattern, command, text)
+    return text
 
 
 def _format_item(item: Mapping[str, Any]) -> str:

@@ -12,7 +12,10 @@ from outrider.core.grant import Grant
 from outrider.core.questions import QuestionAnswer
 from outrider.core.result import ImageBlock, LinkBlock, ResourceBlock, Result, ResultBlock, TextBlock
 
-CALL_FIELDS = ("session", "assistant", "thread", "workspace", "identity", "message", "answer", "state", "extra")
+CALL_FIELDS = (
+    *("session", "assistant", "thread", "workspace", "identity", "message"),
+    *("answer", "is_answer_lasting", "state", "extra"),
+)
 BLOCK_TYPES: dict[str, type[ResultBlock]] = {
     "text": TextBlock,
     "image": ImageBlock,
@@ -40,7 +43,7 @@ def parse_call(encoded: Mapping[str, Any], **local_fields: Any) -> Call:
         local_fields: Fields of `Call` that only this process can supply, for instance `progress`.
     """
     run, citations = encoded["run"], encoded["citations"]
-    values: dict[str, Any] = {name: encoded[name] for name in CALL_FIELDS}
+    values: dict[str, Any] = {name: encoded[name] for name in CALL_FIELDS if name in encoded}
     return Call(
         **values,
         citations=(citations[0], citations[1]) if citations else None,

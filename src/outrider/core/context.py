@@ -81,6 +81,7 @@ class Call:
         progress: Reports progress; does nothing when the caller did not ask.
         heartbeat: Tells the caller in words that the call goes on, without progress to report.
         answer: The person's answer, when the call resumes after a question about itself.
+        is_answer_lasting: Whether the person has also allowed what the question offered from now on.
         answers: Decisions on questions of child runs, by question id; perhaps not on all of them.
         state: State of the paused call, when it resumes.
         run: The agent's run that makes the call; None for calls of hosts and people.
@@ -102,6 +103,7 @@ class Call:
     progress: ProgressCallback = ignore_progress
     heartbeat: Callable[[str], Awaitable[None]] = ignore_heartbeat
     answer: bool | None = None
+    is_answer_lasting: bool = False
     answers: Mapping[str, QuestionAnswer] = field(default_factory=dict)
     state: str | None = None
     run: RunContext | None = None

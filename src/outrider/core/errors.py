@@ -88,6 +88,7 @@ class AnswerNeeded(Exception):
         kind: Whether consent, a login or an answer in words is needed.
         details: JSON-able facts; for an authentication `provider`, and where known `scope` and `url`.
         questions: The questions of child runs, each with its own id. Empty when the call itself asks.
+        lasting: All that the same answer may allow from now on; empty where only this call can be allowed.
     """
 
     def __init__(
@@ -98,6 +99,7 @@ class AnswerNeeded(Exception):
         kind: QuestionKind = "approval",
         details: dict[str, Any] | None = None,
         questions: Sequence[Question] = (),
+        lasting: str = "",
     ) -> None:
         super().__init__(question)
         self.question = question
@@ -105,3 +107,4 @@ class AnswerNeeded(Exception):
         self.kind = kind
         self.details = details or {}
         self.questions = tuple(questions)
+        self.lasting = lasting

@@ -20,6 +20,7 @@ from outrider.flows.flow_store import FlowStore
 from outrider.plans import PlanStore
 from outrider.playbooks import PlaybookStore
 from outrider.search.search import Search
+from outrider.toolsets.flows.repairing import RepairModel
 from outrider.watches.watcher import Watcher
 from outrider.workspace import SessionWorkspaces
 
@@ -32,6 +33,7 @@ class DashboardServices:
         settings: The dashboard's own settings.
         data_dir: Where this Outrider keeps everything.
         toolbox: The tools that hosts are offered.
+        repair_model: Proposes elements for steps of flows that stopped.
         build_full_toolbox: Returns a toolbox of all tools, with which flows go on whether they are offered or not.
         browsers: The sessions of this process; those of others are in the database alone.
     """
@@ -55,4 +57,5 @@ class DashboardServices:
     evaluations: Evaluations
     watcher: Watcher
     flow_store: FlowStore
+    repair_model: RepairModel
     build_full_toolbox: Callable[[], Toolbox]

@@ -1,13 +1,25 @@
 """Remember which flows a person has approved, each as the files were at that moment."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from outrider.core.context import Call
-from outrider.core.database.database import Database
+from outrider.core.database.database import Database, to_storable_text
 from outrider.flows.program import FlowProgram
 
 if TYPE_CHECKING:  # SQLAlchemy is loaded when a query is made
     from sqlalchemy import Table
+
+
+@dataclass(frozen=True)
+class FlowApproval:
+    """An approval, as people see it; `owner` is `Call.owner_folder`."""
+
+    owner: str
+    digest: str
+    version: int
+    origins: tuple[str, ...]
+    approved_at: float
+    approved_by: str
 
 
 class FlowApprovals:
@@ -26,31 +38,47 @@ class FlowApprovals:
 
         return flow_approvals
 
-    async def is_approved(self, call: Call, program: FlowProgram) -> bool:
-        """Return whether the caller has approved these very files. Raises Unavailable."""
+    async def is_approved(self, owner: str, program: FlowProgram) -> bool:
+        """Return whether these very files are approved for an owner (`Call.owner_folder`). Raises Unavailable."""
         approvals = self._table
-        own = (approvals.c.owner == call.owner_folder) & (approvals.c.digest == program.digest)
+        own = (approvals.c.owner == owner) & (approvals.c.digest == program.digest)
         async with self._database.read() as connection:
             return (await connection.execute(approvals.select().where(own))).first() is not None
 
-    async def approve(self, call: Call, program: FlowProgram) -> None:
-        """Approve a flow as it is; an earlier version of its name is not approved any more. Raises Unavailable."""
+    async def approve(self, owner: str, program: FlowProgram, *, by: str) -> None:
+        """Approve a flow as it is; an earlier version of its name is not approved any more. Raises Unavailable.
+
+        Args:
+            owner: For whose runs (`Call.owner_folder`).
+            program: The flow.
+            by: The person, or the door through which one came.
+        """
         approvals, flow = self._table, program.flow
         row = {
-            "owner": call.owner_folder,
+            "owner": owner,
             "digest": program.digest,
             "flow": flow.name,
             "version": flow.version,
             "origins": list(flow.origins),
             "approved_at": self._database.now(),
+            "approved_by": to_storable_text(by, 200),
         }
-        await self.withdraw(call, flow.name)
+        await self.withdraw(owner, flow.name)
         async with self._database.write() as connection:
             await connection.execute(self._database.build_insert(approvals).values(row).on_conflict_do_nothing())
 
-    async def withdraw(self, call: Call, flow: str) -> bool:
+    async def withdraw(self, owner: str, flow: str) -> bool:
         """Withdraw the approval of a flow; return whether there was one. Raises Unavailable."""
         approvals = self._table
-        own = (approvals.c.owner == call.owner_folder) & (approvals.c.flow == flow)
+        own = (approvals.c.owner == owner) & (approvals.c.flow == flow)
         async with self._database.write() as connection:
             return (await connection.execute(approvals.delete().where(own))).rowcount > 0
+
+    async def list_approvals(self, flow: str) -> list[FlowApproval]:
+        """List the approvals of a flow for all owners, the newest first. Raises Unavailable."""
+        max_approvals, approvals = 50, self._table
+        query = approvals.select().where(approvals.c.flow == flow).order_by(approvals.c.approved_at.desc())
+        async with self._database.read() as connection:
+            rows = (await connection.execute(query.limit(max_approvals))).mappings().all()
+        names = ("owner", "digest", "version", "approved_at", "approved_by")
+        return [FlowApproval(**{name: row[name] for name in names}, origins=tuple(row["origins"])) for row in rows]

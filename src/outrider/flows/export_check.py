@@ -7,6 +7,6 @@ from outrider.flows.flow import Flow, iterate_steps
 def require_exportable(flow: Flow) -> None:
     """Refuse a flow with extraction, loops or other flows. Raises InvalidInput."""
     for place, step in iterate_steps(flow.steps):
-        if step.kind in ("extract", "each", "pages", "flow", "steps"):
+        if step.kind in ("extract", "each", "pages", "flow", "steps") or (step.kind == "tool" and not step.steps):
             message = f"flow {flow.name}, step {place}: {step.kind} cannot be written as a Playwright test"
             raise InvalidInput(message, hint="export a flow without this step, or use `outrider flow test`")

@@ -1,5 +1,6 @@
 """The schema of a flow: its parameters, secrets, steps and checks."""
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, Self
@@ -29,11 +30,18 @@ STEP_KINDS = (
     "each",
     "pages",
     "flow",
+    "tool",
 )
 # The kinds that hold steps of their own; a step with nothing but `when` and `steps` is of kind `steps`.
 BLOCK_KINDS = ("each", "pages", "steps")
 # What belongs to kinds of steps and to no others.
-KIND_FIELDS = {"on": ("press",), "parameters": ("flow",), "max_pages": ("pages",), "steps": BLOCK_KINDS}
+KIND_FIELDS: dict[str, tuple[str, ...]] = {
+    "on": ("press",),
+    "parameters": ("flow",),
+    "max_pages": ("pages",),
+    "arguments": ("tool",),
+    "steps": (*BLOCK_KINDS, "tool"),
+}
 
 
 class Target(FlowModel):
@@ -145,7 +153,10 @@ class FlowStep(FlowModel):
         max_pages: The number of pages at most.
         flow: Another flow, which is run here.
         parameters: The values of its parameters.
-        steps: The steps of a loop, or those that are done only `when` something holds.
+        tool: A tool that the page itself offers (WebMCP).
+        arguments: Its arguments.
+        steps: The steps of a loop, those that are done only `when` something holds, or those that are done where the
+            page does not offer the `tool`.
         when: The step is left out unless this holds.
         expect: What must hold afterwards.
         proof: Where an interrupted run sees whether the step was done.
@@ -175,6 +186,8 @@ class FlowStep(FlowModel):
     each: Identifier | None = None
     pages: Target | None = None
     flow: str | None = Field(default=None, pattern=rf"^{NAME_PATTERN.pattern}$")
+    tool: str | None = Field(default=None, min_length=1, max_length=200)
+    arguments: dict[str, Any] = {}
     steps: list["FlowStep"] | None = Field(default=None, min_length=1, max_length=200)
     parameters: dict[Identifier, str] = {}
     max_pages: int = Field(default=20, ge=1, le=500)
@@ -245,6 +258,8 @@ class FlowStep(FlowModel):
         value = getattr(self, self.kind)
         if self.kind == "steps":
             return f"{len(value)} steps when the page has {self.when}"
+        if self.tool is not None:
+            return f"tool {self.tool} with {json.dumps(self.arguments, ensure_ascii=False, default=str)[:2_000]}"
         words = self.kind if value is True else f"{self.kind} {value}"
         return f"{words} on {self.on}" if self.on else words
 

@@ -71,6 +71,11 @@ class StoredRun:
     outline: str = ""
     place: str = ""
 
+    @property
+    def owner_folder(self) -> str | None:
+        """For whom its flow is approved (`Call.owner_folder`); None for runs of versions that did not store it."""
+        return self.options.get("ownerFolder")
+
 
 @dataclass(frozen=True)
 class StopPage:
@@ -196,6 +201,11 @@ class FlowRuns:
         if not await self._update_own(run.id, run.lease, sources={**run.sources, **texts}, options=options):
             raise Refused(f"runId: {run.id} is being run", hint="listFlowRuns shows how it ends", code="run_active")
 
+    async def set_option(self, run: StoredRun, name: str, value: object) -> None:
+        """Remember something about a run that nobody works on. Raises Refused if it goes on already, Unavailable."""
+        if not await self._update_own(run.id, run.lease, options={**run.options, name: value}):
+            raise Refused(f"runId: {run.id} is being run", hint="listFlowRuns shows how it ends", code="run_active")
+
     async def _renew_lease(self, run_id: str, lease: str) -> None:
         while True:
             await anyio.sleep(LEASE_S / 3)
@@ -279,7 +289,7 @@ def build_run_row(
         "version": program.flow.version if program else 0,
         "sources": dict(program.texts) if program else {},
         "parameters": dict(parameters),
-        "options": dict(options),
+        "options": {**options, "ownerFolder": call.owner_folder},
         "state": "running",
         "step": "",
         "message": "",

@@ -112,7 +112,9 @@ TYPESCRIPT = Dialect("await ", str, write_typescript_text, "{{ {}: {} }}".format
 
 def _write_flow(flow: Flow, dialect: Dialect) -> list[str]:
     lines: list[str] = []
-    for number, step in enumerate(flow.steps, 1):
+    # Playwright has no tools of pages: the presses that stand for them do the same.
+    steps = [inner for step in flow.steps for inner in ((step.steps or []) if step.tool is not None else [step])]
+    for number, step in enumerate(steps, 1):
         if step.when:
             comment = "#" if dialect is PYTHON else "//"
             lines.append(f"{comment} step {number} is only for pages with {step.when}")
@@ -211,7 +213,9 @@ def _write_locator(target: Target, dialect: Dialect) -> str:
         options = dialect.options("name", text(target.name))
         exact = f"{options}, exact=True" if dialect is PYTHON else f"{options[:-2]}, exact: true }}"
         return f"{scope}.{dialect.name('getByRole')}({json.dumps(role)}, {exact})"
-    name = next((each for each in ID_ATTRIBUTES if each in target.attributes), "id")
+    if not attribute and target.role not in ROLELESS:
+        return f"{scope}.{dialect.name('getByRole')}({json.dumps(role)})"
+    name = attribute or next(iter(target.attributes), "id")
     value = json.dumps(target.attributes.get(name, ""))
     return f"{scope}.locator({text(f'[{name}={value}]')})"
 
@@ -221,7 +225,7 @@ def _write_inner_locator(target: Target, about: str, dialect: Dialect) -> str:
     inner = _write_locator(target, dialect)
     argument = "has_text" if dialect is PYTHON else "hasText"
     filters = [dialect.options(argument, dialect.template(about)), dialect.options("has", inner)]
-    box = 'page.locator("section,fieldset,form,div")' + "".join(f".filter({each})" for each in filters)
+    box = 'page.locator("section,fieldset,form,div,li,tr,article")' + "".join(f".filter({each})" for each in filters)
     return f"{box}.{'last' if dialect is PYTHON else 'last()'}{inner.removeprefix('page')}"
 
 

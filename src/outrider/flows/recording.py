@@ -93,10 +93,11 @@ class FlowBuilder:
         match action.kind:
             case "fill":
                 fields |= self._build_text(action)
-            case "select":
-                fields["options"] = [self._add_parameter(action, option) for option in values.get("options", ())]
-            case "upload":
-                fields["files"] = [self._add_parameter(action, path) for path in values.get("paths", ())]
+            case "select" | "upload":
+                field, given = {"select": ("options", "options"), "upload": ("files", "paths")}[action.kind]
+                fields[field] = [self._add_value(action.element or {}, each) for each in values.get(given, ())]
+            case "tool":
+                fields |= self._build_tool(values)
             case "drag":
                 fields["to"] = self._build_target(action.goal or {})
             case "click":
@@ -114,7 +115,7 @@ class FlowBuilder:
         text = str(values.get("text", ""))
         source = self._sources.get(text)
         if not (values.get("secret") or source):
-            return fields | {"text": self._add_parameter(action, text)}
+            return fields | {"text": self._add_value(action.element or {}, text)}
         # A second field of the same name gets the same secret.
         name = _derive_identifier(action.element or {}, "secret")
         name = f"{name}_secret" if name in self._parameters else name
@@ -125,16 +126,48 @@ class FlowBuilder:
         self._secrets.setdefault(name, source)
         return fields | {"secret": name}
 
-    def _add_parameter(self, action: RecordedAction, value: str) -> str:
+    def _build_tool(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the call of a page's tool, and the presses on its form that do the same."""
+        max_chars, max_depth = 100_000, 20  # a file that is nested deeper cannot be read again
+        if _measure_depth(values["arguments"]) > max_depth or len(str(values["arguments"])) > max_chars:
+            message = f"the arguments of the page's tool {values['name']} are too large or nested too deeply for a flow"
+            raise InvalidInput(message, hint="use since to leave that call out")
+        arguments: dict[str, Any] = {}
+        for name in values["secrets"]:
+            identifier = _derive_identifier({"name": name}, "secret")
+            self._parameters[identifier] = Parameter(secret=True, description=name)
+            arguments[name] = f"${{{identifier}}}"
+        for name, value in values["arguments"].items():
+            arguments[name] = self._add_value({"name": name}, value) if isinstance(value, str) else value
+        form = values["form"] or {"fields": {}}
+        steps = [
+            self._build_field_step(form["fields"][name], value) for name, value in arguments.items() if form["fields"]
+        ]
+        steps += [FlowStep(click=self._build_target(form["send"]))] if form.get("send") else []
+        return {"tool": values["name"], "arguments": arguments} | ({"steps": steps} if steps else {})
+
+    def _build_field_step(self, field: Mapping[str, Any], value: Any) -> FlowStep:
+        evidence, labels = field["evidence"], field["labels"]
+        target = self._build_target(evidence)
+        if evidence["tag"] == "select":
+            known = self._parameters.get(str(value)[2:-1]) if str(value).startswith("${") else None
+            plain = str(known.default if known else value)
+            label = str(labels.get(plain, plain))
+            return FlowStep(select=target, options=[str(value) if label == plain else label])
+        if isinstance(value, bool):
+            return FlowStep(check=target) if value else FlowStep(uncheck=target)
+        return FlowStep(fill=target, text=str(value))
+
+    def _add_value(self, field: Mapping[str, Any], value: str) -> str:
         """Return the placeholder of a value, which becomes the default of a parameter named after its field."""
         if not value:
             return value
-        identifier = _derive_identifier(action.element or {}, "value")
+        identifier = _derive_identifier(field, "value")
         for number in range(1, 100):
             name = identifier if number == 1 else f"{identifier}_{number}"
             known = self._parameters.get(name)
             if known is None or known.default == value:
-                label = str((action.element or {}).get("name", ""))
+                label = str(field.get("name", ""))
                 self._parameters[name] = Parameter(default=value, description=label)
                 return f"${{{name}}}"
         return value
@@ -171,7 +204,7 @@ class FlowBuilder:
 
     def _build_expectation(self, action: RecordedAction) -> FlowCondition | None:
         """Return what is true after an action and was not before."""
-        if action.after is None or action.kind not in ("click", "press", "fill", "select", "drag", "upload"):
+        if action.after is None or action.kind not in ("click", "press", "fill", "select", "drag", "upload", "tool"):
             return None
         before, after = action.before, action.after
         if _read_path(after.url) != _read_path(before.url):
@@ -189,6 +222,15 @@ class FlowBuilder:
         news = _list_new(before.messages, after.messages) or _list_new(before.headings, after.headings)
         fields = {"url": self._generalize(_read_path(after.url))}
         return [FlowCondition(**(fields | ({"text": self._generalize(news[0])} if news else {})))]
+
+
+def _measure_depth(value: object) -> int:
+    """Return how deep lists and objects are in one another, without recursion."""
+    depth, level = -1, [value]
+    while level:
+        inside = [each.values() if isinstance(each, dict) else each for each in level if isinstance(each, dict | list)]
+        depth, level = depth + 1, [inner for items in inside for inner in items]
+    return depth
 
 
 def drop_repeated(actions: Sequence[RecordedAction]) -> list[RecordedAction]:

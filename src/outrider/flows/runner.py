@@ -117,10 +117,34 @@ class FlowRunner:
     async def _run_block(self, steps: list[FlowStep], context: StepContext) -> None:
         for number, step in enumerate(steps, 1):
             inner = context.enter(number)
-            if step.kind not in ("each", "pages", "flow", "steps"):
+            if step.tool is not None:
+                await self._run_tool(step, step.tool, inner)
+            elif step.kind not in ("each", "pages", "flow", "steps"):
                 await self._run_leaf(step, inner)
             elif await self._is_entered(step, inner):
                 await self._run_nested(step, inner)
+
+    async def _run_tool(self, step: FlowStep, tool: str, context: StepContext) -> None:
+        """Call a tool of the page; where it is not offered, do the steps that stand for it."""
+        record = self._journal.find_record(format_position(context.position))
+        depth = len(context.position)
+        is_inside = self._from[:depth] == context.position and len(self._from) > depth
+        is_call = record is not None and record.kind != "block"
+        if not (record or is_inside) and step.steps and context.position >= self._from:
+            self._here = context
+            await self._restore_page()
+            name = fill_placeholders(tool, context.values)
+            is_call = await self._steps.find_tool(name, context.flow.origins) is not None
+            position = format_position(context.position)
+            if not is_call and self._needs_consent(step) and self._approved != position:
+                raise ConsentNeeded(position, fill_step(step, context.values))
+        if is_call or not step.steps:
+            await self._run_leaf(step, context)
+        elif await self._is_entered(step, context):
+            self._run.notes.append(f"step {format_position(context.position)}: the page offers no tool {tool}")
+            await self._run_block(step.steps, context)
+            self._here = context
+            await self._steps.require_effect(fill_step(step, context.values))
 
     async def _run_nested(self, step: FlowStep, context: StepContext) -> None:
         if step.each is not None:
@@ -239,7 +263,8 @@ class FlowRunner:
             await self._steps.require_origin(step, secret.origins)
         found = await self._steps.find_elements(step, secret.origins if secret and secret.origins else origins)
         position = format_position(context.position)
-        if self._needs_consent(step) and self._approved != position:
+        asking = step.model_copy(update={"ask": True}) if found.is_consequential else step
+        if self._needs_consent(asking) and self._approved != position:
             raise ConsentNeeded(position, step)
         if not is_harmless(step):
             was_met = bool(step.expect) and not await self._steps.wait_for(step.expect, seconds=0)

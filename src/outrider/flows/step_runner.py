@@ -35,6 +35,14 @@ STOP_REASONS: Mapping[str, StopReason] = {
 }
 
 
+@dataclass(frozen=True)
+class PageTool:
+    """A tool that a page offers; the page may say that a person should confirm it."""
+
+    origin: str
+    is_consequential: bool = False
+
+
 class FlowPage(Protocol):
     """The page on which a flow acts."""
 
@@ -46,8 +54,12 @@ class FlowPage(Protocol):
         """Return the elements of all frames that may be the target."""
         ...
 
+    async def list_page_tools(self, name: str) -> Sequence[PageTool]:
+        """Return the tools of this name that the page offers."""
+        ...
+
     async def perform_step(self, step: FlowStep, ref: str, to_ref: str, secret: str) -> None:
-        """Do a step, on the elements of these references. Raises OutriderError.
+        """Do a step, on the elements of these references; `ref` of a tool is its origin. Raises OutriderError.
 
         With `secret`, `fill` writes that instead of the step's text, and nothing may show it afterwards.
         """
@@ -83,11 +95,13 @@ class FoundElements:
         refs: Their references; empty where the step has none.
         notes: What had changed about them.
         matched: Their roles and names, for people.
+        is_consequential: Whether the page says that a person should confirm it.
     """
 
     refs: tuple[str, str]
     notes: tuple[str, ...] = ()
     matched: str = ""
+    is_consequential: bool = False
 
 
 class StepRunner:
@@ -106,7 +120,12 @@ class StepRunner:
         self._known_url = ""  # of the page on which an element was found last
 
     async def find_elements(self, step: FlowStep, origins: Sequence[str]) -> FoundElements:
-        """Return the elements of a step. Raises Stopped."""
+        """Return the elements of a step, or its tool. Raises Stopped."""
+        if step.tool is not None:
+            tool = await self.find_tool(step.tool, origins, self._patience_s)
+            if tool is None:
+                raise Stopped("not_found", f"the page offers no tool {step.tool}")
+            return FoundElements((tool.origin, ""), (), f"tool {step.tool}", tool.is_consequential)
         refs, titles = ["", ""], list[str]()
         notes: list[str] = []
         for index, target in enumerate((step.target, step.to)):
@@ -122,6 +141,17 @@ class StepRunner:
                     place = f"{match.candidate.title} is in a frame of {read_origin(frame_url) or frame_url[:100]}"
                     raise Stopped("origin_refused", f"{place}, which the secret is not for")
         return FoundElements((refs[0], refs[1]), tuple(notes), " → ".join(titles))
+
+    async def find_tool(self, name: str, origins: Sequence[str], patience_s: float = 2.0) -> PageTool | None:
+        """Return the tool of this name that a site of the flow offers; None if none comes in time."""
+        deadline = time.monotonic() + min(patience_s, self._patience_s)
+        while True:
+            offered = await self.page.list_page_tools(name)
+            if tool := next((each for each in offered if is_named_origin(each.origin, origins)), None):
+                return tool
+            if time.monotonic() >= deadline:
+                return None
+            await anyio.sleep(POLL_INTERVAL_S)
 
     def is_secret(self, step: FlowStep) -> bool:
         """Return whether a step types what nothing may show."""
@@ -150,9 +180,11 @@ class StepRunner:
             await self.page.perform_step(step, refs[0], refs[1], text)
         except OutriderError as error:
             reason = STOP_REASONS.get(error.code, "failed")
-            is_done = reason in ("no_effect", "failed")
+            is_refused = error.code == "egress"  # nothing was sent, and only the operator can go on
+            is_done = reason in ("no_effect", "failed") and not is_refused
+            message = f"{error.message}; {error.hint}" if is_refused else error.message
             self.require_no_dialog()
-            raise Stopped(reason, error.message, is_done=is_done, code=error.code) from None
+            raise Stopped(reason, message, is_done=is_done, code=error.code) from None
         self.require_no_dialog()
 
     def require_no_dialog(self, *, is_open: bool = False) -> None:

@@ -68,6 +68,7 @@ flow_approvals = Table(
     Column("version", Integer, nullable=False),
     Column("origins", json_type, nullable=False),
     Column("approved_at", Float, nullable=False),
+    Column("approved_by", String(200), nullable=False, server_default=text("''")),
 )
 flow_schedules = Table(
     "flow_schedules",

@@ -77,12 +77,21 @@ def fill_step(step: FlowStep, values: Mapping[str, str]) -> FlowStep:
         elif isinstance(value, list):
             changes[name] = [fill_placeholders(each, values) for each in value]
         elif isinstance(value, dict):
-            changes[name] = {key: fill_placeholders(each, values) for key, each in value.items()}
+            changes[name] = _fill_arguments(value, values)
         elif isinstance(value, Target | FlowCondition):
             changes[name] = fill_part(value, values)
         elif isinstance(value, Extraction):
             changes[name] = _fill_extraction(value, values)
     return step.model_copy(update=changes)
+
+
+def _fill_arguments(value: object, values: Mapping[str, str]) -> object:
+    """Return JSON with the placeholders of its texts replaced."""
+    if isinstance(value, dict):
+        return {key: _fill_arguments(each, values) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_fill_arguments(each, values) for each in value]
+    return fill_placeholders(value, values) if isinstance(value, str) else value
 
 
 def fill_part(part: PartT, values: Mapping[str, str]) -> PartT:

@@ -32,6 +32,7 @@ INPUT_REQUIRED_VERSION: Final = "2026-07-28"
 CONSENT_FORM: Final = "consent"  # the form of a call that needs consent itself
 DECISIONS_FORM: Final = "decisions"  # the form of questions of agent runs
 REASON_SUFFIX: Final = "_reason"
+LASTING_FIELD: Final = "always"  # in the form of consent: also from now on
 CONSENT_SCHEMA: Final[dict[str, Any]] = {
     "type": "object",
     "properties": {"allow": {"type": "boolean", "title": "Allow this call"}},
@@ -62,7 +63,7 @@ def resume_call(call: Call, params: CallToolRequestParams) -> tuple[Call, bool]:
     if params.request_state is None:
         return call, False
     if isinstance(consent := responses.get(CONSENT_FORM), ElicitResult):
-        return replace(call, answer=_is_allowed(consent), state=params.request_state), True
+        return _apply_consent(replace(call, state=params.request_state), consent), True
     if not isinstance(form := responses.get(DECISIONS_FORM), ElicitResult):
         return replace(call, state=_unpack_state(params.request_state)[0]), False
     state, questions = _unpack_state(params.request_state)
@@ -104,22 +105,23 @@ async def ask_client(context: ServerRequestContext[Any, Any], call: Call, questi
         reason = f"Your client could not ask the user: {error.message[:200]}"
         raise build_consent_error(question, reason) from None
     if not question.questions:
-        return replace(call, answer=_is_allowed(form), state=question.state)
+        return _apply_consent(replace(call, state=question.state), form)
     kinds = {item.id: item.kind for item in question.questions}
     return replace(call, state=question.state, answers=_parse_form_decisions(form, kinds))
 
 
 def build_consent_error(question: AnswerNeeded, reason: str) -> Refused:
     """Build the error of a call that needs consent that no person can give; `reason` is a sentence."""
-    return Refused(
-        f"{question.question} {reason}",
-        code="consent_needed",
-        hint='the operator can allow it: OUTRIDER_TOOLS__STAKES={"<tool>": "never_ask"}',
-    )
+    hint = 'the operator can allow it: OUTRIDER_TOOLS__STAKES={"<tool>": "never_ask"}'
+    details = {name: value for name, value in question.details.items() if name != "hint"}
+    hint = question.details.get("hint", hint)
+    return Refused(f"{question.question} {reason}", code="consent_needed", hint=hint, details=details)
 
 
-def _is_allowed(answer: ElicitResult) -> bool:
-    return answer.action == "accept" and bool((answer.content or {}).get("allow"))
+def _apply_consent(call: Call, form: ElicitResult) -> Call:
+    content = (form.content or {}) if form.action == "accept" else {}
+    is_allowed = bool(content.get("allow"))
+    return replace(call, answer=is_allowed, is_answer_lasting=is_allowed and content.get(LASTING_FIELD) is True)
 
 
 def _format_message(question: AnswerNeeded) -> str:
@@ -132,9 +134,11 @@ def _format_message(question: AnswerNeeded) -> str:
 def _build_form(question: AnswerNeeded) -> dict[str, Any]:
     """Build one form for all questions, with a choice or a text, and a reason; of several, all are optional."""
     if not question.questions:
-        return CONSENT_SCHEMA
+        lasting = {"type": "boolean", "title": "Do not ask again", "description": question.lasting, "default": False}
+        properties = CONSENT_SCHEMA["properties"] | ({LASTING_FIELD: lasting} if question.lasting else {})
+        return CONSENT_SCHEMA | {"properties": properties}
     several = len(question.questions) > 1
-    properties: dict[str, Any] = {}
+    properties = {}
     for count, item in enumerate(question.questions, 1):
         number = f"{count}. " if several else ""
         title, choices = f"{number}{item.title}", CHOICE_LABELS[item.kind]

@@ -264,6 +264,8 @@ class ApprovalResponder:
         if error.code == "no_display" and (url := self.dashboard_url()):
             remedy = f"open the site in a session, let the user sign in at {url}live, then save it with manageStates"
             error.hint = f"{error.hint}; or {remedy}"
+        if error.code == "consent_needed" and "runId" in error.details and (url := self.dashboard_url()):
+            error.hint = f"{error.hint}. On the dashboard: {url}flows/runs/{error.details['runId']}"
         return error
 
 

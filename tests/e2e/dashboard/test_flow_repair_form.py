@@ -17,6 +17,8 @@ from outrider.dashboard.server import DashboardServer
 from outrider.flows.approvals import FlowApprovals
 from outrider.flows.flow_store import FlowStore
 from support.apps import loopback_app
+from support.fakes import http_servers
+from support.fakes.model_apis import ModelServer, ModelTurn, play_turns
 
 pytestmark = pytest.mark.anyio
 PATIENCE = 240
@@ -60,15 +62,15 @@ class Office:
     async def show(self, path: str) -> str:
         return (await self.client.get(path, headers={"accept": "text/html"})).text
 
-    async def send(self, path: str, **fields: str) -> tuple[int, str]:
+    async def send(self, path: str, form: str = "repair", **fields: str) -> tuple[int, str]:
         origin = {"origin": str(self.client.base_url).rstrip("/")}
-        answer = await self.client.post(f"{path}/repair", data=fields, headers=origin)
+        answer = await self.client.post(f"{path}/{form}", data=fields, headers=origin)
         return answer.status_code, answer.text
 
-    async def wait_until_over(self, path: str) -> str:
-        """Returns the state of the run, once nothing works on it."""
+    async def wait_until_over(self, path: str, before: str = "") -> str:
+        """Returns the state of the run, once it is not what it was before and nothing works on it."""
         state = "stopped"
-        while state in ("running", "stopped"):
+        while state in ("running", "stopped", before):
             state = await self.read_state(path)
         return state
 
@@ -80,16 +82,21 @@ class Office:
 @pytest.fixture
 async def office(tmp_path: Path) -> AsyncGenerator[Office]:
     site = loopback_app.build_page_site({"/": PAGE})
-    async with loopback_app.open_loopback_app(tmp_path, site, more={"toolsets": ["browser", "flows"]}) as loopback:
-        server = DashboardServer(loopback.app.dashboard_services())
-        await server.start()
-        try:
-            async with httpx2.AsyncClient(base_url=server.base_url, timeout=60) as client:
-                await client.get("/", params={"token": server.sign_in_url.partition("token=")[2]})
-                with anyio.fail_after(PATIENCE):
-                    yield Office(client, loopback.app, tmp_path, loopback.site_url)
-        finally:
-            await server.aclose()
+    model = ModelServer(play_turns(ModelTurn(text='{"ref": "e2"}')))
+    async with http_servers.serve_app(model.build_app()) as model_url:
+        profile = {"base_url": f"{model_url}/v1", "model": "scripted", "key": "sk-scripted"}
+        models = {"profiles": {"mine": profile}, "default": ["mine"], "local": False}
+        more = {"toolsets": ["browser", "flows"], "models": models}
+        async with loopback_app.open_loopback_app(tmp_path, site, more=more) as loopback:
+            server = DashboardServer(loopback.app.dashboard_services())
+            await server.start()
+            try:
+                async with httpx2.AsyncClient(base_url=server.base_url, timeout=60) as client:
+                    await client.get("/", params={"token": server.sign_in_url.partition("token=")[2]})
+                    with anyio.fail_after(PATIENCE):
+                        yield Office(client, loopback.app, tmp_path, loopback.site_url)
+            finally:
+                await server.aclose()
 
 
 async def test_a_person_chooses_the_element_or_edits_the_step_and_the_run_goes_on(office: Office):
@@ -113,6 +120,8 @@ async def test_a_person_chooses_the_element_or_edits_the_step_and_the_run_goes_o
             )
         ]
     )
+    proposed = [(await office.send(path, "propose"))[0] for _ in range(4)]
+    proposal = html.unescape(await office.show(path))
     unchanged = office.read()
     taken = await office.send(path, element='button "Buy <b>"')
     state = await office.wait_until_over(path)
@@ -121,16 +130,30 @@ async def test_a_person_chooses_the_element_or_edits_the_step_and_the_run_goes_o
 
     assert offered == ['textbox "Name"', 'button "Buy <b>"'], "those of which there are several are not among them"
     assert wrong == {400: 9}
-    assert unchanged == before
+    assert "Let a model propose the element" in shown
+    assert proposed == [303, 303, 303, 403], "one run asks a model three times at most"
+    assert all(
+        words in proposal
+        for words in (
+            'A model proposes button "Buy <b>"',
+            "scripted read",
+            "+  - click: {role: button, name: Buy <b>}",
+        )
+    ), proposal
+    assert unchanged == before, "a proposal changes nothing"
     assert (taken[0], state) == (303, "done")
     assert "# How tea is ordered." in office.read(), "comments stay"
     assert office.read("order.v1") == before
     assert "-  - click: {role: button, name: Frobnicate}" in html.unescape(ended)
     assert again[0] == 403, "it has ended"
+    await approve_edited_flow(office)
 
+
+async def approve_edited_flow(office: Office) -> None:
+    """Edits a step that asks a person, and approves the flow as it is then."""
     office.write(FLOW.replace("    expect", "    ask: true\n    expect"))
     await FlowApprovals(office.app.database).approve(
-        Call(), FlowStore(office.folder, office.folder / ".outrider").load_program(Call(), "order")
+        "", FlowStore(office.folder, office.folder / ".outrider").load_program(Call(), "order"), by="terminal"
     )
     path = await office.stop()
     edited = "click: {role: button, name: Buy <b>}\nexpect: {text: Thanks, seconds: 3}"
@@ -140,4 +163,24 @@ async def test_a_person_chooses_the_element_or_edits_the_step_and_the_run_goes_o
         "what was approved was another file, and a form takes no question away"
     )
     assert "ask: true" in office.read()
-    assert "asks at a terminal" in await office.show(path)
+    await approve_waiting_run(office, path)
+
+
+async def approve_waiting_run(office: Office, path: str) -> None:
+    """Approves the flow of a run that waits, and lets it ask again."""
+    waiting = await office.show(path)
+    digest = re.findall(r'name="digest" value="([0-9a-f]+)"', waiting)[0]
+    refused = [
+        (await office.send(path, "approve", name=name, digest=sent))[0]
+        for name, sent in (("orders", digest), ("order", digest[:-1]), ("", ""))
+    ]
+    approved = await office.send(path, "approve", name="order", digest=digest)
+    state = await office.wait_until_over(path, before="waiting")
+    flow_page = await office.show("/flows/order")
+    withdrawn = await office.send("/flows/order", "withdraw", owner="")
+    assert "asks at a terminal" in waiting
+    assert refused == [400, 403, 403]
+    assert (approved[0], state) == (303, "done")
+    assert "by dashboard (browser " in flow_page
+    assert withdrawn[0] == 303
+    assert "Let it ask again" not in await office.show("/flows/order")

@@ -4,16 +4,23 @@ import os
 import pty
 import subprocess
 from collections.abc import AsyncGenerator
-from contextlib import chdir
+from contextlib import asynccontextmanager, chdir
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import anyio
+import httpx2
 import pytest
 from mcp import Client
 from mcp.types import CallToolResult, ElicitResult
 
-from support.apps import loopback_app
+from outrider.core.context import Call
+from outrider.core.grant import Grant
+from outrider.dashboard.server import DashboardServer
+from support.apps import identity_app, loopback_app
+from support.apps.mcp_clients import FormAnswerer
+from support.fakes import http_servers
 from support.processes import outrider_command
 from support.results import read_error
 
@@ -156,3 +163,82 @@ async def test_a_dialog_that_was_dismissed_while_recording_is_dismissed_again(sh
     ran = await shopper.run("recorded")
     assert "dialog: dismiss" in (shopper.folder / ".outrider/flows/recorded.yaml").read_text()
     assert not ran.is_error, ran.content
+
+
+@dataclass
+class Team:
+    """People who sign in, the operator's dashboard, and a shop."""
+
+    app: identity_app.ServedApp
+    operator: httpx2.AsyncClient
+    shop: str
+    folder: Path
+
+    def write(self, person: str, note: str = "none") -> None:
+        folder = Call(workspace="acme", identity=person, grant=Grant("")).owner_folder
+        file = self.folder / "data" / "flows" / folder / "buy.yaml"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        steps = f"  - open: {self.shop}/\n  - click: Buy\n    ask: true\n    note: {note}\n"
+        file.write_text(f"flow: 1\nname: buy\norigins: [{self.shop}]\nsteps:\n{steps}")
+
+    async def run_twice(self, token: str, form: FormAnswerer) -> None:
+        async with self.app.connect_client(token, answer_form=form) as client:
+            ran = [await client.call_tool("runFlow", {"name": "buy", "keepOpen": False}) for _ in range(2)]
+        assert not any(each.is_error for each in ran), ran
+
+    async def show(self, path: str) -> str:
+        return (await self.operator.get(path, headers={"accept": "text/html"})).text
+
+
+@asynccontextmanager
+async def open_team(folder: Path) -> AsyncGenerator[Team]:
+    async with http_servers.serve_app(loopback_app.build_page_site({"/": SHOP})) as shop:
+        more = {"toolsets": ["browser", "flows"], "egress": {"allow": [shop.removeprefix("http://")]}}
+        async with identity_app.open_served_app(folder, data_dir=str(folder / "data"), **more) as app:
+            dashboard = DashboardServer(app.app.dashboard_services())
+            await dashboard.start()
+            try:
+                origin = {"origin": dashboard.base_url.rstrip("/")}
+                async with httpx2.AsyncClient(base_url=dashboard.base_url, timeout=60, headers=origin) as operator:
+                    await operator.get("/", params={"token": dashboard.sign_in_url.partition("token=")[2]})
+                    with anyio.fail_after(PATIENCE):
+                        yield Team(app, operator, shop, folder)
+            finally:
+                await dashboard.aclose()
+
+
+async def test_people_who_sign_in_approve_in_a_form_each_for_themselves(tmp_path: Path):
+    async with open_team(tmp_path) as team:
+        lasting = {person: FormAnswerer(lambda fields: dict.fromkeys(fields, True)) for person in ("ann", "bob")}
+        once = FormAnswerer(lambda _: {"allow": True})
+        tokens = {person: await team.app.issue_token(person, "acme") for person in lasting}
+        for person, form in lasting.items():
+            team.write(person)
+            await team.run_twice(tokens[person], form)
+        team.write("ann", "changed")
+        await team.run_twice(tokens["ann"], once)
+        refused = await approve_on_the_dashboard(team, tokens["ann"])
+        listed = await team.show("/flows/buy")
+
+    offered = lasting["ann"].forms[0].requested_schema
+    assert [len(form.forms) for form in (*lasting.values(), once)] == [1, 1, 2], "one's approval is for nobody else"
+    assert offered["required"] == ["allow"]
+    assert f"acts on {team.shop}" in offered["properties"]["always"]["description"]
+    assert (refused["code"], "resumeFlow with runId=" in refused["hint"]) == ("consent_needed", True), refused
+    assert "outrider flow approve" not in refused["hint"], "a terminal has no flows of people who sign in"
+    assert all(words in listed for words in ("by dashboard (browser ", "by bob"))
+
+
+async def approve_on_the_dashboard(team: Team, token: str) -> dict[str, Any]:
+    """Runs the flow over REST, which cannot ask, and goes on after an approval; what REST said first."""
+    headers = {"authorization": f"Bearer {token}"}
+    async with httpx2.AsyncClient(base_url=team.app.url, headers=headers, timeout=60) as rest:
+        refused = (await rest.post("/v1/tools/runFlow", json={"name": "buy", "keepOpen": False})).json()
+        run = refused["details"]["runId"]
+        shown = await team.show(f"/flows/runs/{run}")
+        digest = shown.partition('name="digest" value="')[2].partition('"')[0]
+        sent = await team.operator.post(f"/flows/runs/{run}/approve", data={"name": "buy", "digest": digest})
+        ended = await rest.post("/v1/tools/resumeFlow", json={"runId": run})
+    assert "a caller who signs in" in shown
+    assert (sent.status_code, ended.status_code) == (303, 200), ended.text
+    return refused

@@ -166,7 +166,7 @@ async def test_a_step_that_asks_a_person_runs_by_itself_only_in_the_version_that
 
     before = await run()
     untouched = shop.site.ordered.copy()
-    await FlowApprovals(shop.app.database).approve(Call(), program)
+    await FlowApprovals(shop.app.database).approve("", program, by="terminal")
     approved = await run()
     shop.write_flow(ORDER.replace("    expect", "    ask: true\n    note: changed\n    expect"))
     changed = await run()

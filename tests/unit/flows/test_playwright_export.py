@@ -49,3 +49,12 @@ def test_typescript_names_shadow_nothing_and_quotes_end_nothing():
 def test_a_name_is_a_word_and_no_code():
     with pytest.raises(ValidationError, match="pattern"):
         Flow(name='tea"""\nimport os', origins=["http://x"], steps=[FlowStep(open="http://x")])
+
+
+def test_a_control_without_a_name_is_found_by_its_role_in_its_box():
+    tick = FlowStep(check=Target(role="checkbox", near="Brew tea", attributes={"type": "checkbox"}, equals=2))
+    only = FlowStep(click=Target(role="button", attributes={"type": "button"}, equals=1))
+    source = format_python_test(Flow(name="todo", origins=["http://x"], steps=[tick, only]))
+    inner = 'get_by_role("checkbox")'
+    assert f'.filter(has_text="Brew tea").filter(has=page.{inner}).last.{inner}' in source
+    assert 'page.get_by_role("button").click()' in source

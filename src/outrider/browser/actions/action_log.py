@@ -1,7 +1,8 @@
 """Remember what was done successfully in a session, with the evidence of each element and what it has changed."""
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +55,7 @@ class PerformedAction:
     Attributes:
         number: Its number in the session, from 1.
         kind: `open`, `click`, `fill`, `select`, `check`, `uncheck`, `press`, `hover`, `drag`, `upload`, `scroll`,
-            `wait`, `dialog`, `tab`, `back`, `forward` or `reload`.
+            `wait`, `dialog`, `tab`, `back`, `forward`, `reload`, or `tool` for one that the page offers.
         values: Its arguments. A secret text is not among them; `secret` is True in its place.
         element: The evidence of its element: see `scripts/evidence.js`.
         goal: The evidence of the element that something was dragged onto.
@@ -151,6 +152,26 @@ async def remember_action(
     more = {name: value for name, value in {"dialogs": kinds, "new_pages": len(outcome.new_pages)}.items() if value}
     aim = goal.report.get("evidence") if goal else None
     log.add(kind, {**values, **more}, element=element, goal=aim, before=before, after=after)
+
+
+@asynccontextmanager
+async def remember_tool_call(scripts: PageScripts, name: str, arguments: Mapping[str, Any]) -> AsyncGenerator[None]:
+    """Remember the call of a page's tool that the block makes, with the form whose presses would do the same."""
+    log = get_action_log(scripts.page)
+    if log is None:
+        yield
+        return
+    before, form = await read_milestones(scripts), None
+    with suppress(OutriderError, ProtocolError, ContextGone, ScriptError):
+        form = await scripts.invoke(scripts.page.main, "describeFormTool", name, list(arguments))
+    yield
+    secrets = [key for key, value in arguments.items() if is_secret_name(key) or log.is_secret(str(value))]
+    after = await read_milestones(scripts)
+    for key in secrets:
+        after = _hide_secret(after, str(arguments[key]))
+    kept = {key: value for key, value in arguments.items() if key not in secrets}
+    values = {"name": name, "arguments": kept, "secrets": secrets, "form": form}
+    log.add("tool", values, before=before or PageMilestones(scripts.page.url), after=after)
 
 
 async def read_milestones(scripts: PageScripts) -> PageMilestones | None:

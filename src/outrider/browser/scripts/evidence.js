@@ -241,6 +241,21 @@ function describeFocusEvidence() {
   return { evidence: element ? describeEvidence(element) : null, milestones: readMilestones() };
 }
 
+// The fields and the button of a form that the page offers as a tool; null where presses could not stand for it.
+function describeFormTool(tool, names) {
+  const form = selectFirst(bodyOf(document), `form[toolname="${CSS.escape(tool)}"]`);
+  const send = form && selectFirst(form, "button:not([type=button]):not([type=reset]),input[type=submit]");
+  if (!send) return null;
+  const fields = {};
+  for (const name of names) {
+    const field = selectFirst(form, `[name="${CSS.escape(name)}"]`);
+    if (!field || ["radio", "file", "hidden"].includes(attributeOf(field, "type"))) return null;
+    const options = tagOf(field) === "select" ? [...selectAll(field, "option")].slice(0, 300) : [];
+    fields[name] = { evidence: describeEvidence(field), labels: Object.fromEntries(options.map((each) => [each.value, each.label])) };
+  }
+  return { fields, send: describeEvidence(send) };
+}
+
 const MESSAGE_SELECTOR = "[role=alert],[role=status],[aria-live=polite],[aria-live=assertive],output,dialog[open],[role=dialog],[role=alertdialog]";
 
 // What a person would look at to know where the page is now.

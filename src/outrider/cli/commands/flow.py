@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -181,7 +182,9 @@ def check_flows(names: tuple[str, ...], options: CallOptions) -> None:
             listed = client.call_tool("listFlows", {}).get("structuredContent") or {}
             names = tuple(flow["name"] for flow in listed.get("flows", ()))
         for name in names:
-            codes.append(call_tool(client, "runFlow", {"name": name, "keepOpen": False}, options))
+            codes.append(
+                call_tool(client, "runFlow", {"name": name, "keepOpen": False}, replace(options, names_commands=True))
+            )
             click.echo(f"{name}: {'ok' if codes[-1] == 0 else 'failed'}", err=True)
     sys.exit(next((code for code in codes if code), 0))
 
@@ -275,7 +278,7 @@ def export_flow(name: str, language: str) -> None:
 def _call(tool: str, arguments: Mapping[str, object], options: CallOptions) -> None:
     given = {name: value for name, value in arguments.items() if value is not None}
     with open_client(options) as client:
-        sys.exit(call_tool(client, tool, given, options))
+        sys.exit(call_tool(client, tool, given, replace(options, names_commands=True)))
 
 
 def _parse_parameters(words: tuple[str, ...]) -> dict[str, str]:

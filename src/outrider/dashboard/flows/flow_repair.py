@@ -5,21 +5,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import anyio
+
 from outrider.core.context import Call
-from outrider.core.errors import AnswerNeeded, InvalidInput, NotFound, OutriderError
+from outrider.core.errors import AnswerNeeded, InvalidInput, NotFound, OutriderError, Refused, Unavailable
 from outrider.dashboard.services import DashboardServices
-from outrider.flows.flow_file import format_step, parse_flow, parse_step
+from outrider.flows.flow import Flow
+from outrider.flows.flow_file import format_flow, format_step, parse_flow, parse_step
 from outrider.flows.flow_runs import FlowRuns, StoredRun
 from outrider.flows.repair import (
     choose_element,
+    compare_files,
     find_step,
     list_choices,
     list_outline_elements,
     repair_step,
     replace_step,
 )
+from outrider.toolsets.flows.repairing import can_model_choose, propose_element
 from outrider.toolsets.flows.saved_repairs import is_element_missing, load_stopped_flow, save_repair
 
+MAX_PROPOSALS = 3  # of one run
 log = logging.getLogger(__name__)
 
 
@@ -33,6 +39,8 @@ class RepairForm:
         text: The step as YAML.
         elements: The elements of its page that could be meant; none where another one would not help.
         needs_secret: Whether the run goes on only at a terminal, which asks for its secrets.
+        can_propose: Whether a model can be asked for the element.
+        proposal: What a model has proposed, if it was asked.
     """
 
     flow: str
@@ -40,6 +48,17 @@ class RepairForm:
     text: str
     elements: Sequence[str]
     needs_secret: bool
+    can_propose: bool
+    proposal: "Proposal | None"
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """The element that a model has proposed, what it cost, and what would change in the flow's file."""
+
+    element: str
+    note: str
+    difference: str
 
 
 async def build_repair_form(services: DashboardServices, run_id: str) -> RepairForm | None:
@@ -53,11 +72,50 @@ async def build_repair_form(services: DashboardServices, run_id: str) -> RepairF
     if run.state != "stopped" or not place or flow not in run.sources:
         return None
     try:
-        step = find_step(parse_flow(run.sources[flow], flow), place)
+        parsed = parse_flow(run.sources[flow], flow)
+        step = find_step(parsed, place)
     except OutriderError:
         return None
     choices = list_choices(list_outline_elements(run.outline), step) if is_element_missing(run) else []
-    return RepairForm(flow, place, format_step(step), choices[:max_elements], _needs_secret(run))
+    asked = run.options.get("proposal", {})
+    proposal = None
+    if asked.get("place") == run.place and asked.get("element") in choices:
+        difference = _compare_repair(run, parsed, place, asked["element"])
+        proposal = Proposal(asked["element"], asked["note"], difference)
+    can_propose = bool(choices) and can_model_choose(step) and asked.get("count", 0) < MAX_PROPOSALS
+    can_propose = can_propose and await services.repair_model.is_available()
+    text, shown = format_step(step), choices[:max_elements]
+    return RepairForm(flow, place, text, shown, _needs_secret(run), can_propose, proposal)
+
+
+async def propose_repair(services: DashboardServices, run_id: str) -> None:
+    """Ask the model for the element of a step that stopped; a person decides on its answer. Raises OutriderError."""
+    timeout_s = 120.0
+    call, runs = Call(), FlowRuns(services.database)
+    run = await runs.load_run(call, run_id)
+    flow, place = await load_stopped_flow(services.flow_store, call, run)
+    count = run.options.get("proposal", {}).get("count", 0)
+    if not is_element_missing(run) or count >= MAX_PROPOSALS:
+        message = f"a model was asked {count} times for this run, or another element would not help"
+        raise Refused(message, hint="choose the element, or edit the step", code="not_repairable")
+    # Counted before it costs anything.
+    asked = {"place": run.place, "count": count + 1}
+    await runs.set_option(run, "proposal", asked)
+    with anyio.move_on_after(timeout_s):
+        element, note = await propose_element(services.repair_model, find_step(flow, place), run)
+        await runs.set_option(run, "proposal", {**asked, "element": str(element), "note": note})
+        return
+    raise Unavailable(f"the model did not answer within {timeout_s:g} s", hint="choose the element", code="timeout")
+
+
+def _compare_repair(run: StoredRun, flow: Flow, place: str, element: str) -> str:
+    """Return how the flow's file would change with another element."""
+    target = find_step(flow, place).target
+    assert target is not None
+    chosen = choose_element(list_outline_elements(run.outline), element, target)
+    repaired = repair_step(flow, place, chosen, asks=False).model_copy(update={"version": flow.version + 1})
+    before = run.sources[flow.name]
+    return compare_files(before, format_flow(repaired, before))
 
 
 async def repair_flow(services: DashboardServices, run_id: str, given: Mapping[str, str]) -> StoredRun:

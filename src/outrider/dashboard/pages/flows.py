@@ -10,8 +10,10 @@ from starlette.routing import Route
 from outrider.core.errors import NotFound
 from outrider.dashboard import render
 from outrider.dashboard.access import get_allowed_workspace
-from outrider.dashboard.flows.flow_repair import build_repair_form, repair_flow, resume_run
-from outrider.dashboard.page import DashboardPage, build_route_path, get_services
+from outrider.dashboard.flows.flow_approval import approve_flow, build_approval_form
+from outrider.dashboard.flows.flow_repair import build_repair_form, propose_repair, repair_flow, resume_run
+from outrider.dashboard.page import DashboardPage, build_route_path, get_services, get_viewer
+from outrider.flows.approvals import FlowApprovals
 from outrider.flows.flow import NAME_PATTERN
 
 if TYPE_CHECKING:
@@ -35,10 +37,17 @@ async def show_flow(request: Request) -> Response:
     name, history = request.path_params["flow"], _open_history(request)
     runs = await history.list_runs(name) if NAME_PATTERN.fullmatch(name) else []
     schedules = await history.list_schedules(name) if NAME_PATTERN.fullmatch(name) else []
+    approvals = await FlowApprovals(get_services(request).database).list_approvals(name)
     if not (runs or schedules):
         raise NotFound("no such flow", hint="it appears with its first run")
     return await render.render_page(
-        request, "flows/flow.html", name=name, runs=runs, schedules=schedules, versions=list_versions(runs)
+        request,
+        "flows/flow.html",
+        name=name,
+        runs=runs,
+        schedules=schedules,
+        approvals=approvals,
+        versions=list_versions(runs),
     )
 
 
@@ -55,6 +64,7 @@ async def show_flow_run(request: Request) -> Response:
         steps=steps[-max_steps:],
         left_out=max(len(steps) - max_steps, 0),
         has_picture=await history.has_picture(run.id),
+        approval=await build_approval_form(get_services(request), run),
         repair=await build_repair_form(get_services(request), run.id),
     )
 
@@ -67,6 +77,35 @@ async def repair_flow_run(request: Request) -> Response:
     run = await repair_flow(services, request.path_params["run"][:40], given)
     place = build_route_path(request, "flow_run", run=run.id)
     return RedirectResponse(place, 303, background=BackgroundTask(resume_run, services, run))
+
+
+async def propose_flow_repair(request: Request) -> Response:
+    """Let a model propose the element of a stopped step; nothing changes before a person has accepted it."""
+    _require_all_seen(request)
+    run = request.path_params["run"][:40]
+    await propose_repair(get_services(request), run)
+    return RedirectResponse(f"{build_route_path(request, 'flow_run', run=run)}#repair", 303)
+
+
+async def approve_flow_run(request: Request) -> Response:
+    """Approve the flow of a run that waits, and go on with it; a caller who signs in goes on alone."""
+    _require_all_seen(request)
+    services, form = get_services(request), await request.form()
+    run, _ = await _open_history(request).load_run(request.path_params["run"][:40])
+    by = f"dashboard (browser {get_viewer(request)[:4]})"
+    await approve_flow(services, run, str(form.get("name", "")), str(form.get("digest", "")), by)
+    place = build_route_path(request, "flow_run", run=run.id)
+    return RedirectResponse(
+        place, 303, background=None if run.owner_folder else BackgroundTask(resume_run, services, run)
+    )
+
+
+async def withdraw_flow_approval(request: Request) -> Response:
+    """Let the steps of a flow ask again."""
+    _require_all_seen(request)
+    name, form = request.path_params["flow"], await request.form()
+    await FlowApprovals(get_services(request).database).withdraw(str(form.get("owner", ""))[:64], name)
+    return RedirectResponse(build_route_path(request, "flow", flow=name), 303)
 
 
 async def show_run_picture(request: Request) -> Response:
@@ -97,7 +136,10 @@ FLOWS_PAGE = DashboardPage(
         Route("/flows/runs/{run}", show_flow_run, name="flow_run"),
         Route("/flows/runs/{run}/picture", show_run_picture, name="flow_run_picture_raw"),
         Route("/flows/runs/{run}/repair", repair_flow_run, name="flow_run_repair", methods=["POST"]),
+        Route("/flows/runs/{run}/propose", propose_flow_repair, name="flow_run_propose", methods=["POST"]),
+        Route("/flows/runs/{run}/approve", approve_flow_run, name="flow_run_approve", methods=["POST"]),
         Route("/flows/{flow}", show_flow, name="flow"),
+        Route("/flows/{flow}/withdraw", withdraw_flow_approval, name="flow_withdraw", methods=["POST"]),
     ),
     key="f",
 )

@@ -40,6 +40,7 @@ async def callPageTool(
     arguments: dict[str, Any] | None = None,
 ) -> Result:
     """Call a tool that the page itself offers; snapshotPage lists them."""
+    from outrider.browser.actions.action_log import remember_tool_call
     from outrider.browser.devtools.web_mcp import call_offered_tool
     from outrider.browser.snapshot.outline import limit_lines
 
@@ -53,7 +54,8 @@ async def callPageTool(
         _require_consent(tool, call, values)
         await active.tools.snapshotter.ensure_baseline()
         try:
-            answer = await call_offered_tool(page, tool, values, seconds=30.0)
+            async with remember_tool_call(active.tools.snapshotter.scripts, tool.name, values):
+                answer = await call_offered_tool(page, tool, values, seconds=30.0)
         except OutriderError as error:
             error.message = escape_line(error.message)  # it may quote the page
             raise

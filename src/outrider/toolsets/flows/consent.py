@@ -10,7 +10,9 @@ from outrider.core.tool import Tool
 from outrider.core.tool_policy import ToolPolicy, filter_tools, resolve_stake
 from outrider.flows.flow import Flow, FlowStep
 from outrider.flows.program import FlowProgram
+from outrider.flows.program_summary import clean_line, format_program
 from outrider.toolsets.browser.sessions import browser
+from outrider.toolsets.browser.web_mcp import browser_webmcp
 
 # The tool by which a model would do a step, whose permissions and stakes hold for the flow as well.
 STEP_TOOLS = {
@@ -33,6 +35,7 @@ STEP_TOOLS = {
     "wait": "waitFor",
     "extract": "extractPageContent",
     "pages": "clickElement",
+    "tool": "callPageTool",
 }
 
 
@@ -44,15 +47,17 @@ class PausedRun:
         session_id: Its browser session.
         step: The step that was asked about; empty for the question before the start.
         run_id: Its record.
+        digest: The fingerprint of the files that the question before the start was about.
     """
 
     session_id: str = ""
     step: str = ""
     run_id: str = ""
+    digest: str = ""
 
     def to_state(self) -> str:
         """Return it as the state of a paused call."""
-        return json.dumps({"session": self.session_id, "step": self.step, "run": self.run_id})
+        return json.dumps({"session": self.session_id, "step": self.step, "run": self.run_id, "digest": self.digest})
 
 
 def read_paused_run(call: Call) -> PausedRun | None:
@@ -61,14 +66,14 @@ def read_paused_run(call: Call) -> PausedRun | None:
         return None
     try:
         state = json.loads(call.state)
-        return PausedRun(str(state["session"]), str(state["step"]), str(state["run"]))
+        return PausedRun(str(state["session"]), str(state["step"]), str(state["run"]), str(state.get("digest", "")))
     except (ValueError, KeyError, TypeError):
         return None
 
 
 def require_tools(program: FlowProgram, policy: ToolPolicy, call: Call) -> None:
     """Refuse a flow that has a step whose tool is withheld from the caller. Raises Refused."""
-    offered = filter_tools(browser.tools.values(), policy, warn=False)
+    offered = filter_tools([*browser.tools.values(), *browser_webmcp.tools.values()], policy, warn=False)
     for place, step in program.iterate_steps():
         name = STEP_TOOLS.get(step.kind)
         tool = offered.get(name or "")
@@ -92,19 +97,33 @@ def require_start_consent(
     uses = [*(f"the secret {name!r}" for name in secrets), *([f"the sign-in {state_id!r}"] if state_id else [])]
     if call.answer is False:
         raise Refused(f"the user did not allow the flow {flow.name}", hint="do not repeat the call")
-    if call.answer is not True:
+    if call.answer is not True or (paused and paused.digest != program.digest):
         question = f"Let agent {call.run.agent} run the flow {flow.name} with {', '.join(uses)} on "
-        raise AnswerNeeded(f"{question}{', '.join(flow.origins)}?", state=PausedRun().to_state())
+        raise AnswerNeeded(f"{question}{', '.join(flow.origins)}?", state=PausedRun(digest=program.digest).to_state())
 
 
 def build_consent_check(policy: ToolPolicy, *, is_approved: bool) -> Callable[[FlowStep], bool]:
     """Return the function that says which steps a person is asked about: none of a flow that one has approved."""
 
     def needs_consent(step: FlowStep) -> bool:
-        tool: Tool = browser.tools[STEP_TOOLS[step.kind]]
+        tool: Tool = (browser_webmcp if step.kind == "tool" else browser).tools[STEP_TOOLS[step.kind]]
         return not is_approved and (step.ask or resolve_stake(tool, policy.stakes) == "high")
 
     return needs_consent
+
+
+def build_step_question(step: str, program: FlowProgram, call: Call, paused: PausedRun, url: str) -> AnswerNeeded:
+    """Build the question before a step; a person who runs the flow may also approve all of it as it is."""
+    max_summary_chars = 8_000  # what is longer is approved where it can be scrolled
+    name, version = program.flow.name, program.flow.version
+    question = f"Let the flow {name} do step {paused.step}, {clean_line(step)}, on {url[:200]}?"
+    summary = f"Let version {version} of {name} do all this without asking, until a file of it changes:\n"
+    summary += format_program(program)
+    is_offered = call.run is None and len(summary) <= max_summary_chars
+    places = "the dashboard" if call.owner_folder else f"a terminal (`outrider flow approve {name}`) or the dashboard"
+    hint = f"a person approves the flow at {places}; then call resumeFlow with runId={paused.run_id}"
+    details = {"runId": paused.run_id, "hint": hint}
+    return AnswerNeeded(question, state=paused.to_state(), details=details, lasting=summary if is_offered else "")
 
 
 def require_step_allowed(flow: Flow, call: Call, paused: PausedRun | None) -> None:

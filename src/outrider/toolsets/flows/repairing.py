@@ -47,6 +47,13 @@ class RepairModel:
     guard: EgressGuard
     is_limited: Callable[[], bool]
 
+    async def is_available(self) -> bool:
+        """Return whether there is a model that may be asked."""
+        try:
+            return not self.is_limited() and bool(await self.models.resolve_chain())
+        except OutriderError:
+            return False
+
     async def choose_ref(self, step: FlowStep, run: StoredRun) -> tuple[str, str]:
         """Return the reference of the element for a step, and a note on the cost. Raises OutriderError."""
         max_answer_tokens = 200
@@ -107,12 +114,8 @@ async def _choose(
     assert step.target is not None
     if element is not None:
         return choose_element(elements, element, step.target), ""
-    if step.secret is not None or step.kind == "pages":
-        message = f"only a person chooses another element for {step}"
-        raise Refused(message, hint=f"name it yourself: {by_hand}", code="needs_person")
     try:
-        ref, note = await model.choose_ref(step, run)
-        return choose_element(elements, ref, step.target), note
+        return await propose_element(model, step, run)
     except NotConfigured as error:
         hint = f"name the element yourself: {by_hand}, or configure a model: {error.hint}"
         raise NotConfigured(
@@ -121,3 +124,16 @@ async def _choose(
     except OutriderError as error:
         error.hint = f"name the element yourself: {by_hand}, or correct {name}.yaml"
         raise
+
+
+def can_model_choose(step: FlowStep) -> bool:
+    """Return whether a model may choose another element for a step; of secrets and pagers only people do."""
+    return has_one_element(step) and step.secret is None and step.kind != "pages"
+
+
+async def propose_element(model: RepairModel, step: FlowStep, run: StoredRun) -> tuple[OutlineElement, str]:
+    """Return the element that the model chooses for a step, and a note on the cost. Raises OutriderError."""
+    if step.target is None or not can_model_choose(step):
+        raise Refused(f"only a person chooses another element for {step}", code="needs_person")
+    ref, note = await model.choose_ref(step, run)
+    return choose_element(list_outline_elements(run.outline), ref, step.target), note

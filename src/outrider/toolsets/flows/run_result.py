@@ -90,6 +90,7 @@ def _describe_rows(tool_options: ToolOptions, run: FlowRun, origin: str) -> list
 def _build_stop_error(program: FlowProgram, stop: Stop, run_id: str, session_id: str) -> OutriderError:
     """Build the error of a run that stopped; its code is the reason."""
     onward = f"resumeFlow with runId={run_id} and fromStep={stop.next_step}"
+    fixes = {"data_mismatch": "compare `extract` with the page, correct the flow", "failed": "correct that"}
     if stop.reason == "unknown_effect":
         hint = (
             f"look whether step {stop.step} was done, then resumeFlow with runId={run_id} and unknownStep=done or again"
@@ -102,8 +103,8 @@ def _build_stop_error(program: FlowProgram, stop: Stop, run_id: str, session_id:
         hint = f"let a person sign in in session {session_id}, then {onward}"
     elif stop.reason == "origin_refused":
         hint = "add the site to the flow's origins if it belongs there"
-    elif stop.reason == "data_mismatch":
-        hint = f"compare `extract` with the page, correct the flow, then {onward}"
+    elif stop.reason in fixes and stop.next_step == stop.step:
+        hint = f"{fixes[stop.reason]}, then {onward}"
     else:
         by_hand = f"resumeFlow with runId={run_id} and fromStep={stop.after_step}"
         hint = f"do step {stop.step} by hand in session {session_id}, then {by_hand}"

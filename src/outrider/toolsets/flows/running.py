@@ -17,7 +17,7 @@ from outrider.flows.approvals import FlowApprovals
 from outrider.flows.flow_runs import FlowRuns, StopPage, StoredRun
 from outrider.flows.flow_store import FlowStore
 from outrider.flows.positions import Position, format_position
-from outrider.flows.program import FlowProgram
+from outrider.flows.program import FlowProgram, load_program
 from outrider.flows.run import FlowRun, RunPicture
 from outrider.flows.runner import ConsentNeeded, FlowRunner
 from outrider.flows.values import FlowValues, resolve_parameters
@@ -25,6 +25,7 @@ from outrider.toolsets.browser.sessions import createSession
 from outrider.toolsets.flows.consent import (
     PausedRun,
     build_consent_check,
+    build_step_question,
     read_paused_run,
     require_start_consent,
     require_step_allowed,
@@ -93,17 +94,15 @@ class RunInputs:
 
 async def run_flow(services: FlowRunServices, call: Call, request: RunRequest) -> Result:
     """Run a flow. Raises OutriderError before it starts, and AnswerNeeded where a person must be asked."""
-    program, paused = request.program, read_paused_run(call)
-    flow = program.flow
-    if request.from_step and request.from_step[0] > len(flow.steps) + 1:
-        raise InvalidInput(f"fromStep: {flow.name} has {len(flow.steps)} steps", hint="send a lower number")
-    if request.from_step > (1,) and not (request.session_id or request.run):
-        hint = "send the session in which the flow has stopped, or use resumeFlow"
-        raise InvalidInput(f"fromStep: {format_position(request.from_step)} needs sessionId", hint=hint)
-    require_tools(program, services.policy, call)
-    inputs = await anyio.to_thread.run_sync(_resolve_inputs, services.store, request)
-    require_start_consent(program, call, request.state_id, tuple(inputs.parameters.withheld))
-    require_step_allowed(flow, call, paused)
+    paused = read_paused_run(call)
+    if paused and paused.run_id:
+        # The person was asked about the files as they were then.
+        asked = await services.runs.load_run(call, paused.run_id)
+        request = replace(request, program=load_program(asked.flow, lambda name: asked.sources[name]))
+    inputs = await _check_request(services, call, request, paused)
+    if paused and paused.step and call.is_answer_lasting and call.run is None:
+        by = call.identity or call.session
+        await services.approvals.approve(call.owner_folder, request.program, by=by)
     run, lease = await _begin_run(services, call, request, inputs, paused)
     try:
         return await _run_stored(services, call, request, run, lease, inputs)
@@ -121,6 +120,24 @@ async def run_flow(services: FlowRunServices, call: Call, request: RunRequest) -
         state, message = ("due", "") if is_by_itself else ("stopped", "the call was cancelled")
         await services.runs.end_run(run, lease, state, message=message)
         raise
+
+
+async def _check_request(
+    services: FlowRunServices, call: Call, request: RunRequest, paused: PausedRun | None
+) -> RunInputs:
+    """Return the values of a run that may begin. Raises OutriderError, and AnswerNeeded where a person is asked."""
+    program = request.program
+    flow = program.flow
+    if request.from_step and request.from_step[0] > len(flow.steps) + 1:
+        raise InvalidInput(f"fromStep: {flow.name} has {len(flow.steps)} steps", hint="send a lower number")
+    if request.from_step > (1,) and not (request.session_id or request.run):
+        hint = "send the session in which the flow has stopped, or use resumeFlow"
+        raise InvalidInput(f"fromStep: {format_position(request.from_step)} needs sessionId", hint=hint)
+    require_tools(program, services.policy, call)
+    inputs = await anyio.to_thread.run_sync(_resolve_inputs, services.store, request)
+    require_start_consent(program, call, request.state_id, tuple(inputs.parameters.withheld))
+    require_step_allowed(flow, call, paused)
+    return inputs
 
 
 def _resolve_inputs(store: FlowStore, request: RunRequest) -> RunInputs:
@@ -166,7 +183,7 @@ async def _run_stored(
     await services.runs.set_browser_session(stored, lease, session.id)
     session.actions.secrets |= hidden.values
     page = SessionPage(session)
-    is_approved = await services.approvals.is_approved(call, program)
+    is_approved = await services.approvals.is_approved(call.owner_folder, program)
     async with services.runs.open_journal(stored, lease, hidden.hide_in) as journal:
         if request.unknown_step:
             await journal.settle_begun(is_done=request.unknown_step == "done")
@@ -183,9 +200,9 @@ async def _run_stored(
         try:
             run = await runner.run_steps(request.from_step, approved_step=paused.step if paused else "")
         except ConsentNeeded as needed:
-            question = f"Let the flow {stored.flow} do step {needed.position}, {needed.step}, on {session.url[:200]}?"
-            state = PausedRun(session.id, needed.position, stored.id).to_state()
-            raise AnswerNeeded(hidden.hide(question), state=state) from None
+            waiting = PausedRun(session.id, needed.position, stored.id)
+            step, url = hidden.hide(str(needed.step)), hidden.hide(session.url)
+            raise build_step_question(step, program, call, waiting, url) from None
     run.results = hidden.hide_in(run.results)  # before they are written to files
     if run.stop is None:
         await save_result_files(services.workspaces, call, run)

@@ -46,7 +46,7 @@ class ScheduledRuns:
 
     async def require_approval(self, call: Call, program: FlowProgram) -> None:
         """Refuse a flow with a step that asks a person, unless one has approved these files. Raises Refused."""
-        if await self.approvals.is_approved(call, program):
+        if await self.approvals.is_approved(call.owner_folder, program):
             return
         needs_consent = build_consent_check(self.policy, is_approved=False)
         steps = [(place, step) for place, step in program.iterate_steps() if step.kind in STEP_TOOLS]
@@ -54,7 +54,8 @@ class ScheduledRuns:
         if asking:
             name, version = program.flow.name, program.flow.version
             message = f"step {asking} asks a person, and version {version} of {name} is not approved"
-            raise Refused(message, hint=f"a person runs `outrider flow approve {name}`", code="not_approved")
+            hint = f"a person runs `outrider flow approve {name}`, or approves it on the dashboard"
+            raise Refused(message, hint=hint, code="not_approved")
 
     @staticmethod
     def describe_reach(program: FlowProgram) -> list[str]:

@@ -55,6 +55,8 @@ def find_secret_names(flow: Flow) -> set[str]:
     found = {name for name, each in flow.parameters.items() if each.secret or is_secret_name(name)}
     found |= {name for name, each in flow.parameters.items() if any(map(is_secret_name, each.columns))}
     for _, step in iterate_steps(flow.steps):
+        for key, value in step.arguments.items():
+            found |= set(list_placeholders(value)) if is_secret_name(key) else set()
         target = step.fill
         if target and any(map(is_secret_name, (target.name, *target.attributes.values()))):
             found |= set(list_placeholders(step.text or ""))

@@ -10,12 +10,13 @@ import anyio
 from outrider.browser.protocol.cdp import ContextGone, PageGone, ProtocolError
 from outrider.browser.protocol.keys import parse_modifiers
 from outrider.browser.protocol.values import ScriptError
-from outrider.core.errors import InvalidInput, OutriderError, Refused
+from outrider.core.errors import InvalidInput, NotConfigured, OutriderError, Refused
 from outrider.flows.conditions import PageView
 from outrider.flows.evidence import ElementCandidate
 from outrider.flows.extraction import Extraction, ExtractionMismatch, StructureReport
 from outrider.flows.flow import FlowStep, Target
 from outrider.flows.run import MAX_PICTURE_BYTES, RunPicture
+from outrider.flows.step_runner import PageTool
 from outrider.toolsets.browser.results import escape_line, translate_errors
 from outrider.toolsets.flows.secret_filter import SecretFilter
 
@@ -95,10 +96,19 @@ class SessionPage:
                 found += [StructureReport(each["name"], each["records"], each["missing"]) for each in reports]
         return found
 
+    async def list_page_tools(self, name: str) -> Sequence[PageTool]:
+        """Return the tools of this name that the page offers; none where the operator has not turned them on."""
+        offered = self._session.offered_tools
+        if offered is None or self._session.dialogs.unanswered:
+            return []
+        async with self._use_tools() as tools:
+            found = [each for each in offered.list_tools(tools.page) if each.name == name]
+        return [PageTool(each.origin, each.is_consequential) for each in found]
+
     async def perform_step(self, step: FlowStep, ref: str, to_ref: str, secret: str) -> None:
         """Do a step. Raises OutriderError."""
         session = self._session
-        async with translate_errors(ref or None):
+        async with translate_errors(ref if ref and step.tool is None else None):
             if step.kind in SESSION_ACTIONS:
                 await SESSION_ACTIONS[step.kind](session, step)
                 return
@@ -107,10 +117,20 @@ class SessionPage:
                 raise Refused(message, code="dialog_open", hint="add a step `dialog: accept` or `dialog: dismiss`")
             files = await session.stage_uploads(step.files) if step.files else []
             async with self._use_tools() as tools:
-                if files:
+                if step.tool is not None:
+                    await self._call_page_tool(tools, step.tool, step.arguments, origin=ref)
+                elif files:
                     await tools.forms.upload(ref, *files)
                 else:
                     await PAGE_ACTIONS[step.kind](tools, step, ref, to_ref, secret)
+
+    async def _call_page_tool(self, tools: "PageTools", name: str, arguments: dict[str, Any], origin: str) -> None:
+        from outrider.browser.devtools.web_mcp import call_offered_tool
+
+        offered = self._session.offered_tools
+        if offered is None:
+            raise NotConfigured("tools of pages are off (setting browser.web_mcp)", hint="the operator can turn it on")
+        await call_offered_tool(tools.page, offered.find_tool(tools.page, origin, name), arguments, seconds=30.0)
 
     def take_unexpected_dialog(self, *, is_open: bool = False) -> str:
         """Return the question of a dialog that was dismissed unasked, once; with `is_open` also of one that is open."""
