@@ -101,6 +101,16 @@ BOTH: dict[str, frozenset[str] | None] = {
     ),
 }
 
+# Of agents on Postgres, `test_run_agent` and `test_run_agent_restart` tell enough by day; these files add a few.
+AGENTS_AT_NIGHT = frozenset({"test_run_agent_blocked", "test_run_agent_citations", "test_run_agent_once"})
+AGENTS_BY_DAY = frozenset(
+    {
+        "test_a_decision_by_another_door_counts",
+        "test_a_key_is_forgotten_after_a_day",
+        "test_keys_of_other_people_and_sessions_are_their_own",
+    }
+)
+
 REPLICAS = 3
 # Those that replicas keep which are called in turns, of the tests above: what three do on Postgres, one does.
 IN_TURNS = frozenset({"test_planning", "test_playbook", "test_content_store"})
@@ -113,8 +123,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     chosen = BOTH[file]
     places: list[Any] = ["sqlite"]
     if chosen is None or metafunc.function.__name__ in chosen:
-        skipped = postgres.needs_postgres
-        places += [pytest.param("replicas" if file in IN_TURNS else "postgres", marks=skipped)]
+        marks = [postgres.needs_postgres]
+        if file in AGENTS_AT_NIGHT and metafunc.function.__name__ not in AGENTS_BY_DAY:
+            marks.append(pytest.mark.nightly)
+        places += [pytest.param("replicas" if file in IN_TURNS else "postgres", marks=marks)]
     metafunc.parametrize("rows", places, indirect=True, scope="module")
 
 

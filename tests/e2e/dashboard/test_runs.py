@@ -242,6 +242,7 @@ async def test_a_failed_run_is_begun_again_where_it_failed(dashboard_stage: Stag
     run = await dashboard_stage.begin("failer", "Fail first")
     view = await dashboard_stage.office.open_tab(f"/runs/{run}")
     await view.wait_for_text("HTTP 404")
+    await view.wait_until("document.querySelector('.button.primary')")  # comes with the end of the run
     dashboard_stage.gate("mended").set()
     await view.pointer.click(".button.primary")
     await view.wait_for_text("failer is done.")

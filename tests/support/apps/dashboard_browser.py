@@ -116,8 +116,9 @@ class DashboardSession:
         view = DashboardTab(page, self.server.base_url)
         await view.set_appearance(size=size, dark=dark)
         await page.send("Log.enable")
-        await navigate_page(page, self.server.sign_in_url)
-        await view.open_path(path)
+        address, mark, fragment = path.partition("#")
+        token = self.server.sign_in_url.partition("?")[2]
+        await view.open_path(f"{address}{'&' if '?' in address else '?'}{token}{mark}{fragment}")
         return view
 
     async def open_second_tab(self, view: DashboardTab, path: str = "/") -> DashboardTab:

@@ -1,6 +1,6 @@
 """One Chromium for all tests of this folder, and one page for each."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 
 import anyio
 import pytest
@@ -14,6 +14,9 @@ from outrider.browser.protocol.page import BrowserPage
 from outrider.browser.protocol.scripts import PageScripts
 from outrider.browser.snapshot.snapshot import Snapshotter
 from support.fakes import http_servers
+
+OpenTab = Callable[[], Awaitable[BrowserPage]]
+IDLE_TABS: list[BrowserPage] = []  # of the one Chromium of this process
 
 
 @pytest.fixture(scope="session")
@@ -33,45 +36,46 @@ async def failures() -> AsyncGenerator[tuple[FailureSite, str]]:
 
 
 @pytest.fixture
-async def visit(chromium: Browser, failures: tuple[FailureSite, str]) -> AsyncGenerator[OpenFailurePage]:
-    """`await visit("fields.html")` or `await visit("<p>HTML of its own")`: a page that shows it."""
-    opened: list[BrowserPage] = []
-
-    async def show(name: str) -> FailurePage:
-        opened.append(await open_tab(chromium))
-        return await show_in_tab(opened[-1], failures, name)
-
-    yield show
-    for page in opened:
-        await chromium.connection.send("Target.closeTarget", {"targetId": page.target_id})
-
-
-@pytest.fixture(scope="session")
-def idle_tabs() -> list[BrowserPage]:
-    """The tab that `revisit` keeps between tests."""
-    return []
-
-
-@pytest.fixture
-async def revisit(
-    chromium: Browser, failures: tuple[FailureSite, str], idle_tabs: list[BrowserPage]
-) -> AsyncGenerator[OpenFailurePage]:
-    """As `visit`, in one tab after the other test's page: a third of the cost, for tests of what a page shows.
+async def tabs(chromium: Browser) -> AsyncGenerator[OpenTab]:
+    """Opens tabs, most of which another test has left empty: a third of the cost of new ones.
 
     Only a tab that can be emptied is kept, so that no test meets what another has left.
     """
-    page = idle_tabs.pop() if idle_tabs else await open_tab(chromium)
-    yield lambda name: show_in_tab(page, failures, name)
-    try:
-        with anyio.fail_after(5):
-            await page.dispatch_mouse("move", 0, 0)
-            await load_url(page, "about:blank")
-        idle_tabs.append(page)
-    except Exception:  # noqa: BLE001 - whatever became of it, the next test opens another
-        await chromium.connection.send("Target.closeTarget", {"targetId": page.target_id})
+    opened: list[BrowserPage] = []
+
+    async def open_tab() -> BrowserPage:
+        opened.append(IDLE_TABS.pop() if IDLE_TABS else await open_new_tab(chromium))
+        return opened[-1]
+
+    yield open_tab
+    for page in opened:
+        try:
+            with anyio.fail_after(5):
+                await page.dispatch_mouse("move", 0, 0)
+                await load_url(page, "about:blank")
+            IDLE_TABS.append(page)
+        except Exception:  # noqa: BLE001 - whatever became of it, the next test opens another
+            await chromium.connection.send("Target.closeTarget", {"targetId": page.target_id})
 
 
-async def open_tab(chromium: Browser) -> BrowserPage:
+@pytest.fixture
+def visit(tabs: OpenTab, failures: tuple[FailureSite, str]) -> OpenFailurePage:
+    """`await visit("fields.html")` or `await visit("<p>HTML of its own")`: a tab that shows it."""
+
+    async def show(name: str) -> FailurePage:
+        return await show_in_tab(await tabs(), failures, name)
+
+    return show
+
+
+@pytest.fixture
+async def revisit(tabs: OpenTab, failures: tuple[FailureSite, str]) -> OpenFailurePage:
+    """As `visit`, with all pages of the test in one tab."""
+    page = await tabs()
+    return lambda name: show_in_tab(page, failures, name)
+
+
+async def open_new_tab(chromium: Browser) -> BrowserPage:
     page = await chromium.new_page()
     metrics = {"width": 1000, "height": 700, "deviceScaleFactor": 1, "mobile": False}
     await page.send("Emulation.setDeviceMetricsOverride", metrics)
