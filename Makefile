@@ -6,7 +6,7 @@ PYTHON ?= $(shell requirements/python.sh)
 CORES = $(shell "$(PYTHON)" -c "import os; print(os.cpu_count() or 1)")
 WORKERS ?= $(shell expr $(CORES) + 1)
 # Of each of two test runs that go side by side, which wait a fifth of their time; WORKERS=8 is for each, too.
-HALF = $(shell expr $(CORES) / 2 + 1)
+HALF = $(shell expr $(CORES) / 2 + 2)
 # The tests that run by day; empty for all.
 MARKS = not nightly
 UV := .tools/bin/uv
