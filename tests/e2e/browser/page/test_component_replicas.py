@@ -285,3 +285,34 @@ async def test_dividing_lines_and_boxes_around_a_check_box_have_no_references(vi
     await on.forms.check(await find_ref(on, 'checkbox "Watch" REF'))
     assert await on.read_log() == ["box"]
     assert await on.evaluate_js("document.querySelector('input').checked") is True
+
+
+async def test_roles_that_components_keep_inside_are_shown_and_set(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<label for=sw>Dark mode</label> <x-switch id=sw></x-switch> <x-slider></x-slider> <x-slider></x-slider>
+        <x-plain>plain text</x-plain><script>log = [];
+        class Control extends HTMLElement {
+          static formAssociated = true;
+          constructor() { super(); this.own = this.attachInternals(); this.tabIndex = 0; }
+        }
+        customElements.define("x-switch", class extends Control {
+          constructor() {
+            super(); const own = this.own; own.role = "switch"; own.ariaChecked = "false"; this.textContent = "⬭";
+            this.onclick = () => { own.ariaChecked = String(own.ariaChecked === "false"); log.push(own.ariaChecked); };
+          }
+        });
+        customElements.define("x-slider", class extends Control {
+          constructor() {
+            super(); const own = this.own; own.role = "slider"; own.ariaLabel = "e7 Level"; own.ariaValueNow = "4";
+            this.textContent = "–•–";
+            this.onkeydown = ({ key }) => { own.ariaValueNow = +own.ariaValueNow + (key === "ArrowUp" ? 1 : -1); };
+          }
+        });
+        customElements.define("x-plain", class extends HTMLElement {});</script>"""
+    )
+    switch = await find_ref(on, '^switch "Dark mode" REF slider')
+    outcome = await on.forms.check(switch)
+    assert outcome.changes.startswith(f'~ switch "Dark mode" {switch} checked')
+    assert await on.read_log() == ["true"]
+    slider = await find_ref(on, r'slider "e\\7 Level" REF = "4" ')
+    assert f'{slider} = "7" ' in (await on.forms.type(slider, "7")).changes
