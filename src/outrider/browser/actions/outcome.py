@@ -56,7 +56,12 @@ class ActionOutcome:
         ref = self.focused.partition(" ")[0]
         if self.focused == self.element or (ref and ref == self.ref):
             return ""
-        return ref if ref in find_refs(self.changes) else self.focused
+        if ref in find_refs(self.changes):
+            return ref
+        name = self.focused.partition("> ")[2]
+        if name and self.element.endswith(f"> {name}"):  # the field in the label or box that was pressed
+            return ""
+        return f"{ref} {name}" if name else self.focused
 
     @property
     def new_address(self) -> str:
