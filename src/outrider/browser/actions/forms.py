@@ -202,6 +202,9 @@ class Forms:
                 return
 
     async def _invoke_script(self, location: ElementLocation, name: str, *args: object) -> Any:
+        internals = self.pointer.snapshotter.internals
+        if internals.is_known(location.frame):
+            await internals.refresh(location.frame)
         return await self._scripts.invoke(location.frame, name, location.ref, *args)
 
 

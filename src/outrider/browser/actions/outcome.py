@@ -51,12 +51,22 @@ class ActionOutcome:
     location: "ElementLocation | None" = None
 
     @property
+    def short_element(self) -> str:
+        """The element without its tag where it has a name."""
+        return _shorten_element(self.element)
+
+    @property
     def new_focus(self) -> str:
         """The other element that has got the focus, by its reference alone where the changes show it."""
         ref = self.focused.partition(" ")[0]
         if self.focused == self.element or (ref and ref == self.ref):
             return ""
-        return ref if ref in find_refs(self.changes) else self.focused
+        if ref in find_refs(self.changes):
+            return ref
+        name = self.focused.partition("> ")[2]
+        if name and self.element.endswith(f"> {name}"):  # the field in the label or box that was pressed
+            return ""
+        return _shorten_element(self.focused)
 
     @property
     def new_address(self) -> str:
@@ -119,6 +129,12 @@ class ActionOutcome:
         lines += [f"value: {self.value}"] if self.value is not None and (self.note or not self.changes) else []
         lines += [self.changes] if self.changes else []
         return "\n".join(lines)
+
+
+def _shorten_element(text: str) -> str:
+    """Return `e5 "Save"` for `e5 <button#save> "Save"`, and what has no name as it is."""
+    head, _, name = text.partition("> ")
+    return f"{head.partition(' ')[0]} {name}" if name.startswith('"') else text
 
 
 def _limit_lines(lines: list[str]) -> list[str]:

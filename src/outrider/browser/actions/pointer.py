@@ -273,7 +273,7 @@ class Pointer:
         invoke, loading = self.snapshotter.scripts.invoke, self.page.loading
         timeout_s = self.page.arrival_timeout_s if waits else landing_timeout_s
         try:
-            work = invoke(frame, "reportEffects", ref, {"wait": waits})
+            work = self._report_effects(frame, ref, waits=waits)
             report = await self.run_unless_blocked(work, monitor, timeout_s) or {}
             if waits and not monitor.is_navigating and loading.count_open_requests(monitor.opened_at):
                 await loading.wait_until(lambda: not loading.count_open_requests(monitor.opened_at), network_grace_s)
@@ -281,6 +281,14 @@ class Pointer:
         except (ContextGone, PageGone):
             return {}
         return report
+
+    async def _report_effects(self, frame: Frame, ref: str, *, waits: bool) -> dict[str, Any]:
+        invoke, internals = self.snapshotter.scripts.invoke, self.snapshotter.internals
+        if internals.is_known(frame):
+            if waits:
+                await invoke(frame, "waitUntilQuiet")
+            await internals.refresh(frame)
+        return await invoke(frame, "reportEffects", ref, {"wait": waits})
 
     async def ensure_baseline(self, settle: SettleMode | None) -> None:
         """Capture the page before an action, unless there is a snapshot of it."""

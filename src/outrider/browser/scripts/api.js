@@ -60,7 +60,7 @@ function queryAll(selector) {
 }
 
 globalThis.outrider = {
-  adoptPrefix, prefix: () => refPrefix, queryAll, isTextSelector, openRoot, markListening, findSuspects, elementOf, refOf,
+  adoptPrefix, prefix: () => refPrefix, queryAll, isTextSelector, openRoot, markListening, findSuspects, findComponents, adoptInternals, elementOf, refOf,
   async call(name, args) {
     startSearchClock();
     forgetBackgrounds();

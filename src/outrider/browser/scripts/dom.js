@@ -32,7 +32,7 @@ function prototypeMethod(prototype, name) {
   return (node, argument) => method.call(node, argument);
 }
 
-const attributeOf = prototypeMethod(Element.prototype, "getAttribute");
+const ownAttributeOf = prototypeMethod(Element.prototype, "getAttribute");
 const hasAttribute = prototypeMethod(Element.prototype, "hasAttribute");
 const matchesSelector = prototypeMethod(Element.prototype, "matches");
 const closestOf = prototypeMethod(Element.prototype, "closest");
@@ -41,6 +41,15 @@ const checkVisibilityOf = prototypeMethod(Element.prototype, "checkVisibility");
 const rootOf = prototypeMethod(Node.prototype, "getRootNode");
 const selectFirst = (node, selector) => (isElement(node) ? Element.prototype.querySelector.call(node, selector) : node.querySelector(selector));
 const selectAll = (node, selector) => (isElement(node) ? Element.prototype.querySelectorAll.call(node, selector) : node.querySelectorAll(selector));
+
+// What web components say by ElementInternals, as the attributes that would say it.
+const internalsOf = new WeakMap();
+let hasInternals = false;
+
+function attributeOf(element, name) {
+  const value = ownAttributeOf(element, name);
+  return value === null && hasInternals ? (internalsOf.get(element)?.get(name) ?? null) : value;
+}
 
 function isElement(node) {
   return nodeTypeOf(node) === Node.ELEMENT_NODE;

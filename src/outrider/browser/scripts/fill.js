@@ -47,6 +47,7 @@ function findEditable(element) {
   if (tagOf(element) === "label" && element.control) return findEditable(element.control);
   if (tagOf(element) === "textarea") return element;
   if (tagOf(element) === "input") return NON_TEXT_TYPES.has(element.type) ? null : element;
+  if (element.editContext) return element; // an editor that draws its text takes what is typed without a field
   if (element.isContentEditable) return findClosest(element, isEditingHost) || element;
   if (!containsNode(element, focusedElement())) return null;
   return focusedElement() && focusedElement() !== element ? findEditable(focusedElement()) : null;

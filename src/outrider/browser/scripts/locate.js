@@ -50,10 +50,30 @@ function choosePressTarget(element, action) {
   if (isHiddenField(element)) return findStandIn(element) || element;
   const around = findPressedHost(element) || findPressedBox(element);
   if (around) return around;
-  if (tagOf(element) === "button") return findTransparentAncestor(element) ? [...element.labels].find((each) => containsNode(each, element) && isVisible(each)) || element : element;
+  if (tagOf(element) === "button") return findDrawingLabel(element) || (action === "drag" && findHandle(element)) || element;
+  if (action === "drag") return findHandle(element) || element;
   if (action === "fill" || !element.labels || (element.type !== "checkbox" && element.type !== "radio" && element.type !== "file")) return element;
   if (isVisible(element) && getComputedStyle(element).pointerEvents !== "none" && isReachable(element)) return element;
   return [...element.labels].find(isVisible) || (isHidden(element) && element.type !== "file" && (findDrawnLabel(element) || findStandIn(element))) || element;
+}
+
+// A transparent button is drawn by the label around it, one that is clipped to a pixel by any of its labels.
+function findDrawingLabel(button) {
+  if (isVisible(button) && !findTransparentAncestor(button)) return null;
+  return [...button.labels].find((label) => isVisible(label) && (containsNode(label, button) || !isVisible(button)));
+}
+
+const MAX_HANDLE_SHARE = 0.25;
+const MAX_HANDLE_CHARS = 2;
+
+// Items of some lists are dragged only by a small part of them, which shows it by its cursor.
+function findHandle(item) {
+  const grabs = (each) => /^(grab|move)$/.test(getComputedStyle(each).cursor);
+  if (grabs(item) || item.getElementsByTagName("*").length > MAX_SEARCHED_ELEMENTS) return null;
+  const handles = [...item.getElementsByTagName("*")].filter((each) => grabs(each) && !grabs(parentElementOf(each)));
+  if (handles.length !== 1 || textContentOf(handles[0]).trim().length > MAX_HANDLE_CHARS) return null;
+  const [part, whole] = [rectOf(handles[0]), rectOf(item)];
+  return part.width * part.height <= MAX_HANDLE_SHARE * whole.width * whole.height && isVisible(handles[0]) ? handles[0] : null;
 }
 
 // A component may leave presses to its host, or to the host of a component that it is part of; then its only control takes none.

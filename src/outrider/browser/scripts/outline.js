@@ -28,6 +28,7 @@ class OutlineWriter {
     this.layout = false;
     this.elements = 0;
     this.suspects = 0;
+    this.components = 0;
     this.shadows = 0;
     this.rowMark = "";
     this.pendingMark = "";
@@ -248,9 +249,10 @@ function isInlineDisplay(display) {
   return display === "contents" || display === "inline" || display === "ruby";
 }
 
-// Returns whether a box shows none of its content; counts elements that may hide a closed shadow root.
+// Returns whether a box shows none of its content; counts what may hide a closed shadow root or a role.
 function isClosedBox(element, out, style, inline) {
   if (mayHideRoot(element)) out.suspects += 1;
+  if (mayHaveInternals(element)) out.components += 1;
   return !inline && isCollapsedBox(element, style);
 }
 
@@ -339,7 +341,7 @@ function emitLabel(label, out, style) {
   const hidden = findReplacedControl(label);
   if (hidden) return emitReplacingLabel(label, hidden, out, style);
   const control = findNamedControl(label);
-  const named = control && control.type !== "hidden" && isControlShown(control) && !isLabelOverridden(control);
+  const named = control && control.type !== "hidden" && isControlShown(control) && !isLabelOverridden(control, label);
   out.muted += named ? 1 : 0;
   walkChildren(label, out, style);
   out.muted -= named ? 1 : 0;
@@ -350,7 +352,7 @@ function emitLabel(label, out, style) {
 // A web component has no name of its own in the outline: the control in it has.
 function findNamedControl(label) {
   const { control } = label;
-  return control && tagOf(control).includes("-") ? findInnerControl(control) : control;
+  return control && tagOf(control).includes("-") && !internalsOf.has(control) ? findInnerControl(control) : control;
 }
 
 // A press on a label with a listener still acts on its control, which has the reference then.
@@ -359,8 +361,9 @@ function actsForControl(label) {
   return control !== null && attributeOf(label, "role") === null && (findReplacedControl(label) !== null || isControlShown(control));
 }
 
-function isLabelOverridden(control) {
-  return hasAttribute(control, "aria-label") || hasAttribute(control, "aria-labelledby");
+function isLabelOverridden(control, label) {
+  if (hasAttribute(control, "aria-labelledby")) return !listReferences(control, "aria-labelledby").includes(label);
+  return hasAttribute(control, "aria-label");
 }
 
 function isReplacedByLabel(control) {

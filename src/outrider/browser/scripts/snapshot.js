@@ -54,7 +54,7 @@ function walkOptions(select, out) {
 function buildReport(out, view) {
   const lines = out.lines.join("\n");
   const outside = view ? { above: view.above.describe(), below: view.below.describe() } : {};
-  return { lines, count: out.count, stopped: out.stopped ? out.elements : 0, focus: describeFocus(), suspects: out.suspects, shadows: out.shadows, modal: findModalDialog() !== null, ...outside };
+  return { lines, count: out.count, stopped: out.stopped ? out.elements : 0, focus: describeFocus(), suspects: out.suspects, components: out.components, shadows: out.shadows, modal: findModalDialog() !== null, ...outside };
 }
 
 // The reference of the focused element, which lines do not tell, so that moving the focus changes none of them.

@@ -22,7 +22,7 @@ function findStandIn(field, { reach = true } = {}) {
   let box = parentElementOf(field);
   for (let level = 0; box !== null && level < MAX_STAND_IN_LEVELS; level++, box = parentElementOf(box)) {
     const others = listOtherControls(box, field);
-    if (tagOf(box) === "body" || tagOf(box) === "form" || others.some((each) => FIELD_ROLES.has(computeRole(each)))) return null;
+    if (tagOf(box) === "body" || tagOf(box) === "form" || others.some((each) => each.tabIndex >= 0 && FIELD_ROLES.has(computeRole(each)))) return null;
     if (isToggle(field) && selectAll(box, TOGGLE_SELECTOR).length > 1) return null;
     if (isVisible(box) && !findTransparentAncestor(box) && (!reach || hasPoint(box, others))) return box;
   }

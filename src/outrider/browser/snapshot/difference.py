@@ -103,7 +103,7 @@ def _strip_numbers(line: str) -> str:
 
 
 def _mark_removed(lines: list[str], shown: set[str]) -> list[str]:
-    """Mark removed lines; several controls are named by their references alone, because they were shown before."""
+    """Mark removed lines; several controls are named by their references alone: they were shown before."""
     max_lines, max_refs, max_line_chars = 3, 12, 80
     controls = [line for line in lines if CONTROL_PATTERN.match(line)]
     refs = [ref for line in controls for ref in find_refs(line) if ref not in shown] if len(controls) > 1 else []
@@ -112,19 +112,35 @@ def _mark_removed(lines: list[str], shown: set[str]) -> list[str]:
     if len(texts) > max_lines:
         marked[max_lines:] = [f"- … {len(texts) - max_lines} more lines"]
     if refs:
-        more = f" … {len(refs) - max_refs} more" if len(refs) > max_refs else ""
-        marked.append(f"- {' '.join(refs[:max_refs])}{more}")
+        ranges = _join_ranges(refs)
+        more = f" … {len(ranges) - max_refs} more" if len(ranges) > max_refs else ""
+        marked.append(f"- {' '.join(ranges[:max_refs])}{more}")
     return marked
+
+
+def _join_ranges(refs: list[str]) -> list[str]:
+    """Return references in the order of their numbers, three or more in a row as `e5–e9`."""
+    split = sorted((ref.rstrip("0123456789"), int(re.sub(r"\D", "", ref))) for ref in {*refs})
+    runs: list[list[tuple[str, int]]] = []
+    for prefix, number in split:
+        if runs and runs[-1][-1] == (prefix, number - 1):
+            runs[-1].append((prefix, number))
+        else:
+            runs.append([(prefix, number)])
+    texts = []
+    for run in runs:
+        names = [f"{prefix}{number}" for prefix, number in run]
+        texts += [f"{names[0]}–{names[-1]}"] if len(names) > 2 else names
+    return texts
 
 
 def _shorten_change(earlier: str, line: str) -> str:
     """Return what changed in a long line, with the first cell if it is a row."""
     min_chars, max_share, max_row_chars = 100, 0.7, 60
+    if controls := _join_changed_controls(earlier, line):
+        return controls
     if len(line) < min_chars:
         return line
-    controls = _join_changed_controls(earlier, line)
-    if controls and len(controls) <= max_share * len(line):
-        return controls
     same_start = _count_common(earlier, line)
     same_end = _count_common(earlier[same_start:][::-1], line[same_start:][::-1])
     starts = [0, *(match.start() for match in ITEM_PATTERN.finditer(line)), len(line)]
@@ -148,12 +164,32 @@ def _join_changed_controls(earlier: str, line: str) -> str:
     """Return the controls of a line that changed, such as two of a toolbar; empty if it is a row or one has gone."""
     if " | " in line or not {*find_refs(earlier)} <= {*find_refs(line)}:
         return ""
-    known, parts = {*_split_controls(earlier)}, [""]
-    for control in _split_controls(line):
-        part = "…" if control in known else control
-        if part != "…" or parts[-1] != "…":
-            parts.append(part)
-    return "" if parts[1:] == ["…"] else " ".join(parts[1:])
+    before, after = _split_controls(earlier), _split_controls(line)
+    changed = [control for control in after if control not in before]
+    # Text has no reference that tells where it stands, or stood.
+    if not changed or not all(map(find_refs, changed + [control for control in before if control not in after])):
+        return ""
+    tails = dict(filter(None, map(_split_tail, before)))
+    return " ".join(_strip_known_name(control, tails) for control in changed)
+
+
+def _split_tail(control: str) -> tuple[str, str] | None:
+    """Cut a control, such as `slider "Size" e5 = "30" (0–100)`, after its reference; None for other text."""
+    head = re.match(rf'[a-z]+ (?:"[^"]*" |[.#]\S+ ){REF_PATTERN.pattern}(?= |$)', control)
+    return (head[0], control[head.end() :]) if head else None
+
+
+def _strip_known_name(control: str, tails: dict[str, str]) -> str:
+    """Return a control without its name, and without the range or options that it still has."""
+    parts = _split_tail(control)
+    if parts is None or parts[0] not in tails:
+        return control
+    head, tail = parts
+    before = tails[head]
+    known = re.fullmatch(r' = "[^"]*"( \([^()]*\)).*', before)
+    if known and (valued := re.match(r' = "[^"]*"', tail)) and tail[valued.end() :].startswith(known[1]):
+        tail = valued[0] + tail[valued.end() + len(known[1]) :]
+    return f"{head.partition(' ')[0]} {head.rpartition(' ')[2]}{tail}"
 
 
 def _split_controls(line: str) -> list[str]:

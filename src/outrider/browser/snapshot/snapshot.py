@@ -17,6 +17,7 @@ from outrider.browser.protocol.refs import escape_refs
 from outrider.browser.protocol.scripts import ISOLATED_WORLD, PageScripts
 from outrider.browser.protocol.values import Handle, ScriptError
 from outrider.browser.snapshot.difference import OutlineDiff, diff_outlines
+from outrider.browser.snapshot.internals import ComponentInternals
 from outrider.browser.snapshot.listeners import Listeners
 from outrider.browser.snapshot.outline import (
     DEFAULT_SNAPSHOT_CHARS,
@@ -133,6 +134,7 @@ class Snapshotter:
         self.page = page
         self.scripts = scripts or PageScripts(page)
         self._listeners = Listeners()
+        self.internals = ComponentInternals()
         self._baseline: OutlineCapture | None = None
         self._paged_capture: tuple[tuple[object, ...], OutlineCapture] | None = None
         self._is_invalidated = False
@@ -269,6 +271,8 @@ class Snapshotter:
 
     async def _read_frame(self, frame: Frame, options: dict[str, Any]) -> dict[str, Any]:
         """Return the snapshot script's report on one frame."""
+        if self.internals.is_known(frame):
+            await self.internals.refresh(frame)
         if await self._listeners.is_known(frame):
             # In a known document there are hardly ever new listeners, so both are asked for at once.
             new_listeners, report = await asyncio.gather(
@@ -283,6 +287,8 @@ class Snapshotter:
         if opened or (report.get("shadows") and not self._listeners.has_shadows(frame)):
             self._listeners.include_shadows(frame)
             await self._listeners.mark_new(frame)
+            report = await self.scripts.invoke(frame, "takeSnapshot", options)
+        if report.get("components") and await self.internals.refresh(frame):
             report = await self.scripts.invoke(frame, "takeSnapshot", options)
         return report
 

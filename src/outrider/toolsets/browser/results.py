@@ -132,7 +132,8 @@ def build_action_data(tool_options: ToolOptions, session: "Session", outcome: "A
     Some hosts show models the data instead of the text, so it is as short; `_meta` has all fields.
     """
     fields = outcome.to_dict()
-    element = {name: fields[name] for name in ("clicked", "element") if name in fields and not outcome.changes}
+    acted_on = "clicked" if outcome.action == "click" else "element"
+    element = {} if outcome.changes else {acted_on: outcome.short_element}
     address: dict[str, Any] = {"navigated": True} if outcome.navigated else {}
     address |= {"url": outcome.new_address} if outcome.new_address else {}
     value = {"value": outcome.value} if outcome.value is not None and (outcome.note or not outcome.changes) else {}

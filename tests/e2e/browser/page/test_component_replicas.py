@@ -285,3 +285,58 @@ async def test_dividing_lines_and_boxes_around_a_check_box_have_no_references(vi
     await on.forms.check(await find_ref(on, 'checkbox "Watch" REF'))
     assert await on.read_log() == ["box"]
     assert await on.evaluate_js("document.querySelector('input').checked") is True
+
+
+async def test_roles_that_components_keep_inside_are_shown_and_set(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<label for=sw>Dark mode</label> <x-switch id=sw></x-switch> <x-slider></x-slider> <x-slider></x-slider>
+        <x-plain>plain text</x-plain><script>log = [];
+        class Control extends HTMLElement {
+          static formAssociated = true;
+          constructor() { super(); this.own = this.attachInternals(); this.tabIndex = 0; }
+        }
+        customElements.define("x-switch", class extends Control {
+          constructor() {
+            super(); const own = this.own; own.role = "switch"; own.ariaChecked = "false"; this.textContent = "⬭";
+            this.onclick = () => { own.ariaChecked = String(own.ariaChecked === "false"); log.push(own.ariaChecked); };
+          }
+        });
+        customElements.define("x-slider", class extends Control {
+          constructor() {
+            super(); const own = this.own; own.role = "slider"; own.ariaLabel = "e7 Level"; own.ariaValueNow = "4";
+            this.textContent = "–•–";
+            this.onkeydown = ({ key }) => { own.ariaValueNow = +own.ariaValueNow + (key === "ArrowUp" ? 1 : -1); };
+          }
+        });
+        customElements.define("x-plain", class extends HTMLElement {});</script>"""
+    )
+    switch = await find_ref(on, '^switch "Dark mode" REF slider')
+    outcome = await on.forms.check(switch)
+    assert outcome.changes == f"~ switch {switch} checked"
+    assert await on.read_log() == ["true"]
+    slider = await find_ref(on, r'slider "e\\7 Level" REF = "4" ')
+    assert f'~ slider {slider} = "7"' in (await on.forms.type(slider, "7")).changes
+
+
+async def test_clipped_buttons_handles_and_drawn_editors_are_reached(visit: OpenFailurePage) -> None:
+    clipped = "position: absolute; left: -1px; width: 1px; height: 1px; overflow: hidden; padding: 0; border: 0"
+    on = await visit(
+        f"""<div style="position: relative"><button id=b role=switch aria-checked=false style="{clipped}"
+        onclick="ariaChecked = true; log.push('on')"></button><label for=b>Wifi <i>Off</i></label></div>
+        <ul id=list><li draggable=true><span class=handle style="cursor: grab">☰</span> First</li>
+        <li style="height: 30px" onmouseup="log.push('dropped')">Second</li></ul>
+        <div style="width: 300px; height: 60px; position: relative; overflow: hidden" onmousedown="setTimeout(() =>
+        editor.focus())"><div id=editor role=textbox tabindex=0 aria-multiline=true aria-label=Code
+        style="width: 0; height: 20px"></div><textarea tabindex=-1 readonly style="width: 20px"></textarea>
+        <p id=drawn></p></div>
+        <script>log = [];
+        editor.editContext = new EditContext();
+        editor.editContext.addEventListener("textupdate", () => {{ drawn.textContent = editor.editContext.text; }});
+        list.addEventListener("mousedown", ({{ target }}) => log.push(target.className));
+        document.querySelector("li").draggable = false;</script>"""
+    )
+    await on.forms.check(await find_ref(on, 'switch "Wifi[^"]*" REF'))
+    await on.pointer.drag("text=First", "text=Second")
+    await on.forms.type(await find_ref(on, 'textbox "Code" REF'), "x = 1")
+    assert await on.read_log() == ["on", "handle", "dropped"]
+    assert "x = 1" in (await on.snapshotter.take_snapshot("full")).piece.text
