@@ -70,14 +70,21 @@ class Frame:
         function: str,
         *args: object,
         timeout: float = COMMAND_TIMEOUT_S,  # noqa: ASYNC109
+        group: str = "",
     ) -> Handle:
-        """Run a function like `evaluate`, but leave its result in the page and return a handle to it."""
-        return parse_handle(await self._call_function(world, function, args, by_value=False, seconds=timeout))
+        """Run a function like `evaluate`, but leave its result in the page and return a handle to it.
+
+        It lasts as long as the document, or until its `group` is released (Runtime.releaseObjectGroup).
+        """
+        return parse_handle(
+            await self._call_function(world, function, args, by_value=False, seconds=timeout, group=group)
+        )
 
     async def _call_function(
-        self, world: str, function: str, args: tuple[object, ...], *, by_value: bool, seconds: float
+        self, world: str, function: str, args: tuple[object, ...], *, by_value: bool, seconds: float, group: str = ""
     ) -> dict[str, Any]:
         params: dict[str, Any] = {
+            "objectGroup": group,
             "functionDeclaration": function,
             "arguments": [to_call_argument(argument) for argument in args],
             "returnByValue": by_value,

@@ -25,6 +25,7 @@ class ComponentInternals:
 
     def __init__(self) -> None:
         self._frames: WeakSet[Frame] = WeakSet()
+        self._reads = 0
 
     def is_known(self, frame: Frame) -> bool:
         """Return whether a frame has shown components with roles, which have to be read anew: no attribute changes."""
@@ -44,16 +45,22 @@ class ComponentInternals:
         return has_roles
 
     async def _adopt_roles(self, frame: Frame) -> bool:
-        components = await frame.evaluate_handle(ISOLATED_WORLD, "() => outrider.findComponents()")
-        params = {"objectId": components.object_id, "ownProperties": True}
-        properties = (await frame.channel.send("Runtime.getProperties", params))["result"]
-        elements = [each["value"]["objectId"] for each in properties if each["name"].isdigit() and "value" in each]
-        if not elements:
-            return False
-        described = await asyncio.gather(*(_describe_component(frame, element) for element in elements))
-        handles = [Handle(element, "node") for element in elements]
-        script = "(attributes, ...components) => outrider.adoptInternals(attributes, components)"
-        return await frame.evaluate(ISOLATED_WORLD, script, described, *handles)
+        self._reads += 1
+        group = f"components-{self._reads}"
+        try:
+            find = "() => outrider.findComponents()"
+            components = await frame.evaluate_handle(ISOLATED_WORLD, find, group=group)
+            params = {"objectId": components.object_id, "ownProperties": True}
+            properties = (await frame.channel.send("Runtime.getProperties", params))["result"]
+            elements = [each["value"]["objectId"] for each in properties if each["name"].isdigit() and "value" in each]
+            if not elements:
+                return False
+            described = await asyncio.gather(*(_describe_component(frame, element) for element in elements))
+            handles = [Handle(element, "node") for element in elements]
+            script = "(attributes, ...components) => outrider.adoptInternals(attributes, components)"
+            return await frame.evaluate(ISOLATED_WORLD, script, described, *handles)
+        finally:  # the page would keep elements that it has removed
+            frame.channel.send_and_forget("Runtime.releaseObjectGroup", {"objectGroup": group})
 
 
 async def _describe_component(frame: Frame, element: str) -> dict[str, str]:
