@@ -298,8 +298,8 @@ async def test_an_editor_around_a_clipped_field_and_a_list_of_commands_take_what
         <select aria-label="Add filter" onchange="filters.append(value); value = ''"><option value=""></option>
         <option>Status</option></select><p id=filters></p>
         <select aria-label=Stubborn onchange="value = ''"><option value=""></option><option>Kiel</option></select>
-        <label for=sent>Recipients</label><textarea id=sent tabindex=-1 style="position: absolute; left: -5000px; opacity: 0">
-        </textarea><input>"""
+        <label for=sent>Recipients</label><textarea id=sent tabindex=-1
+        style="position: absolute; left: -5000px; opacity: 0"></textarea><input>"""
     )
     outline = (await on.snapshotter.take_snapshot("full")).piece.text
     assert "#trap" not in outline
@@ -311,3 +311,10 @@ async def test_an_editor_around_a_clipped_field_and_a_list_of_commands_take_what
     assert chosen.note == "the page has taken the choice and set the list back to ''"
     with pytest.raises(OutriderError, match="Nothing happened"):
         await on.forms.select(await find_ref(on, 'combobox "Stubborn" REF'), "Kiel")
+    await on.evaluate_js(
+        """document.querySelector('form').inert = true,
+        document.body.insertAdjacentHTML('beforeend', '<div role=dialog aria-label=Hi><button>Got it</button></div>')"""
+    )
+    with pytest.raises(OutriderError) as refused:
+        await on.forms.type("#trap", "x")
+    assert re.fullmatch(r'<div> "Hi.*" is open: maybe first click e\d+ "Got it"', refused.value.hint)
