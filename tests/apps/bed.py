@@ -80,8 +80,7 @@ class Played:
 
 @contextmanager
 def serve(application: Application) -> Generator[Site]:
-    """Install an application and serve it on fresh data."""
-    application.install()
+    """Serve an application, which is installed if it is not yet, on fresh data."""
     with tempfile.TemporaryDirectory(prefix="outrider-apps-") as folder, application.serve(Path(folder)) as site:
         yield site
 

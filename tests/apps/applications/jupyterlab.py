@@ -134,3 +134,31 @@ async def read_csv(person: Person, site: Site) -> bool:
     await person.double_click(re.compile("people.csv"))
     outline = await person.read("Delimiter")
     return "Delimiter" in outline.text
+
+
+@application.task("make a notebook, run a cell and save it")
+async def new_notebook(person: Person, site: Site) -> bool:
+    await person.open(f"{site.url}/lab?reset")
+    await person.click("File")
+    await person.hover("New")
+    await person.press("ArrowRight")
+    await person.click(re.compile("^(New )?Notebook"), "menuitem")
+    await person.click(re.compile("^Select"), "button", after="Select Kernel")
+    await person.type(re.compile(""), "6 * 7", "textbox", after="Untitled.ipynb")
+    await person.press("Shift+Enter")
+    await person.read("42")
+    await person.press("Ctrl+S")
+    return await becomes(lambda: "42" in read_outputs(site.folder / "Untitled.ipynb"))
+
+
+@application.task("restart the kernel of a notebook and run all cells")
+async def restart(person: Person, site: Site) -> bool:
+    (site.folder / "again.ipynb").write_text(json.dumps(build_notebook("b = 5", "print(b * 11)")))
+    await person.open(f"{site.url}/lab?reset")
+    await person.double_click(re.compile("again.ipynb"))
+    await person.click("Kernel", "menuitem")
+    await person.click(re.compile("^Restart Kernel and Run All"), "menuitem")
+    await person.click(re.compile("^(Confirm Kernel )?Restart$"), "button")
+    await person.read("55")
+    await person.press("Ctrl+S")
+    return await becomes(lambda: "55" in read_outputs(site.folder / "again.ipynb"))
