@@ -107,7 +107,7 @@ async def play(application: Application, title: str, person: Person, site: Site)
     )
 
 
-async def becomes(check: Callable[[], bool], timeout_s: float = 5.0) -> bool:
+async def becomes(check: Callable[[], bool], timeout_s: float = 20.0) -> bool:
     """Whether the application's data fulfils a check soon: some save after they have answered."""
     deadline = time.monotonic() + timeout_s
     while not check():
