@@ -120,6 +120,8 @@ async def write(person: Person, site: Site) -> bool:
 async def draft(person: Person, site: Site) -> bool:
     await person.open(f"{site.url}/admin/pages/add/home/articlepage/3/")
     await person.type(re.compile("^Title"), "Gulls")
+    await person.press("Tab")
+    await person.type("Intro", "White birds")
     await person.click("Save draft", "button")
     return await becomes(lambda: (0,) in query(site, "select live from wagtailcore_page where title = 'Gulls'"))
 
