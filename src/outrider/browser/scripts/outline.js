@@ -338,7 +338,7 @@ const NAMED_PARENT_TAGS = new Set(["fieldset", "figure"]);
 // A label is written only as the name of its field.
 function emitLabel(label, out, style) {
   const hidden = findReplacedControl(label);
-  if (hidden) return emitReplacingLabel(label, hidden, out, style);
+  if (hidden && checkVisibilityOf(label, { visibilityProperty: true })) return emitReplacingLabel(label, hidden, out, style);
   const control = findNamedControl(label);
   const isNamed = control && control.type !== "hidden" && isControlShown(control) && !isLabelOverridden(control);
   const named = isNamed && !isDuplicateField(control, getComputedStyle(control));

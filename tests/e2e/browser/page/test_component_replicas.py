@@ -299,11 +299,13 @@ async def test_an_editor_around_a_clipped_field_and_a_list_of_commands_take_what
         <option>Status</option></select><p id=filters></p>
         <select aria-label=Stubborn onchange="value = ''"><option value=""></option><option>Kiel</option></select>
         <label for=sent>Recipients</label><textarea id=sent tabindex=-1
-        style="position: absolute; left: -5000px; opacity: 0"></textarea><input>"""
+        style="position: absolute; left: -5000px; opacity: 0"></textarea><input>
+        <div style="visibility: hidden"><input id=line type=checkbox><label for=line>Line numbers</label></div>"""
     )
     outline = (await on.snapshotter.take_snapshot("full")).piece.text
     assert "#trap" not in outline
     assert "Recipients" in outline
+    assert "Line numbers" not in outline
     typed = await on.forms.type(await find_ref(on, "textbox #code REF"), "select 1")
     assert "select 1" in typed.changes
     chosen = await on.forms.select(await find_ref(on, 'combobox "Add filter" REF'), "Status")
