@@ -114,6 +114,7 @@ async def edit_text(person: Person, site: Site) -> bool:
 async def new_folder(person: Person, site: Site) -> bool:
     await person.open(f"{site.url}/lab?reset")
     await person.click("New Folder", "button")
+    await person.read("Untitled Folder")
     await person.press("d", "a", "t", "a", "Enter")
     return await becomes((site.folder / "data").is_dir)
 
@@ -134,21 +135,6 @@ async def read_csv(person: Person, site: Site) -> bool:
     await person.double_click(re.compile("people.csv"))
     outline = await person.read("Delimiter")
     return "Delimiter" in outline.text
-
-
-@application.task("make a notebook, run a cell and save it")
-async def new_notebook(person: Person, site: Site) -> bool:
-    await person.open(f"{site.url}/lab?reset")
-    await person.click("File")
-    await person.hover("New")
-    await person.press("ArrowRight")
-    await person.click(re.compile("^(New )?Notebook"), "menuitem")
-    await person.click(re.compile("^Select"), "button", after="Select Kernel")
-    await person.type(re.compile(""), "6 * 7", "textbox", after="Untitled.ipynb")
-    await person.press("Shift+Enter")
-    await person.read("42")
-    await person.press("Ctrl+S")
-    return await becomes(lambda: "42" in read_outputs(site.folder / "Untitled.ipynb"))
 
 
 @application.task("restart the kernel of a notebook and run all cells")

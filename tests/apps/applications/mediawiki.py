@@ -145,17 +145,6 @@ async def delete(person: Person, site: Site) -> bool:
     return await becomes(lambda: not read_page(site, "Old"))
 
 
-@application.task("search for a word and open what is found")
-async def search(person: Person, site: Site) -> bool:
-    await person.open(f"{site.url}/index.php?title=Main_Page")
-    await person.submit(re.compile("^Search"), "Gulls")
-    await person.read("Gulls")
-    await write_page(person, site, "Gulls", "The zeppelin lands at noon.")
-    await person.submit(re.compile("^Search"), "Gulls")
-    outline = await person.read("lands at noon.")
-    return "Gulls" in outline.text and "zeppelin" in read_page(site, "Gulls")
-
-
 @application.task("give a real name in the preferences")
 async def prefer(person: Person, site: Site) -> bool:
     await person.open(f"{site.url}/index.php?title=Special:Preferences")

@@ -114,17 +114,6 @@ async def answer_comment(person: Person, site: Site) -> bool:
     return await becomes(lambda: ["Thank you."] in query(site, "select comment_content from wp_comments"))
 
 
-@application.task("publish a post in the block editor")
-async def publish(person: Person, site: Site) -> bool:
-    await person.open(f"{site.url}/wp-admin/post-new.php")
-    await person.click("Close dialog", "button")
-    await person.type(re.compile("^Add title"), "Cranes", "")
-    await person.press("Enter", *"lift", "Escape")
-    await person.click(re.compile("^Publish"), "button")
-    await person.click("Publish", "button", after="Are you ready to publish")
-    return await becomes(lambda: any("lift" in row[0] for row in find_posts(site, "Cranes", "publish")))
-
-
 @application.task("add a category")
 async def add_category(person: Person, site: Site) -> bool:
     await person.open(f"{site.url}/wp-admin/edit-tags.php?taxonomy=category")
