@@ -2,6 +2,7 @@
 
 import argparse
 import signal
+import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from pathlib import Path
 import anyio
 from tests.apps.applications import APPLICATIONS
 from tests.apps.bed import DONE, FAILED, FALSE_SUCCESS, Application, Played, Site, play, serve
+from tests.apps.install import NotInstallableError
 from tests.apps.outrider_person import open_outrider
 from tests.apps.playwright_person import open_playwright
 
@@ -32,6 +34,11 @@ def main() -> int:
 
 def _play_application(application: Application, given: argparse.Namespace) -> list[Played]:
     titles = [title for n, title in enumerate(application.tasks) if not n or given.task in title]
+    try:
+        application.install()
+    except (NotInstallableError, subprocess.CalledProcessError) as error:
+        print(f"{application.name} is left out, because it cannot be installed here: {error}", flush=True)
+        return []
     with serve(application) as site, tempfile.TemporaryDirectory() as folder:
         return anyio.run(_play_tasks, application, titles, site, Path(folder), given)
 

@@ -80,8 +80,7 @@ class Played:
 
 @contextmanager
 def serve(application: Application) -> Generator[Site]:
-    """Install an application and serve it on fresh data."""
-    application.install()
+    """Serve an application, which is installed if it is not yet, on fresh data."""
     with tempfile.TemporaryDirectory(prefix="outrider-apps-") as folder, application.serve(Path(folder)) as site:
         yield site
 
@@ -108,7 +107,7 @@ async def play(application: Application, title: str, person: Person, site: Site)
     )
 
 
-async def becomes(check: Callable[[], bool], timeout_s: float = 5.0) -> bool:
+async def becomes(check: Callable[[], bool], timeout_s: float = 20.0) -> bool:
     """Whether the application's data fulfils a check soon: some save after they have answered."""
     deadline = time.monotonic() + timeout_s
     while not check():

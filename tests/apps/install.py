@@ -98,11 +98,11 @@ def _mark_done(folder: Path, wanted: Sequence[str]) -> None:
 
 
 def _relocate_links(root: Path) -> None:
-    """Let links to absolute paths point into the unpacked tree."""
-    for link in (path for path in root.rglob("*") if path.is_symlink()):
+    """Let links point into the unpacked tree by absolute paths, which `shutil.copytree` follows."""
+    for link in [path for path in root.rglob("*") if path.is_symlink()]:
         target = link.readlink()
-        inside = root / target.relative_to("/") if target.is_absolute() else target
-        if target.is_absolute() and (inside.exists() or inside.is_symlink()):
+        inside = root / target.relative_to("/") if target.is_absolute() else link.parent / target
+        if inside.exists() or inside.is_symlink():
             link.unlink()
             link.symlink_to(inside)
 

@@ -101,8 +101,11 @@ def parse_outrider(text: str) -> Outline:
 
 
 def parse_playwright(text: str) -> Outline:
-    """Parse a snapshot of Playwright's server; a part without a name is called by the text that stands in it."""
-    lines = text.split("\n")
+    """Parse a snapshot of Playwright's server; a part without a name is called by the text that stands in it.
+
+    Glyphs of icon fonts, which it keeps in names, are left out.
+    """
+    lines = re.sub("[\ue000-\uf8ff]", "", text).split("\n")
     return Outline(lines, [part for number in range(len(lines)) if (part := _read_line(lines, number))])
 
 

@@ -1,5 +1,6 @@
 """Start the server of an application on loopback and end it with all that it has started."""
 
+import http.client
 import os
 import signal
 import socket
@@ -62,7 +63,7 @@ def _answers(url: str) -> bool:
     try:
         with urllib.request.urlopen(url, timeout=30):
             return True
-    except urllib.error.HTTPError:
+    except (urllib.error.HTTPError, http.client.BadStatusLine):  # the latter is a server of mail
         return True
     except OSError:
         return False

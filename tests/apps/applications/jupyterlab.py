@@ -114,6 +114,7 @@ async def edit_text(person: Person, site: Site) -> bool:
 async def new_folder(person: Person, site: Site) -> bool:
     await person.open(f"{site.url}/lab?reset")
     await person.click("New Folder", "button")
+    await person.read("Untitled Folder")
     await person.press("d", "a", "t", "a", "Enter")
     return await becomes((site.folder / "data").is_dir)
 
@@ -134,3 +135,16 @@ async def read_csv(person: Person, site: Site) -> bool:
     await person.double_click(re.compile("people.csv"))
     outline = await person.read("Delimiter")
     return "Delimiter" in outline.text
+
+
+@application.task("restart the kernel of a notebook and run all cells")
+async def restart(person: Person, site: Site) -> bool:
+    (site.folder / "again.ipynb").write_text(json.dumps(build_notebook("b = 5", "print(b * 11)")))
+    await person.open(f"{site.url}/lab?reset")
+    await person.double_click(re.compile("again.ipynb"))
+    await person.click("Kernel", "menuitem")
+    await person.click(re.compile("^Restart Kernel and Run All"), "menuitem")
+    await person.click(re.compile("^(Confirm Kernel )?Restart$"), "button")
+    await person.read("55")
+    await person.press("Ctrl+S")
+    return await becomes(lambda: "55" in read_outputs(site.folder / "again.ipynb"))

@@ -104,6 +104,16 @@ async def delete(person: Person, site: Site) -> bool:
     return await becomes(lambda: bool(find_posts(site, "Sample Page", "trash")))
 
 
+@application.task("answer a comment")
+async def answer_comment(person: Person, site: Site) -> bool:
+    await person.open(f"{site.url}/wp-admin/edit-comments.php")
+    await person.hover(re.compile("^A WordPress Commenter|^Hello"), "link")
+    await person.click(re.compile("^Reply"), "button")
+    await person.type(re.compile(""), "Thank you.", "textbox", after="Reply to Comment")
+    await person.click("Reply", "button", after="Reply to Comment")
+    return await becomes(lambda: ["Thank you."] in query(site, "select comment_content from wp_comments"))
+
+
 @application.task("add a category")
 async def add_category(person: Person, site: Site) -> bool:
     await person.open(f"{site.url}/wp-admin/edit-tags.php?taxonomy=category")

@@ -112,12 +112,16 @@ class Forms:
                 raise build_action_error("select", selector, selected)
             report = await self.pointer.wait_for_effects(location.frame, location.ref, monitor, settle)
             value = (report.get("after") or {}).get("value")
-            if not selected["chosen"] or (value is not None and value != selected["value"]):
+            is_reset = not selected["chosen"] or (value is not None and value != selected["value"])
+            outcome = await self.pointer.build_outcome("select", location, monitor, report, settle)
+            # A list of commands, such as "Add filter", acts and shows its heading again.
+            if is_reset and (value or not (outcome.changes or outcome.navigated)):
                 message = f"the page has set it back to {value!r}"
                 raise _build_no_effect_error("select", selector, location.report, message)
-            outcome = await self.pointer.build_outcome("select", location, monitor, report, settle)
-            outcome.value = selected["value"]
+            outcome.value = value if is_reset else selected["value"]
             outcome.note = "" if selected["changed"] else "it was already selected"
+            if is_reset:
+                outcome.note = f"the page has taken the choice and set the list back to {value!r}"
             await self.pointer.remember(outcome, "select", {"options": labels}, settle)
             return outcome
 

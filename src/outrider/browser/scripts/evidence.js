@@ -138,7 +138,8 @@ const MAX_FORM_FIELDS = 12;
 
 // What stays when texts change: the order of the controls around it, what its form sends, its icon.
 function describeTraits(element) {
-  const language = (findClosest(element, (each) => each.lang) || document.documentElement).lang.split("-")[0].toLowerCase();
+  const speaker = findClosest(element, (each) => attributeOf(each, "lang")) || document.documentElement;
+  const language = (attributeOf(speaker, "lang") || "").split("-")[0].toLowerCase();
   const traits = { ...describeOrder(element), ...describeForm(element), icon: describeIcon(element), language };
   return Object.fromEntries(Object.entries(traits).filter(([, value]) => value));
 }

@@ -113,7 +113,9 @@ function checkInert(element) {
   const inert = findClosest(element, (each) => hasAttribute(each, "inert"));
   if (inert) {
     const subject = inert === element ? "it is" : `${describeElement(inert)} around it is`;
-    return buildFailure("disabled", `${subject} inert`, "something on the page must release it first", { cause: "inert" });
+    const dialog = [...selectAll(document, "dialog[open],[role=dialog],[role=alertdialog]")].find((each) => isVisible(each) && !containsNode(inert, each));
+    const hint = dialog ? `${describeElement(dialog)} is open: ${suggestDismissal(dialog)}` : "something on the page must release it first";
+    return buildFailure("disabled", `${subject} inert`, hint, { cause: "inert" });
   }
   const modal = findModalDialog();
   if (!modal || containsNode(modal, element) || isInPopover(element)) return null;

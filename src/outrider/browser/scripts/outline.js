@@ -217,7 +217,7 @@ function walkElement(element, out, parentContext) {
   if (tag === "input" && element.type === "file" && isHiddenFileField(element, style)) return emitHiddenFileField(element, out);
   if (display === "none" || style.contentVisibility === "hidden") return;
   const inline = isInlineDisplay(display);
-  if (isClosedBox(element, out, style, inline)) return;
+  if (isClosedBox(element, out, style, inline)) return emitClippedFields(element, out);
   if (isClippedAway(element, style, display) && !(isControl(element) && isScreenReaderText(element))) return emitClippedFields(element, out);
   if (out.view && !inline && out.view.skips(element)) return;
   if (!seen) return walkPartlyVisible(element, out, style, parentContext, inline);
@@ -232,11 +232,12 @@ function walkTablePart(element, out, style, parentContext) {
   out.flush();
 }
 
-// Libraries draw a thumb or a list around a field that only keys and screen readers reach.
+// Libraries draw a thumb, a list or lines of code around a field that only keys and screen readers reach.
 function emitClippedFields(box, out) {
   if (out.muted || !firstElementOf(box)) return;
-  for (const field of selectAll(box, "input[type=range],input[role=combobox]")) {
-    if (field.tabIndex >= 0 && checkVisibilityOf(field)) emitField(field, out, getComputedStyle(field), computeRole(field));
+  for (const field of selectAll(box, "input[type=range],input[role=combobox],textarea")) {
+    if (field.tabIndex < 0 || !checkVisibilityOf(field) || (tagOf(field) === "textarea" && !findStandIn(field, { reach: false }))) continue;
+    emitField(field, out, getComputedStyle(field), computeRole(field));
   }
 }
 
@@ -339,9 +340,10 @@ const NAMED_PARENT_TAGS = new Set(["fieldset", "figure"]);
 // A label is written only as the name of its field.
 function emitLabel(label, out, style) {
   const hidden = findReplacedControl(label);
-  if (hidden) return emitReplacingLabel(label, hidden, out, style);
+  if (hidden && checkVisibilityOf(label, { visibilityProperty: true })) return emitReplacingLabel(label, hidden, out, style);
   const control = findNamedControl(label);
-  const named = control && control.type !== "hidden" && isControlShown(control) && !isLabelOverridden(control, label);
+  const isNamed = control && control.type !== "hidden" && isControlShown(control) && !isLabelOverridden(control, label);
+  const named = isNamed && !isDuplicateField(control, getComputedStyle(control));
   out.muted += named ? 1 : 0;
   walkChildren(label, out, style);
   out.muted -= named ? 1 : 0;

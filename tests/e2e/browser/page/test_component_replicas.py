@@ -6,7 +6,7 @@ import pytest
 
 from failures.failure_site import FailurePage, OpenFailurePage
 from outrider.browser.actions.action_log import ActionLog
-from outrider.core.errors import Refused
+from outrider.core.errors import OutriderError, Refused
 
 CLIPPED = "position: absolute; width: 1px; height: 1px; clip-path: inset(50%); overflow: hidden"
 
@@ -340,3 +340,38 @@ async def test_clipped_buttons_handles_and_drawn_editors_are_reached(visit: Open
     await on.forms.type(await find_ref(on, 'textbox "Code" REF'), "x = 1")
     assert await on.read_log() == ["on", "handle", "dropped"]
     assert "x = 1" in (await on.snapshotter.take_snapshot("full")).piece.text
+
+
+async def test_an_editor_around_a_clipped_field_and_a_list_of_commands_take_what_they_get(
+    visit: OpenFailurePage,
+) -> None:
+    on = await visit(
+        """<div style="border: 1px solid; width: 300px" onmousedown="code.focus()"><div style="position: relative;
+        overflow: hidden; width: 3px; height: 0"><textarea id=code style="position: absolute; bottom: -1em; width: 99px"
+        oninput="drawn.textContent += value; value = ''"></textarea></div><pre id=drawn> </pre></div>
+        <form><div style="overflow: hidden; width: 1px; height: 0"><textarea id=trap>Leave empty</textarea></div></form>
+        <select aria-label="Add filter" onchange="filters.append(value); value = ''"><option value=""></option>
+        <option>Status</option></select><p id=filters></p>
+        <select aria-label=Stubborn onchange="value = ''"><option value=""></option><option>Kiel</option></select>
+        <label for=sent>Recipients</label><textarea id=sent tabindex=-1
+        style="position: absolute; left: -5000px; opacity: 0"></textarea><input>
+        <div style="visibility: hidden"><input id=line type=checkbox><label for=line>Line numbers</label></div>"""
+    )
+    outline = (await on.snapshotter.take_snapshot("full")).piece.text
+    assert "#trap" not in outline
+    assert "Recipients" in outline
+    assert "Line numbers" not in outline
+    typed = await on.forms.type(await find_ref(on, "textbox #code REF"), "select 1")
+    assert "select 1" in typed.changes
+    chosen = await on.forms.select(await find_ref(on, 'combobox "Add filter" REF'), "Status")
+    assert "Status" in chosen.changes
+    assert chosen.note == "the page has taken the choice and set the list back to ''"
+    with pytest.raises(OutriderError, match="Nothing happened"):
+        await on.forms.select(await find_ref(on, 'combobox "Stubborn" REF'), "Kiel")
+    await on.evaluate_js(
+        """document.querySelector('form').inert = true,
+        document.body.insertAdjacentHTML('beforeend', '<div role=dialog aria-label=Hi><button>Got it</button></div>')"""
+    )
+    with pytest.raises(OutriderError) as refused:
+        await on.forms.type("#trap", "x")
+    assert re.fullmatch(r'<div> "Hi.*" is open: maybe first click e\d+ "Got it"', refused.value.hint)

@@ -434,6 +434,7 @@ async def test_boxes_for_drawing_are_those_in_the_viewport(revisit: OpenFailureP
         <input name=textContent><input name=classList><input name=firstElementChild><ul><li>here</ul></form>""",
         "<p id=outrider>here</p>",
         "<form id=outrider><input name=prefix><input name=call>here</form>",
+        "<form lang=en><select name=lang><option>en</select>here",
     ],
 )
 async def test_a_page_that_shadows_its_own_properties_is_read_all_the_same(html: str, revisit: OpenFailurePage) -> None:
