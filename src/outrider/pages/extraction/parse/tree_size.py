@@ -37,7 +37,7 @@ def limit_tree_size(source: bytes) -> tuple[bytes, bool]:
 
 def _is_small_tree(source: bytes) -> bool:
     """Return whether the tree is certainly small, by counts that are quick to make."""
-    min_attribute_bytes = 4  # on average, since names are different
+    min_attribute_bytes = 8  # shorter ones take twice as much, and leave nothing for blocks to take
     left = (MAX_TREE_BYTES - source.count(b"<") * ELEMENT_BYTES) // ATTRIBUTE_BYTES
     if len(source) // min_attribute_bytes <= left:
         return True
