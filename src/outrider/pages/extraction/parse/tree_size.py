@@ -1,6 +1,7 @@
 """Cut sources whose tree would take too much memory.
 
-The parser takes about 300 bytes for an element with its text, and 270 for each attribute, also for one without a value.
+The parser takes about 300 bytes for an element with its text, and nearly as many for each attribute, also for one
+without a value.
 """
 
 import re
@@ -8,9 +9,7 @@ import re
 from outrider.pages.extraction.parse.source_limits import remove_raw_text
 
 TAG_PATTERN = re.compile(rb"""<[a-zA-Z](?:[^>"']++|"[^"]*+"?|'[^']*+'?)*+""")
-ATTRIBUTE_PATTERN = re.compile(rb"""[^\s/>=][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"?|'[^']*+'?|[^\s>]*+))?+""")
-ELEMENT_BYTES, ATTRIBUTE_BYTES = 300, 270
-MAX_TREE_BYTES = 23_000_000
+NODE_BYTES, MAX_TREE_BYTES = 300, 23_000_000
 
 
 def limit_tree_size(source: bytes) -> tuple[bytes, bool]:
@@ -24,12 +23,13 @@ def limit_tree_size(source: bytes) -> tuple[bytes, bool]:
     max_comment_bytes = MAX_TREE_BYTES // 10  # many comments are left out before anything that is shown
     if _is_small_tree(source):
         return source, False
+    find_attributes = re.compile(rb"""[^\s/>=][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"?|'[^']*+'?|[^\s>]*+))?+""").findall
     markup = remove_raw_text(source)  # the signs of scripts make no elements
-    size = source.count(b"<!--") * ELEMENT_BYTES
+    size = source.count(b"<!--") * NODE_BYTES
     if size > max_comment_bytes:
         source, size = markup, 0
     for tag in TAG_PATTERN.finditer(markup):
-        size += ELEMENT_BYTES + ATTRIBUTE_BYTES * (len(ATTRIBUTE_PATTERN.findall(tag[0])) - 1)
+        size += NODE_BYTES * len(find_attributes(tag[0]))  # the name of the tag counts for the element
         if size > MAX_TREE_BYTES:
             return markup[: tag.start()], True
     return source, False
@@ -38,7 +38,7 @@ def limit_tree_size(source: bytes) -> tuple[bytes, bool]:
 def _is_small_tree(source: bytes) -> bool:
     """Return whether the tree is certainly small, by counts that are quick to make."""
     min_attribute_bytes = 8  # shorter ones take twice as much, and leave nothing for blocks to take
-    left = (MAX_TREE_BYTES - source.count(b"<") * ELEMENT_BYTES) // ATTRIBUTE_BYTES
+    left = MAX_TREE_BYTES // NODE_BYTES - source.count(b"<")
     if len(source) // min_attribute_bytes <= left:
         return True
     other = bytes({*range(256)}.difference(b" \t\n\f\r/="))  # of these one stands before each attribute or in it
