@@ -4,17 +4,18 @@ Passages are ranked by BM25 (`passage_ranking`), and each is shown by those of i
 sentence counts by its own words, its passage's and its neighbours'.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from outrider.core.markdown import find_code_blocks
 from outrider.core.text import count_tokens, cut_tokens
-from outrider.pages.passage_ranking import QueryTerms, TermCounts, score_passages, score_sentences
+from outrider.pages.passage_ranking import NO_COUNTS, QueryTerms, TermCounts, score_passages, score_sentences
 from outrider.pages.passages import SENTENCE_END, DocumentPassage, split_passages, split_sentences
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class DocumentExcerpt:
     """A part of a document: `markdown[start:end] == text`. A higher score is better.
 
@@ -28,7 +29,7 @@ class DocumentExcerpt:
     headings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class DocumentSentences:
     """A group of sentences of a passage, with its terms."""
 
@@ -72,12 +73,12 @@ def _score_groups(
 ) -> list[float]:
     """Return the score of each group: half its passage's, half its own with a share of its neighbours'."""
     neighbor_weight = 0.3
-    counts: list[dict[str, int]] = [{} for _ in passages]
+    counts: list[Mapping[str, int]] = [NO_COUNTS] * len(passages)
     words = [0] * len(passages)
     for group in groups:
         words[group.passage] += group.terms.words
-        for term, count in group.terms.counts.items():
-            counts[group.passage][term] = counts[group.passage].get(term, 0) + count
+        if group.terms.counts:
+            counts[group.passage] = Counter(counts[group.passage]) + Counter(group.terms.counts)
     ranking = score_passages(passages, list(map(TermCounts, counts, words)), query_terms)
     own = score_sentences([group.terms for group in groups], ranking.weights)
     scores = []

@@ -42,13 +42,13 @@ def extract(
         ValueError: `links` is none of the three, or `chars` or `tags` is below 1.
     """
     html = _check_arguments(html, url, links, (chars, tags))
-    from outrider.pages.extraction.main_content import MAX_SOURCE_BYTES, MAX_TAGS, extract_from_tree, parse_html
+    from outrider.pages.extraction.main_content import MAX_SOURCE_BYTES, MAX_TAGS, extract_main_content
     from outrider.pages.extraction.markdown.style import MarkdownStyle
 
     chars, tags = chars or MAX_SOURCE_BYTES, tags or MAX_TAGS
     with GC_PAUSE.pause():
-        content = extract_from_tree(
-            parse_html(html, chars, tags), url or "", main=main, style=MarkdownStyle(links, images), nodes=2 * tags
+        content = extract_main_content(
+            html, url or "", main=main, style=MarkdownStyle(links, images), chars=chars, tags=tags
         )
         if len(html) > chars:
             content.metadata["cut"] = True

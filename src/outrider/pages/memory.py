@@ -8,7 +8,12 @@ def release_memory(size: int) -> None:
     """Release free memory after a page of `size` bytes, if the page was large."""
     large_page_bytes = 2_000_000  # one page in a hundred; after smaller ones the next page reuses the memory
     if size > large_page_bytes:
-        _load_malloc_trim()(0)
+        trim_memory()
+
+
+def trim_memory() -> None:
+    """Release free memory."""
+    _load_malloc_trim()(0)
 
 
 @lru_cache(maxsize=1)

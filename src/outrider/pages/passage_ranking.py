@@ -21,6 +21,7 @@ from outrider.core.text import extract_terms
 from outrider.pages.passages import DocumentPassage, split_passages
 
 BM25_K1 = 1.2
+NO_COUNTS: Mapping[str, int] = {}  # one object for all texts without a term of the query
 LINK_TARGET = re.compile(r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)|<?https?://[^\s)>]+>?")
 # For instance `ThreadPool`; bounded, because hostile words are as long as a page.
 JOINED_NAME = re.compile(r"\b(?=[A-Za-z]{0,40}[a-z][A-Z][a-z])[A-Za-z]++\b")
@@ -38,7 +39,7 @@ class ScoredDocument:
     markdown: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class TermCounts:
     """How often a text has each term of a query, and how many words it has."""
 
@@ -79,7 +80,8 @@ class QueryTerms:
             text = LINK_TARGET.sub(" ", text)
         words = extract_terms(spell_out_names(text))
         matched = self._matched
-        return TermCounts(Counter([stem for word in words if (stem := matched[word])]), len(words))
+        stems = [stem for word in words if (stem := matched[word])]
+        return TermCounts(Counter(stems) if stems else NO_COUNTS, len(words))
 
     def weigh(self, terms_by_passage: Sequence[Iterable[str]]) -> dict[str, float]:
         """Return the inverse document frequency of each term, lowered for typical question words."""
@@ -140,9 +142,13 @@ def score_passages(
         if headings not in terms_by_headings:
             terms_by_headings[headings] = frozenset(query_terms.count(" ".join(headings)).counts)
         heading_terms.append(terms_by_headings[headings])
-    weights = query_terms.weigh([own.counts.keys() | above for own, above in zip(counts, heading_terms, strict=True)])
+    weights = query_terms.weigh(
+        [own.counts.keys() | above if above else own.counts for own, above in zip(counts, heading_terms, strict=True)]
+    )
     merged = [
         {term: own.counts.get(term, 0) + heading_weight * (term in above) for term in own.counts.keys() | above}
+        if above
+        else own.counts
         for own, above in zip(counts, heading_terms, strict=True)
     ]
     return PassageScores(_score_counts(merged, [own.words for own in counts], weights, length_normalization), weights)

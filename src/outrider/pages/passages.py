@@ -20,7 +20,7 @@ TABLE_HEADER = re.compile(r"^(\|[^\n]{1,600})\n\|(?: *:?-{3,}:? *\|)+ *$", re.MU
 SENTENCE_END = re.compile(r"\n+|[.!?][\"')\]*_]{0,3} +(?=[^a-z ])|[。！？]")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class DocumentPassage:
     """A piece of the text, its headings, and the header of the table that it continues."""
 

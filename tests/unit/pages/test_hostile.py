@@ -41,6 +41,14 @@ PAGES = {
     "nesting that looks like a drawing": b"<div x='><svg>'>" + b"<path/>" * 600_000 + b"</svg>text",
     "a giant word": b"a" * 5_000_000,
     "a giant line of brackets": b"<p>" + b"[" * 4_900_000,
+    "a table of 25,000 rows": b"<!DOCTYPE html><table>"
+    + b"".join(b"<tr><td>%d<td>name %d<td>%d.50<td>city</tr>" % (at, at, at) for at in range(25_000)),
+    "comments": b"<!DOCTYPE html>" + b"<!--x-->a " * 400_000,
+    "attributes without values": b"<!DOCTYPE html>"
+    + (b"<p " + b" ".join(b"a%x" % at for at in range(3_000)) + b">x") * 260,
+    "links in one paragraph": b"<!DOCTYPE html>"
+    + b"".join(b"<a href=/p/%d>l%d</a> " % (at, at) for at in range(200_000)),
+    "words on many lines": b"<!DOCTYPE html><p>" + b"word\n" * 950_000,
     "references": b"&amp;" * 1_000_000,
     "broken references": b"&#x41" * 1_000_000,
     "lone brackets": b"<" * 5_000_000,
@@ -72,8 +80,18 @@ PAGES = {
 }
 
 
+# Others show nearly the same.
+NIGHTLY_PAGES = (
+    "deep lists", "deep quotes", "a million tags", "links over links", "attributes that quote ends of tags",
+    "a giant line of brackets", "lone brackets", "comments without an end", "piled marks of other scripts",
+    "lines of small objects", "words on many lines",
+)  # fmt: skip
+
+
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.nightly] * (name in NIGHTLY_PAGES)) for name in PAGES]
+)
 def test_a_hostile_page_costs_little_memory_and_bounded_work(name: str):
     command = prefork.build_command("support.processes.read_page")
     run = subprocess.run(command, input=PAGES[name], capture_output=True, check=False, timeout=120)

@@ -13,7 +13,7 @@ from outrider.pages.document import DocumentLink, ImageRef
 from outrider.pages.extraction.blocks.head_elements import collect_head_elements
 from outrider.pages.extraction.blocks.page_blocks import PageBlocks
 from outrider.pages.extraction.blocks.style_sheets import collect_style_sheets
-from outrider.pages.extraction.blocks.tree_walker import MAX_NODES, cut_into_blocks
+from outrider.pages.extraction.blocks.tree_walker import cut_into_blocks
 from outrider.pages.extraction.classify.classifier import classify_blocks
 from outrider.pages.extraction.classify.signals import SCHEMA_TYPE_GROUPS, PageSignals, read_signals
 from outrider.pages.extraction.markdown.escape import escape_line_start, escape_text
@@ -27,6 +27,8 @@ from outrider.pages.extraction.metadata.product import format_missing_facts, rea
 from outrider.pages.extraction.parse.framesets import render_frameset
 from outrider.pages.extraction.parse.javadoc_tables import convert_javadoc_tables, may_have_javadoc_tables
 from outrider.pages.extraction.parse.source_limits import MAX_TAGS, limit_source
+from outrider.pages.extraction.parse.tree_size import limit_tree_size
+from outrider.pages.memory import trim_memory
 from outrider.pages.mime.charset import decode_body, is_plain_utf8
 
 MAX_SOURCE_BYTES = 4_000_000
@@ -80,7 +82,13 @@ class MainContent:
 
 
 def extract_main_content(
-    html: bytes | str, url: str = "", *, main: bool = True, style: MarkdownStyle = DEFAULT_STYLE
+    html: bytes | str,
+    url: str = "",
+    *,
+    main: bool = True,
+    style: MarkdownStyle = DEFAULT_STYLE,
+    chars: int = MAX_SOURCE_BYTES,
+    tags: int = MAX_TAGS,
 ) -> MainContent:
     """Extract the main content of an HTML page. It is empty only if the page shows and declares nothing.
 
@@ -89,58 +97,70 @@ def extract_main_content(
         url: Address of the page, for relative links and for its words.
         main: Whether to leave out what surrounds the content.
         style: How links and images are written.
+        chars: Bytes of the source to read at most.
+        tags: Elements to read at most.
     """
-    return extract_from_tree(parse_html(html), url, main=main, style=style)
+    large_page_elements = 20_000  # whose tree takes as much memory as writing the page does
+    tree, is_cut = _parse_limited(html, chars, tags)
+    head = collect_head_elements(tree)
+    page, signals = PageBlocks(), read_signals(tree, url, head)
+    if tree.body is not None:  # a frameset has none
+        sheets = collect_style_sheets(tree, head)
+        page = cut_into_blocks(tree.body, 2 * tags, sheets.is_hidden if sheets else None, url)
+    chosen, kind, metadata = _select_blocks(page, signals, main=main)
+    limits = {"hidden": page.hidden_chars, "cut": is_cut or page.truncated, "curtain": page.has_overlay}
+    metadata |= {name: value for name, value in limits.items() if value}
+    base = signals.base_url or url
+    facts = read_facts(tree, page, base, head, kind)
+    product = read_product(facts, tree if kind == "product" else None)
+    if main and facts.book_title_blocks:
+        chosen = [number for number in chosen if number not in facts.book_title_blocks]
+    content = MainContent(kind=kind, signals=signals, facts=facts, metadata=metadata)
+    if len(page.elements) > large_page_elements:
+        tree = head = None
+        trim_memory()
+    _write_content(content, page, chosen, ParagraphWriter(base, style), main=main)
+    if not content.text:
+        _use_declared_text(content, _find_declared_text(facts, tree), base)
+    elif main and content.is_poorer_than_declared:
+        _use_declared_text(content, facts.read_article_body().strip(), base)
+    if product:
+        content.prepend_product_facts(product)
+    return content
 
 
-def parse_html(html: bytes | str, chars: int = MAX_SOURCE_BYTES, tags: int = MAX_TAGS) -> Any:
-    """Parse a page, limited to `chars` bytes and `tags` elements of its source.
+def parse_html(html: bytes | str) -> Any:
+    """Parse a page (selectolax's lexbor parser) within the default limits."""
+    return _parse_limited(html, MAX_SOURCE_BYTES, MAX_TAGS)[0]
+
+
+def _parse_limited(html: bytes | str, chars: int, tags: int) -> tuple[Any, bool]:
+    """Parse at most `chars` bytes and `tags` elements, and return whether the tree lacks some for its size.
 
     The parser runs without events, which only copy selected options and take quadratic time.
     """
     if isinstance(html, bytes):
         # The parser takes UTF-8 as it is, which saves decoding nearly all pages.
         html = html.removeprefix(b"\xef\xbb\xbf") if is_plain_utf8(html) else decode_body(html)[0]
-    source = limit_source(html, chars, tags)
+    source, is_cut = limit_tree_size(limit_source(html, chars, tags))
     tree = LexborHTMLParser(source, options=LexborDocumentOptions.WO_EVENTS)
     if may_have_javadoc_tables(source):
         convert_javadoc_tables(tree)
-    return tree
+    return tree, is_cut
 
 
-def extract_from_tree(
-    tree: Any, url: str = "", *, main: bool = True, style: MarkdownStyle = DEFAULT_STYLE, nodes: int = MAX_NODES
-) -> MainContent:
-    """Extract the main content of a parsed page (selectolax's lexbor parser) without changing the tree."""
-    head = collect_head_elements(tree)
-    page, signals = PageBlocks(), read_signals(tree, url, head)
-    if tree.body is not None:  # a frameset has none
-        sheets = collect_style_sheets(tree, head)
-        page = cut_into_blocks(tree.body, nodes, sheets.is_hidden if sheets else None, url)
-    chosen, kind, metadata = _select_blocks(page, signals, main=main)
-    limits = {"hidden": page.hidden_chars, "cut": page.truncated, "curtain": page.has_overlay}
-    metadata |= {name: value for name, value in limits.items() if value}
-    base = signals.base_url or url
-    facts = read_facts(tree, page, base, head, kind)
-    if main and facts.book_title_blocks:
-        chosen = [number for number in chosen if number not in facts.book_title_blocks]
+def _write_content(
+    content: MainContent, page: PageBlocks, chosen: list[int], paragraphs: ParagraphWriter, *, main: bool
+) -> None:
+    """Write the chosen blocks, and collect the links and images of the page."""
     posts = find_posts(page, chosen)
-    if kind == "forum":
-        facts.set_first_post(*get_opening_post(page, posts))
-    content = MainContent(kind=kind, signals=signals, facts=facts, metadata=metadata)
-    heads = build_post_heads(page, chosen, posts) if main else {}
-    writer = MarkdownWriter(page, ParagraphWriter(base, style), heads=heads)
+    if content.kind == "forum":
+        content.facts.set_first_post(*get_opening_post(page, posts))
+    writer = MarkdownWriter(page, paragraphs, heads=build_post_heads(page, chosen, posts) if main else {})
     content.markdown, content.tables = writer.write_blocks(chosen), writer.tables
     content.text = render_text(page, writer)
-    addresses = writer.paragraphs.addresses
-    content.links, content.images = collect_links(page, chosen, addresses), collect_images(page, addresses)
-    if not content.text:
-        _use_declared_text(content, _find_declared_text(facts, tree), base)
-    elif main and content.is_poorer_than_declared:
-        _use_declared_text(content, facts.read_article_body().strip(), base)
-    if product := read_product(facts, tree if kind == "product" else None):
-        content.prepend_product_facts(product)
-    return content
+    content.links = collect_links(page, chosen, paragraphs.addresses)
+    content.images = collect_images(page, paragraphs.addresses)
 
 
 def _use_declared_text(content: MainContent, declared: str, base: str) -> None:
@@ -158,6 +178,8 @@ def _use_declared_text(content: MainContent, declared: str, base: str) -> None:
 def _find_declared_text(facts: PageFacts, tree: Any) -> str:
     """Return the text of a page without blocks: its frames, noscript, JSON-LD, description or title."""
     max_noscripts = 20
+    if tree is None:  # of a large page, which has blocks
+        return ""
     noscript = " ".join(node.text(separator=" ") for node in tree.css("noscript")[:max_noscripts])
     return (
         render_frameset(tree, facts.find_title())

@@ -98,7 +98,7 @@ class WorkbookWriter:
             if not relation:
                 continue
             self.sheet_names.append(sheet.get("name"))
-            cells, part = SheetCells(sheet.get("name")), relation.target
+            cells, part = SheetCells(sheet.get("name"), chars_left=self.draft.source.max_chars), relation.target
             if part in self.package.archive:
                 self._read_rows(cells, part)
                 self._add_comments(cells, part)

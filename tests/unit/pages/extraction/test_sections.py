@@ -56,22 +56,6 @@ def test_the_headline_of_news_and_of_another_part_of_the_page_stays_left_out(sou
     assert "Ferry sinks" not in complete(source, {"Aber", "Ferry sinks", "12:04, Aber"}, kind)
 
 
-def test_a_short_last_section_is_kept_with_those_made_like_it():
-    sections = "<section><h2>Use</h2><p>Call it.</section><section><h2>Author</h2><p>Ada Low</section><p>Next"
-    found = complete(f"<div>{sections}</div>", {"Author", "Ada Low", "Next"})
-    assert found == ["Use", "Call it.", "Author", "Ada Low"]
-
-
-def test_a_section_of_links_behind_the_last_one_stays_left_out():
-    sections = "<section><h2>Use</h2><p>Call it.</section><section><h2>More</h2><p><a href=/>Ada Low</a></section>"
-    assert complete(f"<div>{sections}</div>", {"More", "Ada Low"}) == ["Use", "Call it."]
-
-
-def test_an_empty_heading_of_documentation_gets_its_section_back():
-    sections = "<section><h2>Size</h2><p>Ten metres</section><section><h2>Use</h2><p>Call it.</section>"
-    assert complete(f"<div>{sections}</div>", {"Ten metres"}) == ["Size", "Ten metres", "Use", "Call it."]
-
-
 @pytest.mark.parametrize("kind", [REFERENCE, "product", "article"])
 def test_a_reference_of_functions_is_whole_whatever_it_is_taken_for(kind: str):
     dropped = {"Class Gate", "java.lang.Object", "public void open()", "public void shut()", "Copy", "Shuts it."}

@@ -121,3 +121,16 @@ def test_rows_after_a_gap_go_on_under_the_same_head():
         build_xlsx({"S": build_worksheet(["a", "b"], ["x", 1], [], ["y", 2], [], ["c", "d"], ["z", 3])})
     )
     assert document.tables == [[["a", "b"], ["x", "1"], ["y", "2"]], [["c", "d"], ["z", "3"]]]
+
+
+def test_long_texts_that_many_cells_share_end_at_the_limit():
+    rows = [[f"{'x' * 400}{number % 3}", "b", "c"] for number in range(100)]
+    merged = '<mergeCells><mergeCell ref="A1:B100"/></mergeCells>'
+    document = read_document(build_xlsx({"S": build_worksheet(*rows, after=merged * 100)}), max_chars=20_000)
+    assert document.metadata["cut"] is True
+    assert len(document.markdown) < 30_000
+
+
+def test_a_cell_ends_where_excel_ends_it():
+    document = read_document(build_xlsx({"S": build_worksheet(["a", "b"], ["x" * 40_000, "y"])}))
+    assert len(document.tables[0][1][0]) == 32_767

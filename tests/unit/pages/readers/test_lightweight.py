@@ -117,3 +117,18 @@ def test_indented_text_of_restructuredtext_is_a_quote_or_content_and_not_code():
 def test_indented_text_of_org_is_text_and_its_lists_keep_their_levels():
     text = "* Tides\n    They come.\n\n    They go.\n\n    - one\n      - two\n    After.\n"
     assert read(text, "a.org").markdown == "# Tides\n\nThey come.\n\nThey go.\n\n- one\n  - two\nAfter."
+
+
+def test_asciidoc_tables_have_the_head_that_asciidoc_gives_them():
+    text = "{}|===\n|a |b{}\n|1 |2\n|===\n"
+    head, none = "| a | b |\n| --- | --- |\n| 1 | 2 |", "|  |  |\n| --- | --- |\n| a | b |\n| 1 | 2 |"
+    for attributes, gap, shown in (
+        ("", "", none),
+        ("", "\n", head),
+        ("[%header]\n", "", head),
+        ("[options=header]\n.Tides\n", "", f"Tides\n\n{head}"),
+        ("[%noheader]\n", "\n", none),
+        (".Tides\n[cols=2*]\n", "", f"Tides\n\n{none}"),
+    ):
+        assert read(text.format(attributes, gap), "a.adoc").markdown == shown
+    assert read("|===\n|===\n\nwords\n", "a.adoc").markdown == "words"

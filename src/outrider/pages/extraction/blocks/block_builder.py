@@ -33,6 +33,7 @@ class BlockBuilder:
         has_words: Whether the pieces hold words.
         listing_depth: How many open elements are code listings.
         same_page_prefixes: Beginnings of addresses that link to places in this page.
+        next_block: The number of the current block: one object, because each element keeps it twice.
         nodes_left: How many more nodes may be visited, negative once the page is full.
         inline_boundary: Bits `INLINE_CLOSED` and `INLINE_OPENED`, for inline elements since the last words.
     """
@@ -50,6 +51,7 @@ class BlockBuilder:
         "links",
         "listing_depth",
         "marked",
+        "next_block",
         "nodes_left",
         "open_link",
         "page",
@@ -65,7 +67,7 @@ class BlockBuilder:
         self.text_chars = self.link_depth = self.linked_chars = self.links = self.images = self.breaks = self.marked = (
             self.inline_bits
         ) = 0
-        self.listing_depth = self.inline_boundary = self.nodes_left = 0
+        self.listing_depth = self.inline_boundary = self.nodes_left = self.next_block = 0
         self.current = -1
         self.same_page_prefixes: tuple[str, ...] = ()
         self.open_link = ("", 0, 0)  # address, number of its block, number of its first piece
@@ -136,7 +138,8 @@ class BlockBuilder:
             return
         self.images += 1
         self.pieces.append((PIECE_IMAGE, attributes))
-        self.page.images.append(attributes)
+        if len(self.page.images) < MAX_LINKS:
+            self.page.images.append(attributes)
 
     def add_embed(self, address: str, words: str) -> None:
         """Add an embed after the current words, unless the page already has its address."""
@@ -249,10 +252,11 @@ class BlockBuilder:
                 self.inline_bits,
             )
         )
+        self.next_block = len(page.texts)
         self.text_chars += len(text)
         self.links = self.images = self.marked = self.inline_bits = 0
         self.has_words = False
-        if self.text_chars > max_text_chars or len(page.texts) > max_blocks:
+        if self.text_chars > max_text_chars or self.next_block > max_blocks:
             self.nodes_left = -1
 
 
@@ -265,9 +269,20 @@ def _join_words(pieces: list[InlinePiece], start: int) -> str:
 
 def collapse_spaces(text: str) -> str:
     """Return the text stripped, with single spaces."""
+    chunk_chars = 100_000  # split at once: a list of words takes ten times the memory of their text
     text = text.strip()
     # Most texts need no work. No white space but the space is printable.
-    return text if text.isprintable() and "  " not in text else " ".join(text.split())
+    if text.isprintable() and "  " not in text:
+        return text
+    if len(text) <= chunk_chars:
+        return " ".join(text.split())
+    lines, rest = list[str](), ""
+    for start in range(0, len(text), chunk_chars):
+        chunk = rest + text[start : start + chunk_chars]
+        words = chunk.split()
+        rest = words.pop() if words and not chunk[-1].isspace() else ""
+        lines.append(" ".join(words))
+    return " ".join(filter(None, [*lines, rest]))
 
 
 def _needs_space_between(previous: str, text: str) -> bool:

@@ -33,6 +33,7 @@ TABLE_ROLES = {  # tables built from other elements (WAI-ARIA 1.2, section 5.3.3
     "gridcell": "td", "columnheader": "th", "rowheader": "th",
 }  # fmt: skip
 CELL_TAGS = frozenset({"td", "th"})
+CELL_START = (PIECE_NEXT_CELL, -1)  # one object for all cells
 DROPPED_CLASSES = frozenset(
     {"mw-editsection", "mw-cite-backlink", "headerlink", "MathJax", "MathJax_Preview", "MathJax_Display"}
     | {"ltx_note_mark", "ltx_tag ltx_tag_note"}
@@ -228,7 +229,7 @@ class ElementHandlers(ElementStack):
         if attributes and self.is_hidden(node, tag, attributes):
             return SKIP_HIDDEN_CONTENT
         if self.has_words:
-            self.pieces.append((PIECE_NEXT_CELL, -1))
+            self.pieces.append(CELL_START)
         self.begin_element(tag, attributes)
         return END_CELL
 

@@ -53,7 +53,7 @@ class ElementStack(HiddenElements):
             known = self.signatures[key] = len(self.signatures), TAG_CATEGORY_BITS[number] | categorize_names(classes)
         signature, signature_bits = known
         bits |= signature_bits
-        elements.append((parent, number, bits, inherited | bits, signature, len(page.texts)))
+        elements.append((parent, number, bits, inherited | bits if bits else inherited, signature, self.next_block))
         page.last.append(0)
         page.names.append(names)
 
@@ -78,7 +78,7 @@ class ElementStack(HiddenElements):
         if self.pieces:
             self.flush_block()
         page, element = self.page, self.current
-        page.last[element] = len(page.texts)
+        page.last[element] = self.next_block
         self.current = page.elements[element][0]
 
     def end_cell(self) -> None:
@@ -89,7 +89,7 @@ class ElementStack(HiddenElements):
                 self.flush_block()
             else:
                 self.pieces.append((PIECE_NEXT_CELL, element))
-        page.last[element] = len(page.texts)
+        page.last[element] = self.next_block
         self.current = page.elements[element][0]
 
     def end_listing(self) -> None:

@@ -1,4 +1,4 @@
-"""Complete sections: the headline above the text, the words below a heading, short last sections.
+"""Complete sections: the headline above the text, the signatures of functions, single gaps.
 
 The headline of documentation, services and listings is a few short lines above the first kept block. It is kept only if
 the text has other headings, listings or terms, and none of those lines has a date, because news is classified as
@@ -33,11 +33,7 @@ def complete_sections(page: PageBlocks, chosen: list[int], probabilities: NDArra
         min_gap_probability = 0.4  # of a single block between two chosen ones
         gaps = [before + 1 for before, after in pairwise(chosen) if after - before == 2]
         gaps = [block for block in gaps if probabilities[block] >= min_gap_probability]
-        added.update(
-            _fill_empty_sections(page, chosen),
-            _find_following_sections(page, chosen, probabilities),
-            [block for block in gaps if not DATE_PATTERN.search(page.texts[block])],
-        )
+        added.update(block for block in gaps if not DATE_PATTERN.search(page.texts[block]))
     if kind in (DOCUMENTATION, "service", "listing"):
         added.update(_find_headline(page, chosen, probabilities, lowest=H3_TAG if kind == DOCUMENTATION else H2_TAG))
     if added:
@@ -69,7 +65,8 @@ def _find_headline(
         return []
     if lowest != H3_TAG:
         return [headline]
-    return [headline, *[block for block in between if not _is_mostly_links(page, range(block, block + 1))]]
+    # Lines of links are ways to the sections.
+    return [headline, *[block for block in between if 2 * page.rows[block][1] <= len(page.texts[block])]]
 
 
 def _find_nearest_headline(page: PageBlocks, first: int, is_unlikely: NDArray[np.bool_], lowest: int) -> int:
@@ -88,66 +85,6 @@ def _find_nearest_headline(page: PageBlocks, first: int, is_unlikely: NDArray[np
         elif (len(text) > max_line_chars and is_unlikely[block]) or DATE_PATTERN.search(text):
             break
     return headline
-
-
-def _fill_empty_sections(page: PageBlocks, chosen: list[int]) -> list[int]:
-    """Return the content of sections of which only the heading was chosen."""
-    kept, added = frozenset(chosen), list[int]()
-    for block in chosen[:-1]:
-        if block + 1 in kept or _get_heading_tag(page, block) in (0, H1_TAG):
-            continue
-        # The section ends at the next kept block or heading.
-        end, stop = block + 1, page.last[_find_section(page, block)]
-        while end < stop and end not in kept and not is_heading(page, end):
-            end += 1
-        if end not in kept or is_heading(page, end):
-            added += _limit_section(page, range(block + 1, end))
-    return added
-
-
-def _find_following_sections(page: PageBlocks, chosen: list[int], probabilities: NDArray[np.float32]) -> list[int]:
-    """Return short sections right after chosen blocks with the same markup as a chosen section."""
-    kept, added = set(chosen), list[int]()
-    for block in chosen:
-        heading = block + 1
-        while (
-            heading not in kept and heading < len(probabilities) and probabilities[heading] >= MIN_RELATED_PROBABILITY
-        ):
-            section = _find_section(page, heading) if is_heading(page, heading) else 0
-            if not section or not _has_chosen_sibling(page, section, kept):
-                break
-            run = _limit_section(page, range(heading, page.last[section]))
-            if len(run) < 2 or not kept.isdisjoint(run):
-                break
-            added += run
-            kept.update(run)
-            heading = run.stop
-    return added
-
-
-def _has_chosen_sibling(page: PageBlocks, section: int, kept: set[int]) -> bool:
-    """Return whether a section with the same parent and markup was chosen."""
-    max_lookback_elements = 2_000
-    parent, signature = page.elements[section][0], page.elements[section][4]
-    if parent <= 0:
-        return False
-    return any(
-        page.elements[other][0] == parent
-        and page.elements[other][4] == signature
-        and not kept.isdisjoint(range(page.elements[other][5], page.last[other]))
-        for other in range(section - 1, max(parent, section - max_lookback_elements), -1)
-    )
-
-
-def _limit_section(page: PageBlocks, run: range) -> range:
-    """Return the blocks if they are few, short and not mostly links, else an empty range."""
-    max_blocks, max_chars = 8, 1_000
-    chars = sum([len(page.texts[block]) for block in run])
-    return range(0) if len(run) > max_blocks or chars > max_chars or _is_mostly_links(page, run) else run
-
-
-def _is_mostly_links(page: PageBlocks, run: range) -> bool:
-    return 2 * sum([page.rows[block][1] for block in run]) > sum([len(page.texts[block]) for block in run])
 
 
 def _find_signatures(page: PageBlocks, chosen: list[int]) -> list[int]:

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
+from outrider.pages.extraction.blocks.block_builder import collapse_spaces
 from outrider.pages.extraction.blocks.page_blocks import (
     PIECE_BREAK,
     PIECE_CLOSE,
@@ -146,7 +147,7 @@ class ParagraphWriter:
                 if is_fragment_link and self._is_backlink(address, "".join(parts[start:]).strip()):
                     parts[start:] = [MARK_END]
         text = "".join(parts)
-        return " ".join((EMPTY_LINK.sub("", text) if MARK_END in text else text).split())
+        return collapse_spaces(EMPTY_LINK.sub("", text) if MARK_END in text else text)
 
     def render_link(self, words: str, address: str) -> str:
         """Render a link on a line of its own."""
@@ -156,7 +157,7 @@ class ParagraphWriter:
         """Render a paragraph with single spaces and a zero character for each line break."""
         has_references, text = self.style.links == "references", ""
         if len(pieces) == 1 and not has_references and (only := pieces[0]).__class__ is str:
-            return escape_text(" ".join(only.split()))
+            return escape_text(collapse_spaces(only))
         draft = ParagraphDraft(escape_brackets=has_references)
         for piece in pieces:
             if piece.__class__ is str:
@@ -171,7 +172,7 @@ class ParagraphWriter:
             draft.append_text(text)
         while draft.open_marks:
             self._apply_mark(draft.parts, *draft.open_marks.pop())
-        text = " ".join("".join(draft.parts).split())
+        text = collapse_spaces("".join(draft.parts))
         return render_marks(text) if MARK_START in text or ATOM_START in text else text
 
     def _add_piece(self, draft: ParagraphDraft, piece: Any) -> None:

@@ -9,6 +9,7 @@ tags in the source, because only building the tree would show what closes an ele
 """
 
 import re
+from array import array
 from collections import Counter
 
 from outrider.pages.extraction.parse.tag_counts import TagCounts
@@ -28,7 +29,7 @@ def limit_reopened_formatting(source: bytes, tags: TagCounts) -> bytes:
     max_reopened_bytes = 100_000_000  # that reopened formatting may add
     max_link_bytes = 50_000_000  # that reopened links may add
     blocks = tags.openings // 2
-    heads = [source[at : at + TAG_HEAD_BYTES].partition(b">")[0] for at in tags.formatting_offsets]
+    heads = (source[at : at + TAG_HEAD_BYTES].partition(b">")[0] for at in tags.formatting_offsets)
     costs = _estimate_reopening_costs(Counter(heads))
     costly: list[bytes] = []  # formatting to replace, the most expensive first
     for name in sorted(costs, key=costs.__getitem__, reverse=True):
@@ -40,7 +41,20 @@ def limit_reopened_formatting(source: bytes, tags: TagCounts) -> bytes:
         source = _replace_long_links(source, tags.link_offsets, max_link_bytes // blocks)
     if not costly:
         return source
-    return re.sub(rb"<(/?)(?:" + b"|".join(costly) + rb")(?=[\s/>])", rb"<\1span", source, flags=re.IGNORECASE)
+    return _rename_to_span(source, costly)
+
+
+def _rename_to_span(source: bytes, names: list[bytes]) -> bytes:
+    """Return the source with `span` for elements of these names."""
+    chunk_bytes = 100_000  # replaced at once: each tag takes a hundred bytes meanwhile
+    pattern = re.compile(rb"<(/?)(?:" + b"|".join(names) + rb")(?=[\s/>])", re.IGNORECASE)
+    renamed, at = bytearray(), 0
+    while at < len(source):
+        end = source.find(b"<", at + chunk_bytes)
+        end = end if end >= 0 else len(source)
+        renamed += pattern.sub(rb"<\1span", source[at:end])
+        at = end
+    return bytes(renamed)
 
 
 def _estimate_reopening_costs(tags: Counter[bytes]) -> Counter[bytes]:
@@ -68,7 +82,7 @@ def _is_complete_tag(tag: bytes) -> bool:
     return re.fullmatch(rb"""[^"']*(?:(?:"[^"]*"|'[^']*')[^"']*)*""", tag) is not None
 
 
-def _replace_long_links(source: bytes, links: list[int], limit: int) -> bytes:
+def _replace_long_links(source: bytes, links: "array[int]", limit: int) -> bytes:
     """Return the source with `span` for links whose tags exceed, or may exceed, `limit` bytes.
 
     Args:

@@ -18,6 +18,7 @@ from outrider.pages.extraction.parse.tag_counts import (
     RAW_TEXT_END_PATTERNS,
     RAW_TEXT_START_PATTERN,
     RAW_TEXT_TAGS,
+    TagCounts,
     count_tags,
 )
 
@@ -50,21 +51,26 @@ def limit_source(html: bytes | str, limit: int, tags: int = MAX_TAGS) -> bytes:
 
     Four times as much is read, because images inside of attributes must not use up the limit.
     """
-    max_uncounted_tags = 10_000  # with more tags in scripts and comments, these may begin in an attribute
     prefix = html[: limit * 4].encode("utf-8", "replace") if isinstance(html, str) else html[: limit * 4]
     source = _bound_tag_lengths(prefix, limit)
     tags_found = count_tags(source)
     if tags_found.has_open_iframe:
         source = _bound_tag_lengths(OPEN_IFRAME_PATTERN.sub(b"", prefix), limit)
         tags_found = count_tags(source)
-    if _is_safe_to_build(tags_found.names, source, tags, _remove_raw_text):
+    return _limit_elements(source, tags_found, tags)
+
+
+def _limit_elements(source: bytes, tags_found: TagCounts, tags: int) -> bytes:
+    """Return the source with about `tags` elements, and none that are nested or reopened too often."""
+    max_uncounted_tags = 10_000  # with more tags in scripts and comments, these may begin in an attribute
+    if _is_safe_to_build(tags_found.names, source, tags, remove_raw_text):
         if tags_found.openings - tags_found.names.total() <= max_uncounted_tags:
             return limit_reopened_formatting(source, tags_found)
         all_tags = count_tags(source, include_raw_text=True)
         if _is_safe_to_build(all_tags.names, source, tags, bytes):
             return limit_reopened_formatting(source, all_tags)
         return _thin_and_bound(source, tags)
-    return _thin_and_bound(_remove_raw_text(source), tags)
+    return _thin_and_bound(remove_raw_text(source), tags)
 
 
 def _thin_and_bound(source: bytes, tags: int) -> bytes:
@@ -230,18 +236,18 @@ def _strip_endless_attributes(part: bytes) -> bytes:
     return part[: match.end()]
 
 
-def _remove_raw_text(source: bytes) -> bytes:
+def remove_raw_text(source: bytes) -> bytes:
     """Return the source without comments and scripts, whose end tags end nothing."""
-    parts, at = [], 0
+    markup, at = bytearray(), 0  # a list of parts would take a hundred bytes for each comment
     while opening := RAW_TEXT_START_PATTERN.search(source, at):
         closing = (RAW_TEXT_END_PATTERNS[opening[1].lower()] if opening[1] else COMMENT_END_PATTERN).search(
             source, opening.end()
         )
         end = closing.start() if closing else len(source)
         is_script_with_tags = opening[1] and source.find(b"<", opening.end(), end) >= 0
-        parts += (source[at : opening.start()], SCRIPT_PLACEHOLDER if is_script_with_tags else b" ")
+        markup += source[at : opening.start()] + (SCRIPT_PLACEHOLDER if is_script_with_tags else b" ")
         at = closing.end() if closing else len(source)
-    return b"".join([*parts, source[at:]]) if parts else source
+    return bytes(markup + source[at:]) if at else source
 
 
 def _shorten_text_segment(part: bytes) -> bytes:

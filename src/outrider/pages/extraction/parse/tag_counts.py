@@ -4,6 +4,7 @@ The eight bytes after each `<` are read as one number. The few longer names are 
 """
 
 import re
+from array import array
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -52,8 +53,8 @@ class TagCounts:
 
     names: Counter[bytes] = field(default_factory=Counter)
     openings: int = 0
-    formatting_offsets: list[int] = field(default_factory=list)
-    link_offsets: list[int] = field(default_factory=list)
+    formatting_offsets: "array[int]" = field(default_factory=lambda: array("q"))
+    link_offsets: "array[int]" = field(default_factory=lambda: array("q"))
     has_open_iframe: bool = False
 
 
@@ -78,8 +79,9 @@ def count_tags(source: bytes, *, include_raw_text: bool = False) -> TagCounts:
         tags.has_open_iframe = tags.has_open_iframe or _ends_in_iframe(
             source, begins[closing & (words == NOSCRIPT_CODE)]
         )
-        tags.formatting_offsets += begins[_matches_any_name(words, FORMATTING_CODES) & ~closing].tolist()
-        tags.link_offsets += begins[(words == LINK_CODE) & ~closing].tolist()
+        is_formatting = _matches_any_name(words, FORMATTING_CODES) & ~closing
+        tags.formatting_offsets.frombytes(begins[is_formatting].astype(np.int64).tobytes())
+        tags.link_offsets.frombytes(begins[(words == LINK_CODE) & ~closing].astype(np.int64).tobytes())
         is_tag = words & BYTE_MASK >= FIRST_LETTER_BYTE
         if not include_raw_text:
             may_be_raw = (found & COMMENT_MASK == COMMENT_CODE) | _matches_any_name(words, RAW_TEXT_CODES)

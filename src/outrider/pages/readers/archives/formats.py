@@ -148,15 +148,17 @@ def is_tar(source: ReaderInput) -> bool:
 def read_unpacked(source: ReaderInput, limit: int) -> tuple[bytes, bool]:
     """Return at most `limit` unpacked bytes, and whether more of them are missing."""
     chunk_bytes = 1 << 14  # small, so that the bytes before any damage are kept
-    stream, unpacked = open_stream(source), bytearray()
+    stream, unpacked = open_stream(source), io.BytesIO()  # whose value is not a copy
     try:
-        while len(unpacked) <= limit and (chunk := stream.read(chunk_bytes)):
-            unpacked += chunk
+        while (room := limit - unpacked.tell()) >= 0 and (chunk := stream.read(chunk_bytes)):
+            unpacked.write(chunk[:room])
+            if len(chunk) > room:
+                return unpacked.getvalue(), True
     except DAMAGE_ERRORS as error:
-        if not unpacked:
+        if not unpacked.tell():
             raise build_broken_error(source, ARCHIVE_KIND, "it is cut or damaged") from error
-        return bytes(unpacked), True
-    return bytes(unpacked[:limit]), len(unpacked) > limit
+        return unpacked.getvalue(), True
+    return unpacked.getvalue(), False
 
 
 class BoundedStream:

@@ -17,7 +17,7 @@ PARAMETER = re.compile(r';([\w-]{1,60})=("[^"]*"|[^;:]*)')
 ESCAPED_CHAR = re.compile(r"\\([nN\\,;:])")
 
 
-@dataclass
+@dataclass(slots=True)
 class Component:
     """A BEGIN ... END block: properties by lower-case name, and the components inside it."""
 
@@ -33,7 +33,7 @@ class Component:
         return self.properties.get(name, [])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Property:
     """A raw value, and its parameters by lower-case name."""
 

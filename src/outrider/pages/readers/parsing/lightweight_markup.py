@@ -166,26 +166,37 @@ def _find_level(levels: list[str], sign: str) -> int:
 
 def convert_asciidoc(text: str) -> ConvertedMarkup:
     """Convert AsciiDoc headings, listings and links."""
-    converted, lines, language = ConvertedMarkup(), LineReader(text), ""
+    converted, lines, language, options = ConvertedMarkup(), LineReader(text), "", ""
     for line in lines:
         if (section := ASCIIDOC_SECTION.fullmatch(line)) and not lines.peek().startswith("===="):
             converted.add_heading(len(section[1]), section[2].rstrip(" ="))
         elif fact := ASCIIDOC_ATTRIBUTE.fullmatch(line):
             converted.add_fact(*fact.groups())
         elif line.startswith("|==="):
-            rows = _split_asciidoc_rows(lines.take_until(re.compile(r"\|={3,}")))
-            converted.blocks += ["", render_table(rows), ""]
-        elif line.startswith("[") and lines.peek().startswith("|==="):
-            continue  # the table's attributes
+            taken = lines.take_until(re.compile(r"\|={3,}"))
+            converted.blocks += ["", _render_asciidoc_table(taken, options), ""]
+            options = ""
+        elif line.startswith("[") and "|===" in (lines.peek()[:4], lines.peek(1)[:4]):
+            options = line
+            continue
         elif ASCIIDOC_BLOCK.fullmatch(line.strip()):
             converted.add_code(lines.take_until(re.compile(re.escape(line.strip()))), language)
         elif (source := ASCIIDOC_SOURCE.fullmatch(line)) and ASCIIDOC_BLOCK.fullmatch(lines.peek().strip()):
             language = source[1]
             continue
         else:
-            converted.blocks.append(ASCIIDOC_LINK.sub(r"[\2](\1)", line))
+            is_title = line[:1] == "." and line[1:2].strip(". ") and lines.peek().strip()
+            converted.blocks += [ASCIIDOC_LINK.sub(r"[\2](\1)", line[1:] if is_title else line), *[""] * bool(is_title)]
         language = ""
     return converted
+
+
+def _render_asciidoc_table(lines: list[str], options: str) -> str:
+    """Return a table whose head is an option, or a first line with a blank one below it."""
+    rows = _split_asciidoc_rows(lines)
+    is_set_apart = "".join(lines[:1]).strip() and not "".join(lines[1:2]).strip()
+    has_head = "header" in options.replace("noheader", "") or (is_set_apart and "noheader" not in options)
+    return render_table(rows if has_head or not rows else [[""] * len(rows[0]), *rows])
 
 
 def _split_asciidoc_rows(lines: list[str]) -> list[list[str]]:

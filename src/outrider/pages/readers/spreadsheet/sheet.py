@@ -21,7 +21,8 @@ def report_hidden_sheets(draft: DocumentDraft, count: int) -> None:
 class SheetCells:
     """The shown cells of a sheet by row and column, both counted from 1.
 
-    `typed_cells` are the addresses of numbers and dates: a row that holds some is not a table's header.
+    `typed_cells` are the addresses of numbers and dates: a row that holds some is not a table's header. Cells past
+    `chars_left` are left out, because a few bytes of a workbook can repeat a long text in a million cells.
     """
 
     name: str
@@ -32,11 +33,14 @@ class SheetCells:
     more_rows: int = 0
     hidden_rows: int = 0
     hidden_columns: set[int] = field(default_factory=set)
+    chars_left: int = 5_000_000
 
     def put_cell(self, at: CellAddress, text: str, *, typed: bool = False) -> None:
         """Store a cell's text unless its column is hidden."""
-        text = text.strip()
-        if text and at.column not in self.hidden_columns:
+        max_cell_chars = 32_767  # Excel's own limit
+        text = text[:max_cell_chars].strip()
+        if text and at.column not in self.hidden_columns and self.chars_left > 0:
+            self.chars_left -= len(text)
             self.rows.setdefault(at.row, {})[at.column] = text
             if typed:
                 self.typed_cells.add(at)
@@ -62,6 +66,7 @@ class SheetCells:
             span = list(range(used[0], used[-1] + 1)) if used and used[-1] - used[0] < 3 * MAX_COLUMNS else used
             rows = [[self.rows[number].get(column, "") for column in span] for number in block[start:]]
             draft.add_table(rows, has_head=self._has_head(block[start:]))
+        draft.is_cut = draft.is_cut or self.chars_left <= 0
         if self.more_rows > 0:
             draft.add_block(f"(… {self.more_rows} more rows of this sheet were not read)")
         left_out = [
@@ -78,6 +83,7 @@ class SheetCells:
     def fill_merged(self) -> None:
         """Repeat merged text in each of its cells, but a title over the whole width once."""
         max_merges = 5_000
+        cells_left = MAX_ROWS * MAX_COLUMNS  # to look at, since merged areas may overlap
         width = len({column for row in self.rows.values() for column in row})
         for first, last in self.merges[:max_merges]:
             text = self.rows.get(first.row, {}).get(first.column, "")
@@ -85,11 +91,15 @@ class SheetCells:
             if not text or columns >= max(2, width):
                 continue
             for row in range(first.row, min(last.row, first.row + MAX_ROWS) + 1):
+                cells_left -= columns
+                if cells_left < 0 or self.chars_left <= 0:
+                    return
                 if row != first.row and row not in self.rows:
                     continue
                 for column in range(first.column, first.column + columns):
-                    if column not in self.hidden_columns:
-                        self.rows[row].setdefault(column, text)
+                    if column not in self.hidden_columns and column not in self.rows[row]:
+                        self.rows[row][column] = text
+                        self.chars_left -= len(text)
 
     def _has_head(self, block: list[int]) -> bool:
         """Return whether the first row differs from the second: a number or a date below one like it is data."""

@@ -1,0 +1,46 @@
+"""Cut sources whose tree would take too much memory.
+
+The parser takes about 300 bytes for an element with its text, and nearly as many for each attribute, also for one
+without a value.
+"""
+
+import re
+
+from outrider.pages.extraction.parse.source_limits import remove_raw_text
+
+TAG_PATTERN = re.compile(rb"""<[a-zA-Z](?:[^>"']++|"[^"]*+"?|'[^']*+'?)*+""")
+NODE_BYTES, MAX_TREE_BYTES = 300, 23_000_000
+
+
+def limit_tree_size(source: bytes) -> tuple[bytes, bool]:
+    """Return the source up to where its tree would be too large, and whether that is before its end.
+
+    Of a source that is cut, comments and scripts are left out.
+
+    Args:
+        source: HTML with tags of bounded length.
+    """
+    max_comment_bytes = MAX_TREE_BYTES // 10  # many comments are left out before anything that is shown
+    if _is_small_tree(source):
+        return source, False
+    find_attributes = re.compile(rb"""[^\s/>=][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"?|'[^']*+'?|[^\s>]*+))?+""").findall
+    markup = remove_raw_text(source)  # the signs of scripts make no elements
+    size = source.count(b"<!--") * NODE_BYTES
+    if size > max_comment_bytes:
+        source, size = markup, 0
+    for tag in TAG_PATTERN.finditer(markup):
+        size += NODE_BYTES * len(find_attributes(tag[0]))  # the name of the tag counts for the element
+        if size > MAX_TREE_BYTES:
+            return markup[: tag.start()], True
+    return source, False
+
+
+def _is_small_tree(source: bytes) -> bool:
+    """Return whether the tree is certainly small, by counts that are quick to make."""
+    min_attribute_bytes = 8  # shorter ones take twice as much, and leave nothing for blocks to take
+    left = MAX_TREE_BYTES // NODE_BYTES - source.count(b"<")
+    if len(source) // min_attribute_bytes <= left:
+        return True
+    other = bytes({*range(256)}.difference(b" \t\n\f\r/="))  # of these one stands before each attribute or in it
+    tags = TAG_PATTERN.findall
+    return len(source.translate(None, other)) <= left or len(b"".join(tags(source)).translate(None, other)) <= left
