@@ -272,7 +272,9 @@ class Container:
     @cached_property
     def search(self) -> Search:
         """Searches the web."""
-        search_local = build_local_search(self.pages, lambda: self._served_content)
+        search_local = build_local_search(
+            self.pages, lambda: self.content if "content_store" in self.served_toolbox.toolsets else None
+        )
         return Search(
             self.http,
             self.settings.search,
@@ -507,8 +509,3 @@ class Container:
             RepairModel: RepairModel(self.models, self.guard, lambda: self.quotas is not None),
             ValueModel: ValueModel(self.models, self.guard, lambda: self.quotas is not None),
         }
-
-    @property
-    def _served_content(self) -> ContentStores | None:
-        """The content stores, if their tools are served."""
-        return self.content if "content_store" in self.served_toolbox.toolsets else None

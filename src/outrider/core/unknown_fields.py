@@ -210,21 +210,17 @@ class UnknownFields:
             for parameter, field in self._model.model_fields.items()
             for choice in list_field_choices(field.annotation)
             if isinstance(choice, str) and normalize_name(choice) == name
-        ] or [each for each in FLAGS.get(name, ()) if self._accepts(each)]
+        ] or [
+            (parameter, *values)
+            for parameter, *values in FLAGS.get(name, ())
+            if (field := self._model.model_fields.get(parameter))
+            and {*values} <= {*(list_field_choices(field.annotation) or values), None}
+        ]
         if len(meanings) != 1 or meanings[0][0] in self._given:
             return None
         [(parameter, if_true, if_false)] = meanings
         meant = if_true if is_true else if_false
         return {} if meant is None else {parameter: meant}
-
-    def _accepts(self, meaning: tuple[str, Any, Any]) -> bool:
-        field = self._model.model_fields.get(meaning[0])
-        values = [each for each in meaning[1:] if each is not None]
-        if field is None:
-            return False
-        choices = list_field_choices(field.annotation)
-        types = (field.annotation, *get_args(field.annotation))
-        return all(each in choices if choices else type(each) in types for each in values)
 
     def _convert_milliseconds(self, name: str, value: Any) -> dict[str, Any] | None:
         """Return a time in milliseconds as the parameter that takes seconds."""

@@ -102,10 +102,11 @@ def build_command_line(
     flags += ["--headless=new", "--hide-scrollbars", "--mute-audio", *clipboard_flags] if headless else []
     flags += [] if not headless or has_graphics() else ["--disable-gpu"]
     flags += [] if sandbox else ["--no-sandbox"]
-    return [
-        *_merge_disabled_features([*flags, f"--disable-features={','.join(DISABLED_FEATURES)}", *extra]),
-        "--no-startup-window",
-    ]
+    # The browser uses only the last list of features, so all are joined.
+    flags, name = [*flags, *extra], "--disable-features="
+    disabled = [feature for flag in flags if flag.startswith(name) for feature in flag.removeprefix(name).split(",")]
+    features = name + ",".join(dict.fromkeys([*DISABLED_FEATURES, *disabled]))
+    return [*(flag for flag in flags if not flag.startswith(name)), features, "--no-startup-window"]
 
 
 def can_sandbox() -> bool:
@@ -124,10 +125,3 @@ def has_graphics() -> bool:
 def has_display() -> bool:
     """Return whether a window can be shown."""
     return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
-
-
-def _merge_disabled_features(flags: list[str]) -> list[str]:
-    """Merge all `--disable-features` into one, because the browser uses only the last."""
-    name = "--disable-features="
-    features = [feature for flag in flags if flag.startswith(name) for feature in flag.removeprefix(name).split(",")]
-    return [*(flag for flag in flags if not flag.startswith(name)), name + ",".join(dict.fromkeys(features))]

@@ -159,11 +159,11 @@ class _AsyncConnection(aiosqlite.Connection):
     def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
         opened: list[sqlite3.Connection] = []
 
-        def open_connection() -> sqlite3.Connection:
+        def open_file() -> sqlite3.Connection:
             opened.append(connect())
             return opened[0]
 
-        super().__init__(open_connection, iter_chunk_size=64)
+        super().__init__(open_file, iter_chunk_size=64)
         self._opened = opened
         self._stop_result: asyncio.Future[Any] | None = None
 

@@ -62,7 +62,9 @@ async def show_store(request: Request) -> Response:
     store = await services.content.overview.get_store(request.path_params["store"])
     owned, known = await _require_visible(request, store)
     wanted = request.query_params.get("find", "").strip()[:500]
-    mode = _parse_mode(request)
+    modes = ("keyword", "hybrid", "semantic") if services.content.has_semantic_search else ("keyword",)
+    mode = request.query_params.get("mode", "")
+    mode = mode if mode in modes else "keyword"
     shown = _build_store_row(owned, known) | {
         "find": wanted,
         "mode": mode,
@@ -148,13 +150,6 @@ async def _require_content(request: Request) -> tuple[ContentRecord, OwnedStore,
     overview = get_services(request).content.overview
     record = await overview.get_content(request.path_params["content"])
     return record, *(await _require_visible(request, await overview.get_store(record.store_id)))
-
-
-def _parse_mode(request: Request) -> Any:
-    search_modes = ("keyword", "hybrid", "semantic")
-    mode = request.query_params.get("mode", "")
-    allowed = search_modes if get_services(request).content.has_semantic_search else search_modes[:1]
-    return mode if mode in allowed else "keyword"
 
 
 def _build_store_row(owned: OwnedStore, known: SessionOwners) -> dict[str, Any]:

@@ -59,7 +59,12 @@ async def extractPageContent(
     async with use_page(browsers, call, sessionId, selector or None) as active:
         texts, page_info = await _render_texts(active, wanted, selector or "", main=mainContentOnly and not selector)
         tree = await _build_dom_map(active, selector or "", maxChars) if "domMap" in wanted else None
-        saved = await _save_html(active, workspaces, call, sessionId) if saveRawHtml else await _measure_html(active)
+        size_script = "() => (document.documentElement?.outerHTML ?? '').length"
+        saved = (
+            await _save_html(active, workspaces, call, sessionId)
+            if saveRawHtml
+            else {"metadata": {"raw_html_size": await active.tools.page.evaluate_in("outrider", size_script)}}
+        )
     share = max(maxChars // max(len(texts), 1), 1)
     check_offset(offset, max(map(len, texts.values()), default=offset + 1), "the page")
     pieces: dict[str, FramedSlice] = {}
@@ -107,11 +112,6 @@ async def _build_dom_map(active: ActivePage, selector: str, limit: int) -> dict[
         if len(json.dumps(tree, ensure_ascii=False)) <= limit:
             break
     return tree
-
-
-async def _measure_html(active: ActivePage) -> dict[str, Any]:
-    size_script = "() => (document.documentElement?.outerHTML ?? '').length"
-    return {"metadata": {"raw_html_size": await active.tools.page.evaluate_in("outrider", size_script)}}
 
 
 async def _save_html(active: ActivePage, workspaces: SessionWorkspaces, call: Call, session_id: str) -> dict[str, Any]:

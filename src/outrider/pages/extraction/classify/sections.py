@@ -123,21 +123,16 @@ def _find_api_reference(page: PageBlocks, chosen: list[int]) -> list[int]:
     if not container:
         return []
     blocks = []
-    for block in range(page.elements[container][5], page.last[_find_section(page, headings[-1])]):
+    inner, section = page.rows[headings[-1]][0], 0  # the outermost element in the body that the heading begins
+    while inner > 0 and page.elements[inner][5] == headings[-1]:
+        inner, section = page.elements[inner][0], inner
+    for block in range(page.elements[container][5], page.last[section]):
         element = page.rows[block][0]
         while element > container and page.elements[element][1] not in INTERACTIVE_TAGS:
             element = page.elements[element][0]
         if element <= container:  # the block is in no button, form or navigation
             blocks.append(block)
     return blocks
-
-
-def _find_section(page: PageBlocks, block: int) -> int:
-    """Return the outermost element inside of the body that begins with this block, or 0."""
-    element, best = page.rows[block][0], 0
-    while element > 0 and page.elements[element][5] == block:
-        element, best = page.elements[element][0], element
-    return best
 
 
 def _find_common_ancestor(page: PageBlocks, one: int, other: int) -> int:

@@ -290,8 +290,10 @@ def read_facts(tree: Any, page: PageBlocks, base: str, head: HeadElements | None
     max_author_nodes = 5
     max_json_ld_objects = 2_000
     head = head or collect_head_elements(tree)
+    attributes = tree.root.attributes if tree.root is not None else {}
+    language = (attributes.get("lang") or attributes.get("xml:lang") or "").strip()
     facts = PageFacts(
-        language=_read_language(tree),
+        language=language.replace("_", "-") if LANGUAGE_TAG_PATTERN.fullmatch(language) else "",
         title_tag=to_single_line(head.title[:2_000]),
         scripts=len(head.scripts),
         kind=kind,
@@ -390,12 +392,6 @@ def _parse_address_date(address: str) -> str:
     except ValueError:
         return ""
     return "-".join(part.rjust(2, "0") for part in match.groups() if part) if match else ""
-
-
-def _read_language(tree: Any) -> str:
-    attributes = tree.root.attributes if tree.root is not None else {}
-    match = LANGUAGE_TAG_PATTERN.fullmatch((attributes.get("lang") or attributes.get("xml:lang") or "").strip())
-    return match[0].replace("_", "-") if match else ""
 
 
 def _read_author_name(node: Any) -> str:

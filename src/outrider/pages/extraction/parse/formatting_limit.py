@@ -41,13 +41,8 @@ def limit_reopened_formatting(source: bytes, tags: TagCounts) -> bytes:
         source = _replace_long_links(source, tags.link_offsets, max_link_bytes // blocks)
     if not costly:
         return source
-    return _rename_to_span(source, costly)
-
-
-def _rename_to_span(source: bytes, names: list[bytes]) -> bytes:
-    """Return the source with `span` for elements of these names."""
     chunk_bytes = 100_000  # replaced at once: each tag takes a hundred bytes meanwhile
-    pattern = re.compile(rb"<(/?)(?:" + b"|".join(names) + rb")(?=[\s/>])", re.IGNORECASE)
+    pattern = re.compile(rb"<(/?)(?:" + b"|".join(costly) + rb")(?=[\s/>])", re.IGNORECASE)
     renamed, at = bytearray(), 0
     while at < len(source):
         end = source.find(b"<", at + chunk_bytes)

@@ -21,7 +21,13 @@ def limit_tree_size(source: bytes) -> tuple[bytes, bool]:
         source: HTML with tags of bounded length.
     """
     max_comment_bytes = MAX_TREE_BYTES // 10  # many comments are left out before anything that is shown
-    if _is_small_tree(source):
+    min_attribute_bytes = 8  # shorter ones take twice as much, and leave nothing for blocks to take
+    left = MAX_TREE_BYTES // NODE_BYTES - source.count(b"<")
+    if len(source) // min_attribute_bytes <= left:
+        return source, False
+    other = bytes({*range(256)}.difference(b" \t\n\f\r/="))  # of these one stands before each attribute or in it
+    tags = TAG_PATTERN.findall
+    if len(source.translate(None, other)) <= left or len(b"".join(tags(source)).translate(None, other)) <= left:
         return source, False
     find_attributes = re.compile(rb"""[^\s/>=][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"?|'[^']*+'?|[^\s>]*+))?+""").findall
     markup = remove_raw_text(source)  # the signs of scripts make no elements
@@ -33,14 +39,3 @@ def limit_tree_size(source: bytes) -> tuple[bytes, bool]:
         if size > MAX_TREE_BYTES:
             return markup[: tag.start()], True
     return source, False
-
-
-def _is_small_tree(source: bytes) -> bool:
-    """Return whether the tree is certainly small, by counts that are quick to make."""
-    min_attribute_bytes = 8  # shorter ones take twice as much, and leave nothing for blocks to take
-    left = MAX_TREE_BYTES // NODE_BYTES - source.count(b"<")
-    if len(source) // min_attribute_bytes <= left:
-        return True
-    other = bytes({*range(256)}.difference(b" \t\n\f\r/="))  # of these one stands before each attribute or in it
-    tags = TAG_PATTERN.findall
-    return len(source.translate(None, other)) <= left or len(b"".join(tags(source)).translate(None, other)) <= left

@@ -54,7 +54,8 @@ class MdocWords:
                 runs += self._text.build_runs(word)
                 glued = False
                 continue
-            text = f"-{word}" if macro == "Fl" else f"({word})" if self._is_section(macro, words, number) else word
+            is_section = macro == "Xr" and number > 1 and words[number - 2] == "Xr"  # of a page that is referred to
+            text = f"-{word}" if macro == "Fl" else f"({word})" if is_section else word
             glued = glued or (text != word and macro == "Xr")
             runs += [*([] if glued else [TextRun(" ")]), *self._text.build_runs(text, font)]
             glued = word in OPENING or macro == "Pf"
@@ -73,7 +74,3 @@ class MdocWords:
         if macro == "Nd":
             return "—"
         return SYSTEMS.get(macro, opening)
-
-    def _is_section(self, macro: str, words: list[str], number: int) -> bool:
-        """Return whether a word is the section of a page that is referred to."""
-        return macro == "Xr" and number > 1 and words[number - 2] == "Xr"
