@@ -41,8 +41,10 @@ def build_http_app(
         middleware: Middleware before the check of the token, outermost first.
         stateless: Whether calls of one client may reach several processes; then no sessions are kept.
     """
+    security = build_transport_security(allowed_hosts)
     managers = {
-        path: _build_session_manager(server, allowed_hosts, stateless=stateless) for path, server in servers.items()
+        path: StreamableHTTPSessionManager(server, security_settings=security, stateless=stateless)
+        for path, server in servers.items()
     }
     routes = []
     for path, manager in managers.items():
@@ -94,13 +96,6 @@ class BearerTokenMiddleware:
                 await JSONResponse(problem, 401, {"WWW-Authenticate": "Bearer"})(scope, receive, send)
                 return
         await self._app(scope, receive, send)
-
-
-def _build_session_manager(
-    server: Server[Any], allowed_hosts: tuple[str, ...], *, stateless: bool
-) -> StreamableHTTPSessionManager:
-    security = build_transport_security(allowed_hosts)
-    return StreamableHTTPSessionManager(server, security_settings=security, stateless=stateless)
 
 
 def _build_path(name: str) -> str:
