@@ -37,8 +37,8 @@ async def test_arguments_in_the_style_of_other_tools_are_read_as_meant(home: Pat
     ("tool", "sent", "notes"),
     [
         ("web_fetch", {"url": "u.example", "raw": True}, ("raw as format=html",)),
-        ("web_fetch", {"url": "u.example", "cookies": "a=b"}, ("without cookies",)),
-        ("hybridSimilaritySearch", {"query": "tea", "top_n": 400}, ("top_n as options.top_n", "options.top_n as 100")),
+        ("web_fetch", {"url": "u.example", "timeout": 30}, ("without timeout",)),
+        ("hybridSimilaritySearch", {"query": "tea", "top_n": 40}, ("top_n as options.top_n",)),
         ("waitFor", {"sessionId": "s", "ms": 500}, ("ms as seconds in seconds",)),
         ("execute_shell", {"command": "ls", "timeout": "2m", "description": "List"}, ("timeout as 120",)),
     ],
@@ -48,9 +48,10 @@ async def test_what_was_read_otherwise_is_said(home: Path, tool: str, sent: dict
         assert loopback.app.toolbox.tools[tool].read_arguments(sent).notes == notes
 
 
-async def test_a_slip_in_a_name_is_an_error_and_so_is_what_an_action_does_not_know(home: Path):
+async def test_what_a_tool_does_not_have_is_an_error_with_the_next_move(home: Path):
     refused = [
         ("web_fetch", {"url": "u.example", "ofset": 5}, "did you mean 'offset'?"),
+        ("web_fetch", {"url": "u.example", "cookies": "a=b"}, "the parameters are"),
         ("clickElement", {"sessionId": "s", "selector": "e1", "cookies": "a=b"}, "the parameters are"),
         ("write_file", {"path": "a", "content": "b", "if_exists": "fail"}, "the parameters are"),
         ("web_fetch", {"url": "u.example"} | {f"unknown{number}": 1 for number in range(5_000)}, "the parameters are"),

@@ -72,7 +72,7 @@ async def test_a_script_goes_on_in_the_session_of_the_terminal(site: str):
 
 async def test_errors_say_the_same_as_in_this_process(site: str):
     wrong_calls: list[tuple[str, dict[str, Any]]] = [
-        ("create_goal", {"goals": 3}),
+        ("create_goal", {"aims": 3}),
         ("create_gaol", {}),
         ("closeSession", {}),
     ]

@@ -64,7 +64,7 @@ async def test_one_session_is_opened_filled_in_read_finished_and_watched(user: t
             await watcher.get(dashboard.url)
             live = await watcher.get(f"{dashboard.place}live")
             calls = await watcher.get(f"{dashboard.place}calls")
-    assert 'textbox "Name"' in read_first_text(typed)
+    assert '= "Ada"' in read_first_text(typed)
     assert '= "Ada"' in read.json()["text"]
     assert "Ordered by Ada" in title.text
     assert "Ordered by Ada" in live.text

@@ -122,7 +122,7 @@ def _find_value(arguments: Any, location: tuple[Any, ...]) -> tuple[Any, Any]:
 def _describe_repair(path: str, sent: Any, repaired: Any, error_type: str) -> str:
     """Describe what was understood, without the value; empty for a number that came as text, or text as a number."""
     has_unit = error_type.endswith("_parsing") and isinstance(repaired, int | float) and not isinstance(repaired, bool)
-    if has_unit or error_type in ("literal_error", "less_than_equal", "greater_than_equal"):
+    if has_unit or error_type == "literal_error":
         return f"{path} as {repaired}"
     if isinstance(sent, str) and isinstance(repaired, dict):
         return f"the JSON text of {path}"
@@ -202,15 +202,6 @@ def _find_factor(unit: str, parameter: str) -> float | None:
     return None if seconds is None else seconds * (1_000 if parameter.endswith("Ms") else 1)
 
 
-def _keep_within(value: Any, problem: dict[str, Any]) -> Any:
-    """Return the most that is allowed, or 1 for 0; anything else that is too small stays wrong."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return UNCHANGED
-    if problem["type"] == "less_than_equal":
-        return problem["ctx"]["le"]
-    return 1 if value == 0 and problem["ctx"]["ge"] == 1 else UNCHANGED
-
-
 def _read_truth(value: Any, problem: dict[str, Any]) -> Any:
     """Return whether a word for a state, such as `completed`, means true."""
     if not isinstance(value, str):
@@ -285,7 +276,6 @@ REPAIRS: dict[str, Callable[[Any, dict[str, Any]], Any]] = {
     "literal_error": _match_choice,
     "string_type": _write_text,
     "bool_parsing": _read_truth,
-    **dict.fromkeys(("less_than_equal", "greater_than_equal"), _keep_within),
     **dict.fromkeys(LIST_TYPES, _wrap_item),
     **dict.fromkeys(OBJECT_TYPES, _parse_object),
     **dict.fromkeys(("int_parsing", "float_parsing"), _read_number),

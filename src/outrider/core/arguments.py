@@ -89,25 +89,13 @@ def validate_arguments(model: type[BaseModel], name: str, arguments: object) -> 
 
 
 def read_arguments(
-    model: type[BaseModel],
-    name: str,
-    arguments: object,
-    defaults: Mapping[str, str] | None = None,
-    *,
-    ignores_unknown: bool = False,
+    model: type[BaseModel], name: str, arguments: object, defaults: Mapping[str, str] | None = None
 ) -> ReadArguments:
     """Return the arguments of a model's call, whichever usual way they are written.
 
     Null means "left out". Any spelling of a parameter, usual other names, fields outside the object that they
     belong to, and values in a near type are understood; a name or value that could mean two things is not.
     Raises InvalidInput, which lists the wrong fields with their remedies.
-
-    Args:
-        model: The tool's parameters.
-        name: The tool's name, for errors.
-        arguments: What was sent: an object, its JSON text, or nothing.
-        defaults: Values of parameters that were left out.
-        ignores_unknown: Leave out, with a note, what the tool does not have; for tools that change nothing.
     """
     parsed = parse_arguments(arguments)
     for field, value in parsed.items():
@@ -119,7 +107,7 @@ def read_arguments(
     if None not in parsed.values() and is_complete and not has_lenient_object(model):
         with suppress(ValidationError):  # else it is read more carefully
             return ReadArguments(model.model_validate(parsed), parsed)
-    reader = _ArgumentReader(name, ignores_unknown=ignores_unknown)
+    reader = _ArgumentReader(name)
     try:
         is_endless = len(parsed) > 1_000  # no tool has so many: that is no slip
         named = parsed if is_endless else reader.rename_fields(model, reader.unwrap_arguments(model, parsed))
@@ -132,9 +120,8 @@ def read_arguments(
 class _ArgumentReader:
     """Reads the arguments of one call, and remembers how they were written."""
 
-    def __init__(self, tool: str, *, ignores_unknown: bool = False) -> None:
+    def __init__(self, tool: str) -> None:
         self._tool = tool
-        self._ignores_unknown = ignores_unknown
         self._notes: list[str] = []
         self._spellings: dict[Place, str] = {}  # by place the name that was written there
 
@@ -180,7 +167,7 @@ class _ArgumentReader:
         for spelling in list(unknown):
             self._place_unknown_field(model, renamed, spelling, unknown)
         if unknown and model.model_config.get("extra") == "forbid" and all(isinstance(each, str) for each in unknown):
-            UnknownFields(model, renamed, unknown, self._notes).understand(ignores_rest=self._ignores_unknown)
+            UnknownFields(model, renamed, unknown, self._notes).understand()
         return renamed | unknown
 
     def _rename_field(

@@ -117,8 +117,7 @@ class Tool:
 
         `defaults` stand for parameters that are left out. Raises InvalidInput.
         """
-        is_reading = self.effect == "read" or (self.effect == "write" and self.untrusted)
-        return read_arguments(self.parameters, self.name, arguments, defaults, ignores_unknown=is_reading)
+        return read_arguments(self.parameters, self.name, arguments, defaults)
 
     def is_private(self, name: str) -> bool:
         """Return whether an argument may be a password: in any spelling of a private parameter, or inside a wrapper."""

@@ -118,13 +118,8 @@ class UnknownFields:
         self._unknown = unknown
         self._notes = notes
 
-    def understand(self, *, ignores_rest: bool) -> None:
-        """Move what is understood to the arguments.
-
-        Args:
-            ignores_rest: The tool changes nothing: what it does not have is left out with a note, unless its name
-                is nearly that of a parameter.
-        """
+    def understand(self) -> None:
+        """Move what is understood to the arguments."""
         if len(self._unknown) > MAX_UNKNOWN:
             return
         self._open_objects()
@@ -137,12 +132,6 @@ class UnknownFields:
             self._given.update(understood[0])
             self._notes.extend([understood[1].format(shorten_text(spelling, 40))] if understood[1] else [])
         self._take_only_text()
-        for spelling, value in list(self._unknown.items()) if ignores_rest else ():
-            if not isinstance(value, dict) and not get_close_matches(
-                spelling[:100], list(self._model.model_fields), n=1, cutoff=0.75
-            ):
-                del self._unknown[spelling]
-                self._notes.append(f"without {shorten_text(spelling, 40)}")
 
     def _open_objects(self) -> None:
         """Take the fields out of an object in which all of them are parameters."""

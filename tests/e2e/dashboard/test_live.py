@@ -370,7 +370,7 @@ async def test_closed_sleeping_and_crashed_sessions_say_so(dashboard_stage: Stag
     session, view = await dashboard_stage.watch()
     inside = dashboard_stage.service.find_session(session)
     assert await inside.park()
-    await view.wait_for_text("its pages were put away")
+    await view.wait_for_text("its pages were unloaded")
     assert inside.status == "parked"
     await take(view)
     assert await inside.tabs.wait_until(lambda: inside.tabs.current is not None, PATIENCE)
