@@ -48,7 +48,7 @@ async def test_a_provider_that_fails_for_good_ends_the_run_and_says_why():
 
 
 async def test_invented_tools_and_broken_arguments_are_answered_with_what_is_wrong():
-    calls = [("lok", {"to": "Mars"}), ("look", '{"text": '), ("look", {"word": 5})]
+    calls = [("lok", {"to": "Mars"}), ("look", '{"text": '), ("look", {"colour": 5})]
     async with open_scripted_app(play_turns(ModelTurn(calls=calls), ModelTurn(text="I see."))) as scripted:
         run = await scripted.run_to_end()
     assert (run.status, run.answer) == ("completed", "I see.")
@@ -56,7 +56,7 @@ async def test_invented_tools_and_broken_arguments_are_answered_with_what_is_wro
     assert "no tool 'lok'; did you mean look or unlock?" in unknown
     assert len(unknown) < 120, "the other tools are not listed"
     assert "JSON" in broken or "json" in broken
-    assert "word: no such parameter" in wrong
+    assert "colour: no such parameter" in wrong
 
 
 async def test_a_model_that_only_talks_nonsense_is_stopped():
