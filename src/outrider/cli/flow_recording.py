@@ -9,6 +9,7 @@ from outrider.app import open_app
 from outrider.browser.session.manual_recording import check_window, record_person
 from outrider.cli.output import print_notes
 from outrider.cli.tool_results import remove_control_characters
+from outrider.core.background import run_background
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput
 from outrider.flows.flow import require_flow_name
@@ -31,8 +32,7 @@ async def record_flow(loaded: LoadedSettings, name: str, url: str, description: 
             await anext(aiter(signals))
             stopped.set()
 
-    async with open_app(loaded) as app, anyio.create_task_group() as tasks:
-        tasks.start_soon(wait_for_interrupt)
+    async with open_app(loaded) as app, run_background(wait_for_interrupt):
         click.echo("Act in the window that opens, then close it or press Ctrl-C here.", err=True)
         actions = await record_person(
             app.browsers,
@@ -42,7 +42,6 @@ async def record_flow(loaded: LoadedSettings, name: str, url: str, description: 
             is_stopped=stopped.is_set,
             secrets=store.secrets.read_all().values(),
         )
-        tasks.cancel_scope.cancel()
     if not actions:
         return False
     saved = await save_actions(store, ToolOptions(), Call(), name, actions, description=description, replace=replace)

@@ -4,6 +4,7 @@
 const KEYS_OF_LISTS = new Set(["ArrowDown", "ArrowUp", "Escape"]);
 const LIST_KEY_SELECTOR = "[aria-activedescendant],[aria-expanded=true],[role=combobox],[role=listbox],[role=option],[role=menuitem],[role=tab],[role=treeitem],[role=slider]";
 const EMPTIED_AFTER_MS = 50;
+const MAX_RECORDED_CHARS = 100_000; // of a text; longer ones are left out
 const typedFields = new Map(); // fields whose text a person has changed and that is not reported yet
 let sendReport = null;
 let personField = null; // the field that the person's last key or press was for
@@ -87,7 +88,7 @@ function reportText(field, values = {}) {
   const moment = typedFields.get(field);
   if (!moment) return false;
   typedFields.delete(field);
-  reportAction("fill", { ...moment, evidence: { ...moment.evidence, secret: isSecret(field) } }, { text: readFieldText(field), ...values });
+  reportAction("fill", { ...moment, evidence: { ...moment.evidence, secret: isSecret(field) } }, { text: readFieldText(field).slice(0, MAX_RECORDED_CHARS + 1), ...values });
   return true;
 }
 
@@ -169,7 +170,7 @@ function noteEnter(field) {
     return;
   }
   const moment = typedFields.get(field);
-  const text = readFieldText(field);
+  const text = readFieldText(field).slice(0, MAX_RECORDED_CHARS + 1);
   if (moment && text.trim()) setTimeout(() => {
     if (field.isConnected && readFieldText(field).trim()) return;
     typedFields.delete(field);
