@@ -22,7 +22,8 @@ from support.apps.loopback_app import LoopbackApp
 pytestmark = pytest.mark.anyio
 WINDOWS = ["--ozone-platform=headless", "--ozone-override-screen-size=1600,1000"]
 FORM = """<!doctype html><title>Order tea</title><h1>Order tea</h1>
-<form onsubmit="thanks.textContent = `Thank you, ${who.value}: one ${tea.value} tea ${gift.checked}`; return false">
+<form onsubmit="echo.textContent = document.title = `Your word: ${word.value}`;
+  thanks.textContent = `Thank you, ${who.value}: one ${tea.value} tea ${gift.checked}`; return false">
   <label>Name <input id=who required></label>
   <label>Password <input id=word type=password></label>
   <label>Tea <select id=tea><option>Green<option>Black</select></label>
@@ -31,7 +32,7 @@ FORM = """<!doctype html><title>Order tea</title><h1>Order tea</h1>
 </form>
 <table><tr><td>Ada<td><button onclick="thanks.textContent='deleted Ada'">Delete</button>
 <tr><td>Grace<td><button onclick="thanks.textContent='deleted Grace'">Delete</button></table>
-<p id=thanks role=status></p>"""
+<p id=thanks role=status></p><p id=echo role=status></p>"""
 
 TRAP = """<!doctype html><title>Trap</title>
 <script>
