@@ -142,6 +142,8 @@ async def record(
             await anyio.sleep(0.01)
         page = found[0].tabs.get_page(1)
         await page.evaluate_in("", LOADED)
+        while not any(each.values.get("url", "").endswith(path) for each in found[0].actions.list_since()):
+            await anyio.sleep(0.01)
         await act(Person(page))
         if closes:
             page.channel.send_and_forget("Page.close")

@@ -8,10 +8,10 @@ from outrider.browser.actions.action_log import PerformedAction
 from outrider.browser.process import flags
 from outrider.browser.session.manual_login import LoginBrowsers, open_window
 from outrider.browser.session.options import SessionOptions
-from outrider.browser.session.person_recorder import PersonRecorder
+from outrider.browser.session.person_recorder import PAGE_ERRORS, PersonRecorder
 from outrider.browser.session.session import Session
 from outrider.browser.settings import BrowserSettings
-from outrider.core.errors import NotConfigured, OutriderError, Refused
+from outrider.core.errors import NotConfigured, Refused
 
 
 async def record_person(
@@ -51,8 +51,9 @@ async def record_person(
             await page.add_channel_setup(lambda channel, page=page: recorder.set_up_channel(page, channel))
         try:
             await session.goto(url)
-        except OutriderError:
-            if not recorder.has_steps:  # else the person went on before all was loaded
+        except PAGE_ERRORS:  # also where the person went on before all was loaded
+            page = session.tabs.alive_page
+            if page is not None and (page.url == "about:blank" or page.main.failed):
                 raise
         await _record_until_closed(session, recorder, is_stopped)
     finally:

@@ -83,11 +83,6 @@ class PersonRecorder:
         """Whether there is something that `process_reports` has not added yet."""
         return bool(self._reports)
 
-    @property
-    def has_steps(self) -> bool:
-        """Whether the person has done anything since the last `process_reports`."""
-        return any(report["kind"] != "navigate" for _, report in self._reports)
-
     def set_up_channel(self, page: BrowserPage, channel: TargetChannel) -> list[asyncio.Future[dict[str, Any]]]:
         """Install the script on a channel, before its documents run."""
         dialogs: list[str] = []
