@@ -215,7 +215,8 @@ class FlowBuilder:
     def _build_end_check(self, actions: Sequence[RecordedAction]) -> list[FlowCondition]:
         """Return the conditions of the last page that was looked at."""
         last = next((each for each in reversed(actions) if each.after is not None), None)
-        if last is None or last.after is None:
+        is_unseen = actions[-1].after is None and actions[-1].kind in ("click", "press")
+        if last is None or last.after is None or is_unseen:
             return []
         after = last.after
         before = last.before

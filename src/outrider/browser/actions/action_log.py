@@ -147,7 +147,7 @@ async def remember_action(
     text = str(values.get("text", ""))
     if text and (is_secret_field(element or {}) or log.is_secret(text)):
         values = {name: value for name, value in values.items() if name != "text"} | {"secret": True}
-        after = _hide_secret(after, text)
+        after = hide_secret(after, text)
     kinds = [each["type"] for each in outcome.dialogs]
     more = {name: value for name, value in {"dialogs": kinds, "new_pages": len(outcome.new_pages)}.items() if value}
     aim = goal.report.get("evidence") if goal else None
@@ -168,7 +168,7 @@ async def remember_tool_call(scripts: PageScripts, name: str, arguments: Mapping
     secrets = [key for key, value in arguments.items() if is_secret_name(key) or log.is_secret(str(value))]
     after = await read_milestones(scripts)
     for key in secrets:
-        after = _hide_secret(after, str(arguments[key]))
+        after = hide_secret(after, str(arguments[key]))
     kept = {key: value for key, value in arguments.items() if key not in secrets}
     values = {"name": name, "arguments": kept, "secrets": secrets, "form": form}
     log.add("tool", values, before=before or PageMilestones(scripts.page.url), after=after)
@@ -192,7 +192,7 @@ def is_secret_field(element: Mapping[str, Any]) -> bool:
     return bool(element.get("secret")) or any(is_secret_name(str(name)) for name in names)
 
 
-def _hide_secret(page: PageMilestones | None, text: str) -> PageMilestones | None:
+def hide_secret(page: PageMilestones | None, text: str) -> PageMilestones | None:
     """Leave out the messages of a page that repeat a secret."""
     if page is None:
         return None

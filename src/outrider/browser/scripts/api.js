@@ -61,6 +61,7 @@ function queryAll(selector) {
 
 globalThis.outrider = {
   adoptPrefix, prefix: () => refPrefix, queryAll, isTextSelector, openRoot, markListening, findSuspects, findComponents, adoptInternals, elementOf, refOf,
+  recordPerson, reportTypedText,
   async call(name, args) {
     startSearchClock();
     forgetBackgrounds();

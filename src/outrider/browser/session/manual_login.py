@@ -84,7 +84,7 @@ async def sign_in(
     check_window(browsers.settings)
     existing = name if browsers.get_state_store(whose).has_state(name) else None
     options = SessionOptions("Sign in", headless=False, state_id=existing, dialogs="ask", whose=whose)
-    session = await _open_login_window(browsers, owner, url or blank_url, options)
+    session = await open_window(browsers, owner, url or blank_url, options)
     if session is None:
         return LoginResult(name, saved=False, closed=True)
     try:
@@ -93,9 +93,7 @@ async def sign_in(
         await asyncio.shield(browsers.end_session(session))
 
 
-async def _open_login_window(
-    browsers: LoginBrowsers, owner: str, url: str, options: SessionOptions
-) -> "Session | None":
+async def open_window(browsers: LoginBrowsers, owner: str, url: str, options: SessionOptions) -> "Session | None":
     """Open the session with the window; return None if the person closed it before the page was loaded."""
     try:
         return (await browsers.open_session(owner, url, options))[0]

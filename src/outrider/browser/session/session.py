@@ -38,6 +38,7 @@ from outrider.browser.protocol.redact import record_url
 from outrider.browser.protocol.scripts import ISOLATED_WORLD
 from outrider.browser.session.options import SessionOptions
 from outrider.browser.session.parking import ParkedTabs, capture_tabs, restore_tabs
+from outrider.browser.session.person_recorder import PersonRecorder
 from outrider.browser.session.storage_snapshot import StorageTracker
 from outrider.browser.settings import BrowserSettings
 from outrider.core.egress import EgressGuard
@@ -62,6 +63,7 @@ class Session:
         dialogs: Dialogs of its pages.
         downloads: Downloads of its pages.
         trace: The recording of its calls; None while there is none.
+        recorder: Adds to `actions` what a person does in its window; None where only calls are recorded.
         actions: What was done in it, with the evidence from which a flow is made.
         is_apart: Whether callers who name no session mean another one, as long as there is one.
         notes: Unexpected events for the next result, newest last; the code that reports them clears them.
@@ -69,6 +71,8 @@ class Session:
         control: Gives control to its agent or to a person.
         screencast: Shows it to viewers.
     """
+
+    recorder: PersonRecorder | None = None
 
     def __init__(
         self, owner: str, options: SessionOptions, emulation: Emulation, settings: BrowserSettings, guard: EgressGuard
@@ -381,6 +385,8 @@ class Session:
         page.frames.on_navigation(self._storage.record_visit)
         for part in (self.console, self.network, self.dialogs, self.routes):
             await page.add_channel_setup(part.set_up_channel)
+        if self.recorder is not None:
+            await page.add_channel_setup(partial(self.recorder.set_up_channel, page))
         if self.offered_tools is not None:
             await page.add_channel_setup(partial(self.offered_tools.set_up_channel, page))
         await page.add_channel_setup(

@@ -37,6 +37,26 @@ def save_flow(name: str, since: int | None, description: str | None, options: Ca
     _call("saveFlow", given, options)
 
 
+@command.command("record")
+@NAME_ARGUMENT
+@click.argument("url")
+@click.option("--description", default="", help="What it is for.")
+@click.option("--replace", is_flag=True, help="Replace the flow of this name; its comments stay.")
+@add_settings_option
+@async_command
+async def record_flow(name: str, url: str, description: str, sets: tuple[str, ...], *, replace: bool) -> None:
+    """Open a window at URL, and save what you do in it as flow NAME when you close it.
+
+    Each step is printed as it is understood. Typed values become parameters, passwords secrets that are not stored.
+    Exit code 1: nothing was done.
+    """
+    from outrider.cli import flow_recording
+
+    if not await flow_recording.record_flow(load_settings(sets), name, url, description, replace=replace):
+        click.echo("Nothing was done, so nothing was saved.", err=True)
+        sys.exit(EXIT_PARTIAL)
+
+
 @command.command("run")
 @NAME_ARGUMENT
 @click.argument("parameters", nargs=-1, metavar="[PARAMETER=VALUE…]")

@@ -1,5 +1,6 @@
 """Tools that save, list, show, run and delete flows."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import anyio
@@ -23,6 +24,7 @@ from outrider.toolsets.parameters import NotNegative
 from outrider.toolsets.usual_names import USUAL_TOOL_NAMES
 
 if TYPE_CHECKING:
+    from outrider.browser.actions.action_log import PerformedAction
     from outrider.browser.session.session import Session
 
 MAX_RUN_S = 1_800
@@ -50,9 +52,30 @@ async def saveFlow(
 ) -> Result:
     """Save the session's successful actions as a flow; what was typed becomes parameters, passwords secrets."""
     session = _find_session(browsers, call, sessionId)
+    return await save_actions(
+        store,
+        tool_options,
+        call,
+        name,
+        session.actions.list_since(since),
+        description=description or "",
+        replace=replace,
+    )
+
+
+async def save_actions(
+    store: FlowStore,
+    tool_options: ToolOptions,
+    call: Call,
+    name: str,
+    actions: Sequence["PerformedAction"],
+    *,
+    description: str = "",
+    replace: bool = False,
+) -> Result:
+    """Save actions as a flow and describe it, also for a command. Raises InvalidInput, Unavailable."""
     known = await anyio.to_thread.run_sync(store.secrets.read_all)
-    actions = session.actions.list_since(since)
-    flow = FlowBuilder(require_flow_name(name), known).build_flow(actions, description or "")
+    flow = FlowBuilder(require_flow_name(name), known).build_flow(actions, description)
     path = await anyio.to_thread.run_sync(lambda: store.save_flow(call, flow, replace=replace))
     text = await anyio.to_thread.run_sync(store.read_text, call, flow.name)
     notes = [f"the operator must set {secret.env} for secret {each}" for each, secret in flow.secrets.items()]
@@ -64,7 +87,7 @@ async def saveFlow(
         "steps": len(flow.steps),
         "parameters": list(flow.parameters),
         "secrets": list(flow.secrets),
-        "lastAction": session.actions.total,
+        "lastAction": actions[-1].number,
     }
     head = f"Saved {flow.name}: {len(flow.steps)} steps."
     # Names of elements are the page's own words.

@@ -1,0 +1,50 @@
+"""Record as a flow what a person does in a window."""
+
+import signal
+
+import anyio
+import click
+
+from outrider.app import open_app
+from outrider.browser.session.manual_recording import check_window, record_person
+from outrider.cli.output import print_notes
+from outrider.cli.tool_results import remove_control_characters
+from outrider.core.background import run_background
+from outrider.core.context import Call
+from outrider.core.errors import InvalidInput
+from outrider.flows.flow import require_flow_name
+from outrider.flows.flow_store import FlowStore
+from outrider.settings import LoadedSettings
+from outrider.toolsets.flows.tools import save_actions
+from outrider.toolsets.options import ToolOptions
+
+
+async def record_flow(loaded: LoadedSettings, name: str, url: str, description: str, *, replace: bool) -> bool:
+    """Open a window, record, and save the flow; return whether anything was done. Raises OutriderError."""
+    store, stopped = FlowStore(loaded.workspace, loaded.settings.data_dir, loaded.environ), anyio.Event()
+    if require_flow_name(name) in store.list_names(Call()) and not replace:
+        hint = "add --replace, or choose another name"
+        raise InvalidInput(f"name: there is a flow {name} already", hint=hint, code="flow_exists")
+    check_window(loaded.settings.browser)  # before the database and a browser are opened
+
+    async def wait_for_interrupt() -> None:
+        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+            await anext(aiter(signals))
+            stopped.set()
+
+    async with open_app(loaded) as app, run_background(wait_for_interrupt):
+        click.echo("Act in the window that opens, then close it or press Ctrl-C here.", err=True)
+        actions = await record_person(
+            app.browsers,
+            "record",
+            url,
+            on_step=lambda line: click.echo(remove_control_characters(line)),
+            is_stopped=stopped.is_set,
+            secrets=store.secrets.read_all().values(),
+        )
+    if not actions:
+        return False
+    saved = await save_actions(store, ToolOptions(), Call(), name, actions, description=description, replace=replace)
+    click.echo(f"{saved.data['path']}: {saved.data['steps']} steps")
+    print_notes(saved.data.get("notes", []))
+    return True
