@@ -30,6 +30,7 @@ QUICK_STEPS: dict[str, tuple[str, tuple[str, ...], int, dict[str, Any]]] = {
     "hover": ("hoverElement", ("selector",), 1, {}),
     "drag": ("dragElement", ("selector", "to"), 2, {}),
     "wait": ("waitFor", ("text",), 1, {}),
+    "tabs": ("manageTabs", (), 0, {"action": "list"}),
     "back": ("navigateBack", (), 0, {}),
     "forward": ("navigateForward", (), 0, {}),
     "url": ("getCurrentUrl", (), 0, {}),
