@@ -186,11 +186,13 @@ def test_a_folder_that_is_exchanged_for_a_link_all_the_time_leaks_nothing(jail: 
     thread.start()
     seen = set()
     try:
-        for _ in range(1_000):
+        for attempt in range(100_000):
             try:
                 seen.add(read(jail, "notes/secret.txt"))
             except OutriderError as error:
                 seen.add(error.code.encode())
+            if attempt >= 1_000 and b"harmless" in seen:
+                break
     finally:
         stop.set()
         thread.join()
