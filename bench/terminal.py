@@ -63,7 +63,7 @@ class Shell(ABC):
         return {"tabs": ("tabs",), "fill": ("fill", "#f0", "Ada"), "click": ("click", "#bump")}.get(step, (step,))
 
     def run(self, *words: str) -> str:
-        """What a command prints; raises if it fails."""
+        """Returns the output of a command; raises if it fails."""
         command = [*self.command(), *words]
         ran = subprocess.run(command, cwd=self.folder, env=self.environ, capture_output=True, text=True, check=False)
         if ran.returncode:
@@ -71,14 +71,14 @@ class Shell(ABC):
         return ran.stdout
 
     def processor_seconds(self) -> float:
-        """What all its processes but the browser's have used so far."""
+        """Returns the processor time of all its processes but the browser's."""
         waited = resource.getrusage(resource.RUSAGE_CHILDREN)
         lasting = sum(read_processor_seconds(number) for number in family(0, self.tag))
         return waited.ru_utime + waited.ru_stime + lasting
 
 
 def read_processor_seconds(number: int) -> float:
-    """What a process has used; nothing for one of the browser."""
+    """Returns the processor time of a process; 0 for one of the browser."""
     try:
         if "chrom" in str((PROC / str(number) / "exe").readlink()):
             return 0.0

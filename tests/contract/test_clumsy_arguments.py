@@ -53,6 +53,7 @@ async def test_what_a_tool_does_not_have_is_an_error_with_the_next_move(home: Pa
         ("web_fetch", {"url": "u.example", "ofset": 5}, "did you mean 'offset'?"),
         ("web_fetch", {"url": "u.example", "cookies": "a=b"}, "the parameters are"),
         ("clickElement", {"sessionId": "s", "selector": "e1", "cookies": "a=b"}, "the parameters are"),
+        ("finish_playbook", {"runId": "r", "succeeded": True, "status": "failed"}, "the parameters are"),
         ("write_file", {"path": "a", "content": "b", "if_exists": "fail"}, "the parameters are"),
         ("web_fetch", {"url": "u.example"} | {f"unknown{number}": 1 for number in range(5_000)}, "the parameters are"),
     ]

@@ -109,7 +109,7 @@ def read_arguments(
             return ReadArguments(model.model_validate(parsed), parsed)
     reader = _ArgumentReader(name)
     try:
-        is_endless = len(parsed) > 1_000  # no tool has so many: that is no slip
+        is_endless = len(parsed) > 1_000  # no tool has so many parameters
         named = parsed if is_endless else reader.rename_fields(model, reader.unwrap_arguments(model, parsed))
         left_out = {parameter: value for parameter, value in (defaults or {}).items() if named.get(parameter) is None}
         return reader.validate_repaired(model, named | left_out)

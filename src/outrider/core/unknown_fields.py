@@ -126,7 +126,7 @@ class UnknownFields:
         self._read_groups()
         for spelling, value in list(self._unknown.items()):
             understood = self._read_field(normalize_name(spelling), value)
-            if understood is None:
+            if understood is None or understood[0].keys() & self._given.keys():  # else one would hide the other
                 continue
             del self._unknown[spelling]
             self._given.update(understood[0])
