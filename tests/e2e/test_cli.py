@@ -1,6 +1,7 @@
 """The command as people and programs type it: real processes, real exit codes."""
 
 import json
+import re
 import os
 import subprocess
 import sys
@@ -66,6 +67,7 @@ async def test_search_prints_results_for_people(home: Path):
     assert "1. red & more, part 1" in said
     assert "https://www.place2.example/2" in said
     assert "2 results from brave" in said
+    assert len([line for line in said.splitlines() if line.startswith("   ")]) == 4  # no line is broken for a program
 
 
 async def test_search_prints_json_for_programs(home: Path):
@@ -102,6 +104,20 @@ async def test_fetch_prints_a_page(home: Path):
     assert done.returncode == 0, done.stderr
     assert b"The checkpoint moves pages into the database." in done.stdout
     assert b"untrusted-" not in done.stdout
+
+
+async def test_fetch_writes_whole_pages_to_a_file_and_says_what_is_in_it(home: Path):
+    file = home / "notes" / "wal.md"
+    async with http_servers.serve_app(SITE) as url:
+        done = await outrider(home, "fetch", f"{url}/wal", "--output", str(file), **reading(url))
+    assert "The checkpoint moves pages into the database." in file.read_text()
+    assert re.fullmatch(rf"{file}: [\d,]+ characters, [\d,]+ tokens: URL: {url}/wal\n", done.stdout.decode())
+
+
+async def test_an_unknown_option_is_answered_with_those_of_the_command(home: Path):
+    done = await outrider(home, "map", "https://example.com", "--limit", "8")
+    assert done.returncode == 2
+    assert b"No such option '--limit'. It has --search, --within, " in done.stderr
 
 
 async def test_fetch_with_a_query_prints_the_passages(home: Path):
@@ -233,8 +249,12 @@ async def test_doctor_says_what_is_missing_and_the_remedy(home: Path):
     said = done.stdout.decode()
     assert done.returncode == 0, said
     assert "the database in" in said
-    assert "Tavily without a key" in said
-    assert "Brave" in said
+    assert "\n✓ search: Tavily, " in said
+    assert "\n· search: not used: " in said
+    assert "BRAVE_API_KEY" not in said
+    everything = (await outrider(home, "doctor", "--all")).stdout.decode()
+    assert "Tavily without a key" in everything
+    assert "get a key at api-dashboard.search.brave.com and set BRAVE_API_KEY" in everything
 
 
 async def test_doctor_asks_each_search_provider_a_question_of_its_own(home: Path):

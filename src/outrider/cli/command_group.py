@@ -1,6 +1,7 @@
-"""A group of commands with suggestions for mistyped ones and summaries that are not cut."""
+"""A group of commands with suggestions for mistyped names and summaries that are not cut."""
 
 from difflib import get_close_matches
+from typing import Any
 
 import click
 
@@ -16,6 +17,16 @@ class HelpfulGroup(click.Group):
         if close and self.get_command(ctx, args[0]) is None:
             ctx.fail(f"No such command {args[0]!r}. Did you mean {' or '.join(map(repr, close))}?")
         return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; an unknown option is answered with all that there are, unless one is close."""
+        try:
+            return super().invoke(ctx)
+        except click.NoSuchOption as error:
+            if error.possibilities or error.ctx is None:
+                raise
+            names = [max(each.opts, key=len) for each in error.ctx.command.params if isinstance(each, click.Option)]
+            raise click.UsageError(f"{error.message} It has {', '.join(names)}.", error.ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands with their whole summaries, which click would cut at the line's end."""

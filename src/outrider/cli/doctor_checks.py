@@ -113,4 +113,5 @@ async def _check_embedders(app: "App") -> AsyncGenerator[Finding]:
     yield Finding("ok", f"search by meaning: vectors of {used.name}")
     for each in load_embedder_providers().values():
         if missing := each.missing(means):
-            yield Finding("note", f"search by meaning: {each.title} is not used: {missing}", each.remedy)
+            what = f"search by meaning: {each.title} is not used: {missing}"
+            yield Finding("note", what, each.remedy, choice=each.title)

@@ -54,7 +54,7 @@ def print_result(tool: str, result: Mapping[str, Any], options: CallOptions, sav
     try:
         paths = [_save_picture(tool, item, options.file, number) for number, item in enumerate(pictures, 1)]
         paths += saved_files
-        saved = _save_text(text, Path(options.file)) if options.file and not paths else ""
+        saved = save_text(text, Path(options.file)) if options.file and not paths else ""
     except OSError as error:
         raise click.UsageError(f"--output: {options.file} cannot be written: {error.strerror}") from None
     if options.as_json:
@@ -63,7 +63,7 @@ def print_result(tool: str, result: Mapping[str, Any], options: CallOptions, sav
     elif saved:
         click.echo(saved)
     else:
-        _print_text("\n".join([_cut_text(text, options.max_tokens), *map(str, paths)]))
+        _print_text("\n".join([cut_to_tokens(text, options.max_tokens), *map(str, paths)]))
     return 0
 
 
@@ -93,6 +93,7 @@ def name_commands(text: str) -> str:
         r"\bsnapshotPage\b": "`outrider browser snapshot`",
         r"\bcloseSession\b": "`outrider browser close`",
         r"\banswerDialog\b": "`outrider browser dialog`",
+        r"\baction=list\b": "`outrider watch list`",
     }
     for pattern, command in commands.items():
         text = re.sub(pattern, command, text)
@@ -130,8 +131,8 @@ def _save_picture(tool: str, item: Mapping[str, Any], file: str, number: int) ->
     return path
 
 
-def _save_text(text: str, path: Path) -> str:
-    """Write the text, and return a line that says what it is."""
+def save_text(text: str, path: Path) -> str:
+    """Write the text, and return a line that says what it is. Raises OSError."""
     from outrider.core.text import count_tokens  # the tokenizer takes longer to load than most calls
 
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -140,7 +141,8 @@ def _save_text(text: str, path: Path) -> str:
     return f"{path}: {len(text):,} characters, {count_tokens(text):,} tokens: {first_line}"
 
 
-def _cut_text(text: str, max_tokens: int) -> str:
+def cut_to_tokens(text: str, max_tokens: int) -> str:
+    """Return the first o200k tokens of a text, with a line that says so if it was cut; 0 cuts nothing."""
     if not max_tokens:
         return text
     from outrider.core.text import cut_tokens

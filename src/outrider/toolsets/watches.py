@@ -56,7 +56,7 @@ class CallerWatches:
         found, total = await self.engine.store.list_watches(self.owner, offset=offset, limit=limit)
         check_offset(offset, total, "the list", "watches")
         notes = await self.engine.store.count_failed_notices(self.owner)
-        lines = [f"{total} watches." if total else "There are no watches: action=add adds one.", *notes]
+        lines = [f"{total} watch{'' if total == 1 else 'es'}." if total else "There are no watches yet.", *notes]
         lines += [_format_watch(watch) for watch in found]
         data: dict[str, Any] = {"watches": [describe_watch(watch) for watch in found], "total": total}
         if offset + limit < total:
@@ -90,8 +90,8 @@ class CallerWatches:
     async def add_watch(self, draft: WatchDraft) -> WatchReport:
         """Add a watch after a first look."""
         watch = await self.engine.add_watch(self.owner, draft)
-        state = "it has been read once" if watch.looked_at else "it could not be read yet; it is tried again soon"
-        lines = [f"Watching {_format_watch(watch)}", f"Note: {state}; action=changes tells what changes."]
+        state = "was read for the first time" if watch.looked_at else "could not be read yet and is tried again soon"
+        lines = [f"Watching {_format_watch(watch)}", f"Note: it {state}; from now on changes are listed."]
         return WatchReport(lines, {"watches": [describe_watch(watch)]})
 
     async def apply_action(self, action: WatchAction, watch: Watch) -> WatchReport:

@@ -1,7 +1,7 @@
 """`outrider doctor`: check the installation and suggest fixes."""
 
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -10,10 +10,10 @@ import click
 from outrider.agents.extra import require_agents_extra
 from outrider.app import App, open_app
 from outrider.cli.doctor_checks import check_storage
-from outrider.cli.finding import Finding
+from outrider.cli.finding import Finding, FindingState
+from outrider.cli.identity_check import check_identity
 from outrider.cli.options import add_settings_option, load_settings
-from outrider.cli.output import EXIT_PARTIAL, async_command, print_json
-from outrider.cli.recognising import check_identity
+from outrider.cli.output import EXIT_PARTIAL, async_command, print_json, print_notes
 from outrider.core.errors import NotConfigured, OutriderError
 from outrider.search.provider import Query
 from outrider.workspace.sandbox.sandbox import Sandbox, describe_remedy
@@ -22,10 +22,11 @@ from outrider.workspace.sandbox.sandbox import Sandbox, describe_remedy
 @click.command()
 @click.option("--online", is_flag=True, help="Also search once and read one page.")
 @click.option("--live", is_flag=True, help="Also ask each search provider one question.")
-@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@click.option("--all", "every", is_flag=True, help="What each provider and model needs that is not used.")
+@click.option("--json", "as_json", is_flag=True, help="For programs; always all.")
 @add_settings_option
 @async_command
-async def command(sets: tuple[str, ...], *, online: bool, live: bool, as_json: bool) -> None:
+async def command(sets: tuple[str, ...], *, online: bool, live: bool, every: bool, as_json: bool) -> None:
     """Check settings, database, artifacts, keys, models, agents, code isolation and, if asked to, the web."""
     marks = {"ok": ("✓", "green"), "note": ("·", "yellow"), "bad": ("✗", "red")}
     settings = load_settings(sets)
@@ -38,13 +39,29 @@ async def command(sets: tuple[str, ...], *, online: bool, live: bool, as_json: b
             findings += [each async for each in check(app)]
     if as_json:
         print_json([asdict(finding) for finding in findings])
-    for finding in () if as_json else findings:
+    for finding in () if as_json else findings if every else _merge_choices(findings):
         mark, color = marks[finding.state]
         click.echo(f"{click.style(mark, fg=color)} {finding.what}")
         if finding.remedy:
             click.echo(f"    {finding.remedy}")
+    if not (as_json or every):
+        print_notes(["`outrider doctor --all` says what each of those that are not used needs"])
     if any(finding.state == "bad" for finding in findings):
         sys.exit(EXIT_PARTIAL)
+
+
+def _merge_choices(findings: Sequence[Finding]) -> list[Finding]:
+    """Return the findings with one line for all choices of an area that are used, and one for those that are not."""
+    merged: dict[tuple[str, FindingState], list[Finding]] = {}
+    for number, finding in enumerate(findings):
+        area = finding.what.partition(": ")[0] if finding.choice else str(number)
+        merged.setdefault((area, finding.state), []).append(finding)
+    return [
+        Finding(state, f"{area}: {'' if state == 'ok' else 'not used: '}{', '.join(each.choice for each in alike)}")
+        if alike[0].choice
+        else alike[0]
+        for (area, state), alike in merged.items()
+    ]
 
 
 async def _check_browser(app: "App") -> AsyncGenerator[Finding]:
@@ -66,9 +83,11 @@ async def _check_providers(app: "App") -> AsyncGenerator[Finding]:
         yield Finding("bad", "no search provider can be used", "set BRAVE_API_KEY or TAVILY_API_KEY")
     for each in statuses:
         if each.usable:
-            yield Finding("ok", f"search: {each.title} {'with a key' if each.key else 'without a key'}")
+            key = "with a key" if each.key else "without a key"
+            yield Finding("ok", f"search: {each.title} {key}", choice=f"{each.title} {key}" if each.key else each.title)
         else:
-            yield Finding("note", f"search: {each.title} is not used: {each.reason}", each.remedy)
+            what = f"search: {each.title} is not used: {each.reason}"
+            yield Finding("note", what, each.remedy, choice=each.title)
 
 
 async def _ask_providers(app: "App") -> AsyncGenerator[Finding]:
@@ -102,7 +121,8 @@ async def _check_models(app: "App") -> AsyncGenerator[Finding]:
         if each.usable:
             yield Finding("ok", f"model: {each.title}, {each.model}")
         else:
-            yield Finding("note", f"model: {each.title} is not used: {each.reason}", each.remedy)
+            what = f"model: {each.title} is not used: {each.reason}"
+            yield Finding("note", what, each.remedy, choice=each.title)
 
 
 async def _check_agents(app: "App") -> AsyncGenerator[Finding]:

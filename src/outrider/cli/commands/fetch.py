@@ -1,14 +1,17 @@
 """`outrider fetch`: read pages as Markdown in the terminal."""
 
 import sys
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import anyio
 import click
 
-from outrider.app import open_app
+from outrider.app import App, open_app
 from outrider.cli.options import add_settings_option, load_settings
-from outrider.cli.output import EXIT_PARTIAL, async_command, get_exit_code, print_json, print_notes, report_error
+from outrider.cli.output import EXIT_PARTIAL, async_command, get_exit_code, print_error, print_json, print_notes
+from outrider.cli.tool_results import cut_to_tokens, save_text
 from outrider.core.context import Call
 from outrider.core.errors import OutriderError
 
@@ -18,48 +21,71 @@ from outrider.core.errors import OutriderError
 @click.option("--query", help="Only the passages that answer this.")
 @click.option("--format", "format_", type=click.Choice(["markdown", "text", "html"]), default="markdown")
 @click.option("--offset", type=int, default=0, help="Read on from this character.")
-@click.option("--max-chars", type=int, default=12_000, show_default=True)
+@click.option("--max-chars", type=int, help="0: as many as possible [default: 12000, with --output 0]")
+@click.option("--max-tokens", type=click.IntRange(0), default=0, help="Cut the text after so many tokens.")
+@click.option("--output", default="", metavar="FILE", help="Write the text there and say what it is.")
 @click.option("--raw", is_flag=True, help="Markdown source instead of a rendered page.")
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 @add_settings_option
 @async_command
-async def command(urls: tuple[str, ...], sets: tuple[str, ...], *, raw: bool, as_json: bool, **chosen: Any) -> None:
+async def command(
+    urls: tuple[str, ...],
+    sets: tuple[str, ...],
+    *,
+    raw: bool,
+    as_json: bool,
+    max_tokens: int,
+    output: str,
+    **chosen: Any,
+) -> None:
     """Read pages, PDFs, feeds and more. Exit code 1: some of several failed."""
     chosen["format"] = chosen.pop("format_")
+    if output and chosen["max_chars"] is None:
+        chosen["max_chars"] = 0
     arguments = {name: value for name, value in chosen.items() if value is not None}
-    answers, rows, failures, saved_paths = [], [], [], []
     async with open_app(load_settings((*sets, "boundary=false"))) as app:
-        for url in urls:
-            try:
-                answer = await app.call("web_fetch", url=url, **arguments)
-                facts = {name.removeprefix("outrider/"): each for name, each in answer.meta.items()}
-                if "path" in facts:  # of a picture, which people look for on their own machine
-                    facts["path"] = str(app.workspaces.find_workspace(Call()).directory / facts["path"])
-                    saved_paths.append(facts["path"])
-                rows.append({"url": url, "text": answer.text} | facts)
-            except OutriderError as error:
-                if error.code == "bad_url" and await anyio.Path(url).is_file():
-                    error.hint = f"for a file of this machine: outrider extract {url}"
-                answer = error
-                rows.append({"url": url, "error": error.to_dict()})
-                failures.append(error)
-            answers.append(answer)
+        answers = [await _read_page(app, url, arguments) for url in urls]
+    texts = [cut_to_tokens(answer["text"], max_tokens) for answer in answers if "text" in answer]
+    if output and texts:
+        texts = [_write_output("\n\n".join(texts), output)]
     if as_json:
-        print_json(rows)
-    for answer in () if as_json else answers:
-        _print_answer(answer, raw=raw or not sys.stdout.isatty())
-    print_notes([f"the picture is {path}" for path in saved_paths])
+        print_json([{name: each for name, each in answer.items() if name != "exit_code"} for answer in answers])
+    for text in () if as_json else texts:
+        _print_text(text, raw=raw or bool(output) or not sys.stdout.isatty())
+    failures = [answer for answer in answers if "error" in answer]
+    for failure in () if as_json else failures:
+        print_error(failure["error"])
+    print_notes([f"the picture is {answer['path']}" for answer in answers if "path" in answer])
     if failures:
-        sys.exit(get_exit_code(failures[0]) if len(failures) == len(answers) else EXIT_PARTIAL)
+        sys.exit(failures[0]["exit_code"] if len(failures) == len(urls) else EXIT_PARTIAL)
 
 
-def _print_answer(answer: Any, *, raw: bool) -> None:
-    if isinstance(answer, OutriderError):
-        report_error(answer)
-    elif raw:
-        click.echo(answer.text)
+async def _read_page(app: App, url: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the text of a page and the facts about it, or an error with its exit code."""
+    try:
+        answer = await app.call("web_fetch", url=url, **arguments)
+    except OutriderError as error:
+        if error.code == "bad_url" and await anyio.Path(url).is_file():
+            error.hint = f"for a file of this machine: outrider extract {url}"
+        return {"url": url, "error": error.to_dict(), "exit_code": get_exit_code(error)}
+    facts = {name.removeprefix("outrider/"): each for name, each in answer.meta.items()}
+    if "path" in facts:  # of a picture, which people look for on their own machine
+        facts["path"] = str(app.workspaces.find_workspace(Call()).directory / facts["path"])
+    return {"url": url, "text": answer.text} | facts
+
+
+def _write_output(text: str, file: str) -> str:
+    try:
+        return save_text(text, Path(file))
+    except OSError as error:
+        raise click.UsageError(f"--output: {file} cannot be written: {error.strerror}") from None
+
+
+def _print_text(text: str, *, raw: bool) -> None:
+    if raw:
+        click.echo(text)
     else:
         from rich.console import Console
         from rich.markdown import Markdown
 
-        Console().print(Markdown(answer.text, hyperlinks=False))
+        Console().print(Markdown(text, hyperlinks=False))

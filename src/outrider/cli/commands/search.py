@@ -1,6 +1,8 @@
 """`outrider search`: search the web from the terminal."""
 
+import shutil
 import sys
+import textwrap
 from typing import Any
 
 import click
@@ -36,18 +38,19 @@ async def command(query: tuple[str, ...], sets: tuple[str, ...], *, as_json: boo
     if as_json:
         print_json(data)
     else:
-        from rich.console import Console
-        from rich.text import Text
-
-        console = Console(highlight=False)
         for number, hit in enumerate(data["results"], 1):
-            console.print(Text(f"{number}. {hit['title']}", style="bold"))
-            console.print(Text(f"   {hit.get('url') or hit.get('image_url')}", style="blue"), soft_wrap=True)
-            if hit.get("snippet"):
-                console.print(Text(f"   {hit['snippet']}"))
-            if hit.get("content"):
-                console.print(Text("   " + hit["content"].replace("\n", "\n   "), style="dim"))
-        console.print(Text(f"{len(data['results'])} results from {data['provider']}", style="dim"))
+            click.echo(click.style(f"{number}. {hit['title']}", bold=True))
+            click.echo(f"   {click.style(hit.get('url') or hit.get('image_url'), fg='blue')}")
+            _print_passage(hit.get("snippet", ""))
+            _print_passage(hit.get("content", ""))
+        click.echo(click.style(f"{len(data['results'])} results from {data['provider']}", dim=True))
         print_notes(data.get("notes", []))
     if not data["results"]:
         sys.exit(EXIT_PARTIAL)
+
+
+def _print_passage(text: str) -> None:
+    """Print lines indented, and broken at the width of a terminal, but not where a program reads them."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 1_000_000
+    for line in text.splitlines():
+        click.echo(textwrap.fill(line, width, initial_indent="   ", subsequent_indent="   ", break_long_words=False))

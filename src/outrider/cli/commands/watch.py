@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 
 import click
 
@@ -145,4 +146,4 @@ async def run_watches(sets: tuple[str, ...], *, as_json: bool) -> None:
 def _call_tool(arguments: Mapping[str, object], options: CallOptions) -> int:
     given = {name: value for name, value in arguments.items() if value is not None}
     with open_client(options) as client:
-        return call_tool(client, "web_watch", given, options)
+        return call_tool(client, "web_watch", given, replace(options, names_commands=True))

@@ -24,3 +24,10 @@ def test_the_whole_page_keeps_the_name_of_the_book():
 
 def test_a_listing_in_another_one_keeps_its_language():
     assert extract(PAGE, main=False).markdown.endswith("```rust\nfn main() {}\n```")
+
+
+def test_a_chapter_may_bear_more_than_the_declared_title():
+    page = PAGE.replace("<title>What Is", "<title>B - What Is").replace("#own>What Is", "#own>Appendix B: What Is")
+    read = extract(page, url="https://site.example/book/appendix-b.html")
+    assert read.title == "Appendix B: What Is Ownership?"
+    assert read.markdown.startswith("## Appendix B: What Is Ownership?\n")

@@ -93,12 +93,21 @@ def find_headline(declared: list[str], headings: list[str], site: SiteNames) -> 
 
 
 def find_chapter_heading(declared: list[str], headings: list[str]) -> int:
-    """Return which heading the declared title has before another one above it, as a chapter before its book, or -1."""
+    """Return which heading the declared title has before another one above it, as a chapter before its book, or -1.
+
+    "Appendix E: Editions" is the chapter of "E - Editions - The Book", too.
+    """
+    folded = [heading.casefold() for heading in headings]
+    chapters: dict[str, set[str]] = {}
+    for title in declared:
+        for mark in TITLE_SEPARATOR_PATTERN.finditer(title):
+            if (book := title[mark.end() :].casefold()) in folded:
+                chapters.setdefault(book, set()).add(normalize_name(title[: mark.start()]))
     for number, heading in enumerate(headings):
-        above = {other.casefold() for other in headings[:number]}
-        for title in declared:
-            mark = TITLE_SEPARATOR_PATTERN.match(title, len(heading)) if heading and title.startswith(heading) else None
-            if mark and title[mark.end() :].casefold() in above:
+        name = normalize_name(heading)
+        for book, names in chapters.items():
+            is_chapter = name in names or any(len(each) > MIN_SITE_NAME_CHARS and name.endswith(each) for each in names)
+            if name and is_chapter and book in folded[:number]:
                 return number
     return -1
 
