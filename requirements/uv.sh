@@ -1,7 +1,7 @@
 #!/bin/sh
 # Puts the locked uv into .tools/bin, by whichever of venv and pip this Python has. Usage: uv.sh PYTHON
 set -eu
-python=${1:?"no Python 3.11, 3.12 or 3.13 was found; install one, or run: make PYTHON=/path/to/python"}
+python=${1:?"no Python from 3.11 to 3.14 was found; install one, or run: make PYTHON=/path/to/python"}
 rm -rf .tools
 
 # Debian's Python comes without the venv module, others without pip: each alone is enough.
