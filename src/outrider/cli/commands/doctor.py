@@ -12,7 +12,7 @@ from outrider.app import App, open_app
 from outrider.cli.doctor_checks import check_storage
 from outrider.cli.finding import Finding
 from outrider.cli.options import add_settings_option, load_settings
-from outrider.cli.output import EXIT_PARTIAL, async_command, print_json
+from outrider.cli.output import EXIT_PARTIAL, async_command, print_json, print_line
 from outrider.cli.recognising import check_identity
 from outrider.core.errors import NotConfigured, OutriderError
 from outrider.search.provider import Query
@@ -40,9 +40,9 @@ async def command(sets: tuple[str, ...], *, online: bool, live: bool, as_json: b
         print_json([asdict(finding) for finding in findings])
     for finding in () if as_json else findings:
         mark, color = marks[finding.state]
-        click.echo(f"{click.style(mark, fg=color)} {finding.what}")
+        print_line(f"{click.style(mark, fg=color)} {finding.what}")
         if finding.remedy:
-            click.echo(f"    {finding.remedy}")
+            print_line(f"    {finding.remedy}")
     if any(finding.state == "bad" for finding in findings):
         sys.exit(EXIT_PARTIAL)
 
