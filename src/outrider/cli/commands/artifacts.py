@@ -39,7 +39,7 @@ async def command(sets: tuple[str, ...], uri: str | None, output: Path | None, *
     if as_json:
         print_json({"saved": str(saved)})
     else:
-        print_line(saved)
+        click.echo(saved)
 
 
 async def _list_artifacts(settings: Any, *, as_json: bool) -> None:
