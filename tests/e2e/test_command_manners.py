@@ -40,6 +40,19 @@ def test_summaries_of_commands_are_not_cut(home: Path):
         assert "..." not in shown.partition("Commands:")[2]
 
 
+def test_names_and_descriptions_of_strangers_do_not_steer_the_terminal(home: Path):
+    title, clear = "\x1b]0;owned\a", "\x1b[2J\x9b2J"
+    file = home / f"notes{title}{clear}.bin"
+    file.write_bytes(b"\0\1\2" * 100)
+    agent = home / ".outrider" / "agents" / "guest.md"
+    agent.parent.mkdir(parents=True)
+    agent.write_text('---\nname: guest\ndescription: "Helps \\e]0;owned\\a\\e[2J you"\n---\nHelp.\n')
+    _, listed, _ = run(home, outrider_command.build_command("agents", "list"))
+    _, _, refused = run(home, outrider_command.build_command("extract", str(file)))
+    assert "Helps ]0;owned[2J you" in listed
+    assert "notes]0;owned[2J2J.bin is binary data" in refused
+
+
 def test_a_full_disk_is_told_in_one_line(home: Path):
     for words in (("config", "schema"), ("--help",), ("skill", "show")):
         with Path("/dev/full").open("w") as full:

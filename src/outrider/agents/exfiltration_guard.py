@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import unquote_plus
 
+from outrider.core.errors import InvalidInput
 from outrider.core.tool import Tool
 
 KEY_PATTERN = re.compile(r"[^\W_]{12,}")  # with a digit in it: a key or an account number
@@ -45,11 +46,13 @@ class ExfiltrationGuard:
         """Return whether a call of an open-world tool would send private text outside."""
         if not tool.open_world or self._private.is_empty:
             return False
-        texts = list(_iter_strings(arguments))
-        sent: list[str] = list(texts) if tool.effect == "act" else []
-        for text in texts:
-            # A text that begins with a URL counts as one URL, including its spaces.
-            sent += [text] if URL_PATTERN.match(text.strip()) else URL_PATTERN.findall(text)
+        sent: list[str] = []
+        for name, value in _read_arguments(tool, arguments).items():
+            # Addresses need no scheme, and browsers ignore line breaks in them.
+            is_sent = tool.effect == "act" or "url" in name.casefold()
+            for text in _iter_strings(value):
+                # A text that begins with a URL counts as one URL, including its spaces.
+                sent += [text] if is_sent or URL_PATTERN.match(text.strip()) else URL_PATTERN.findall(text)
         for text in sent:
             normalized = _normalize_text(text)
             is_known_url = URL_PATTERN.match(text) and normalized in self._private.normalized_text
@@ -92,6 +95,15 @@ class _TextIndex:
         max_chars = 2_000_000  # only the newest text is kept
         self.normalized_text = f"{self.normalized_text} {_normalize_text(text)}"[-max_chars:]
         self.keys |= _find_keys(text)
+
+
+def _read_arguments(tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the arguments as the tool understands them, which may be in a wrapper or under other names."""
+    required = [name for name, field in tool.parameters.model_fields.items() if field.is_required()]
+    try:
+        return tool.read_arguments(arguments, dict.fromkeys(required, "-")).arguments
+    except InvalidInput:
+        return arguments
 
 
 def _iter_strings(value: Any) -> Iterator[str]:

@@ -4,6 +4,7 @@ import functools
 import gc
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
@@ -24,6 +25,11 @@ EXIT_BUG = 70  # EX_SOFTWARE of sysexits.h
 EXIT_INTERRUPTED = 130  # as shells report a program that SIGINT ended
 
 
+def print_line(text: str, *, err: bool = False) -> None:
+    """Print a text, parts of which strangers may have written; terminals obey only its colors."""
+    click.echo(re.sub(r"\x1b(?!\[[\d;]*m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f]", "", text), err=err)
+
+
 def report_error(error: OutriderError, *, as_json: bool = False) -> int:
     """Print the error and its hint on stderr, or as JSON on stdout; return the exit code."""
     if as_json:
@@ -35,14 +41,14 @@ def report_error(error: OutriderError, *, as_json: bool = False) -> int:
 
 def print_error(error: Mapping[str, Any]) -> None:
     """Print an error's fields (`OutriderError.to_dict`) on stderr."""
-    click.echo(f"{click.style('error:', fg='red', bold=True)} {error['message']}", err=True)
+    print_line(f"{click.style('error:', fg='red', bold=True)} {error['message']}", err=True)
     hint = error.get("hint", "")
     if entry := error.get("details", {}).get("allow") if error.get("code") == "egress" else None:
         # Here the reader is the operator, whom models are told to ask.
         hint = f"add {entry!r} to egress.allow in ~/.outrider/settings.json, or repeat the command with "
         hint += f"--set 'egress.allow={entry}'"
     if hint:
-        click.echo(f"{click.style('try:', fg='cyan')} {hint}", err=True)
+        print_line(f"{click.style('try:', fg='cyan')} {hint}", err=True)
 
 
 def get_exit_code(error: OutriderError) -> int:
@@ -60,7 +66,7 @@ def report_full_disk(error: OSError) -> int:
 def print_notes(messages: tuple[str, ...] | list[str]) -> None:
     """Print notes on stderr, one a line."""
     for message in messages:
-        click.echo(f"{click.style('note:', fg='yellow')} {message}", err=True)
+        print_line(f"{click.style('note:', fg='yellow')} {message}", err=True)
 
 
 def print_json(value: Any) -> None:

@@ -5,11 +5,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, JsonValue, model_validator
 
 from outrider.core.errors import InvalidInput
 from outrider.flows.extraction import Extraction
 from outrider.flows.flow_model import FlowModel, Identifier
+from outrider.flows.origins import Site
 
 SCHEMA_VERSION = 1
 NAME_PATTERN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
@@ -187,7 +188,7 @@ class FlowStep(FlowModel):
     pages: Target | None = None
     flow: str | None = Field(default=None, pattern=rf"^{NAME_PATTERN.pattern}$")
     tool: str | None = Field(default=None, min_length=1, max_length=200)
-    arguments: dict[str, Any] = {}
+    arguments: dict[str, JsonValue] = {}
     steps: list["FlowStep"] | None = Field(default=None, min_length=1, max_length=200)
     parameters: dict[Identifier, str] = {}
     max_pages: int = Field(default=20, ge=1, le=500)
@@ -259,7 +260,7 @@ class FlowStep(FlowModel):
         if self.kind == "steps":
             return f"{len(value)} steps when the page has {self.when}"
         if self.tool is not None:
-            return f"tool {self.tool} with {json.dumps(self.arguments, ensure_ascii=False, default=str)[:2_000]}"
+            return f"tool {self.tool} with {json.dumps(self.arguments, ensure_ascii=False, default=str)}"
         words = self.kind if value is True else f"{self.kind} {value}"
         return f"{words} on {self.on}" if self.on else words
 
@@ -299,7 +300,7 @@ class Secret(FlowModel):
 
     env: str = Field(default="", pattern=r"^(OUTRIDER_FLOW_[A-Z0-9_]{1,60})?$")
     file: str = Field(default="", pattern=r"^([a-z0-9][a-z0-9_.-]{0,63})?$")
-    origins: list[str] = Field(default=[], max_length=50)
+    origins: list[Site] = Field(default=[], max_length=50)
     description: str = ""
 
     @model_validator(mode="after")
@@ -325,7 +326,7 @@ class Flow(FlowModel):
     name: str = Field(pattern=rf"^{NAME_PATTERN.pattern}$")
     description: str = ""
     version: int = Field(default=1, ge=1)
-    origins: list[str] = Field(min_length=1)
+    origins: list[Site] = Field(min_length=1)
     parameters: dict[Identifier, Parameter] = {}
     secrets: dict[Identifier, Secret] = {}
     steps: list[FlowStep] = Field(min_length=1, max_length=500)

@@ -20,7 +20,7 @@ def parse_flow(text: str, name: str) -> Flow:
     try:
         _require_modest_file(text, name)
         data = YAML(typ="safe", pure=True).load(text)
-        return Flow.model_validate(data)
+        flow = Flow.model_validate(data)
     except YAMLError as error:
         line = str(error).replace("\n", " ")[:200]
         raise InvalidInput(f"flow {name} is not valid YAML: {line}", hint="correct the file") from None
@@ -35,6 +35,10 @@ def parse_flow(text: str, name: str) -> Flow:
     except ValueError as error:  # a date that does not exist, a number of thousands of digits
         message = f"flow {name} has a value that cannot be read: {str(error)[:200]}"
         raise InvalidInput(message, hint="put the value in quotes") from None
+    if flow.name != name:  # secrets and approvals are found by name
+        message = f"flow {name}, line {find_line(text, ['name'])}: name: is {flow.name}, unlike its file"
+        raise InvalidInput(message, hint=f"write name: {name}, or rename the file")
+    return flow
 
 
 def parse_step(text: str) -> FlowStep:
@@ -74,6 +78,9 @@ def _require_modest_file(text: str, name: str) -> None:
         if isinstance(event, AliasEvent):  # a few lines of aliases can stand for millions of steps
             hint = "write out what it stands for, or make it a flow of its own"
             raise InvalidInput(f"flow {name}, line {event.start_mark.line + 1}: *{event.anchor} is an alias", hint=hint)
+        if getattr(event, "ctag", None):
+            hint = "leave out the words that begin with !, or put the value in quotes"
+            raise InvalidInput(f"flow {name}, line {event.start_mark.line + 1} has a tag", hint=hint)
         if depth > max_depth:
             raise InvalidInput(f"flow {name} is nested too deeply", hint="correct the file")
         if count > max_parts:

@@ -1,19 +1,32 @@
 """Compare addresses with the sites that a flow names."""
 
 from collections.abc import Sequence
-from urllib.parse import urlsplit
+from typing import Annotated
+
+from ada_url import URL
+from pydantic import AfterValidator
 
 
 def read_origin(url: str) -> str:
-    """Return scheme, host and port of an address; empty if it has none."""
+    """Return scheme, host and port of an address as browsers read it; empty if it has none."""
     try:
-        parts = urlsplit(url)
+        origin = URL(url).origin
     except ValueError:
         return ""
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}".lower() if parts.netloc else ""
+    return "" if origin == "null" else origin
 
 
 def is_named_origin(url: str, origins: Sequence[str]) -> bool:
     """Return whether an address is on one of the sites."""
     origin = read_origin(url)
-    return bool(origin) and origin in {read_origin(each) or each.rstrip("/").lower() for each in origins}
+    return bool(origin) and origin in map(read_origin, origins)
+
+
+def normalize_site(text: str) -> str:
+    """Return a site as people must see it, without what only looks like its host. Raises ValueError."""
+    if origin := read_origin(text):
+        return origin
+    raise ValueError(f"{text[:100]!r} is not a site; write it as https://host")
+
+
+Site = Annotated[str, AfterValidator(normalize_site)]

@@ -1,5 +1,6 @@
 """Show a person what a flow does, before it is approved."""
 
+import json
 from collections.abc import Sequence
 
 from outrider.core.untrusted import clean_untrusted
@@ -32,8 +33,15 @@ def _format_steps(steps: Sequence[FlowStep]) -> list[str]:
     for place, step in iterate_steps(steps):
         details = [f"text {step.text!r}"] if step.text is not None else []
         details += [f"secret {step.secret}"] if step.secret else []
-        details += [f"{name} {', '.join(getattr(step, name))}" for name in ("options", "files") if getattr(step, name)]
-        details += ["ask"] if step.ask else []
+        details += [
+            f"{name} {', '.join(getattr(step, name))}"
+            for name in ("options", "files", "modifiers")
+            if getattr(step, name)
+        ]
+        details += [f"to {step.to}"] if step.to else []
+        details += [f"with {json.dumps(step.parameters, ensure_ascii=False)}"] if step.parameters else []
+        details += [f"when {step.when}"] if step.when and step.kind != "steps" else []
+        details += [name for name in ("append", "submit", "ask") if getattr(step, name)]
         more = f" ({'; '.join(details)})" if details else ""
         lines.append(f"  {place}  {clean_line(f'{step}{more}')}")
     return lines

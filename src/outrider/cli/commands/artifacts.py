@@ -8,7 +8,7 @@ import click
 
 from outrider.app import open_app
 from outrider.cli.options import add_settings_option, load_settings
-from outrider.cli.output import async_command, print_json
+from outrider.cli.output import async_command, print_json, print_line
 from outrider.core.errors import InvalidInput
 
 
@@ -55,6 +55,6 @@ async def _list_artifacts(settings: Any, *, as_json: bool) -> None:
         print_json(rows)
         return
     for row in rows:
-        click.echo(f"{row['created_at']}  {row['size']:>12,}  {row['uri']}  {row['name']}")
+        print_line(f"{row['created_at']}  {row['size']:>12,}  {row['uri']}  {row['name']}")
     if not rows:
-        click.echo("nothing has been handed out yet")
+        print_line("nothing has been handed out yet")

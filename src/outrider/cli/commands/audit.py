@@ -8,7 +8,7 @@ import click
 from outrider.app import open_app
 from outrider.cli.commands.token import format_time
 from outrider.cli.options import add_settings_option, load_settings
-from outrider.cli.output import async_command, print_json
+from outrider.cli.output import async_command, print_json, print_line
 
 
 @click.command()
@@ -32,6 +32,6 @@ async def command(sets: tuple[str, ...], *, days: float | None, as_json: bool, *
         print_json(rows)
         return
     for row in rows:
-        click.echo("  ".join(str(row[name] or "-") for name in columns))
+        print_line("  ".join(str(row[name] or "-") for name in columns))
     if not rows:
         click.echo("nothing was done yet")

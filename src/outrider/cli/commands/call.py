@@ -9,6 +9,7 @@ import click
 from click.shell_completion import CompletionItem
 
 import outrider
+from outrider.cli.output import print_line
 from outrider.cli.shared_process import EXIT_WRONG_USE, add_call_options, call_tool, open_client, parse_arguments
 from outrider.cli.tool_results import CallOptions
 
@@ -65,9 +66,9 @@ def command(
     if not tool:
         for name, each in tools.items():
             first_line, _, _ = each.get("description", "").partition("\n")
-            click.echo(f"{name}  {first_line}")
+            print_line(f"{name}  {first_line}")
     elif tool in tools:
-        click.echo(format_tool_help(tools[tool]))
+        print_line(format_tool_help(tools[tool]))
     else:
         click.echo(f"error: no tool {tool!r}\ntry: outrider call, which lists them", err=True)
         sys.exit(EXIT_WRONG_USE)

@@ -4,7 +4,7 @@ import click
 
 from outrider.cli.command_group import HelpfulGroup
 from outrider.cli.options import add_serving_options, load_settings
-from outrider.cli.output import print_json, print_notes
+from outrider.cli.output import print_json, print_line, print_notes
 from outrider.settings import Settings
 
 
@@ -25,7 +25,7 @@ def show(sets: tuple[str, ...], *, as_json: bool, **flags: str | None) -> None:
     else:
         width = max(len(name) for name, _, _ in rows)
         for name, value, origin in rows:
-            click.echo(f"{name:<{width}}  {value}  {click.style(f'({origin})', dim=True)}")
+            print_line(f"{name:<{width}}  {value}  {click.style(f'({origin})', dim=True)}")
     print_notes(settings.warnings)
 
 

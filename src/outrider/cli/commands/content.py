@@ -13,7 +13,7 @@ from outrider.app import App, open_app
 from outrider.cli.command_group import HelpfulGroup
 from outrider.cli.embeddings import embeddings
 from outrider.cli.options import add_settings_option, load_settings
-from outrider.cli.output import EXIT_PARTIAL, async_command, get_exit_code, print_json, report_error
+from outrider.cli.output import EXIT_PARTIAL, async_command, get_exit_code, print_json, print_line, report_error
 from outrider.core.context import Call
 from outrider.core.errors import NotFound, OutriderError
 from outrider.toolsets.content_store.schemas import serialize_listed_record, serialize_match, serialize_record
@@ -56,9 +56,9 @@ async def list_contents(
         return
     for store, records in kept:
         figures = f"{store.content_count} contents, {store.chunk_count} passages, {store.total_size:,} bytes"
-        click.echo(f"{click.style(store.name, bold=True)}  {store.id}  {figures}")
+        print_line(f"{click.style(store.name, bold=True)}  {store.id}  {figures}")
         for record in records:
-            click.echo(f"  {_format_record(record)}")
+            print_line(f"  {_format_record(record)}")
 
 
 def _format_record(record: "ContentRecord") -> str:
@@ -87,11 +87,11 @@ async def add(
                 failures.append((place, error))
                 continue
             rows.append(serialize_record(record))
-            click.echo(_format_record(record), err=True)
+            print_line(_format_record(record), err=True)
     if as_json:
         print_json(rows)
     for place, error in failures:
-        click.echo(f"{place}:", err=True)
+        print_line(f"{place}:", err=True)
         report_error(error)
     if failures:
         sys.exit(EXIT_PARTIAL if rows else get_exit_code(failures[0][1]))
@@ -143,8 +143,8 @@ async def search(query: tuple[str, ...], sets: tuple[str, ...], *, session: str,
     for hit in () if as_json else hits:
         name = hit.title or hit.filename or hit.content_id
         place = f"{hit.content_id} lines {hit.from_line}-{hit.to_line}"
-        click.echo(f"{hit.score:.2f}  {click.style(name, bold=True)}  {click.style(place, dim=True)}")
-        click.echo(f"      {' '.join(hit.excerpt_text.split())}")
+        print_line(f"{hit.score:.2f}  {click.style(name, bold=True)}  {click.style(place, dim=True)}")
+        print_line(f"      {' '.join(hit.excerpt_text.split())}")
     if not hits:
         sys.exit(EXIT_PARTIAL)
 
@@ -157,4 +157,4 @@ async def rebuild(sets: tuple[str, ...], *, store_id: str | None) -> None:
     """Rebuild the keyword indexes of all sessions from the database."""
     async with open_app(load_settings(sets)) as app:
         count = await app.content.rebuild_indexes(store_id)
-    click.echo(f"{count} {'index is' if count == 1 else 'indexes are'} new")
+    print_line(f"{count} {'index is' if count == 1 else 'indexes are'} new")

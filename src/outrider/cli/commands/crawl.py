@@ -13,7 +13,7 @@ import click
 
 from outrider.app import open_app
 from outrider.cli.options import add_settings_option, load_settings
-from outrider.cli.output import EXIT_PARTIAL, async_command, print_json
+from outrider.cli.output import EXIT_PARTIAL, async_command, print_json, print_line
 from outrider.pages.crawl import CrawlBudget, CrawlPlan
 
 
@@ -101,8 +101,8 @@ def _print_answer(answer: dict[str, Any]) -> None:
     for page in answer["pages"]:
         change = f" ({page['change']})" if page.get("change") in ("changed", "same") else ""
         state = "" if page["state"] == "read" else f" [{page['state']}: {page.get('detail', '')}]"
-        click.echo(f"{page['url']}  {page.get('title', '')}{change}{state}")
+        print_line(f"{page['url']}  {page.get('title', '')}{change}{state}")
     counts = ", ".join(
         f"{answer[name]} {name}" for name in ("read", "duplicate", "waiting", "failed") if name in answer
     )
-    click.echo(f"{answer['status']}: {counts or 'nothing read'} in {answer['seconds']} s", err=True)
+    print_line(f"{answer['status']}: {counts or 'nothing read'} in {answer['seconds']} s", err=True)

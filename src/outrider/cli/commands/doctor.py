@@ -13,7 +13,7 @@ from outrider.cli.doctor_checks import check_storage
 from outrider.cli.finding import Finding, FindingState
 from outrider.cli.identity_check import check_identity
 from outrider.cli.options import add_settings_option, load_settings
-from outrider.cli.output import EXIT_PARTIAL, async_command, print_json, print_notes
+from outrider.cli.output import EXIT_PARTIAL, async_command, print_json, print_line, print_notes
 from outrider.core.errors import NotConfigured, OutriderError
 from outrider.search.provider import Query
 from outrider.workspace.sandbox.sandbox import Sandbox, describe_remedy
@@ -41,9 +41,9 @@ async def command(sets: tuple[str, ...], *, online: bool, live: bool, every: boo
         print_json([asdict(finding) for finding in findings])
     for finding in () if as_json else findings if every else _merge_choices(findings):
         mark, color = marks[finding.state]
-        click.echo(f"{click.style(mark, fg=color)} {finding.what}")
+        print_line(f"{click.style(mark, fg=color)} {finding.what}")
         if finding.remedy:
-            click.echo(f"    {finding.remedy}")
+            print_line(f"    {finding.remedy}")
     if not (as_json or every):
         print_notes(["`outrider doctor --all` says what each of those that are not used needs"])
     if any(finding.state == "bad" for finding in findings):

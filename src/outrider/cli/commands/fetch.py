@@ -10,7 +10,15 @@ import click
 
 from outrider.app import App, open_app
 from outrider.cli.options import add_settings_option, load_settings
-from outrider.cli.output import EXIT_PARTIAL, async_command, get_exit_code, print_error, print_json, print_notes
+from outrider.cli.output import (
+    EXIT_PARTIAL,
+    async_command,
+    get_exit_code,
+    print_error,
+    print_json,
+    print_line,
+    print_notes,
+)
 from outrider.cli.tool_results import cut_to_tokens, save_text
 from outrider.core.context import Call
 from outrider.core.errors import OutriderError
@@ -83,7 +91,7 @@ def _write_output(text: str, file: str) -> str:
 
 def _print_text(text: str, *, raw: bool) -> None:
     if raw:
-        click.echo(text)
+        print_line(text)
     else:
         from rich.console import Console
         from rich.markdown import Markdown

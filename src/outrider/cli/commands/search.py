@@ -9,7 +9,7 @@ import click
 
 from outrider.app import open_app
 from outrider.cli.options import add_settings_option, load_settings
-from outrider.cli.output import EXIT_PARTIAL, async_command, print_json, print_notes
+from outrider.cli.output import EXIT_PARTIAL, async_command, print_json, print_line, print_notes
 
 
 @click.command()
@@ -39,11 +39,11 @@ async def command(query: tuple[str, ...], sets: tuple[str, ...], *, as_json: boo
         print_json(data)
     else:
         for number, hit in enumerate(data["results"], 1):
-            click.echo(click.style(f"{number}. {hit['title']}", bold=True))
-            click.echo(f"   {click.style(hit.get('url') or hit.get('image_url'), fg='blue')}")
+            print_line(click.style(f"{number}. {hit['title']}", bold=True))
+            print_line(f"   {click.style(hit.get('url') or hit.get('image_url'), fg='blue')}")
             _print_passage(hit.get("snippet", ""))
             _print_passage(hit.get("content", ""))
-        click.echo(click.style(f"{len(data['results'])} results from {data['provider']}", dim=True))
+        print_line(click.style(f"{len(data['results'])} results from {data['provider']}", dim=True))
         print_notes(data.get("notes", []))
     if not data["results"]:
         sys.exit(EXIT_PARTIAL)
@@ -53,4 +53,4 @@ def _print_passage(text: str) -> None:
     """Print lines indented, and broken at the width of a terminal, but not where a program reads them."""
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 1_000_000
     for line in text.splitlines():
-        click.echo(textwrap.fill(line, width, initial_indent="   ", subsequent_indent="   ", break_long_words=False))
+        print_line(textwrap.fill(line, width, initial_indent="   ", subsequent_indent="   ", break_long_words=False))

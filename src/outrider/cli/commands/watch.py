@@ -8,7 +8,7 @@ import click
 
 from outrider.cli.command_group import HelpfulGroup
 from outrider.cli.options import add_settings_option, load_settings
-from outrider.cli.output import EXIT_PARTIAL, async_command, print_json, print_notes
+from outrider.cli.output import EXIT_PARTIAL, async_command, print_json, print_line, print_notes
 from outrider.cli.shared_process import EXIT_WRONG_USE, add_call_options, call_tool, open_client
 from outrider.cli.tool_results import CallOptions
 
@@ -136,8 +136,8 @@ async def run_watches(sets: tuple[str, ...], *, as_json: bool) -> None:
     if as_json:
         print_json({"looks": len(seen), "changes": [describe_change(change) for change in changes]})
     for change in () if as_json else changes:
-        click.echo(f"{click.style(change.watch, bold=True)}  {change.url}  {change.summary}")
-        click.echo(change.difference)
+        print_line(f"{click.style(change.watch, bold=True)}  {change.url}  {change.summary}")
+        print_line(change.difference)
     print_notes([*problems, f"{len(seen)} watches were due, {len(changes)} have changed"])
     if problems:
         sys.exit(EXIT_PARTIAL)

@@ -114,9 +114,12 @@ def build_consent_check(policy: ToolPolicy, *, is_approved: bool) -> Callable[[F
 
 def build_step_question(step: str, program: FlowProgram, call: Call, paused: PausedRun, url: str) -> AnswerNeeded:
     """Build the question before a step; a person who runs the flow may also approve all of it as it is."""
+    max_step_chars = 4_000
     max_summary_chars = 8_000  # what is longer is approved where it can be scrolled
-    name, version = program.flow.name, program.flow.version
-    question = f"Let the flow {name} do step {paused.step}, {clean_line(step)}, on {url[:200]}?"
+    name, version, shown = program.flow.name, program.flow.version, clean_line(step)
+    if len(shown) > max_step_chars:
+        shown = f"{shown[:max_step_chars]}… (cut: {len(shown)} characters in all)"
+    question = f"Let the flow {name} do step {paused.step}, {shown}, on {url[:200]}?"
     summary = f"Let version {version} of {name} do all this without asking, until a file of it changes:\n"
     summary += format_program(program)
     is_offered = call.run is None and len(summary) <= max_summary_chars
