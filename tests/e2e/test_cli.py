@@ -1,8 +1,8 @@
 """The command as people and programs type it: real processes, real exit codes."""
 
 import json
-import re
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path

@@ -201,7 +201,9 @@ async def test_an_index_of_another_copy_of_the_database_is_not_believed(tmp_path
         assert kept.id in await ids(content, call, "tea")
         assert await ids(content, call, "coffee") == set()
         store = await content.get_store(call)
-        found = await FileIndex(tmp_path / "content" / "keywords").find_candidates([("coffee",)], [store.id], 10)
+        index = FileIndex(tmp_path / "content" / "keywords")
+        found = await index.find_candidates([("coffee",)], [store.id], 10)
+        await index.close()
         assert (list(found.postings), found.chunks) == ([], 2)
 
 

@@ -201,7 +201,7 @@ class Sandbox:
                 running = await self._start_job(backend, job)
                 await running.communicate(timeout_s)
             except (SandboxStartError, OSError) as error:
-                return str(error)
+                return str(error).rpartition("\n")[2]  # of a traceback the last line says it
         exit_code = running.exit_code
         return "" if exit_code == trial_code else running.stderr.text.strip() or f"it ended with exit code {exit_code}"
 
