@@ -91,11 +91,6 @@ class MagicNumber:
     offset: int = 0
     is_distinctive: bool = True
 
-    def matches(self, head: bytes) -> bool:
-        return head.startswith(self.start, self.offset) and (
-            self.is_distinctive or BINARY_BYTE.search(head) is not None
-        )
-
 
 MAGIC_NUMBERS = (
     MagicNumber("application/pdf", b"%PDF-"),
@@ -245,20 +240,15 @@ def detect_mime_type(declared: str, body: bytes, url: str = "") -> str:
 
 def match_magic_number(head: bytes) -> str:
     """Return the type whose magic number a body begins with, or ""."""
+    packet_bytes = 188  # of an MPEG transport stream (ISO 13818-1)
     if b"%PDF-" in head[:1024] and not head.lstrip().startswith(b"<"):
         return "application/pdf"
-    found = next((magic.mime for magic in MAGIC_NUMBERS if magic.matches(head)), "")
-    return found or _match_frames(head)
-
-
-def _match_frames(head: bytes) -> str:
-    """Return the type of audio and video without a header, which begin with frames or packets of known length."""
-    packet_bytes = 188  # of an MPEG transport stream (ISO 13818-1)
-    if (
-        len(head) > 2 * packet_bytes
-        and head[: 2 * packet_bytes + 1 : packet_bytes] == b"GGG"
-        and BINARY_BYTE.search(head)
-    ):
+    is_binary = BINARY_BYTE.search(head) is not None
+    for magic in MAGIC_NUMBERS:
+        if head.startswith(magic.start, magic.offset) and (magic.is_distinctive or is_binary):
+            return magic.mime
+    # Some audio and video has no header and begins with frames or packets of known length.
+    if is_binary and len(head) > 2 * packet_bytes and head[: 2 * packet_bytes + 1 : packet_bytes] == b"GGG":
         return "video/mp2t"
     first = _measure_mp3_frame(head, 0)
     return "audio/mpeg" if first and _measure_mp3_frame(head, first) else ""

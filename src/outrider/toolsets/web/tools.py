@@ -14,7 +14,7 @@ from outrider.core.errors import InvalidInput, OutriderError, Refused
 from outrider.core.markdown import cut_markdown, find_markdown_frame
 from outrider.core.result import Result, TextBlock
 from outrider.core.server_record import ServerRecord
-from outrider.core.text import DEFAULT_CUT_CHARS, TextSlice, cut_text
+from outrider.core.text import DEFAULT_CUT_CHARS, cut_text
 from outrider.core.tool import Toolset
 from outrider.core.untrusted import clean_untrusted
 from outrider.pages.fetched_page import FetchedPage, describe_remote_reading
@@ -166,16 +166,32 @@ async def web_fetch(
 
 
 def _read_page_part(options: ToolOptions, page: FetchedPage, format: str, max_chars: int, offset: int) -> Result:
-    """Return the page from an offset on. Raises InvalidInput for an offset past its end."""
+    """Return the page's head and a piece of its text. Raises InvalidInput for an offset past its end."""
     if format == "html" and page.html is None:
         raise InvalidInput(f"format: {page.url} is {page.content_type}, not HTML", hint="leave out `format`")
-    readings = {"html": clean_untrusted(page.html or ""), "text": page.document.text}
-    body = readings.get(format, page.document.markdown)
-    check_offset(offset, len(body), "the page", f"characters as {format}")
+    texts = {"markdown": page.document.markdown, "text": page.document.text}
+    whole = clean_untrusted(page.html or "") if format == "html" else texts[format]
+    check_offset(offset, len(whole), "the page", f"characters as {format}")
     if format == "markdown":
-        return _build_reading(options, page, *cut_markdown(body, max_chars, offset))
-    piece = cut_text(body, max_chars, offset)
-    return _build_reading(options, page, piece, piece.text)
+        piece, shown = cut_markdown(whole, max_chars, offset)
+    else:
+        piece = cut_text(whole, max_chars, offset)
+        shown = piece.text
+    end = piece.offset + len(piece.text)
+    position = f"characters {piece.offset} to {end} of {piece.total}"
+    note = f"{position}; read on with offset={end}" if piece.truncated else (position if piece.offset else "")
+    if piece.text.strip():
+        body = options.mark_untrusted(shown, page.url)
+    elif page.html:
+        body = "(no readable text here; format=html shows the source)"
+    elif page.html is None and page.status not in (204, 205):
+        body = "(no readable text here)"
+    else:
+        body = f"(the response is empty, HTTP {page.status}: check the address, or choose another source)"
+    tail = "\n\n[Truncated]" if piece.truncated else ""
+    text = f"{_format_head(page, note, _describe_caveats(page))}\n\n{body}{tail}"
+    meta = _build_meta(page) | {f"outrider/{name}": value for name, value in piece.to_dict().items()}
+    return Result((TextBlock(text),), meta=meta)
 
 
 def _add_field_hint(error: OutriderError, url: str) -> OutriderError:
@@ -231,25 +247,6 @@ def _format_head(page: FetchedPage, *notes: str) -> str:
     lines += [f"Content-Type: {page.content_type}"] if page.content_type else []
     lines += [f"Published: {page.document.published}"] if page.document.published else []
     return "\n".join([*lines, *(f"Note: {note}" for note in notes if note)])
-
-
-def _build_reading(options: ToolOptions, page: FetchedPage, piece: TextSlice, shown: str) -> Result:
-    """Build the page's head, a piece of its text, and how to read on."""
-    end = piece.offset + len(piece.text)
-    position = f"characters {piece.offset} to {end} of {piece.total}"
-    note = f"{position}; read on with offset={end}" if piece.truncated else (position if piece.offset else "")
-    if piece.text.strip():
-        body = options.mark_untrusted(shown, page.url)
-    elif page.html:
-        body = "(no readable text here; format=html shows the source)"
-    elif page.html is None and page.status not in (204, 205):
-        body = "(no readable text here)"
-    else:
-        body = f"(the response is empty, HTTP {page.status}: check the address, or choose another source)"
-    tail = "\n\n[Truncated]" if piece.truncated else ""
-    text = f"{_format_head(page, note, _describe_caveats(page))}\n\n{body}{tail}"
-    meta = _build_meta(page) | {f"outrider/{name}": value for name, value in piece.to_dict().items()}
-    return Result((TextBlock(text),), meta=meta)
 
 
 async def _find_passages(pages: Pages, options: ToolOptions, page: FetchedPage, query: str, max_chars: int) -> Result:
