@@ -74,7 +74,10 @@ class TopicFeeds:
             while not self._closing.is_set():
                 more = False
                 for topic in list(cursors):
-                    changes, behind = await self._fetch_changes(topic, cursors[topic])
+                    try:
+                        changes, behind = await self.topics[topic].fetch_changes(cursors[topic])
+                    except OutriderError:  # a database that does not answer now will later; nothing is lost
+                        continue
                     if changes:
                         cursors = cursors | {topic: behind}
                         more = True
@@ -84,12 +87,6 @@ class TopicFeeds:
                         await self._closing.wait()
         finally:
             self.streams -= 1
-
-    async def _fetch_changes(self, topic: str, cursor: str) -> tuple[list[FeedChange], str]:
-        try:
-            return await self.topics[topic].fetch_changes(cursor)
-        except OutriderError:  # a database that does not answer now will later; nothing is lost
-            return [], cursor
 
 
 async def get_feed_position(connection: HTTPConnection, *topics: str) -> str:
