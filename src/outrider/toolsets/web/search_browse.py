@@ -39,7 +39,6 @@ web_search_browse = Toolset(
     ),
 )
 
-MAX_PAGE_TOKENS = 32_000  # of the o200k vocabulary, per page
 
 PageUrls = Annotated[
     list[Annotated[str, Field(min_length=1, max_length=8_000)]],
@@ -191,10 +190,11 @@ def _build_page_resource(
     options: ToolOptions, url: str, page: FetchedPage, *, html: bool, offset: int
 ) -> ResourceBlock:
     """Build the resource of a page: its text within the boundary, and how to read on."""
+    max_page_tokens = 32_000  # of the o200k vocabulary, per page
     spare_tokens = 8  # the tokens of joined texts may differ from their sum
     source = clean_untrusted(page.html) if html and page.html else page.document.markdown
     boundary = options.mark_untrusted("", page.url)
-    limit = MAX_PAGE_TOKENS - (count_tokens(boundary) + spare_tokens if boundary else 0)
+    limit = max_page_tokens - (count_tokens(boundary) + spare_tokens if boundary else 0)
     piece = cut_tokens(source, limit, offset)
     text = piece.text
     if not html:
@@ -209,7 +209,7 @@ def _build_page_resource(
     if offset and offset >= piece.total:
         text = f"[offset {offset} is past the end of this page ({piece.total:,} characters)]"
     if piece.truncated:
-        text += f"\n\n[Truncated to {MAX_PAGE_TOKENS} tokens of this page; read on with offset={piece.next_offset}]"
+        text += f"\n\n[Truncated to {max_page_tokens} tokens of this page; read on with offset={piece.next_offset}]"
     if note := describe_remote_reading(page):
         text += f"\n\n[{note}]"
     fields = {"html": text} if html else {}
