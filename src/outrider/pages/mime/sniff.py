@@ -232,7 +232,10 @@ def detect_mime_type(declared: str, body: bytes, url: str = "") -> str:
     if charset := detect_wide_charset(head):
         return _detect_text_type(declared, head.decode(charset, "replace").encode(), url)
     if BINARY_BYTE.search(head) and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        is_page = declared in HTML_TYPES and _is_page_with_controls(head)
+        # Browsers drop or replace control characters. A page has a tag, or hardly any of them: other files have
+        # one in nine bytes.
+        is_markup = HTML_TAG.search(head.replace(b"\0", b"")) or len(BINARY_BYTE.findall(head)) * 20 < len(head)
+        is_page = declared in HTML_TYPES and bool(is_markup)
         may_be_binary = declared not in UNKNOWN_TYPES and not is_textual(declared)
         return declared if is_page or may_be_binary else "application/octet-stream"
     return _detect_text_type(declared, head, url)
@@ -266,14 +269,6 @@ def _measure_mp3_frame(head: bytes, at: int) -> int:
     sample_rate = (44_100, 48_000, 32_000)[rate_index] // {3: 1, 2: 2, 0: 4}[version]
     scale = 144 if is_first_version or is_layer_2 else 72
     return rates[bitrate_index] * 1_000 * scale // sample_rate + (head[at + 2] >> 1 & 1)
-
-
-def _is_page_with_controls(head: bytes) -> bool:
-    """Return whether a declared page is one in spite of control characters, which browsers drop or replace.
-
-    It has a tag, or hardly any control characters: one byte in nine of other files is one.
-    """
-    return HTML_TAG.search(head.replace(b"\0", b"")) is not None or len(BINARY_BYTE.findall(head)) * 20 < len(head)
 
 
 def is_svg(head: bytes) -> bool:
