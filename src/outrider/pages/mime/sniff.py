@@ -322,20 +322,15 @@ def _detect_text_type(declared: str, head: bytes, url: str) -> str:
         return declared if is_media and detected == "text/plain" else detected
     if declared == "text/html" and not start.lstrip().startswith(b"<"):  # the default of many servers
         detected = _detect_undeclared_type(start, url)
-        return detected if detected != "text/plain" or _has_text_suffix(start, url) else declared
+        suffix = get_suffix(url)
+        # The name may say that it is not a page, and no tag says otherwise.
+        is_named_text = ALPHA_SUFFIX.fullmatch(suffix) and suffix not in PAGE_SUFFIXES and not TAG_START.search(start)
+        return detected if detected != "text/plain" or is_named_text else declared
     if declared not in ("text/plain", "application/json"):
         return declared
     suffix = get_suffix(url)
     has_better_suffix = suffix in PLAIN_SUFFIXES if declared == "text/plain" else suffix == ".ipynb"
     return TEXT_SUFFIX_TYPES[suffix] if has_better_suffix else declared
-
-
-def _has_text_suffix(start: bytes, url: str) -> bool:
-    """Return whether the name of a declared page says that it is not one, and no tag says otherwise."""
-    suffix = get_suffix(url)
-    return (
-        ALPHA_SUFFIX.fullmatch(suffix) is not None and suffix not in PAGE_SUFFIXES and TAG_START.search(start) is None
-    )
 
 
 def _detect_markup_type(declared: str, start: bytes) -> str:

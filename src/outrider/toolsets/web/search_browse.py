@@ -170,6 +170,7 @@ def _build_items(
     offset: int,
 ) -> list[ResultBlock]:
     """Build the resources of one address: text, links and screenshot, or the error."""
+    max_links = 50
     kind = options.build_output_type("browse-result")
     if isinstance(page, OutriderError):
         status = str(page.details.get("status", 403 if page.kind == "refused" else 500))
@@ -178,7 +179,14 @@ def _build_items(
         return [ResourceBlock(url, kind, f"Browse error ({status}) for {url}: {cause}", fields)]
     items: list[ResultBlock] = [_build_page_resource(options, url, page, html=html, offset=offset)]
     if links and page.document.links:
-        items.append(_build_resource(kind, url, page, _format_link_list(options, page)))
+        lines = []
+        for link in page.document.links[:max_links]:
+            label = re.sub(r"[\[\]\s]+", " ", link.text).strip()  # brackets would end the label
+            lines.append(f"- [{label or link.url}]({link.url})")
+        rest = len(page.document.links) - max_links
+        lines += [f"({rest} more)"] if rest > 0 else []
+        body = options.mark_untrusted("\n".join(lines), page.url)
+        items.append(_build_resource(kind, url, page, f"## Links (first {max_links})\n{body}"))
     if isinstance(shot, OutriderError):
         items.append(_build_resource(kind, url, page, f"Screenshot failed: {shot.message}. {shot.hint}".strip()))
     elif shot is not None:
@@ -231,17 +239,6 @@ def _build_resource(
     if page.document.description:
         fields["description"] = page.document.description
     return ResourceBlock(page.url, kind, text, fields | (extra_fields or {}), meta or {})
-
-
-def _format_link_list(options: ToolOptions, page: FetchedPage) -> str:
-    max_links = 50
-    lines = []
-    for link in page.document.links[:max_links]:
-        label = re.sub(r"[\[\]\s]+", " ", link.text).strip()  # brackets would end the label
-        lines.append(f"- [{label or link.url}]({link.url})")
-    rest = len(page.document.links) - max_links
-    lines += [f"({rest} more)"] if rest > 0 else []
-    return f"## Links (first {max_links})\n{options.mark_untrusted(chr(10).join(lines), page.url)}"
 
 
 def _prefix_error(error: OutriderError, prefix: str) -> OutriderError:
