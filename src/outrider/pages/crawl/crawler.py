@@ -123,13 +123,13 @@ class Crawler:
 
     async def run_forever(self) -> None:
         """Resume crawls whose process died before their callers' time was up, until cancelled."""
-        from sqlalchemy import select
+        poll_interval_s = 4.0
+        await self._database.opened_event.wait()
+        from sqlalchemy import select  # only now, because listing the tools must not wait for it
 
         from outrider.core.process_holder import is_holder_dead
         from outrider.pages.crawl.tables import crawls
 
-        poll_interval_s = 4.0
-        await self._database.opened_event.wait()
         async with anyio.create_task_group() as tasks:
             while True:
                 now = self._clock()

@@ -9,12 +9,12 @@ from outrider.browser.session.browsers import Browsers
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput
 from outrider.core.result import Result
+from outrider.toolsets.browser.mouse import limit_hold
 from outrider.toolsets.browser.results import (
     Selector,
     build_action_data,
     build_action_result,
     escape_line,
-    limit_hold,
     translate_errors,
     use_page,
 )

@@ -8,9 +8,15 @@ from outrider.browser.session.browsers import Browsers
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput
 from outrider.core.result import Result
-from outrider.toolsets.browser.results import build_action_result, limit_hold, use_page
+from outrider.toolsets.browser.results import build_action_result, use_page
 from outrider.toolsets.browser.sessions import browser
 from outrider.toolsets.options import ToolOptions
+
+
+def limit_hold(milliseconds: int) -> float:
+    """Return the seconds that a button is held, at most five."""
+    max_hold_ms = 5_000
+    return min(max(milliseconds, 0), max_hold_ms) / 1_000
 
 
 def list_points(points: Any) -> Any:

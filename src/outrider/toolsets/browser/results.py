@@ -197,12 +197,6 @@ def escape_line(text: str, limit: int = 500) -> str:
     return escape_refs(disarm_marks(clean_line(text, limit)))
 
 
-def limit_hold(milliseconds: int) -> float:
-    """Return the seconds that a button is held, at most five."""
-    max_hold_ms = 5_000
-    return min(max(milliseconds, 0), max_hold_ms) / 1_000
-
-
 def format_time(timestamp: float) -> str:
     """Format seconds since the epoch as ISO 8601 in UTC."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(timestamp))
