@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 
 from outrider.core.result import ImageBlock, ResultBlock
 
-MAX_RESULT_PICTURES = 4
 MAX_PICTURE_BYTES = 1_500_000
 MAX_SIDE_PX = 8_000
 PICTURE_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
@@ -18,14 +17,15 @@ PICTURE_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"}
 
 def explain_hidden_pictures(content: Sequence[ResultBlock], *, sees_pictures: bool) -> dict[int, str]:
     """Return why pictures of a result are not shown to the agent, by their index in the content."""
+    max_result_pictures = 4
     reasons: dict[int, str] = {}
     shown = 0
     for index, block in enumerate(content):
         if not isinstance(block, ImageBlock):
             continue
         reason = _explain_hidden(block, sees_pictures=sees_pictures)
-        if not reason and shown == MAX_RESULT_PICTURES:
-            reason = f"a result shows at most {MAX_RESULT_PICTURES}"
+        if not reason and shown == max_result_pictures:
+            reason = f"a result shows at most {max_result_pictures}"
         if reason:
             reasons[index] = reason
         shown += not reason

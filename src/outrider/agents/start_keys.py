@@ -17,7 +17,6 @@ from outrider.core.errors import InvalidInput
 if TYPE_CHECKING:
     from sqlalchemy import Column, Connection
 
-KEY_LIFETIME_S = 86_400.0
 MAX_KEY_CHARS = 255
 
 
@@ -73,12 +72,13 @@ class StartKeys:
 
     def claim_key(self, connection: "Connection", key: StartKey, started_id: str) -> ClaimedKey | None:
         """Let the key start something, in the transaction that adds it; return an earlier claim if there is one."""
+        key_lifetime_s = 86_400.0
         from sqlalchemy import delete
 
         now, column = self._database.now(), self._find_column()
         table = column.table
         connection.execute(delete(table).where(table.c.expires_at <= now))
-        row = {column.name: started_id, "expires_at": now + KEY_LIFETIME_S} | vars(key)
+        row = {column.name: started_id, "expires_at": now + key_lifetime_s} | vars(key)
         insert = self._database.build_insert(table).values(row).on_conflict_do_nothing().returning(table.c.id)
         return self._load_claim(connection, key, now) if connection.execute(insert).first() is None else None
 

@@ -17,8 +17,6 @@ from outrider.cli.command_group import HelpfulGroup
 from outrider.cli.output import EXIT_INTERRUPTED, report_error, report_full_disk
 from outrider.core.errors import OutriderError
 
-COMPLETION_VARIABLE = "_OUTRIDER_COMPLETE"
-
 
 class CommandGroup(HelpfulGroup):
     """Import a command's module only when it is called, so that `outrider mcp` starts fast."""
@@ -51,14 +49,15 @@ def outrider() -> None:
 
 def run_command_line(wire: tuple[int, int] | None = None) -> None:
     """Run the command line; `wire` are the client's pipes when `outrider mcp` was called."""
+    completion_variable = "_OUTRIDER_COMPLETE"
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
-    if COMPLETION_VARIABLE in os.environ:
+    if completion_variable in os.environ:
         from outrider.cli.shell_completion import register_shells
 
         register_shells()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        outrider(obj=wire, prog_name="outrider", complete_var=COMPLETION_VARIABLE)
+        outrider(obj=wire, prog_name="outrider", complete_var=completion_variable)
     except OutriderError as error:
         sys.exit(report_error(error))
     except KeyboardInterrupt:

@@ -14,8 +14,6 @@ from outrider.core.errors import InvalidInput
 from outrider.core.parameter_names import find_nested_model
 
 Place = tuple[str | int, ...]  # the names and positions that lead to a value
-MAX_EXPLAINED = 3  # problems in one error; a model corrects these first
-MAX_HINT_CHARS = 240
 
 
 class WrongArguments(InvalidInput):
@@ -38,17 +36,19 @@ def explain_problems(
     model: type[BaseModel], name: str, problems: list[dict[str, Any]], spellings: Mapping[Place, str]
 ) -> InvalidInput:
     """Build the error for everything that pydantic refused; `spellings` are the names that the caller wrote."""
+    max_hint_chars = 240
+    max_explained = 3  # problems in one error; a model corrects these first
     fields = [format_path(problem["loc"], spellings) for problem in problems]
     reasons = [
         f"{field}: {_describe_reason(problem)}"
-        for field, problem in zip(fields, problems[:MAX_EXPLAINED], strict=False)
+        for field, problem in zip(fields, problems[:max_explained], strict=False)
     ]
-    more = len(problems) - MAX_EXPLAINED
-    remedies = [_find_remedy(model, problem) for problem in problems[:MAX_EXPLAINED]]
+    more = len(problems) - max_explained
+    remedies = [_find_remedy(model, problem) for problem in problems[:max_explained]]
     hint = "; ".join(dict.fromkeys(filter(None, remedies)))
     error = WrongArguments(
         f"{name}: " + "; ".join(reasons) + (f"; and {more} more" if more > 0 else ""),
-        hint=hint if len(hint) <= MAX_HINT_CHARS else f"{hint[:MAX_HINT_CHARS]}…",
+        hint=hint if len(hint) <= max_hint_chars else f"{hint[:max_hint_chars]}…",
         details={"fields": fields[:20]},
     )
     error.missing = tuple(

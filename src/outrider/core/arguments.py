@@ -32,7 +32,6 @@ FILE_PARAMETER = re.compile(
 )
 # Some tools take a reference and, beside it, the element's description for people; the reference counts.
 EXACT_NAMES = ("ref", "uid", "elementref", "targetref", "startref", "endref")
-JSON_TYPE_NAMES = {list: "array", tuple: "array", str: "string", bool: "boolean", NoneType: "null"}  # else a number
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,8 @@ def parse_arguments(arguments: object) -> dict[str, Any]:
 
 
 def _build_type_error(value: object) -> InvalidInput:
-    name = JSON_TYPE_NAMES.get(type(value), "number")
+    json_type_names = {list: "array", tuple: "array", str: "string", bool: "boolean", NoneType: "null"}  # else a number
+    name = json_type_names.get(type(value), "number")
     return InvalidInput(f"the arguments are a JSON {name}", hint="send a JSON object")
 
 

@@ -99,12 +99,11 @@ class HttpClient:
             InvalidInput: code `bad_url` or `bad_header`.
             Unavailable: code `dns`, `connect`, `tls`, `timeout`, `too_large`, `protocol`, `redirects` or `headers`.
         """
-        from outrider.core.egress.exchange import HttpRequest, encode_body, prepare_headers
+        from outrider.core.egress.exchange import HttpRequest, encode_request
 
         target = self._guard.check_url(url, params=params, trusted=trusted)
-        body, content_headers = encode_body(json, content)
-        request_headers = self._default_headers | content_headers | prepare_headers(headers)
-        request = HttpRequest(method.upper(), request_headers, body, trusted, limits, cut)
+        own_headers, body = encode_request(headers, json, content)
+        request = HttpRequest(method.upper(), self._default_headers | own_headers, body, trusted, limits, cut)
         with anyio.move_on_after(limits.timeout_s):
             return await self._send_with_redirects(request, target)
         message = f"{target.host} did not answer in full within {limits.timeout_s:g} seconds"

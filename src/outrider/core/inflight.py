@@ -77,7 +77,7 @@ class InflightCalls:
             yield
         finally:
             del self._running[inflight.id]
-            if session := inflight.browser_session:
+            if session := shown.get("sessionId"):
                 self._ended[session] = replace(inflight, ended_at=time.time())
                 self._ended.move_to_end(session)
                 while len(self._ended) > max_remembered:

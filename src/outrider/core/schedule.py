@@ -9,7 +9,6 @@ from zoneinfo import ZoneInfo
 
 from outrider.core.errors import InvalidInput
 
-UNIT_SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 INTERVAL = re.compile(
     r"(?:every\s+)?(\d{1,6})?\s*"
     r"(s|sec|seconds?|m|min|minutes?|h|hours?|d|days?|w|weeks?|hourly|daily|weekly)"
@@ -24,7 +23,6 @@ CRON_FIELDS: tuple[tuple[int, int, list[str]], ...] = (
     (1, 12, MONTHS),
     (0, 7, WEEKDAYS),
 )
-HINT = 'give an interval like "30m", "6h" or "1d", or a cron line like "0 9 * * mon-fri"'
 CRON_HINT = 'give minute, hour, day, month and weekday, like "0 9 * * mon-fri"'
 
 
@@ -69,6 +67,7 @@ class Schedule:
     @cached_property
     def interval_s(self) -> float:
         """The seconds between two times; of a cron line the fewest between some of its times."""
+        unit_seconds = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
         if self.is_cron:
             times = [self._find_next_time(0.0)]
             for _ in range(12):
@@ -76,7 +75,7 @@ class Schedule:
             return min(later - earlier for earlier, later in pairwise(times))
         match = INTERVAL.fullmatch(self.text)
         assert match is not None
-        return int(match[1] or 1) * UNIT_SECONDS[match[2][0]]
+        return int(match[1] or 1) * unit_seconds[match[2][0]]
 
     def compute_next(self, now: float, jitter: float) -> float:
         """Return the next time, in seconds since the epoch.
@@ -113,17 +112,18 @@ class Schedule:
 
 def parse_schedule(text: str, zone: tzinfo, min_interval_s: float) -> Schedule:
     """Return the schedule of a text. Raises InvalidInput."""
+    hint = 'give an interval like "30m", "6h" or "1d", or a cron line like "0 9 * * mon-fri"'
     max_interval_s = 366 * 86_400.0  # a watch of decades is a slip
     schedule = Schedule(" ".join(text.lower().split()), zone)
     if not schedule.is_cron and not INTERVAL.fullmatch(schedule.text):
-        raise InvalidInput(f"every: {text!r} is neither an interval nor a cron line", hint=HINT)
+        raise InvalidInput(f"every: {text!r} is neither an interval nor a cron line", hint=hint)
     if schedule.interval_s < min_interval_s:
         raise InvalidInput(
             f"every: {text!r} is shorter than {min_interval_s:g} seconds, the setting watches.min_interval_s",
             hint="give a longer interval",
         )
     if not schedule.is_cron and schedule.interval_s > max_interval_s:
-        raise InvalidInput(f"every: {text!r} is longer than a year", hint=HINT)
+        raise InvalidInput(f"every: {text!r} is longer than a year", hint=hint)
     return schedule
 
 

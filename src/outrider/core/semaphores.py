@@ -24,7 +24,6 @@ SEMAPHORE_TABLE_SQL = """
         PRIMARY KEY (name, number)
     )
 """
-DELETE_OLD_PERMITS_SQL = "DELETE FROM rate_places_1 WHERE until < extract(epoch FROM clock_timestamp()) - :old"
 # New permits count as just used, or they would be deleted before their first use.
 INSERT_PERMITS_SQL = """
     INSERT INTO rate_places_1 SELECT :name, number, '', extract(epoch FROM clock_timestamp())
@@ -108,11 +107,12 @@ class SharedSemaphores:
 
     async def _execute_statement(self, database: Database, statement: str, parameters: dict[str, Any]) -> int | None:
         def run_statement(connection: Connection) -> int | None:
+            delete_sql = "DELETE FROM rate_places_1 WHERE until < extract(epoch FROM clock_timestamp()) - :old"
             if not self._is_table_ready:
                 lock_id = 0x6F757370  # any number, the same in every process; its holder creates the table
                 connection.execute(text(f"SELECT pg_advisory_xact_lock({lock_id})"))
                 connection.execute(text(SEMAPHORE_TABLE_SQL))
-                connection.execute(text(DELETE_OLD_PERMITS_SQL), {"old": 3_600.0})  # seconds
+                connection.execute(text(delete_sql), {"old": 3_600.0})  # seconds
             used = {name: value for name, value in parameters.items() if f":{name}" in statement}
             result = connection.execute(text(statement), used)
             return result.scalar() if result.returns_rows else None

@@ -16,8 +16,6 @@ from outrider.flows.repair import compare_files
 from outrider.flows.run import RunPicture
 from outrider.flows.tables import flow_run_pictures, flow_run_steps, flow_runs, flow_schedules
 
-MAX_RUNS = 50
-
 
 @dataclass(frozen=True)
 class FlowSummary:
@@ -78,9 +76,10 @@ class FlowHistory:
 
     async def list_runs(self, flow: str) -> list[StoredRun]:
         """Return the last runs of a flow, newest first. Raises Unavailable."""
+        max_runs = 50
         query = flow_runs.select().where(flow_runs.c.flow == flow).order_by(flow_runs.c.started_at.desc())
         async with self._database.read() as connection:
-            rows = (await connection.execute(query.limit(MAX_RUNS))).mappings().all()
+            rows = (await connection.execute(query.limit(max_runs))).mappings().all()
         return [parse_run(row, self._database.now()) for row in rows]
 
     async def load_run(self, run_id: str) -> tuple[StoredRun, list[StepRecord]]:

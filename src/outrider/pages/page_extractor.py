@@ -53,7 +53,7 @@ class PageExtractor:
         mime = detect_mime_type(response.content_type, response.body, response.url)
         reader = find_reader(mime, response.url, size)
         fragment = fragment if reader.has_fragments else UrlFragment()
-        source = self._build_input(response.body, response.url, mime, response.charset, main=main)
+        source = ReaderInput(response.body, response.url, mime, response.charset, main, read_nested=read_nested)
         seconds_left = anyio.current_effective_deadline() - anyio.current_time()
         report_s = max(seconds_left * report_share, min(min_report_s, seconds_left * max_report_share))
         with anyio.move_on_after(seconds_left - report_s):
@@ -82,10 +82,7 @@ class PageExtractor:
         """Return the page with the document of the HTML that a browser has rendered."""
         body = html.encode("utf-8", "replace")[: self._settings.max_bytes]
         reader: DocumentReader = find_reader("text/html")
-        source = self._build_input(body, page.url, "text/html", "utf-8", main=main)
+        source = ReaderInput(body, page.url, "text/html", "utf-8", main, read_nested=read_nested)
         document, decoded_html = await self._runner.read_document(reader, source)
         document = replace(document, metadata=document.metadata | {RENDERED_KEY: True})
         return replace(page, document=document, html=decoded_html)
-
-    def _build_input(self, body: bytes, url: str, mime: str, charset: str | None, *, main: bool) -> ReaderInput:
-        return ReaderInput(body, url, mime, charset, main, read_nested=read_nested)

@@ -367,8 +367,7 @@ class Pages:
 
     @cached_property
     def _fetcher(self) -> "PageFetcher":
-        from outrider.pages.fetching.fetch import PageFetcher
-        from outrider.pages.fetching.politeness import Politeness
+        from outrider.pages.fetching.fetch import PageFetcher, Politeness
 
         settings = self._settings
         politeness = Politeness(settings.per_host_rate, settings.per_host_concurrency, self._database)

@@ -33,9 +33,9 @@ class HealthLedger:
 
     async def load(self) -> Mapping[str, ProviderHealth]:
         """Adopt what other processes have learned, and return all records by access."""
-        if (database := self._get_active_database()) is not None:
+        if self._database is not None and self._clock() >= self._suspended_until:
             try:
-                async with database.read() as connection:
+                async with self._database.read() as connection:
                     rows = (await connection.execute(select(health))).mappings().all()
             except OutriderError as error:
                 self._suspend_database(error)
@@ -49,7 +49,7 @@ class HealthLedger:
     async def update(self, access: str, change: Callable[[ProviderHealth], ProviderHealth]) -> None:
         """Apply a change to the newest record, within one transaction."""
         changed: ProviderHealth | None = None
-        if (database := self._get_active_database()) is not None:
+        if (database := self._database) is not None and self._clock() >= self._suspended_until:
             try:
                 own = self.get(access)
                 async with database.write() as connection:
@@ -63,9 +63,6 @@ class HealthLedger:
             except OutriderError as error:
                 self._suspend_database(error)
         self._records[access] = changed if changed is not None else change(self.get(access))
-
-    def _get_active_database(self) -> Database | None:
-        return self._database if self._clock() >= self._suspended_until else None
 
     def _suspend_database(self, error: OutriderError) -> None:
         retry_delay_s = 60.0

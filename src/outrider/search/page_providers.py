@@ -10,7 +10,6 @@ from outrider.search.provider import CallRate, EngineResults, ProviderAccess, Qu
 from outrider.search.result_page import SearchEngine, parse_result_page
 
 PAGE_SUFFIX = "_page"  # of the provider's name, after that of the engine
-BROWSER_REMEDY = "run `outrider browser install`, or set a key for another provider"
 
 
 @lru_cache(maxsize=1)
@@ -31,10 +30,11 @@ def resolve_engines(names: Sequence[str], setting: str) -> list[SearchEngine]:
 
 def build_page_provider(engine: SearchEngine) -> SearchProvider:
     """Return the provider that reads an engine's result page, used if result pages are wanted or it is named."""
+    browser_remedy = "run `outrider browser install`, or set a key for another provider"
 
     async def search_page(query: Query, access: ProviderAccess, services: SearchServices) -> EngineResults:
         if services.browser is None:
-            raise build_failure("not_configured", "no browser is available", hint=BROWSER_REMEDY)
+            raise build_failure("not_configured", "no browser is available", hint=browser_remedy)
         page = await services.browser.open_page(engine.build_url(query, access.endpoint))
         return EngineResults(parse_result_page(engine, page, query), engine.name)
 
@@ -44,7 +44,7 @@ def build_page_provider(engine: SearchEngine) -> SearchProvider:
     return SearchProvider(
         name=engine.name + PAGE_SUFFIX,
         title=f"{engine.title}'s result page",
-        remedy=BROWSER_REMEDY,
+        remedy=browser_remedy,
         endpoint=engine.base_url,
         keyless_rank=7,
         features=engine.features,

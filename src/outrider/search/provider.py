@@ -5,7 +5,7 @@ entry-point group `outrider.search_providers`.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Literal, Protocol
 
@@ -212,10 +212,6 @@ class ProviderAccess:
     @property
     def today(self) -> date:
         return datetime.fromtimestamp(self.now, UTC).date()
-
-    def with_time(self, now: float) -> "ProviderAccess":
-        """Return the same access at another time."""
-        return replace(self, now=now)
 
 
 @dataclass(frozen=True)

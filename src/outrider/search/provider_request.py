@@ -84,7 +84,8 @@ async def query_provider(
         raise build_failure("sunset", f"{provider.title} ended on {provider.sunset_date}", hint=provider.remedy)
     adapted, notes = adapt_query(provider, access, query)
     try:
-        fetched = await _fetch_page(provider, access, adapted, http, services)
+        fetch = _fetch_own_pages if provider.has_own_pages else _fetch_results
+        fetched = await fetch(provider, access, adapted, http, services)
     except OutriderError as error:
         raise _sanitize_error(error, provider, access) from None
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError):
@@ -188,13 +189,11 @@ def _paginate_query(provider: SearchProvider, access: ProviderAccess, query: Que
     return adapted, f"{provider.title} gives at most {max_count} results a page" if query.count > max_count else ""
 
 
-async def _fetch_page(
+async def _fetch_own_pages(
     provider: SearchProvider, access: ProviderAccess, query: Query, http: HttpClient, services: SearchServices
 ) -> FetchedItems:
-    """Return the items of a page; one that the provider cuts otherwise is cut from all of its pages so far."""
+    """Return the items of a page of ours, cut from all pages of the provider so far."""
     max_own_pages = 5
-    if not provider.has_own_pages:
-        return await _fetch_results(provider, access, query, http, services)
     found: dict[str, dict[str, Any]] = {}
     notes: tuple[str, ...] = ()
     for number in range(1, max_own_pages + 1):

@@ -212,7 +212,7 @@ class Search:
 
     async def _query_provider(self, query: Query, candidate: Candidate) -> ProviderAnswer:
         """Query one provider within its rate and time limits. Raises one of the codes of `search.failures`."""
-        provider, access = candidate.provider, candidate.access.with_time(self._clock())
+        provider, access = candidate.provider, replace(candidate.access, now=self._clock())
         if not await self._rate_limiter.acquire(
             f"search {access.id}", access.rate.calls, access.rate.seconds, max_wait_s=access.timeout
         ):

@@ -26,7 +26,6 @@ from mcp_types import (
 from outrider.core.context import Call
 from outrider.serve.elicitation import can_return_questions
 
-ROOTS_REQUEST = "roots"
 RootsReceiver = Callable[[Call, Sequence[Path]], Awaitable[None]]
 
 
@@ -45,7 +44,8 @@ class HostRoots:
         self, context: ServerRequestContext, call: Call, params: CallToolRequestParams
     ) -> InputRequiredResult | None:
         """Learn the roots of the call's session if they are unknown; return the question if it must be the result."""
-        listed = (params.input_responses or {}).get(ROOTS_REQUEST)
+        roots_request = "roots"
+        listed = (params.input_responses or {}).get(roots_request)
         if isinstance(listed, ListRootsResult):
             await self._record(call, listed)
             return None
@@ -57,7 +57,7 @@ class HostRoots:
             return None
         # A repeated call brings answers to other questions, which it would lose if it had to be repeated once more.
         is_first = params.request_state is None and not params.input_responses
-        return InputRequiredResult(input_requests={ROOTS_REQUEST: ListRootsRequest()}) if is_first else None
+        return InputRequiredResult(input_requests={roots_request: ListRootsRequest()}) if is_first else None
 
     async def forget_roots(self, _: ServerRequestContext, __: NotificationParams | None) -> None:
         """Ask again at the next call, because the host has changed its roots."""

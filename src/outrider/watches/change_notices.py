@@ -33,20 +33,15 @@ def build_notice(name: str, watch: Watch, change: Change) -> Notice:
         subject=subject[:max_subject_chars].replace("\0", ""),
         url=change.url or watch.target.url,
         text=change.difference,
-        event=_build_event(watch, change),
-    )
-
-
-def _build_event(watch: Watch, change: Change) -> dict[str, Any]:
-    """Return the body of a webhook's request."""
-    return {
-        "type": f"watch.{change.kind}",
-        "timestamp": datetime.fromtimestamp(change.at, UTC).isoformat(timespec="seconds"),
-        "data": {
-            "watch": {"id": watch.id, "name": watch.name, "kind": watch.target.kind, "target": watch.target.label},
-            "number": change.number,
-            "url": change.url,
-            "summary": change.summary,
-            "difference": change.difference,
+        event={
+            "type": f"watch.{change.kind}",
+            "timestamp": datetime.fromtimestamp(change.at, UTC).isoformat(timespec="seconds"),
+            "data": {
+                "watch": {"id": watch.id, "name": watch.name, "kind": watch.target.kind, "target": watch.target.label},
+                "number": change.number,
+                "url": change.url,
+                "summary": change.summary,
+                "difference": change.difference,
+            },
         },
-    }
+    )

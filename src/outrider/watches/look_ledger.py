@@ -15,8 +15,6 @@ from outrider.watches.tables import watch_changes, watch_notices, watches
 from outrider.watches.watch import Change, ClaimedWatch, Reading, Watch
 from outrider.watches.watch_rows import build_snapshot, parse_watch, read_snapshot
 
-LOOK_LEASE_S = 240.0  # for which a watch belongs to the process that looks at it
-
 
 @dataclass(frozen=True)
 class LookOutcome:
@@ -91,10 +89,11 @@ class LookLedger:
 
     async def _take_lease(self, seen: Any) -> ClaimedWatch | None:
         """Take the lease from the holder that was seen; None if another process was faster, or has looked since."""
+        look_lease_s = 240.0  # for which a watch belongs to the process that looks at it
         mine = (
             watches.update()
             .where(watches.c.id == seen.id, watches.c.holder == seen.holder, watches.c.looks == seen.looks)
-            .values(holder=self._holder, held_until=self._clock() + LOOK_LEASE_S)
+            .values(holder=self._holder, held_until=self._clock() + look_lease_s)
             .returning(*watches.c)
         )
         async with self._database.write() as connection:

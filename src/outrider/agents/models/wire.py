@@ -35,8 +35,9 @@ def import_libraries(api: ApiFormat) -> None:
         importlib.import_module(name)
 
 
-def _build_openai_provider(access: ModelAccess, client: Any) -> Any:
+def _build_openai_model(access: ModelAccess, client: Any) -> Model:
     from openai import AsyncOpenAI
+    from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
     from pydantic_ai.providers.openai import OpenAIProvider
     from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
@@ -49,22 +50,12 @@ def _build_openai_provider(access: ModelAccess, client: Any) -> Any:
         http_client=client,
         max_retries=0,
     )
-
     if access.provider == "openai":
-        return OpenAIProvider(openai_client=openai_client)
-    return OpenAICompatibleProvider(access.provider, openai_client=openai_client)
-
-
-def _build_chat_model(access: ModelAccess, client: Any) -> Model:
-    from pydantic_ai.models.openai import OpenAIChatModel
-
-    return OpenAIChatModel(access.model, provider=_build_openai_provider(access, client))
-
-
-def _build_responses_model(access: ModelAccess, client: Any) -> Model:
-    from pydantic_ai.models.openai import OpenAIResponsesModel
-
-    return OpenAIResponsesModel(access.model, provider=_build_openai_provider(access, client))
+        provider: Any = OpenAIProvider(openai_client=openai_client)
+    else:
+        provider = OpenAICompatibleProvider(access.provider, openai_client=openai_client)
+    model_type = OpenAIResponsesModel if access.api == "responses" else OpenAIChatModel
+    return model_type(access.model, provider=provider)
 
 
 def _build_anthropic_model(access: ModelAccess, client: Any) -> Model:
@@ -98,8 +89,8 @@ def _build_google_model(access: ModelAccess, client: Any) -> Model:
 
 
 MODEL_BUILDERS: dict[ApiFormat, Callable[[ModelAccess, Any], Model]] = {
-    "chat": _build_chat_model,
-    "responses": _build_responses_model,
+    "chat": _build_openai_model,
+    "responses": _build_openai_model,
     "anthropic": _build_anthropic_model,
     "google": _build_google_model,
 }

@@ -14,10 +14,7 @@ from pydantic_ai.messages import BinaryContent, ModelMessage, ModelRequest, Tool
 from outrider.agents.models.access import ModelAccess
 
 MAX_PICTURES = 10  # in one request; when there are more, the oldest are dropped
-DROPPED_PICTURES = 5  # are dropped together, so that requests share their beginning, which providers cache, for a while
 PICTURE_TOKENS = 1_600  # about the most that providers count for a picture of usual size
-DROPPED_NOTE = "[an older picture was here: removed to save space; call the tool again if needed]"
-BLIND_NOTE = "[picture not shown: this model does not see pictures]"
 
 
 def build_result_content(text: str, pictures: Sequence[Mapping[str, str]]) -> Any:
@@ -36,9 +33,11 @@ def get_pictures(part: Any) -> list[BinaryContent]:
 
 def drop_old_pictures(messages: Sequence[ModelMessage], limit: int = MAX_PICTURES) -> list[ModelMessage]:
     """Return the messages with a note instead of the oldest pictures, if there are more than the limit."""
+    # So many are dropped together, so that requests share their beginning, which providers cache, for a while.
+    dropped_pictures = 5
     total = sum(len(get_pictures(part)) for message in messages for part in message.parts)
     excess = total - limit
-    remaining = excess if limit < DROPPED_PICTURES else -(-excess // DROPPED_PICTURES) * DROPPED_PICTURES
+    remaining = excess if limit < dropped_pictures else -(-excess // dropped_pictures) * dropped_pictures
     kept: list[ModelMessage] = []
     for message in messages:
         if remaining > 0 and isinstance(message, ModelRequest):
@@ -54,11 +53,12 @@ def drop_old_pictures(messages: Sequence[ModelMessage], limit: int = MAX_PICTURE
 
 def adapt_pictures(messages: Sequence[ModelMessage], access: ModelAccess) -> list[ModelMessage]:
     """Return the messages as a model takes them."""
+    blind_note = "[picture not shown: this model does not see pictures]"
     if not access.sees_pictures:
         return [
             replace(
                 message,
-                parts=[_take_pictures(part, BLIND_NOTE) if get_pictures(part) else part for part in message.parts],
+                parts=[_take_pictures(part, blind_note) if get_pictures(part) else part for part in message.parts],
             )
             if isinstance(message, ModelRequest)
             else message
@@ -69,10 +69,11 @@ def adapt_pictures(messages: Sequence[ModelMessage], access: ModelAccess) -> lis
 
 def _drop_first(part: Any, count: int) -> Any:
     """Return a part without its first pictures."""
+    dropped_note = "[an older picture was here: removed to save space; call the tool again if needed]"
     pictures = get_pictures(part)[:count]
     if not pictures:
         return part
-    content = [DROPPED_NOTE if any(item is each for each in pictures) else item for item in part.content]
+    content = [dropped_note if any(item is each for each in pictures) else item for item in part.content]
     return replace(part, content="\n".join(content) if all(isinstance(item, str) for item in content) else content)
 
 

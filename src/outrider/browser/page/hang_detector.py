@@ -29,13 +29,11 @@ class HangDetector:
         """Return whether this page was hanging when last probed."""
         return page is not None and page is self._hanging
 
-    async def require_responsive(self, page: BrowserPage) -> BrowserPage:
-        """Return the page if it answers. Raises Unavailable (code `page_hangs`) within seconds if not."""
-        if not await self.detect_hang(page):
-            return page
+    def build_hang_error(self, page: BrowserPage) -> Unavailable:
+        """Build the error of a call on a page that hangs (code `page_hangs`)."""
         cause = "opens one dialog after another" if self._dialogs.is_storm else "seems to run without end"
         message = f"the page at {page.url} does not answer: one of its scripts {cause}"
-        raise Unavailable(message, code="page_hangs", hint=REOPEN_HINT, details={"url": page.url})
+        return Unavailable(message, code="page_hangs", hint=REOPEN_HINT, details={"url": page.url})
 
     async def detect_hang(self, page: BrowserPage) -> bool:
         """Probe a page and return whether it hangs; an open dialog does not count as a hang."""

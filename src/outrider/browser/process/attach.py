@@ -20,7 +20,6 @@ from outrider.core.egress import EgressGuard
 from outrider.core.errors import NotConfigured, Unavailable
 from outrider.core.http import HttpClient
 
-CLOSE_TIMEOUT_S = 3.0
 USER_DATA_FOLDERS = {
     "linux": ("~/.config/google-chrome", "~/.config/chromium", "~/.config/microsoft-edge"),
     "darwin": (
@@ -83,9 +82,10 @@ class AttachedBrowser:
 
     async def aclose(self) -> None:
         """Close the tabs that were opened here and disconnect; the browser stays open."""
+        close_timeout_s = 3.0
         if self.connection.lost is None:
             # Contexts of its own end with the connection, tabs beside the user's do not.
-            closing = [asyncio.wait_for(context.aclose(), CLOSE_TIMEOUT_S) for context in self._own_contexts]
+            closing = [asyncio.wait_for(context.aclose(), close_timeout_s) for context in self._own_contexts]
             await asyncio.gather(*closing, return_exceptions=True)
         await self.connection.aclose()
         self._folder.cleanup()

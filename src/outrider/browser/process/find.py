@@ -23,8 +23,6 @@ MAC_PATHS = (
     "Chromium.app/Contents/MacOS/Chromium",
     "Microsoft Edge.app/Contents/MacOS/Microsoft Edge",
 )
-# The folders of Playwright's downloads (https://playwright.dev/docs/browsers) and the programs in them.
-PLAYWRIGHT_FOLDERS = {"linux": "~/.cache/ms-playwright", "darwin": "~/Library/Caches/ms-playwright"}
 
 
 @dataclass(frozen=True)
@@ -98,6 +96,8 @@ def _iter_installed(environ: Mapping[str, str]) -> Iterator[Path]:
 
 def _iter_downloaded(environ: Mapping[str, str]) -> Iterator[Path]:
     """Yield Playwright's builds, newest first."""
+    # The folders of Playwright's downloads (https://playwright.dev/docs/browsers) and the programs in them.
+    playwright_folders = {"linux": "~/.cache/ms-playwright", "darwin": "~/Library/Caches/ms-playwright"}
     playwright_builds = (
         "chrome-linux*/chrome",
         "chrome-mac*/*.app/Contents/MacOS/*",
@@ -105,7 +105,7 @@ def _iter_downloaded(environ: Mapping[str, str]) -> Iterator[Path]:
         "chrome-*/headless_shell",
         "chrome-headless-shell-*/chrome-headless-shell*",
     )
-    default = PLAYWRIGHT_FOLDERS.get(sys.platform) or f"{environ.get('LOCALAPPDATA', '~')}/ms-playwright"
+    default = playwright_folders.get(sys.platform) or f"{environ.get('LOCALAPPDATA', '~')}/ms-playwright"
     folder = Path(environ.get("PLAYWRIGHT_BROWSERS_PATH") or default).expanduser()
 
     def rank_revision(build: Path) -> tuple[bool, int]:

@@ -5,12 +5,13 @@ page's own (`MAIN_WORLD`) or an isolated one: the same document with other globa
 """
 
 import asyncio
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from outrider.browser.protocol.cdp import COMMAND_TIMEOUT_S, ContextGone, TargetChannel
-from outrider.browser.protocol.values import Handle, parse_handle, parse_value, to_call_argument
+from outrider.browser.protocol.values import Handle, require_result, to_call_argument
 from outrider.core.errors import NotFound
 
 MAIN_WORLD = ""
@@ -62,7 +63,10 @@ class Frame:
             ContextGone: The document was replaced while it ran.
             PageGone, BrowserGone, CommandTimeout: See `CdpConnection.send`.
         """
-        return parse_value(await self._call_function(world, function, args, by_value=True, seconds=timeout))
+        special_numbers = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf, "-0": -0.0}
+        result = await self._call_function(world, function, args, by_value=True, seconds=timeout)
+        special = result.get("unserializableValue")
+        return result.get("value") if special is None else special_numbers.get(special, special)
 
     async def evaluate_handle(
         self,
@@ -76,9 +80,9 @@ class Frame:
 
         It lasts as long as the document, or until its `group` is released (Runtime.releaseObjectGroup).
         """
-        return parse_handle(
-            await self._call_function(world, function, args, by_value=False, seconds=timeout, group=group)
-        )
+        result = await self._call_function(world, function, args, by_value=False, seconds=timeout, group=group)
+        kind = result.get("subtype") or result.get("type", "undefined")
+        return Handle(result.get("objectId", ""), kind, result.get("value"))
 
     async def _call_function(
         self, world: str, function: str, args: tuple[object, ...], *, by_value: bool, seconds: float, group: str = ""
@@ -94,7 +98,7 @@ class Frame:
         for is_last_attempt in (False, True):
             params["executionContextId"] = context = await self.ensure_context(world, timeout=seconds)
             try:
-                return await self.channel.send("Runtime.callFunctionOn", params, timeout=seconds)
+                return require_result(await self.channel.send("Runtime.callFunctionOn", params, timeout=seconds))
             except ContextGone as error:
                 if self.worlds.get(world) == context:
                     del self.worlds[world]

@@ -124,7 +124,7 @@ class BrowserPage:
     async def is_responsive(self, seconds: float) -> bool:
         """Return whether the page still runs scripts; False while one of its own blocks the event loop."""
         try:
-            await self.send("Runtime.evaluate", {"expression": "1", "returnByValue": True}, timeout=seconds)
+            await self.channel.send("Runtime.evaluate", {"expression": "1", "returnByValue": True}, timeout=seconds)
         except CommandTimeout:
             return False
         except (OutriderError, ProtocolError):
@@ -217,7 +217,7 @@ class BrowserPage:
         else:
             events = [(down if kind == "down" else up) | {"clickCount": count}]
         # All at once: the browser keeps their order, and only one round trip is waited for.
-        sent = [self.send("Input.dispatchMouseEvent", event, timeout=INPUT_TIMEOUT_S) for event in events]
+        sent = [self.channel.send("Input.dispatchMouseEvent", event, timeout=INPUT_TIMEOUT_S) for event in events]
         await asyncio.gather(*sent)
 
     async def dispatch_key(self, chord: str, kind: KeyAction = "press") -> None:
@@ -246,12 +246,12 @@ class BrowserPage:
                 events.append(key.build_event("up", modifiers))
         # Keys that stay down hold for the mouse and for later keys as well.
         self._held_modifiers = modifiers
-        sent = [self.send("Input.dispatchKeyEvent", event, timeout=INPUT_TIMEOUT_S) for event in events]
+        sent = [self.channel.send("Input.dispatchKeyEvent", event, timeout=INPUT_TIMEOUT_S) for event in events]
         await asyncio.gather(*sent)
 
     async def insert_text(self, text: str) -> None:
         """Type a text into the focused element as one input event, like an input method."""
-        await self.send("Input.insertText", {"text": text}, timeout=INPUT_TIMEOUT_S)
+        await self.channel.send("Input.insertText", {"text": text}, timeout=INPUT_TIMEOUT_S)
 
     async def measure_offset(self, frame: Frame) -> tuple[float, float]:
         """Return the position of a frame's origin in the page's viewport, in CSS pixels."""

@@ -46,22 +46,8 @@ def to_call_argument(value: object) -> dict[str, Any]:
     return {"value": value}
 
 
-def parse_value(answer: dict[str, Any]) -> Any:
-    """Return the value in a `Runtime.callFunctionOn` answer; undefined is None. Raises ScriptError."""
-    special_numbers = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf, "-0": -0.0}
-    result = _require_result(answer)
-    special = result.get("unserializableValue")
-    return result.get("value") if special is None else special_numbers.get(special, special)
-
-
-def parse_handle(answer: dict[str, Any]) -> Handle:
-    """Return the object in a `Runtime.callFunctionOn` answer as a handle. Raises ScriptError."""
-    result = _require_result(answer)
-    kind = result.get("subtype") or result.get("type", "undefined")
-    return Handle(result.get("objectId", ""), kind, result.get("value"))
-
-
-def _require_result(answer: dict[str, Any]) -> dict[str, Any]:
+def require_result(answer: dict[str, Any]) -> dict[str, Any]:
+    """Return the `RemoteObject` in a `Runtime.callFunctionOn` answer. Raises ScriptError."""
     details = answer.get("exceptionDetails")
     if details is None:
         return answer.get("result", {})

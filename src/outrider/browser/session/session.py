@@ -204,7 +204,10 @@ class Session:
         """
         async with self._call_lock.hold(gated=gated):
             with self._track_use():
-                yield await self._hang_detector.require_responsive(await self._require_page())
+                page = await self._require_page()
+                if await self._hang_detector.detect_hang(page):
+                    raise self._hang_detector.build_hang_error(page)
+                yield page
                 await self._record_step()
 
     async def goto(self, url: str, *, gated: bool = True) -> NavigationResult:

@@ -8,11 +8,10 @@ from typing import Any
 from outrider.cli.hosts.catalogue import Host
 from outrider.core.installation import Installation
 
-GOOSE_TIMEOUT_S = 300
-
 
 def build_entry(host: Host, command: list[str]) -> dict[str, Any]:
     """Return the fields with which a host starts a command."""
+    goose_timeout_s = 300
     program, *arguments = command
     if host.entry == "goose":
         return {
@@ -23,7 +22,7 @@ def build_entry(host: Host, command: list[str]) -> dict[str, Any]:
             "cmd": program,
             "args": arguments,
             "envs": {},
-            "timeout": GOOSE_TIMEOUT_S,
+            "timeout": goose_timeout_s,
         }
     kind = {"type": "stdio"} if host.entry == "typed" else {}
     return {**kind, "command": program, "args": arguments}

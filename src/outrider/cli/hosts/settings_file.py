@@ -57,7 +57,12 @@ def plan_change(host: Host, path: Path, entry: Mapping[str, Any] | None) -> Sett
     editor = EDITORS[host.file_format]
     before = _read_text(path)
     mark, text = ("\ufeff", before[1:]) if before and before.startswith("\ufeff") else ("", before or "")
-    values = _parse(editor, path, text)
+    try:
+        values = editor.parse(text)
+    except BrokenSettings as error:
+        raise InvalidInput(f"{path} is broken: {error}", hint="correct it and repeat; nothing was changed") from None
+    if not isinstance(values, dict):
+        raise InvalidInput(f"{path} is broken: line 1, column 1: not an object of settings", hint="nothing was changed")
     try:
         after = _edit(host, text, values, entry)
     except CannotKeep as error:
@@ -108,16 +113,6 @@ def _compare(editor: Editor, text: str, values: dict[str, Any], key: str, server
         raise CannotKeep("other settings would change")
     if found and (found.get(key) or {}) != servers:
         raise CannotKeep(f"its {key} are written in a way that cannot be changed safely")
-
-
-def _parse(editor: Editor, path: Path, text: str) -> dict[str, Any]:
-    try:
-        values = editor.parse(text)
-    except BrokenSettings as error:
-        raise InvalidInput(f"{path} is broken: {error}", hint="correct it and repeat; nothing was changed") from None
-    if not isinstance(values, dict):
-        raise InvalidInput(f"{path} is broken: line 1, column 1: not an object of settings", hint="nothing was changed")
-    return values
 
 
 def _read_text(path: Path) -> str | None:

@@ -137,7 +137,16 @@ class StoreCodes:
         ids = np.array([chunk.encode() for chunk in chunks], f"S{ID_BYTES}")
         self.segments.append(self._write_segment(self.last_transaction, last, encode_signs(vectors), keys, ids))
         while len(self.segments) > 1 and self.segments[-2].rows < 2 * self.segments[-1].rows:
-            self._merge_last()
+            pair = self.segments[-2:]
+            # Deleted chunks are left out.
+            codes = np.concatenate([segment.codes[:, segment.alive] for segment in pair], axis=1)
+            keys = np.concatenate([segment.keys[segment.alive] for segment in pair])
+            ids = np.concatenate([segment.chunks[segment.alive] for segment in pair])
+            self.segments[-2:] = [self._write_segment(pair[0].first, pair[1].last, codes, keys, ids)]
+            for segment in pair:
+                # Windows keeps files that another process has mapped; they are ignored, as longer ones exist.
+                with suppress(OSError):
+                    segment.path.unlink()
 
     def find_nearest(self, query: np.ndarray, count: int, within: Collection[str] | None) -> list[CodeMatch]:
         """Return the nearest `count` rows of each segment to a query vector (d), unordered."""
@@ -155,19 +164,6 @@ class StoreCodes:
         """Delete all codes."""
         self.segments = []
         shutil.rmtree(self._folder, ignore_errors=True)
-
-    def _merge_last(self) -> None:
-        """Merge the last two segments, without deleted chunks."""
-        pair = self.segments[-2:]
-        codes = np.concatenate([segment.codes[:, segment.alive] for segment in pair], axis=1)
-        keys = np.concatenate([segment.keys[segment.alive] for segment in pair])
-        chunks = np.concatenate([segment.chunks[segment.alive] for segment in pair])
-        self.segments[-2:] = [self._write_segment(pair[0].first, pair[1].last, codes, keys, chunks)]
-        for segment in pair:
-            with suppress(
-                OSError
-            ):  # Windows keeps files that another process has mapped; they are ignored, as longer ones exist
-                segment.path.unlink()
 
     def _write_segment(
         self, first: int, last: int, codes: np.ndarray, keys: np.ndarray, chunks: np.ndarray

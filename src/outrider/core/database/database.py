@@ -175,7 +175,9 @@ class Database:
                 try:
                     # Nothing may be awaited between taking a connection and the block that gives it back.
                     async with (
-                        release_connection(ready) if ready else (await self._ensure_engine()).connect() as connection
+                        release_connection(ready)
+                        if ready
+                        else (self._engine or await self._ensure_engine()).connect() as connection
                     ):
                         await connection.execution_options(outrider_write=write)
                         async with connection.begin():

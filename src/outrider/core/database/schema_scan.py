@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 LEAF_PAGE_TYPE = 0x0D
-SCHEMA_COLUMNS = 5  # type, name, tbl_name, rootpage, sql
 DEFINED_TYPES = frozenset({"table", "index"})
 
 
@@ -56,16 +55,17 @@ def _iter_definitions(content: mmap.mmap, page_size: int) -> Generator[Definitio
 
 def _parse_cell(page: bytes, at: int) -> Definition | None:
     """Return the definition in a cell of a leaf page; None if it is a row of another table."""
+    schema_columns = 5  # type, name, tbl_name, rootpage, sql
     _, at = _parse_varint(page, at)  # bytes of the row
     _, at = _parse_varint(page, at)  # rowid
     header_start = at
     header_size, at = _parse_varint(page, at)
     types: list[int] = []
-    while at < header_start + header_size and len(types) <= SCHEMA_COLUMNS:
+    while at < header_start + header_size and len(types) <= schema_columns:
         kind, at = _parse_varint(page, at)
         types.append(kind)
     integer_types, first_text_type = range(1, 5), 13
-    if len(types) != SCHEMA_COLUMNS or types[3] not in integer_types:
+    if len(types) != schema_columns or types[3] not in integer_types:
         return None
     if any(kind < first_text_type or kind % 2 == 0 for kind in types[:3]):
         return None

@@ -4,8 +4,6 @@ import sqlite3
 
 from outrider.core.errors import Unavailable
 
-SAFE_ELSEWHERE = "searching, reading and the browser work without it"
-
 
 class DatabaseDamaged(Unavailable):
     """A file whose pages contradict one another; only a repair helps."""
@@ -25,9 +23,10 @@ def explain_sqlite_error(place: str, error: Exception, reason: str) -> Unavailab
         error: SQLAlchemy's, the driver's or the system's.
         reason: Its message in one line.
     """
+    safe_elsewhere = "searching, reading and the browser work without it"
     code = get_result_code(error)
     if code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
-        hint = f"have the operator run `outrider db check`, then `outrider db repair`; {SAFE_ELSEWHERE}"
+        hint = f"have the operator run `outrider db check`, then `outrider db repair`; {safe_elsewhere}"
         return DatabaseDamaged(f"the database {place} is damaged: {reason}", code="database_damaged", hint=hint)
     message = f"the database {place} cannot be used: {reason}"
     if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:

@@ -13,7 +13,6 @@ SIZE_SQL = {
     "sqlite": "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()",
     "postgresql": "SELECT pg_database_size(current_database())",
 }
-VERSION_SQL = {"sqlite": "SELECT sqlite_version()", "postgresql": "SHOW server_version"}
 
 
 @dataclass(frozen=True)
@@ -49,11 +48,12 @@ async def read_database_status(database: Database) -> DatabaseStatus:
     dialect = database.dialect
 
     def query_status(connection: Connection) -> tuple[str | None, str, int, int | None, int | None]:
+        version_sql = {"sqlite": "SELECT sqlite_version()", "postgresql": "SHOW server_version"}
         connections_sql = """
             SELECT (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'),
             current_setting('max_connections')::int
         """
-        version = str(connection.exec_driver_sql(VERSION_SQL[dialect]).scalar_one())
+        version = str(connection.exec_driver_sql(version_sql[dialect]).scalar_one())
         size = int(connection.exec_driver_sql(SIZE_SQL[dialect]).scalar_one())
         in_use, maximum = connection.exec_driver_sql(connections_sql).one() if database.is_shared else (None, None)
         return read_revision(connection), version, size, in_use, maximum

@@ -37,13 +37,9 @@ class _AddressBlock:
 
 def parse_address(text: str) -> IpAddress:
     """Parse an address without its zone, a mapped IPv4 address as IPv4. Raises ValueError."""
-    return unmap_address(ip_address(text.partition("%")[0]))
-
-
-def unmap_address(address: IpAddress) -> IpAddress:
-    """Return the IPv4 address of a mapped IPv6 one (the kernel dials the same), any other unchanged."""
+    address = ip_address(text.partition("%")[0])
     mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
-    return mapped or address
+    return mapped or address  # the kernel dials the same
 
 
 @lru_cache(maxsize=4096)

@@ -1,8 +1,8 @@
 """Exchange one HTTP request and response within limits, with errors that hold no secrets."""
 
 import re
-from collections.abc import AsyncGenerator, Generator, Mapping
-from contextlib import aclosing, asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from json import dumps
 from typing import Any
@@ -20,44 +20,38 @@ MAX_HEADERS = 200
 HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110 section 5.6.2
 HEADER_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 # Error types of the wire with their codes, messages and hints.
-WIRE_ERRORS: tuple[tuple[type[Exception], str, str, str], ...] = (
-    (
-        ReadLimitExceeded,
+WIRE_ERRORS: dict[type[Exception], tuple[str, str, str]] = {
+    ReadLimitExceeded: (
         "headers",
         f"{{host}} sent more than {MAX_HEAD_BYTES:,} bytes or {MAX_HEADERS} lines of headers",
         "choose another source: pages of that site cannot be read like this",
     ),
-    (
-        ContentDecodingError,
+    ContentDecodingError: (
         "protocol",
         "{host} sent a body that does not match its Content-Encoding",
         "try the other of http:// and https://, or choose another source",
     ),
-    (
-        httpcore2.ProtocolError,
+    httpcore2.ProtocolError: (
         "protocol",
         "{host} does not follow HTTP, or broke off its answer",
         "try the other of http:// and https://, or choose another source",
     ),
-    (
-        httpcore2.TimeoutException,
+    httpcore2.TimeoutException: (
         "timeout",
         "{host} did not answer in time",
         "try again later, or choose another source",
     ),
-    (
-        httpcore2.NetworkError,
+    httpcore2.NetworkError: (
         "connect",
         "the connection to {host} broke",
         "try again later, or choose another source",
     ),
-    (
-        StaleConnection,
+    StaleConnection: (
         "connect",
         "the connection to {host} broke",
         "try again later, or choose another source",
     ),
-)
+}
 
 
 @dataclass(frozen=True)
@@ -73,24 +67,23 @@ class HttpRequest:
     redirect_urls: tuple[str, ...] = ()
 
 
-def prepare_headers(headers: Mapping[str, str] | None) -> dict[str, str]:
-    """Return the caller's headers in lower case, without those that we set ourselves.
+def encode_request(
+    headers: Mapping[str, str] | None, json: Any, content: bytes | str | None
+) -> tuple[dict[str, str], bytes | None]:
+    """Return the caller's headers without those that we set ourselves, and the encoded body.
 
-    Raises InvalidInput with code `bad_header`, naming the header and not its value.
+    Names are in lower case. Raises InvalidInput with code `bad_header`, naming the header and not its value.
     """
     managed = {"accept-encoding", "connection", "content-length", "host", "te", "transfer-encoding", "upgrade"}
     for name, value in (headers or {}).items():
         if not HEADER_NAME.fullmatch(name) or not HEADER_VALUE.fullmatch(value):
             raise InvalidInput(f"the header {name!r} cannot be sent", code="bad_header", hint="use plain text")
     lower = {name.lower(): value.strip() for name, value in (headers or {}).items()}
-    return {name: value for name, value in lower.items() if name not in managed}
-
-
-def encode_body(json: Any, content: bytes | str | None) -> tuple[bytes | None, dict[str, str]]:
-    """Return the encoded body, and its content headers."""
+    own = {name: value for name, value in lower.items() if name not in managed}
     if json is not None:
-        return dumps(json, separators=(",", ":"), ensure_ascii=False).encode(), {"content-type": "application/json"}
-    return (content.encode() if isinstance(content, str) else content), {}
+        content = dumps(json, separators=(",", ":"), ensure_ascii=False)
+        own = {"content-type": "application/json"} | own
+    return own, content.encode() if isinstance(content, str) else content
 
 
 @asynccontextmanager
@@ -98,7 +91,7 @@ async def send_request(
     pool: httpcore2.AsyncConnectionPool, request: HttpRequest, target: RequestTarget
 ) -> AsyncGenerator[tuple[httpcore2.Response, Headers]]:
     """Send a request, and yield the response with its headers; the body is unread. Raises Unavailable."""
-    with _translate_errors(target.host, request.limits):
+    try:
         try:
             response = await _send_once(pool, request, target)
         except StaleConnection:
@@ -121,6 +114,8 @@ async def send_request(
         finally:
             with anyio.CancelScope(shield=True):
                 await response.aclose()
+    except (BodyTooLarge, *WIRE_ERRORS) as error:
+        raise _explain_error(error, target.host, request.limits) from None
 
 
 async def read_body(response: httpcore2.Response, headers: Headers, request: HttpRequest) -> tuple[bytes, bool]:
@@ -149,25 +144,16 @@ async def read_body(response: httpcore2.Response, headers: Headers, request: Htt
     return bytes(body), False
 
 
-@contextmanager
-def _translate_errors(host: str, limits: RequestLimits) -> Generator[None]:
-    """Raise errors of the wire as ours, which name the host and nothing that was sent."""
-    try:
-        yield
-    except OutriderError:
-        raise
-    except httpcore2.LocalProtocolError:
+def _explain_error(error: Exception, host: str, limits: RequestLimits) -> OutriderError:
+    """Return an error of the wire as ours, which names the host and nothing that was sent."""
+    if isinstance(error, httpcore2.LocalProtocolError):
         hint = "use only plain text in the headers"
-        raise InvalidInput(f"the request to {host} cannot be sent as HTTP", code="bad_header", hint=hint) from None
-    except Exception as error:
-        if isinstance(error, BodyTooLarge) or (isinstance(error, ReadLimitExceeded) and not error.is_head):
-            message = f"the answer of {host} is longer than {limits.max_body_bytes:,} bytes"
-            hint = "look for a smaller copy, or for a part of it"
-            raise Unavailable(message, code="too_large", hint=hint) from None
-        for error_type, code, message, hint in WIRE_ERRORS:
-            if isinstance(error, error_type):
-                raise Unavailable(message.format(host=host), code=code, hint=hint) from None
-        raise
+        return InvalidInput(f"the request to {host} cannot be sent as HTTP", code="bad_header", hint=hint)
+    if isinstance(error, BodyTooLarge) or (isinstance(error, ReadLimitExceeded) and not error.is_head):
+        message = f"the answer of {host} is longer than {limits.max_body_bytes:,} bytes"
+        return Unavailable(message, code="too_large", hint="look for a smaller copy, or for a part of it")
+    code, message, hint = next(row for error_type, row in WIRE_ERRORS.items() if isinstance(error, error_type))
+    return Unavailable(message.format(host=host), code=code, hint=hint)
 
 
 async def _send_once(

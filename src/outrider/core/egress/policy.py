@@ -95,21 +95,18 @@ class EgressRule:
     port: int | None = None
     scope: str = ""
 
-    def matches_host(self, host: str) -> bool:
-        """Return whether the entry is a domain that covers this host name."""
-        return bool(self.name) and (host.endswith(f".{self.name}") or (host == self.name and not self.subdomains_only))
+    def applies_to(self, target: str | IpAddress | None, port: int) -> bool:
+        """Return whether the entry covers this host name or address, on this port."""
+        if self.port not in (None, ANY_PORT, port):
+            return False
+        if isinstance(target, str):
+            is_domain = target == self.name and not self.subdomains_only
+            return bool(self.name) and (is_domain or target.endswith(f".{self.name}"))
+        return target is not None and self.network is not None and target in self.network
 
-    def contains_address(self, address: IpAddress | None) -> bool:
-        """Return whether the entry is a range that contains this address."""
-        return address is not None and self.network is not None and address in self.network
-
-    def allows_port(self, port: int) -> bool:
+    def names_port(self, port: int) -> bool:
         """Return whether the entry names the port, or all ports."""
         return self.port in (ANY_PORT, port)
-
-    def applies_to_port(self, port: int) -> bool:
-        """Return whether the entry concerns requests to the port."""
-        return self.port is None or self.allows_port(port)
 
 
 def parse_rule(text: str) -> EgressRule:
@@ -171,20 +168,20 @@ class EgressPolicy:
 
     def check_name(self, host: str, port: int, *, trusted: bool) -> None:
         """Refuse a host whose name decides, before it is resolved."""
-        denied = next((rule for rule in self._deny if rule.matches_host(host) and rule.applies_to_port(port)), None)
+        denied = next((rule for rule in self._deny if rule.applies_to(host, port)), None)
         if denied:
             raise _build_refusal(f"{host} is on the deny list ({denied.text})", host, "")
-        if trusted or self._find_host_rules(host, port):
+        if trusted or any(rule.applies_to(host, port) for rule in self._allow):
             return
         if _is_subdomain(host, LOCAL_HOST_NAMES):
             raise _build_refusal(f"{host} is a local name", host, _build_allow_entry(host, port, self._ports))
-        if self.settings.only and not any(rule.network and rule.applies_to_port(port) for rule in self._allow):
+        if self.settings.only and not any(rule.network and rule.port in (None, ANY_PORT, port) for rule in self._allow):
             raise _build_refusal(
                 f"{host} is not on the allow list, and nothing else may be reached",
                 host,
                 _build_allow_entry(host, port),
             )
-        if port not in self._ports and not any(rule.network and rule.allows_port(port) for rule in self._allow):
+        if port not in self._ports and not any(rule.network and rule.names_port(port) for rule in self._allow):
             raise _build_port_refusal(host, port)
 
     def check_address(self, host: str, port: int, address: IpAddress, *, trusted: bool) -> None:
@@ -192,17 +189,17 @@ class EgressPolicy:
         classified = classify_address(address)
         inner = find_embedded_ipv4(address) if isinstance(address, IPv6Address) else None
         for rule in self._deny:
-            if rule.applies_to_port(port) and (rule.contains_address(address) or rule.contains_address(inner)):
+            if rule.applies_to(address, port) or rule.applies_to(inner, port):
                 raise _build_refusal(f"{host} is {address}, on the deny list ({rule.text})", host, "")
         if trusted:  # some kinds are forbidden even if the operator configured them
             if classified.kind in {"metadata", "multicast", "broadcast", "unspecified"}:
                 raise _build_refusal(f"{host} is {classified}", host, "")
             return
-        host_rules = self._find_host_rules(host, port)
+        host_rules = [rule for rule in self._allow if rule.applies_to(host, port)]
         address_rules = [
             rule
             for rule in self._allow
-            if rule.contains_address(classified.address) and rule.applies_to_port(port)
+            if rule.applies_to(classified.address, port)
             # A metadata address must be listed itself, not in a range.
             if classified.kind != "metadata" or (rule.network and rule.network.num_addresses == 1)
         ]
@@ -214,7 +211,7 @@ class EgressPolicy:
             )
         if not (classified.is_public or address_rules):
             self._check_private(host, port, classified, host_rules)
-        if port not in self._ports and not any(rule.allows_port(port) for rule in (*host_rules, *address_rules)):
+        if port not in self._ports and not any(rule.names_port(port) for rule in (*host_rules, *address_rules)):
             raise _build_port_refusal(host, port)
 
     def _check_private(
@@ -233,9 +230,6 @@ class EgressPolicy:
                 return
             entry = f"{host_rules[0].text.removesuffix(' public')} private"
         raise _build_refusal(f"{host} is not public: {classified}", host, _build_allow_entry(entry, port, self._ports))
-
-    def _find_host_rules(self, host: str, port: int) -> list[EgressRule]:
-        return [rule for rule in self._allow if rule.matches_host(host) and rule.applies_to_port(port)]
 
 
 def _is_subdomain(host: str, names: Iterable[str]) -> bool:

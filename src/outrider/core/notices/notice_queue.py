@@ -11,7 +11,6 @@ from outrider.core.database.database import Database, to_storable_text
 from outrider.core.notices.notifier import Notice
 from outrider.core.process_holder import build_holder, is_holder_dead
 
-NOTICE_LEASE_S = 120.0  # for which a notice belongs to the process that sends it
 MAX_ATTEMPTS = 14
 # The columns of a notice that was just written; its table has them beside its key.
 WAITING: Mapping[str, Any] = {
@@ -63,22 +62,24 @@ class NoticeQueue:
 
     async def claim_due(self, count: int) -> list[ClaimedNotice]:
         """Claim up to `count` notices that are due."""
+        notice_lease_s = 120.0  # for which a notice belongs to the process that sends it
         now, columns = self._clock(), self._table.c
         due = select(self._table).where(columns.state == "waiting", columns.next_at <= now).order_by(columns.next_at)
         async with self._database.read() as connection:
             rows = (await connection.execute(due.limit(10 * count))).mappings().all()
         free = [row for row in rows if row["held_until"] <= now or is_holder_dead(row["holder"])]
-        return [notice for row in free[:count] if (notice := await self._take_lease(row))]
-
-    async def _take_lease(self, row: Any) -> ClaimedNotice | None:
-        key = {column.name: row[column.name] for column in self._table.primary_key}
-        own = self._build_own_filter(key, row["holder"])
-        own &= self._table.c.attempts == row["attempts"]  # another process may have tried since
-        lease = {"holder": self._holder, "held_until": self._clock() + NOTICE_LEASE_S, "attempts": row["attempts"] + 1}
-        async with self._database.write() as connection:
-            claimed = await connection.execute(self._table.update().where(own).values(lease))
-            notice = await self._load_notice(connection, row)
-        return ClaimedNotice(notice, row["attempts"], key) if claimed.rowcount and notice else None
+        claimed: list[ClaimedNotice] = []
+        for row in free[:count]:
+            key = {column.name: row[column.name] for column in self._table.primary_key}
+            # Another process may have tried since.
+            own = self._build_own_filter(key, row["holder"]) & (columns.attempts == row["attempts"])
+            attempts = row["attempts"] + 1
+            lease = {"holder": self._holder, "held_until": self._clock() + notice_lease_s, "attempts": attempts}
+            async with self._database.write() as connection:
+                updated = await connection.execute(self._table.update().where(own).values(lease))
+                notice = await self._load_notice(connection, row)
+            claimed += [ClaimedNotice(notice, row["attempts"], key)] if updated.rowcount and notice else []
+        return claimed
 
     async def record_sent(self, claimed: ClaimedNotice) -> None:
         """Delete a notice that has been sent."""

@@ -120,13 +120,11 @@ async def _require_workspace_path(request: Request) -> WorkspacePath:
 def _list_entries(place: WorkspacePath) -> list[DirectoryEntry]:
     if place.path == "." and not place.workspace.directory.is_dir():
         return []
-    return sorted(map(_sanitize_entry, place.jail.list(place.path)), key=_build_sort_key)
-
-
-def _sanitize_entry(entry: DirectoryEntry) -> DirectoryEntry:
-    """Replace a name that is not valid text, which no URL can address."""
-    name = entry.name.encode("utf-8", "replace").decode()
-    return entry if name == entry.name else replace(entry, name=name, path=name, kind="other")
+    entries = []
+    for entry in place.jail.list(place.path):
+        name = entry.name.encode("utf-8", "replace").decode()  # no URL can address one that is not valid text
+        entries.append(entry if name == entry.name else replace(entry, name=name, path=name, kind="other"))
+    return sorted(entries, key=_build_sort_key)
 
 
 def _build_sort_key(entry: DirectoryEntry) -> str:

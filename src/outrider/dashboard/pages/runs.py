@@ -93,7 +93,12 @@ async def show_full_text(request: Request) -> Response:
     services, query = get_services(request), request.query_params
     run_id, what, key = request.path_params["run"], query.get("what", ""), query.get("key", "")
     if key:
-        title, text = await _load_step_text(services, run_id, key, what)
+        titles = {"text": "Result", "thoughts": "Thoughts", "arguments": "Arguments"}
+        if what not in titles:
+            raise InvalidInput("what: not a part of a step", hint=f"one of {', '.join(titles)}")
+        row = await StepList(services.database).load_step(run_id, key)
+        texts = {"text": row.text, "thoughts": row.thoughts, "arguments": sanitize.format_arguments(row.arguments)}
+        title, text = f"{titles[what]} of step {row.number}{f', {row.tool}' if row.is_tool else ''}", texts[what]
     else:
         titles = {"task": "Task", "answer": "Answer", "instructions": "Instructions", "thoughts": "Thoughts"}
         run = await services.runs.get(run_id)
@@ -105,21 +110,6 @@ async def show_full_text(request: Request) -> Response:
     if query.get("part") == "text":
         return render.render_fragment(request, "runs/whole_text.html", text=text)
     return await render.render_page(request, "runs/whole.html", title=title, text=text, run_id=run_id)
-
-
-async def _load_step_text(services: DashboardServices, run_id: str, key: str, what: str) -> tuple[str, str]:
-    titles = {"text": "Result", "thoughts": "Thoughts", "arguments": "Arguments"}
-    if what not in titles:
-        raise InvalidInput("what: not a part of a step", hint=f"one of {', '.join(titles)}")
-    row = await StepList(services.database).load_step(run_id, key)
-    text = (
-        sanitize.format_arguments(row.arguments)
-        if what == "arguments"
-        else row.thoughts
-        if what == "thoughts"
-        else row.text
-    )
-    return f"{titles[what]} of step {row.number}{f', {row.tool}' if row.is_tool else ''}", text
 
 
 async def cancel_run(request: Request) -> Response:

@@ -125,26 +125,24 @@ class Crawler:
         """Resume crawls whose process died before their callers' time was up, until cancelled."""
         poll_interval_s = 4.0
         await self._database.opened_event.wait()
-        async with anyio.create_task_group() as tasks:
-            while True:
-                try:
-                    for row in await self._find_abandoned():
-                        tasks.start_soon(self._resume_crawl, row)
-                except OutriderError as error:
-                    log.warning("abandoned crawls could not be listed: %s", error)
-                await anyio.sleep(poll_interval_s)
-
-    async def _find_abandoned(self) -> list[dict[str, Any]]:
-        from sqlalchemy import select
+        from sqlalchemy import select  # only now, because listing the tools must not wait for it
 
         from outrider.core.process_holder import is_holder_dead
         from outrider.pages.crawl.tables import crawls
 
-        now = self._clock()
-        query = select(crawls).where(crawls.c.state == "running", crawls.c.until > now)
-        async with self._database.read() as connection:
-            rows = [dict(row) for row in (await connection.execute(query)).mappings()]
-        return [row for row in rows if row["errand"] and (row["held_until"] < now or is_holder_dead(row["holder"]))]
+        async with anyio.create_task_group() as tasks:
+            while True:
+                now = self._clock()
+                query = select(crawls).where(crawls.c.state == "running", crawls.c.until > now)
+                try:
+                    async with self._database.read() as connection:
+                        rows = [dict(row) for row in (await connection.execute(query)).mappings()]
+                    for row in rows:
+                        if row["errand"] and (row["held_until"] < now or is_holder_dead(row["holder"])):
+                            tasks.start_soon(self._resume_crawl, row)
+                except OutriderError as error:
+                    log.warning("abandoned crawls could not be listed: %s", error)
+                await anyio.sleep(poll_interval_s)
 
     async def _resume_crawl(self, row: dict[str, Any]) -> None:
         """Finish a dead process's crawl; the ledger holds the result for the next call."""

@@ -97,8 +97,22 @@ class CrawlWorker:
         return self.ending != "finished"
 
     async def _read_page(self, page: PendingPage, slots: anyio.Semaphore, delay_s: float) -> None:
+        sitemap_timeout_s = 20.0
         try:
-            await self._process_page(page)
+            visit = await self.site.visit_page(page)
+            outcome = await self.ledger.record_outcome(page, await self._store_page(page, visit), visit.links)
+            self._failures = self._failures + 1 if outcome.again else 0
+            self.pages_read += outcome.state in ("read", "duplicate")
+            if not page.depth and not visit.error:
+                urls: list[DiscoveredUrl] = []  # one link away from the first page
+                with anyio.move_on_after(sitemap_timeout_s):
+                    async for entry in self.site.iter_sitemap():
+                        urls.append(DiscoveredUrl(entry.url, 1, entry.modified))  # noqa: PERF401 - kept at the timeout
+                await self.ledger.add(urls)
+            elif not page.depth:
+                self._start_error = visit.error
+            rate = self.pages_read / max(time.monotonic() - self.started_at, 0.001)
+            await self.report_progress(await self.ledger.count_pages(), page.url, rate)
             if delay_s:
                 await self.site.sleep(delay_s)
         except OutriderError as error:
@@ -108,23 +122,6 @@ class CrawlWorker:
             slots.release()
             progressed, self._progressed = self._progressed, anyio.Event()
             progressed.set()
-
-    async def _process_page(self, page: PendingPage) -> None:
-        visit = await self.site.visit_page(page)
-        outcome = await self.ledger.record_outcome(page, await self._store_page(page, visit), visit.links)
-        self._failures = self._failures + 1 if outcome.again else 0
-        self.pages_read += outcome.state in ("read", "duplicate")
-        if not page.depth and not visit.error:
-            sitemap_timeout_s = 20.0
-            urls: list[DiscoveredUrl] = []  # one link away from the first page
-            with anyio.move_on_after(sitemap_timeout_s):
-                async for entry in self.site.iter_sitemap():
-                    urls.append(DiscoveredUrl(entry.url, 1, entry.modified))  # noqa: PERF401 - kept even at the timeout
-            await self.ledger.add(urls)
-        elif not page.depth:
-            self._start_error = visit.error
-        rate = self.pages_read / max(time.monotonic() - self.started_at, 0.001)
-        await self.report_progress(await self.ledger.count_pages(), page.url, rate)
 
     async def _store_page(self, pending: PendingPage, visit: VisitResult) -> PageOutcome:
         """Store new and changed pages, each text once; returns the outcome with the id in the store."""

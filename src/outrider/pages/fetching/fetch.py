@@ -1,15 +1,68 @@
 """Fetch a page's bytes politely, with retries, within a deadline."""
 
 import random
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
 import anyio
 
+from outrider.core.database.database import Database
 from outrider.core.errors import OutriderError, Unavailable
 from outrider.core.http import HttpClient, HttpResponse, RequestLimits
+from outrider.core.rate_limiter import RateLimiter
+from outrider.core.semaphores import SharedSemaphores
 from outrider.pages.fetching.failures import RETRIED_CODES, TRANSIENT_STATUSES, classify_failure
-from outrider.pages.fetching.politeness import Politeness
+
+
+@dataclass
+class SiteTurns:
+    """The slots of one host, and how many tasks use or await them."""
+
+    slots: anyio.Semaphore
+    users: int = field(default=0)
+
+
+class Politeness:
+    """Limit the rate and concurrency of requests to each host, across processes that share a database.
+
+    Args:
+        rate: Requests per second.
+        concurrency: Requests at the same time.
+        database: Shared by processes. None counts in this process alone.
+    """
+
+    def __init__(self, rate: float, concurrency: int, database: Database | None = None) -> None:
+        self._rates = RateLimiter(database)
+        self._shared = SharedSemaphores(database, concurrency)
+        self._rate = rate
+        self._concurrency = concurrency
+        self._sites: OrderedDict[str, SiteTurns] = OrderedDict()
+
+    @asynccontextmanager
+    async def acquire_turn(self, url: str) -> AsyncGenerator[None]:
+        """Wait for a turn with this address's host, and hold it."""
+        max_wait_s = 86_400.0  # callers cancel at their own deadline
+        name = urlsplit(url).netloc
+        max_sites = 500
+        if name not in self._sites:
+            self._sites[name] = SiteTurns(anyio.Semaphore(self._concurrency))
+        self._sites.move_to_end(name)
+        idle = [key for key, host in self._sites.items() if not host.users][: max(0, len(self._sites) - max_sites)]
+        for key in idle:
+            if key != name:
+                del self._sites[key]
+        host = self._sites[name]
+        host.users += 1
+        try:
+            async with host.slots, self._shared.acquire(f"host {name}"):
+                # A bucket of one second's worth; slower rates let one request through at a time.
+                await self._rates.acquire(f"host {name}", self._rate, 1.0, max_wait_s=max_wait_s)
+                yield
+        finally:
+            host.users -= 1
 
 
 @dataclass(frozen=True)
@@ -47,33 +100,27 @@ class PageFetcher:
         Raises:
             NotFound, Refused, Unavailable: See `classify_failure` and the client.
         """
+        # Without text/markdown: a site's Markdown is asked for by `SiteMarkdown`, which compares it with the page.
+        all_headers = {"accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"} | dict(headers)
+        if self.user_agent:
+            all_headers["user-agent"] = self.user_agent
         for attempt in range(1, self.attempts + 1):
             try:
-                return await self._fetch_once(url, deadline, max_body_bytes, headers, cut=cut)
+                async with self.politeness.acquire_turn(url):
+                    seconds_left = max(0.001, deadline - anyio.current_time())
+                    limits = RequestLimits(timeout_s=seconds_left, max_body_bytes=max_body_bytes)
+                    reply = await self.http.get(url, headers=all_headers, limits=limits, cut=cut)
+                is_conditional = "if-none-match" in headers or "if-modified-since" in headers
+                failure = None if reply.status == 304 and is_conditional else classify_failure(reply, self.clock())
+                if failure is None:
+                    return reply
+                raise failure
             except Unavailable as error:
                 delay_s = self._get_retry_delay(error, attempt)
                 if delay_s is None or anyio.current_time() + delay_s >= deadline:
                     raise
             await self.sleep(delay_s)
         raise AssertionError("unreachable")
-
-    async def _fetch_once(
-        self, url: str, deadline: float, max_body_bytes: int, headers: Mapping[str, str], *, cut: bool
-    ) -> HttpResponse:
-        # Without text/markdown: a site's Markdown is asked for by `SiteMarkdown`, which compares it with the page.
-        accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
-        all_headers = {"accept": accept} | dict(headers)
-        if self.user_agent:
-            all_headers["user-agent"] = self.user_agent
-        async with self.politeness.acquire_turn(url):
-            limits = RequestLimits(timeout_s=max(0.001, deadline - anyio.current_time()), max_body_bytes=max_body_bytes)
-            reply = await self.http.get(url, headers=all_headers, limits=limits, cut=cut)
-        is_conditional = "if-none-match" in headers or "if-modified-since" in headers
-        if reply.status == 304 and is_conditional:
-            return reply
-        if error := classify_failure(reply, self.clock()):
-            raise error
-        return reply
 
     def _get_retry_delay(self, error: OutriderError, attempt: int) -> float | None:
         """Return the seconds before the next attempt, or None if there should be none."""

@@ -18,7 +18,6 @@ CREDENTIAL_PARAMETER = re.compile(
     r"|^(?:code|key|sid|sig|ticket)$|^x-(?:amz|goog)-",
     re.IGNORECASE,
 )
-REFUSED_STATUS = 403
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,7 @@ class RemoteReader:
 
 def is_refusal(error: OutriderError) -> bool:
     """Return whether a site refuses programs, rather than asking for a login or a payment."""
-    return error.code == "blocked_by_site" or error.details.get("status") == REFUSED_STATUS
+    return error.code == "blocked_by_site" or error.details.get("status") == 403
 
 
 def _parse_reading(body: Any) -> RemoteReading | None:

@@ -15,7 +15,6 @@ BARE_WORKBOOK_STARTS = (
     b"\x09\x00\x04\x00", b"\x09\x02\x06\x00", b"\x09\x04\x06\x00", b"\x09\x08\x08\x00", b"\x09\x08\x10\x00",
 )  # fmt: skip
 WORKBOOK_2003_TYPE = "application/x-spreadsheet-2003+xml"
-BINARY_WORKBOOK_TYPE = "application/vnd.ms-excel.sheet.binary.macroenabled.12"
 IWORK_TYPES = {
     ".pages": "application/x-iwork-pages-sffpages",
     ".numbers": "application/x-iwork-numbers-sffnumbers",
@@ -49,6 +48,7 @@ def detect_zip_type(body: bytes, suffix: str) -> str:
         body: The archive, or its beginning.
         suffix: The suffix of its name, with its dot.
     """
+    binary_workbook_type = "application/vnd.ms-excel.sheet.binary.macroenabled.12"
     end_record = b"PK\x05\x06"  # in every complete archive (APPNOTE.TXT 4.3.16)
     end_bytes = 1 << 20  # at both ends, where the first members and the directory are
     if body[30:38] == b"mimetype":  # the first member of OpenDocument (part 2 section 3.3) and EPUB (OCF section 4.2.2)
@@ -62,7 +62,7 @@ def detect_zip_type(body: bytes, suffix: str) -> str:
             return TRUNCATED_OPENXML_TYPE
         return next((mime for names, mime in MARKER_MEMBERS if all(name in ends for name in names)), "")
     if member[1] == b"xl" and b"xl/workbook.bin" in body:
-        return BINARY_WORKBOOK_TYPE
+        return binary_workbook_type
     return OFFICE_FOLDER_TYPES.get(member[1]) or IWORK_TYPES.get(suffix, "")
 
 

@@ -91,11 +91,6 @@ class MagicNumber:
     offset: int = 0
     is_distinctive: bool = True
 
-    def matches(self, head: bytes) -> bool:
-        return head.startswith(self.start, self.offset) and (
-            self.is_distinctive or BINARY_BYTE.search(head) is not None
-        )
-
 
 MAGIC_NUMBERS = (
     MagicNumber("application/pdf", b"%PDF-"),
@@ -237,7 +232,10 @@ def detect_mime_type(declared: str, body: bytes, url: str = "") -> str:
     if charset := detect_wide_charset(head):
         return _detect_text_type(declared, head.decode(charset, "replace").encode(), url)
     if BINARY_BYTE.search(head) and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        is_page = declared in HTML_TYPES and _is_page_with_controls(head)
+        # Browsers drop or replace control characters. A page has a tag, or hardly any of them: other files have
+        # one in nine bytes.
+        is_markup = HTML_TAG.search(head.replace(b"\0", b"")) or len(BINARY_BYTE.findall(head)) * 20 < len(head)
+        is_page = declared in HTML_TYPES and bool(is_markup)
         may_be_binary = declared not in UNKNOWN_TYPES and not is_textual(declared)
         return declared if is_page or may_be_binary else "application/octet-stream"
     return _detect_text_type(declared, head, url)
@@ -245,20 +243,15 @@ def detect_mime_type(declared: str, body: bytes, url: str = "") -> str:
 
 def match_magic_number(head: bytes) -> str:
     """Return the type whose magic number a body begins with, or ""."""
+    packet_bytes = 188  # of an MPEG transport stream (ISO 13818-1)
     if b"%PDF-" in head[:1024] and not head.lstrip().startswith(b"<"):
         return "application/pdf"
-    found = next((magic.mime for magic in MAGIC_NUMBERS if magic.matches(head)), "")
-    return found or _match_frames(head)
-
-
-def _match_frames(head: bytes) -> str:
-    """Return the type of audio and video without a header, which begin with frames or packets of known length."""
-    packet_bytes = 188  # of an MPEG transport stream (ISO 13818-1)
-    if (
-        len(head) > 2 * packet_bytes
-        and head[: 2 * packet_bytes + 1 : packet_bytes] == b"GGG"
-        and BINARY_BYTE.search(head)
-    ):
+    is_binary = BINARY_BYTE.search(head) is not None
+    for magic in MAGIC_NUMBERS:
+        if head.startswith(magic.start, magic.offset) and (magic.is_distinctive or is_binary):
+            return magic.mime
+    # Some audio and video has no header and begins with frames or packets of known length.
+    if is_binary and len(head) > 2 * packet_bytes and head[: 2 * packet_bytes + 1 : packet_bytes] == b"GGG":
         return "video/mp2t"
     first = _measure_mp3_frame(head, 0)
     return "audio/mpeg" if first and _measure_mp3_frame(head, first) else ""
@@ -276,14 +269,6 @@ def _measure_mp3_frame(head: bytes, at: int) -> int:
     sample_rate = (44_100, 48_000, 32_000)[rate_index] // {3: 1, 2: 2, 0: 4}[version]
     scale = 144 if is_first_version or is_layer_2 else 72
     return rates[bitrate_index] * 1_000 * scale // sample_rate + (head[at + 2] >> 1 & 1)
-
-
-def _is_page_with_controls(head: bytes) -> bool:
-    """Return whether a declared page is one in spite of control characters, which browsers drop or replace.
-
-    It has a tag, or hardly any control characters: one byte in nine of other files is one.
-    """
-    return HTML_TAG.search(head.replace(b"\0", b"")) is not None or len(BINARY_BYTE.findall(head)) * 20 < len(head)
 
 
 def is_svg(head: bytes) -> bool:
@@ -337,20 +322,15 @@ def _detect_text_type(declared: str, head: bytes, url: str) -> str:
         return declared if is_media and detected == "text/plain" else detected
     if declared == "text/html" and not start.lstrip().startswith(b"<"):  # the default of many servers
         detected = _detect_undeclared_type(start, url)
-        return detected if detected != "text/plain" or _has_text_suffix(start, url) else declared
+        suffix = get_suffix(url)
+        # The name may say that it is not a page, and no tag says otherwise.
+        is_named_text = ALPHA_SUFFIX.fullmatch(suffix) and suffix not in PAGE_SUFFIXES and not TAG_START.search(start)
+        return detected if detected != "text/plain" or is_named_text else declared
     if declared not in ("text/plain", "application/json"):
         return declared
     suffix = get_suffix(url)
     has_better_suffix = suffix in PLAIN_SUFFIXES if declared == "text/plain" else suffix == ".ipynb"
     return TEXT_SUFFIX_TYPES[suffix] if has_better_suffix else declared
-
-
-def _has_text_suffix(start: bytes, url: str) -> bool:
-    """Return whether the name of a declared page says that it is not one, and no tag says otherwise."""
-    suffix = get_suffix(url)
-    return (
-        ALPHA_SUFFIX.fullmatch(suffix) is not None and suffix not in PAGE_SUFFIXES and TAG_START.search(start) is None
-    )
 
 
 def _detect_markup_type(declared: str, start: bytes) -> str:

@@ -10,14 +10,13 @@ from outrider.pages.reader import DocumentReader, ReaderInput
 from outrider.pages.readers.parsing.draft import DocumentDraft
 from outrider.pages.readers.text import read_text
 
-MIN_FIELDS = 2
-
 
 def read_table(source: ReaderInput) -> Document:
     """Return the rows as a Markdown table of at most 5,000 rows and 60 columns.
 
     The number of further rows is reported. Text that does not form a table is returned as plain text. Never raises.
     """
+    min_fields = 2
     text = source.text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "")
     text = text[: text.rfind("\n") + 1] if source.is_cut and "\n" in text else text  # drop the row that the limit cuts
     first, _, rest = text.partition("\n")
@@ -32,7 +31,7 @@ def read_table(source: ReaderInput) -> Document:
     width = len(rows[0]) if rows else 0
     # Prose with commas has rows of many widths.
     is_even = 10 * sum(len(row) == width for row in rows) >= 7 * len(rows)
-    if len(rows) < MIN_FIELDS or width < MIN_FIELDS or not is_even:
+    if len(rows) < min_fields or width < min_fields or not is_even:
         return read_text(source)
     draft = DocumentDraft(source, "table")
     for row in preamble:

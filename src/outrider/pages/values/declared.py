@@ -6,7 +6,6 @@ from typing import Any
 from outrider.pages.extraction.metadata.page_facts import parse_json_ld
 from outrider.pages.values.offered_value import OfferedValue, tidy_value
 
-MAX_OBJECTS = 500
 JSON_LD_WEIGHT, MICRODATA_WEIGHT, META_WEIGHT = 0.97, 0.96, 0.85
 MICRODATA_ATTRIBUTES = ("content", "datetime", "href", "src")
 META_PREFIXES = ("og:", "article:", "product:", "book:", "twitter:", "dc.", "dcterms.")
@@ -14,15 +13,16 @@ META_PREFIXES = ("og:", "article:", "product:", "book:", "twitter:", "dc.", "dct
 
 def read_json_ld(tree: Any) -> list[dict[str, Any]]:
     """Return the objects of a page's JSON-LD, those of lists of items as objects of their own."""
+    max_objects = 500
     objects: list[dict[str, Any]] = []
     for script in tree.css('script[type="application/ld+json"]')[:50]:
-        for found in parse_json_ld(script.text(), MAX_OBJECTS):
+        for found in parse_json_ld(script.text(), max_objects):
             objects.append(found)
             entries = found.get("itemListElement")
-            for entry in entries[:MAX_OBJECTS] if isinstance(entries, list) else ():
+            for entry in entries[:max_objects] if isinstance(entries, list) else ():
                 item = entry.get("item", entry) if isinstance(entry, dict) else None
                 objects += [item] if isinstance(item, dict) else []
-    return objects[:MAX_OBJECTS]
+    return objects[:max_objects]
 
 
 def flatten_json(data: dict[str, Any], place: str, labels: tuple[str, ...] = ()) -> Iterator[OfferedValue]:

@@ -12,7 +12,6 @@ from outrider.pages.values.rows import Row, find_row_groups, read_table
 from outrider.pages.values.shown import PAIR, read_shown
 from outrider.pages.values.value_fields import ValueField, ValuePlan
 
-MIN_CONFIDENCE = 0.35
 # Objects around a value that do not change what it is about: the price of an offer is the product's.
 
 
@@ -133,10 +132,11 @@ def fill_row(plan: ValuePlan, row: Row, url: str) -> ExtractedRow:
 
 def choose_value(wanted: ValueField, candidates: list[OfferedValue], url: str) -> FoundValue | None:
     """Return the value that fits a field best, or None if no place offers one."""
+    min_confidence = 0.35
     offers: list[tuple[float, Any, OfferedValue]] = []
     for candidate in candidates:
         score = candidate.weight * wanted.compare_path(candidate.labels)
-        if score >= MIN_CONFIDENCE and (value := convert_value(candidate.text, wanted.schema, url)) is not None:
+        if score >= min_confidence and (value := convert_value(candidate.text, wanted.schema, url)) is not None:
             offers.append((score, value, candidate))
     if not offers:
         return None

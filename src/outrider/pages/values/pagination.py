@@ -10,17 +10,17 @@ NEXT_WORDS = re.compile(
     r"|pr\u00f3xim[ao]|successiv[ao]|\u4e0b\u4e00\u9875|\u6b21\u3078|[\u203a\u00bb\u2192>]|>>)",
     re.IGNORECASE,
 )
-DECORATION = " \u203a\u00bb\u2192>"
 
 
 def find_next_page(html: str, url: str) -> str:
     """Return the address of the next page of the same site, or "" if there is none."""
+    decoration = " \u203a\u00bb\u2192>"
     from outrider.pages.extraction.main_content import parse_html
 
     tree = parse_html(html)
     for node in [*tree.css("link[rel~=next][href], a[rel~=next][href]"), *tree.css("a[href]")]:
         label = (node.attributes.get("aria-label") or node.text() or "")[:60].strip()
-        says_next = NEXT_WORDS.fullmatch(label) or NEXT_WORDS.fullmatch(label.strip(DECORATION))
+        says_next = NEXT_WORDS.fullmatch(label) or NEXT_WORDS.fullmatch(label.strip(decoration))
         if not says_next and "next" not in (node.attributes.get("rel") or ""):
             continue
         address = resolve_url(node.attributes.get("href") or "", url).partition("#")[0]

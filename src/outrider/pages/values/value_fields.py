@@ -6,7 +6,6 @@ from typing import Any
 from outrider.core.errors import InvalidInput
 from outrider.pages.values.labels import compare_labels
 
-MAX_FIELDS = 60
 TYPE_NAMES = frozenset({"string", "number", "integer", "boolean", "array", "object"})
 SCHEMA_HINT = (
     'send a JSON schema, e.g. {"type": "object", "properties": {"price": {"type": "number"}}}, or {"price": "number"}'
@@ -93,6 +92,7 @@ def _get_properties(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _list_fields(schema: dict[str, Any], path: tuple[str, ...]) -> tuple[ValueField, ...]:
+    max_fields = 60
     max_depth = 4
     fields: list[ValueField] = []
     for name, given in _get_properties(schema).items():
@@ -107,8 +107,8 @@ def _list_fields(schema: dict[str, Any], path: tuple[str, ...]) -> tuple[ValueFi
             fields.append(ValueField((*path, str(name)), items if isinstance(items, dict) else {}, is_list=True))
         else:
             fields.append(ValueField((*path, str(name)), inner))
-    if len(fields) > MAX_FIELDS:
-        raise InvalidInput(f"output_schema: more than {MAX_FIELDS} values", hint="ask for fewer")
+    if len(fields) > max_fields:
+        raise InvalidInput(f"output_schema: more than {max_fields} values", hint="ask for fewer")
     return tuple(fields)
 
 

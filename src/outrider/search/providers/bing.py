@@ -42,7 +42,11 @@ def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
     freshness = query.freshness.capitalize() if query.freshness else None
     if since or query.until:
         freshness = f"{since or date(1970, 1, 1)}..{query.until or access.today}"
-    market = _choose_market(query, is_traditional=language == "zh-hant")
+    # The market of the language and the country, of the language alone, or of the country alone.
+    spoken = {"nb": "no", "nn": "no"}.get(query.language_code or "", query.language_code)
+    any_country = "zh-TW" if language == "zh-hant" else f"{spoken}-"
+    wanted = (f"{spoken}-{query.country_code}", any_country, f"-{query.country_code}")
+    market = next((each for part in wanted for each in MARKETS.split() if part in f"{each}-"), None)
     params = {
         "q": query.text,
         "count": query.count,
@@ -57,15 +61,6 @@ def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
     country = market if market and market.endswith(f"-{query.country_code}") else None
     notes = describe_missing("Bing", query, market if language else None, country)
     return ProviderRequest(f"{access.endpoint}/{path}", params=params, headers=headers, notes=notes)
-
-
-def _choose_market(query: Query, *, is_traditional: bool) -> str | None:
-    """Return the market of the language and the country, of the language alone, or of the country alone."""
-    language = {"nb": "no", "nn": "no"}.get(query.language_code or "", query.language_code)
-    any_country = "zh-TW" if is_traditional else f"{language}-"
-    wanted = (f"{language}-{query.country_code}", any_country, f"-{query.country_code}")
-    markets = MARKETS.split()
-    return next((market for part in wanted for market in markets if part in f"{market}-"), None)
 
 
 def parse_results(body: Any, query: Query) -> list[ResultItem]:

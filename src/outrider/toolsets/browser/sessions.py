@@ -224,15 +224,15 @@ async def list_open_sessions(browsers: Browsers, call: Call) -> list[dict[str, A
     """Return the caller's open sessions as data, oldest first, those in other processes last."""
     sessions = browsers.list_sessions(call.session)
     rows: dict[str, dict[str, Any]] = {}
+
+    async def describe_session(session: "Session") -> None:
+        rows[session.id] = _serialize_session(session, await session.read_title())
+
     async with anyio.create_task_group() as tasks:
         for session in sessions:
-            tasks.start_soon(_describe_session, session, rows)
+            tasks.start_soon(describe_session, session)
     remote = await browsers.registry.list_remote(call.session) if browsers.registry else []
     return [rows[session.id] for session in sessions] + [_serialize_session(entry, entry.title) for entry in remote]
-
-
-async def _describe_session(session: "Session", rows: dict[str, dict[str, Any]]) -> None:
-    rows[session.id] = _serialize_session(session, await session.read_title())
 
 
 def _serialize_session(session: Any, title: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pydantic import Field
 from outrider.core.context import Call
 from outrider.core.result import ResourceBlock, Result, TextBlock
 from outrider.playbooks import PlaybookStore
-from outrider.toolsets.playbook.tools import PageNumber, PlaybookAnswer, build_page, playbook
+from outrider.toolsets.playbook.tools import PageNumber, build_page, playbook
 
 CardPageSize = Annotated[int, Field(ge=1, le=100)]
 # Buttons send messages to the embedding host only: a page that does not know its host's origin sends nothing.
@@ -37,15 +37,6 @@ async def get_playbook_page(
 
 async def _build_card_result(playbooks: PlaybookStore, call: Call, page: int, size: int, tool: str) -> Result:
     answer = await build_page(playbooks, call, page, size)
-    card = ResourceBlock(
-        f"ui://playbooks/list/{time.time_ns() // 1_000_000}", "text/html", _render_html(answer, page, size),
-        fields={"serviceInfo": {"serverName": playbook.name, "toolName": tool, "backendType": "BuiltInWeb"}},
-    )  # fmt: skip
-    return Result((TextBlock(str(answer)), card), data=answer.model_dump(mode="json", exclude_unset=True))
-
-
-def _render_html(answer: PlaybookAnswer, page: int, size: int) -> str:
-    """Render a row with two buttons for each playbook, and buttons for the previous and next page."""
     rows = "".join(
         f"<li><b>{escape(entry['goal'])}</b> {escape(entry.get('initialCommand', ''))} "
         + _render_button("Select", "select_playbook", id=entry["id"])
@@ -56,7 +47,12 @@ def _render_html(answer: PlaybookAnswer, page: int, size: int) -> str:
     paging = _render_button("Previous", "get_playbook_page", page=page - 1, pageSize=size) if page > 1 else ""
     if page < answer.page["totalPages"]:
         paging += _render_button("Next", "get_playbook_page", page=page + 1, pageSize=size)
-    return f"<ul>{rows or '<li>No playbooks yet</li>'}</ul>{paging}<script>{BUTTON_SCRIPT}</script>"
+    html = f"<ul>{rows or '<li>No playbooks yet</li>'}</ul>{paging}<script>{BUTTON_SCRIPT}</script>"
+    card = ResourceBlock(
+        f"ui://playbooks/list/{time.time_ns() // 1_000_000}", "text/html", html,
+        fields={"serviceInfo": {"serverName": playbook.name, "toolName": tool, "backendType": "BuiltInWeb"}},
+    )  # fmt: skip
+    return Result((TextBlock(str(answer)), card), data=answer.model_dump(mode="json", exclude_unset=True))
 
 
 def _render_button(label: str, tool: str, **params: Any) -> str:

@@ -39,7 +39,6 @@ web_search_browse = Toolset(
     ),
 )
 
-MAX_PAGE_TOKENS = 32_000  # of the o200k vocabulary, per page
 
 PageUrls = Annotated[
     list[Annotated[str, Field(min_length=1, max_length=8_000)]],
@@ -171,6 +170,7 @@ def _build_items(
     offset: int,
 ) -> list[ResultBlock]:
     """Build the resources of one address: text, links and screenshot, or the error."""
+    max_links = 50
     kind = options.build_output_type("browse-result")
     if isinstance(page, OutriderError):
         status = str(page.details.get("status", 403 if page.kind == "refused" else 500))
@@ -179,7 +179,14 @@ def _build_items(
         return [ResourceBlock(url, kind, f"Browse error ({status}) for {url}: {cause}", fields)]
     items: list[ResultBlock] = [_build_page_resource(options, url, page, html=html, offset=offset)]
     if links and page.document.links:
-        items.append(_build_resource(kind, url, page, _format_link_list(options, page)))
+        lines = []
+        for link in page.document.links[:max_links]:
+            label = re.sub(r"[\[\]\s]+", " ", link.text).strip()  # brackets would end the label
+            lines.append(f"- [{label or link.url}]({link.url})")
+        rest = len(page.document.links) - max_links
+        lines += [f"({rest} more)"] if rest > 0 else []
+        body = options.mark_untrusted("\n".join(lines), page.url)
+        items.append(_build_resource(kind, url, page, f"## Links (first {max_links})\n{body}"))
     if isinstance(shot, OutriderError):
         items.append(_build_resource(kind, url, page, f"Screenshot failed: {shot.message}. {shot.hint}".strip()))
     elif shot is not None:
@@ -191,10 +198,11 @@ def _build_page_resource(
     options: ToolOptions, url: str, page: FetchedPage, *, html: bool, offset: int
 ) -> ResourceBlock:
     """Build the resource of a page: its text within the boundary, and how to read on."""
+    max_page_tokens = 32_000  # of the o200k vocabulary, per page
     spare_tokens = 8  # the tokens of joined texts may differ from their sum
     source = clean_untrusted(page.html) if html and page.html else page.document.markdown
     boundary = options.mark_untrusted("", page.url)
-    limit = MAX_PAGE_TOKENS - (count_tokens(boundary) + spare_tokens if boundary else 0)
+    limit = max_page_tokens - (count_tokens(boundary) + spare_tokens if boundary else 0)
     piece = cut_tokens(source, limit, offset)
     text = piece.text
     if not html:
@@ -209,7 +217,7 @@ def _build_page_resource(
     if offset and offset >= piece.total:
         text = f"[offset {offset} is past the end of this page ({piece.total:,} characters)]"
     if piece.truncated:
-        text += f"\n\n[Truncated to {MAX_PAGE_TOKENS} tokens of this page; read on with offset={piece.next_offset}]"
+        text += f"\n\n[Truncated to {max_page_tokens} tokens of this page; read on with offset={piece.next_offset}]"
     if note := describe_remote_reading(page):
         text += f"\n\n[{note}]"
     fields = {"html": text} if html else {}
@@ -231,17 +239,6 @@ def _build_resource(
     if page.document.description:
         fields["description"] = page.document.description
     return ResourceBlock(page.url, kind, text, fields | (extra_fields or {}), meta or {})
-
-
-def _format_link_list(options: ToolOptions, page: FetchedPage) -> str:
-    max_links = 50
-    lines = []
-    for link in page.document.links[:max_links]:
-        label = re.sub(r"[\[\]\s]+", " ", link.text).strip()  # brackets would end the label
-        lines.append(f"- [{label or link.url}]({link.url})")
-    rest = len(page.document.links) - max_links
-    lines += [f"({rest} more)"] if rest > 0 else []
-    return f"## Links (first {max_links})\n{options.mark_untrusted(chr(10).join(lines), page.url)}"
 
 
 def _prefix_error(error: OutriderError, prefix: str) -> OutriderError:

@@ -14,7 +14,7 @@ from outrider.core.errors import InvalidInput, OutriderError, Refused
 from outrider.core.markdown import cut_markdown, find_markdown_frame
 from outrider.core.result import Result, TextBlock
 from outrider.core.server_record import ServerRecord
-from outrider.core.text import DEFAULT_CUT_CHARS, TextSlice, cut_text
+from outrider.core.text import DEFAULT_CUT_CHARS, cut_text
 from outrider.core.tool import Toolset
 from outrider.core.untrusted import clean_untrusted
 from outrider.pages.fetched_page import FetchedPage, describe_remote_reading
@@ -160,22 +160,42 @@ async def web_fetch(
             return await _save_picture(pages, options, saver, call, url, output_dir, filename)
         raise _add_field_hint(error, url) from None
     content_id = await autosave.save_page(call, page)
+    meta = _build_meta(page) | ({"outrider/content_id": content_id} if content_id else {})
     if passage_query is not None:
-        return _add_content_id(await _find_passages(pages, options, page, passage_query, max_chars), content_id)
-    return _add_content_id(_read_page_part(options, page, format, max_chars, offset), content_id)
+        return await _find_passages(pages, options, page, passage_query, max_chars, meta)
+    return _read_page_part(options, page, format, max_chars, offset, meta)
 
 
-def _read_page_part(options: ToolOptions, page: FetchedPage, format: str, max_chars: int, offset: int) -> Result:
-    """Return the page from an offset on. Raises InvalidInput for an offset past its end."""
+def _read_page_part(
+    options: ToolOptions, page: FetchedPage, format: str, max_chars: int, offset: int, meta: dict[str, Any]
+) -> Result:
+    """Return the page's head and a piece of its text. Raises InvalidInput for an offset past its end."""
     if format == "html" and page.html is None:
         raise InvalidInput(f"format: {page.url} is {page.content_type}, not HTML", hint="leave out `format`")
-    readings = {"html": clean_untrusted(page.html or ""), "text": page.document.text}
-    body = readings.get(format, page.document.markdown)
-    check_offset(offset, len(body), "the page", f"characters as {format}")
+    texts = {"markdown": page.document.markdown, "text": page.document.text}
+    whole = clean_untrusted(page.html or "") if format == "html" else texts[format]
+    check_offset(offset, len(whole), "the page", f"characters as {format}")
     if format == "markdown":
-        return _build_reading(options, page, *cut_markdown(body, max_chars, offset))
-    piece = cut_text(body, max_chars, offset)
-    return _build_reading(options, page, piece, piece.text)
+        piece, shown = cut_markdown(whole, max_chars, offset)
+    else:
+        piece = cut_text(whole, max_chars, offset)
+        shown = piece.text
+    end = piece.offset + len(piece.text)
+    position = f"characters {piece.offset} to {end} of {piece.total}"
+    note = f"{position}; read on with offset={end}" if piece.truncated else (position if piece.offset else "")
+    if piece.text.strip():
+        body = options.mark_untrusted(shown, page.url)
+    elif page.html:
+        body = "(no readable text here; format=html shows the source)"
+    elif page.html is None and page.status not in (204, 205):
+        body = "(no readable text here)"
+    else:
+        body = f"(the response is empty, HTTP {page.status}: check the address, or choose another source)"
+    tail = "\n\n[Truncated]" if piece.truncated else ""
+    text = f"{_format_head(page, note, _describe_caveats(page))}\n\n{body}{tail}"
+    return Result(
+        (TextBlock(text),), meta=meta | {f"outrider/{name}": value for name, value in piece.to_dict().items()}
+    )
 
 
 def _add_field_hint(error: OutriderError, url: str) -> OutriderError:
@@ -233,26 +253,9 @@ def _format_head(page: FetchedPage, *notes: str) -> str:
     return "\n".join([*lines, *(f"Note: {note}" for note in notes if note)])
 
 
-def _build_reading(options: ToolOptions, page: FetchedPage, piece: TextSlice, shown: str) -> Result:
-    """Build the page's head, a piece of its text, and how to read on."""
-    end = piece.offset + len(piece.text)
-    position = f"characters {piece.offset} to {end} of {piece.total}"
-    note = f"{position}; read on with offset={end}" if piece.truncated else (position if piece.offset else "")
-    if piece.text.strip():
-        body = options.mark_untrusted(shown, page.url)
-    elif page.html:
-        body = "(no readable text here; format=html shows the source)"
-    elif page.html is None and page.status not in (204, 205):
-        body = "(no readable text here)"
-    else:
-        body = f"(the response is empty, HTTP {page.status}: check the address, or choose another source)"
-    tail = "\n\n[Truncated]" if piece.truncated else ""
-    text = f"{_format_head(page, note, _describe_caveats(page))}\n\n{body}{tail}"
-    meta = _build_meta(page) | {f"outrider/{name}": value for name, value in piece.to_dict().items()}
-    return Result((TextBlock(text),), meta=meta)
-
-
-async def _find_passages(pages: Pages, options: ToolOptions, page: FetchedPage, query: str, max_chars: int) -> Result:
+async def _find_passages(
+    pages: Pages, options: ToolOptions, page: FetchedPage, query: str, max_chars: int, meta: dict[str, Any]
+) -> Result:
     """Return the passages that answer a query, each with its position in the page's Markdown."""
     default_tokens, max_opening_chars = 1_500, 1_000
     budget = default_tokens if max_chars == DEFAULT_CUT_CHARS else max(max_chars // 4, 50)
@@ -263,15 +266,13 @@ async def _find_passages(pages: Pages, options: ToolOptions, page: FetchedPage, 
         note = f"no passage mentions {query!r}; this is the beginning of {piece.total} characters: try other words"
         note += f", or read on with offset={piece.next_offset}" if piece.truncated else ""
         text = f"{_format_head(page, note)}\n\n{options.mark_untrusted(piece.text, page.url)}"
-        return Result((TextBlock(text),), meta=_build_meta(page) | {"outrider/excerpts": []})
+        return Result((TextBlock(text),), meta=meta | {"outrider/excerpts": []})
     excerpts, body = _fit_passages(page.document.markdown, excerpts, max_chars)
     count = "1 passage" if len(excerpts) == 1 else f"{len(excerpts)} passages"
     note = f"{count} for {query!r} out of {total} characters; read around one with offset=<its start>"
     text = f"{_format_head(page, note, _describe_caveats(page))}\n\n{options.mark_untrusted(body, page.url)}"
     spans = [{"start": excerpt.start, "end": excerpt.end} for excerpt in excerpts]
-    return Result(
-        (TextBlock(text),), meta=_build_meta(page) | {"outrider/excerpts": spans, "outrider/total_chars": total}
-    )
+    return Result((TextBlock(text),), meta=meta | {"outrider/excerpts": spans, "outrider/total_chars": total})
 
 
 def _fit_passages(markdown: str, excerpts: "list[DocumentExcerpt]", limit: int) -> "tuple[list[DocumentExcerpt], str]":
@@ -303,7 +304,14 @@ def _describe_caveats(page: FetchedPage) -> str:
     rendered = "rendered in a browser" if page.is_rendered else describe_remote_reading(page)
     negotiated = ", asked for as text/markdown" if page.markdown_twin == page.url else f", {page.markdown_twin}"
     twin = f"this is the site's own Markdown{negotiated}" if page.markdown_twin else ""
-    missing = _describe_missing_content(page)
+    if page.is_login_page:
+        missing = f"the page asks for a login: {LOGIN_HINT}"
+    elif page.is_rendered and page.is_nearly_empty:
+        missing = "the page is still nearly empty: look at it with the browser tools, or choose another source"
+    elif page.is_script_shell:
+        missing = "the page is nearly empty without its scripts: try render=always or the browser tools"
+    else:
+        missing = ""
     # Compared without scheme and `www.`; another path matters only where the page is not what was wanted.
     requested, final = (url.partition("://")[2].removeprefix("www.") for url in (page.requested_url, page.url))
     moved = requested.partition("/")[0] != final.partition("/")[0] or (
@@ -311,23 +319,6 @@ def _describe_caveats(page: FetchedPage) -> str:
     )
     redirect = f"redirected from {page.requested_url}" if moved else ""
     return "; ".join(filter(None, (redirect, rendered, twin, stale, cut_off, missing)))
-
-
-def _describe_missing_content(page: FetchedPage) -> str:
-    """Tell why a page has not the content that was wanted, and what to do; empty if it has."""
-    if page.is_login_page:
-        return f"the page asks for a login: {LOGIN_HINT}"
-    if page.is_rendered and page.is_nearly_empty:
-        return "the page is still nearly empty: look at it with the browser tools, or choose another source"
-    if page.is_script_shell:
-        return "the page is nearly empty without its scripts: try render=always or the browser tools"
-    return ""
-
-
-def _add_content_id(reading: Result, content_id: str) -> Result:
-    """Add the id under which the page can be searched and read again."""
-    meta = {"outrider/content_id": content_id} if content_id else {}
-    return replace(reading, meta=reading.meta | meta)
 
 
 def _build_meta(page: FetchedPage) -> dict[str, Any]:

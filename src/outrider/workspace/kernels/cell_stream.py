@@ -5,9 +5,6 @@ from contextlib import suppress
 
 from outrider.workspace.sandbox.output import OutputBuffer
 
-LENGTH_DIGITS = 8
-MAX_REPLY_BYTES = 4_000_000
-
 
 class CellStream(OutputBuffer):
     """One stream of a kernel, with a buffer for each cell.
@@ -61,17 +58,19 @@ class CellStream(OutputBuffer):
 
     def _read_reply(self) -> None:
         """End the cell once its reply has arrived; later output belongs to the next cell."""
+        max_reply_bytes = 4_000_000
+        length_digits = 8
         assert self._after_mark is not None
         end = 0
         if self._has_reply:
-            if len(self._after_mark) < LENGTH_DIGITS:
+            if len(self._after_mark) < length_digits:
                 return
-            end = LENGTH_DIGITS
+            end = length_digits
             with suppress(ValueError):  # the code can write anything instead of a length
-                end += min(int(bytes(self._after_mark[:LENGTH_DIGITS]), 16), MAX_REPLY_BYTES)
+                end += min(int(bytes(self._after_mark[:length_digits]), 16), max_reply_bytes)
         if len(self._after_mark) < end:
             return
-        self.reply, rest = bytes(self._after_mark[LENGTH_DIGITS:end]), bytes(self._after_mark[end:])
+        self.reply, rest = bytes(self._after_mark[length_digits:end]), bytes(self._after_mark[end:])
         self._mark, self._after_mark, self.cell = b"", None, OutputBuffer(self._limit)
         self.cell.add(rest)
         self._notify()

@@ -73,7 +73,11 @@ class Kernel:
             cell.exit_code, cell.ended_at = exit_code, time.monotonic()
             cell.value = value if isinstance(value, str) else None
         else:
-            await self._record_death(cell)
+            await self.kill("stopped")
+            for stream in (self._stdout, self._stderr):
+                stream.release_pending()
+            cell.exit_code, cell.end_reason = self.process.exit_code or 0, self.process.end_reason
+            cell.ended_at, cell.lost_names = time.monotonic(), list(self.names)
 
     async def close(self) -> None:
         """End the interpreter: it is asked to, and killed after a moment."""
@@ -89,13 +93,6 @@ class Kernel:
         self.process.kill(reason)
         with anyio.CancelScope(shield=True), suppress(Exception, asyncio.CancelledError):
             await self._life
-
-    async def _record_death(self, cell: "Cell") -> None:
-        await self.kill("stopped")
-        for stream in (self._stdout, self._stderr):
-            stream.release_pending()
-        cell.exit_code, cell.end_reason = self.process.exit_code or 0, self.process.end_reason
-        cell.ended_at, cell.lost_names = time.monotonic(), list(self.names)
 
 
 def encode_request(language: KernelLanguage, mark: str, code: str) -> bytes:

@@ -7,7 +7,6 @@ from typing import Any
 import pypdfium2.raw as pdfium
 
 FALLBACK_FAMILIES = (b"Chrome Sans MM", b"Chrome Serif MM")  # PDFium's own, which have Latin letters only
-MAX_NAME_BYTES = 200
 
 
 def find_missing_fonts(text_objects: Iterable[Any], textpage: Any) -> list[str]:
@@ -42,6 +41,7 @@ def _is_fallback(font: Any) -> bool:
 
 
 def _read_name(read: Any, font: Any) -> bytes:
-    buffer = ctypes.create_string_buffer(MAX_NAME_BYTES)
-    read(font, buffer, MAX_NAME_BYTES)
+    max_name_bytes = 200
+    buffer = ctypes.create_string_buffer(max_name_bytes)
+    read(font, buffer, max_name_bytes)
     return buffer.value

@@ -20,7 +20,6 @@ from typing import Any
 
 from outrider.pages.readers.pdf_layout.line import PdfCell, PdfLine
 
-MAX_PICTURE_SIDE_PX = 2_000
 MIN_SCORE = 0.5  # of 1, the certainty of a line or word
 
 
@@ -47,10 +46,11 @@ def find_recognizer() -> Recognize | None:
 
 def recognize_page(page: Any, recognize: Recognize, time_limit_s: float) -> tuple[list[PdfLine], bool]:
     """Return the lines recognized on a page of pypdfium2, and whether the time sufficed for all."""
+    max_picture_side_px = 2_000
     usual_scale = 150 / 72  # at which type of 8 points is still read
     min_ink = 230  # of 255; a page without anything darker is blank
     width, top = page.get_size()  # as it is shown, turned
-    scale = min(usual_scale, MAX_PICTURE_SIDE_PX / max(width, top, 1))
+    scale = min(usual_scale, max_picture_side_px / max(width, top, 1))
     picture = page.render(scale=scale, grayscale=True, draw_annots=False).to_numpy()
     picture = picture.reshape(picture.shape[:2])
     if picture.min() > min_ink:
