@@ -56,6 +56,12 @@ class ActionOutcome:
         return _shorten_element(self.element)
 
     @property
+    def has_effect(self) -> bool:
+        """Whether anything is known that the action caused."""
+        effects = (self.navigated, self.moved, self.new_pages, self.dialogs, self.downloads, self.errors, self.changes)
+        return any(effects) or bool(self.focused)
+
+    @property
     def new_focus(self) -> str:
         """The other element that has got the focus, by its reference alone where the changes show it."""
         ref = self.focused.partition(" ")[0]

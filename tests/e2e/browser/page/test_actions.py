@@ -471,6 +471,15 @@ async def test_keys_are_answered_once_the_page_has_come_to_rest(visit: OpenFailu
     assert "step 5" in (await on.pointer.press_keys("a")).changes
 
 
+async def test_typing_without_a_focus_is_named_unless_it_has_an_effect(visit: OpenFailurePage) -> None:
+    on = await visit("<input id=i><p id=p></p><script>onkeydown = (e) => { if (e.key === 'x') p.append('!') }</script>")
+    assert str(await on.pointer.press_keys("d")) == "pressed d: no element has the focus"
+    assert not (await on.pointer.press_keys("x")).note
+    assert not (await on.pointer.press_keys("ArrowDown")).note
+    await on.pointer.click("#i")
+    assert not (await on.pointer.press_keys("d")).note
+
+
 async def test_elements_are_found_by_their_text_or_by_role_and_name(visit: OpenFailurePage) -> None:
     on = await visit(
         """<p id=p>Save <b>all</b></p><button id=b>Save</button><button id=c aria-label="Save as">…</button>
