@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mcp import Client
-from mcp.types import TextContent
+from mcp.types import ImageContent, TextContent
 
 REF = r"(?:e[a-z]*|f[a-z]+)[1-9]\d*"
 THING = re.compile(
@@ -183,6 +183,11 @@ class Player:
 
     async def wait(self, **wish: Any) -> Any:
         return await self.call("waitFor", **wish)
+
+    async def picture(self, selector: str) -> str:
+        """A picture of a part of the page in base64."""
+        result = await self._client.call_tool("takeScreenshot", {"sessionId": self.session, "selector": selector})
+        return next(item.data for item in result.content if isinstance(item, ImageContent))
 
     async def elements(self, selector: str = "body") -> list[dict[str, Any]]:
         """Elements as data, with their places."""

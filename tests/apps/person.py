@@ -158,8 +158,9 @@ class Person(ABC):
         Raises:
             LookupError: the page did not show it in time.
         """
+        wanted = re.compile(rf"(?<!\w){re.escape(text)}" if text[0].isalnum() else re.escape(text))  # not inside `e55`
         deadline = time.monotonic() + LOOK_TIMEOUT_S
-        while text not in (outline := await self.look()).text:
+        while not wanted.search((outline := await self.look()).text):
             if time.monotonic() > deadline:
                 raise LookupError(f"the page does not show {text!r}")
             await anyio.sleep(POLL_INTERVAL_S)

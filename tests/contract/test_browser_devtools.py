@@ -1,5 +1,6 @@
 """Toolset `browser_devtools` through a client and a real browser."""
 
+import base64
 import json
 import re
 from collections.abc import AsyncGenerator
@@ -265,8 +266,8 @@ async def test_a_trace_replays_the_steps_without_what_was_typed(at: BrowserAppCl
     await at.navigate_session(session, "/form")
     await use(at, "inputText", sessionId=session, selector="[name=name]", text="hunter2</script>")
     await use(at, "snapshotPage", sessionId=session)
-    saved = await use(at, "recordTrace", sessionId=session, action="stop")
-    assert saved.startswith("Saved downloads/trace.html, 3 steps")
+    saved = await use(at, "recordTrace", sessionId=session, action="stop", video=True)
+    assert saved.startswith("Saved downloads/trace.html and downloads/trace.webp, 3 steps")
     page = (at.folder / "downloads/trace.html").read_text(encoding="utf-8")
     data = re.search(r'id="steps">(.*?)</script>', page)
     assert data
@@ -274,4 +275,15 @@ async def test_a_trace_replays_the_steps_without_what_was_typed(at: BrowserAppCl
     assert [step["label"].split()[0] for step in steps] == ["navigateToUrl", "inputText", "snapshotPage"]
     assert "hunter2" not in steps[1]["label"]
     assert "Order form" in steps[0]["title"]
-    assert all(step["picture"].startswith("data:image/jpeg") and step["outline"] for step in steps)
+    assert all(step["picture"].startswith("data:image/webp") and step["outline"] for step in steps)
+    picture = base64.b64encode((at.folder / "downloads/trace.webp").read_bytes()).decode()
+    script = """(async (data) => {
+      const bytes = Uint8Array.from(atob(data), (each) => each.charCodeAt());
+      const decoder = new ImageDecoder({ type: "image/webp", data: bytes });
+      await decoder.completed;
+      const images = [0, 1, 2].map(async (frameIndex) => (await decoder.decode({ frameIndex })).image);
+      const sizes = (await Promise.all(images)).map((i) => [i.displayWidth, i.displayHeight, i.duration >= 400000]);
+      return [decoder.tracks.selectedTrack.frameCount, sizes];
+    })"""
+    video = await at.evaluate_js(session, f"{script}('{picture}')")
+    assert video == [3, [[1200, 800, True]] * 3]

@@ -398,7 +398,7 @@ async def stock_market(player: Player, goal: str) -> None:
     threshold = float(re.search(r"\$([\d.]+\d)", goal).group(1))
     buy = (await player.look()).one("Buy")
     while True:
-        price = re.search(r"Stock price: ?\$?([\d.]+)", (await player.look()).text)
+        price = re.search(r"Stock price:(?: \w+>)? ?\$?([\d.]+)", (await player.look()).text)
         if price and float(price.group(1)) < threshold:
             await player.click(buy, settle=False)
             return

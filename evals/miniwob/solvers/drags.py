@@ -2,7 +2,7 @@
 
 import re
 
-from evals.miniwob.player import Player, solves
+from evals.miniwob.player import Player, Thing, View, solves
 
 
 @solves("drag-box")
@@ -14,7 +14,8 @@ async def box(player: Player, _: str) -> None:
 
 @solves("drag-items")
 async def items(player: Player, goal: str) -> None:
-    names = _listed((await player.look()).lines)
+    things = _listed(await player.look())
+    names = [each.name for each in things]
     name = next(each for each in names if re.search(rf"\b{each}\b", goal))
     at = names.index(name) + 1
     number = re.search(r"(\d)(?:st|nd|rd|th)", goal)
@@ -22,12 +23,13 @@ async def items(player: Player, goal: str) -> None:
     goal_place = (
         int(number.group(1)) if number else next(places[word] for word in places if re.search(rf"\b{word}\b", goal))
     )
-    await player.drag(f"#sortable li:nth-child({at})", f"#sortable li:nth-child({goal_place})")
+    await player.drag(things[at - 1], things[goal_place - 1])
 
 
 @solves("drag-items-grid")
 async def grid(player: Player, goal: str) -> None:
-    names = _listed((await player.look()).lines)
+    things = _listed(await player.look())
+    names = [each.name for each in things]
     name = next(each for each in names if re.search(rf"\b{each}\b", goal))
     at = names.index(name)
     steps = {"up by": -3, "down by": 3, "left by": -1, "right by": 1}
@@ -35,23 +37,24 @@ async def grid(player: Player, goal: str) -> None:
               "bottom center": 7, "bottom right": 8, "center": 4}  # fmt: skip
     found = next((at + step for words, step in steps.items() if words in goal), None)
     found = found if found is not None else next(place for words, place in places.items() if words in goal)
-    await player.drag(f"#sortable li:nth-child({at + 1})", f"#sortable li:nth-child({found + 1})")
+    await player.drag(things[at], things[found])
 
 
 @solves("drag-sort-numbers")
 async def sort(player: Player, _: str) -> None:
     for _turn in range(12):
-        numbers = [int(each) for each in _listed((await player.look()).lines)]
+        things = _listed(await player.look())
+        numbers = [int(each.name) for each in things]
         if numbers == sorted(numbers):
             break
         at = next(at for at, number in enumerate(numbers) if number != sorted(numbers)[at])
         least = numbers.index(min(numbers[at:]))
-        await player.drag(f"#sortable li:nth-child({least + 1})", f"#sortable li:nth-child({at + 1})")
+        await player.drag(things[least], things[at])
     await player.submit()
 
 
-def _listed(lines: list[str]) -> list[str]:
-    return [line.strip()[2:] for line in lines if line.strip().startswith("- ")]
+def _listed(view: View) -> list[Thing]:
+    return [each for each in view.all(re.compile(r"^-?\w+$")) if not each.role]
 
 
 @solves("drag-circle", "drag-single-shape")

@@ -165,7 +165,7 @@ def _value(view: View, number: int) -> int:
 @solves("use-spinner")
 async def spinner(player: Player, goal: str) -> None:
     wanted = int(re.search(r"Select (-?\d+)", goal).group(1))
-    more, less = (await player.look()).all(".ui-button-icon-only")
+    more, less, _ = (await player.look()).all(role="button")
     for _ in range(abs(wanted)):
         await player.click(more if wanted > 0 else less)
     await player.submit()
@@ -187,7 +187,7 @@ async def values_of_a_table(player: Player, goal: str) -> None:
     told = {key.strip(): value.strip() for key, bar, value in (line.partition(" | ") for line in view.lines) if bar}
     for box in view.all(role="textbox"):
         asked = view.lines[box.line].partition(":")[0].strip()
-        key = asked if asked in told else view.lines[box.line - 1].strip().rstrip(":")
+        key = asked if asked in told else view.lines[box.line - 1].strip(" <").partition(":")[0]
         await player.type(box, told[key if key in told else re.search(r"value of (.*) into", goal).group(1)])
     await player.submit()
 

@@ -113,6 +113,7 @@ async def edit_text(person: Person, site: Site) -> bool:
 @application.task("make a folder")
 async def new_folder(person: Person, site: Site) -> bool:
     await person.open(f"{site.url}/lab?reset")
+    await person.read("people.csv")  # while the list is loading, the new field loses the focus
     await person.click("New Folder", "button")
     await person.read("Untitled Folder")
     await person.press("d", "a", "t", "a", "Enter")

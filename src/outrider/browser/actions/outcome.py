@@ -31,6 +31,7 @@ class ActionOutcome:
         changes: The difference since the last snapshot, or a new one; empty where nothing changed.
         facts: The element's rect and viewport, for programs.
         location: Where the element was found.
+        selector: The caller's selector.
     """
 
     action: str
@@ -49,11 +50,20 @@ class ActionOutcome:
     changes: str = ""
     facts: dict[str, Any] = field(default_factory=dict)
     location: "ElementLocation | None" = None
+    selector: str = ""
 
     @property
     def short_element(self) -> str:
-        """The element without its tag where it has a name."""
-        return _shorten_element(self.element)
+        """The element as beside changes: without its tag if it has a name; empty if the caller named its reference."""
+        if not self.changes:
+            return self.element
+        return "" if self.ref and self.selector == self.ref else _shorten_element(self.element)
+
+    @property
+    def has_effect(self) -> bool:
+        """Whether anything is known that the action caused."""
+        effects = (self.navigated, self.moved, self.new_pages, self.dialogs, self.downloads, self.errors, self.changes)
+        return any(effects) or bool(self.focused)
 
     @property
     def new_focus(self) -> str:
@@ -111,10 +121,9 @@ class ActionOutcome:
             "wheel": "turned the wheel",
             "scroll": "scrolled",
         }
-        lines = [
-            f"{past_tenses.get(self.action, self.action)} {self.element}".strip()
-            + (f": {self.note}" if self.note else "")
-        ]
+        done = past_tenses.get(self.action, self.action)
+        head = f"{done} {self.short_element}" if self.short_element else done.partition(" ")[0]
+        lines = [head + (f": {self.note}" if self.note else "")]
         if self.moved and not self.navigated:
             lines.append(f"the address is now {self.new_address[:300]}")
         lines += _limit_lines([f"opened a new page: {url[:300]}" for url in self.new_pages])

@@ -163,6 +163,10 @@ class Pointer:
             await self.run_unless_blocked(self.page.dispatch_key(chord, kind), monitor)
             report = await self.wait_for_effects(self.page.main, "", monitor, settle)
             outcome = await self.build_outcome(kind, None, monitor, report, settle, element=chord)
+            # A shortcut needs no focus, but shows an effect.
+            types = len(chord) == 1 or chord in ("Enter", "Backspace", "Delete")
+            if types and report.get("hasFocus") is False and self.should_wait(settle) and not outcome.has_effect:
+                outcome.note = "no element has the focus"
             if kind == "press":
                 # A password may be typed key by key.
                 hides = len(chord) == 1 and is_secret_field((focus.report if focus else {}).get("evidence") or {})

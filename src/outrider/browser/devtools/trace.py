@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from outrider.browser.devtools.animation import build_animation
 from outrider.browser.page.screenshot import take_screenshot
 from outrider.browser.protocol.page import BrowserPage
 from outrider.browser.protocol.redact import redact_url
@@ -59,7 +60,7 @@ PLAYER_PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><tit
 
 @dataclass(frozen=True)
 class TraceStep:
-    """The page after a call. `at` is in seconds since the epoch, `picture` a JPEG."""
+    """The page after a call. `at` is in seconds since the epoch, `picture` a WebP."""
 
     at: float
     label: str
@@ -84,7 +85,7 @@ class Trace:
     async def record_step(self, page: BrowserPage, title: str, outline: str) -> None:
         """Add what a page shows now, and drop the oldest steps past the limits."""
         max_steps, max_bytes = 200, 40_000_000
-        shot = await take_screenshot(page, format="jpeg", quality=50)
+        shot = await take_screenshot(page, format="webp", quality=50)
         self.steps.append(
             TraceStep(time.time(), self._describe_call(), redact_url(page.url), title, outline, shot.data)
         )
@@ -92,12 +93,16 @@ class Trace:
             self.steps.pop(0)
             self.dropped += 1
 
+    def to_video(self) -> bytes:
+        """Return the pictures as an animated WebP; each stays as long as its step took, 0.4 to 2 seconds."""
+        self._require_steps()
+        ends = [step.at for step in self.steps[1:]] + [self.steps[-1].at + 2]
+        pauses_s = [min(max(end - step.at, 0.4), 2.0) for step, end in zip(self.steps, ends, strict=True)]
+        return build_animation([step.picture for step in self.steps], [round(pause * 1e3) for pause in pauses_s])
+
     def to_html(self) -> bytes:
         """Return a page that replays the steps, without any request. Raises Unavailable if there are none."""
-        if not self.steps:
-            raise Unavailable(
-                "the trace has no steps", code="no_steps", hint="use the session, then stop the recording"
-            )
+        self._require_steps()
         steps: list[dict[str, Any]] = [
             {
                 "time": time.strftime("%H:%M:%S UTC", time.gmtime(step.at)),
@@ -105,10 +110,15 @@ class Trace:
                 "url": step.url,
                 "title": step.title,
                 "outline": step.outline,
-                "picture": f"data:image/jpeg;base64,{b64encode(step.picture).decode()}",
+                "picture": f"data:image/webp;base64,{b64encode(step.picture).decode()}",
             }
             for step in self.steps
         ]
         # Text of a page could end the script element.
         data = json.dumps(steps, ensure_ascii=False).replace("<", "\\u003c")
         return PLAYER_PAGE.format(title=escape(f"Trace of {self.steps[0].title}"), steps=data).encode()
+
+    def _require_steps(self) -> None:
+        if not self.steps:
+            hint = "use the session, then stop the recording"
+            raise Unavailable("the trace has no steps", code="no_steps", hint=hint)

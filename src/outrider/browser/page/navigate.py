@@ -181,20 +181,39 @@ def _stop_on_cancel(page: BrowserPage) -> Generator[None]:
 async def _send_navigation(page: BrowserPage, address: str, seconds: float) -> dict[str, Any]:
     """Send `Page.navigate`; again when the page navigated itself at the same moment."""
     deadline = time.monotonic() + seconds
+    loading = page.loading
     while True:
-        commits = page.loading.commits
+        before = (loading.commits, loading.page_navigations)
+        is_moving = loading.navigating is not None
         try:
             answer = await page.send("Page.navigate", {"url": address}, timeout=max(deadline - time.monotonic(), 0.1))
         except CommandTimeout:
             page.stop_loading()
             message = f"{address} did not answer within {seconds:g} s"
             raise Unavailable(message, code="timeout", hint="try later") from None
-        crossed = page.loading.commits > commits or page.loading.navigating not in (None, address)
-        if answer.get("errorText") != "net::ERR_ABORTED" or answer.get("isDownload") or not crossed:
+        # The page may load the very address that is opened, so that the address tells nothing.
+        is_redirected = loading.navigating not in (None, address)
+        crossed = is_moving or is_redirected or (loading.commits, loading.page_navigations) != before
+        if answer.get("isDownload") or not await _is_aborted(page, answer, deadline, crossed=crossed):
             return answer
         if time.monotonic() > deadline - seconds / 2:
             message = f"{address} cannot be opened: the current page keeps navigating by itself"
             raise Unavailable(message, code="aborted", hint="closeSession and open the address in a new one")
+
+
+async def _is_aborted(page: BrowserPage, answer: dict[str, Any], deadline: float, *, crossed: bool) -> bool:
+    """Return whether a navigation of the page took the place of the one that was answered."""
+    if answer.get("errorText"):
+        return crossed and answer["errorText"] == "net::ERR_ABORTED"
+    if not (loader := answer.get("loaderId")):
+        return False
+    load = page.loading.get_load(loader)
+
+    def is_decided() -> bool:
+        return load.canceled or bool(load.error) or COMMITTED_MILESTONE in load.milestones or page.lost is not None
+
+    await page.loading.wait_until(is_decided, deadline - time.monotonic())
+    return load.canceled and COMMITTED_MILESTONE not in load.milestones
 
 
 async def reload_page(page: BrowserPage, *, ignore_cache: bool = False, seconds: float = 30.0) -> NavigationResult:

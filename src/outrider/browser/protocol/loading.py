@@ -22,6 +22,7 @@ class DocumentLoad:
         url: The requested address, after redirects.
         error: The browser's error when the document ended early; empty otherwise.
         refused: The answer came from the egress proxy, which refused the request or found no way.
+        canceled: Another navigation took its place before the frame showed it.
     """
 
     milestones: set[str] = field(default_factory=set)
@@ -30,6 +31,7 @@ class DocumentLoad:
     mime_type: str = ""
     error: str = ""
     refused: bool = False
+    canceled: bool = False
 
 
 def is_proxy_answer(response: dict[str, Any]) -> bool:
@@ -53,6 +55,7 @@ class LoadTracker:
         self._changed = Condition()
         self.commits = 0  # documents that the main frame has started to show
         self.navigating: str | None = None  # the address that the main frame is loading
+        self.page_navigations = 0  # navigations that the page itself has asked for
         self.requests = 0  # requests started so far
 
     def follow_channel(self, channel: TargetChannel, is_main_frame: Callable[[str], bool]) -> None:
@@ -62,7 +65,7 @@ class LoadTracker:
         channel.on("Network.responseReceived", lambda event: self._handle_response(event, is_main_frame))
         channel.on("Network.loadingFinished", self._handle_request_end)
         channel.on("Network.loadingFailed", self._handle_request_failure)
-        channel.on("Page.frameRequestedNavigation", lambda event: self._handle_navigation_start(event, is_main_frame))
+        channel.on("Page.frameRequestedNavigation", lambda event: self._handle_page_navigation(event, is_main_frame))
         channel.on("Page.frameStartedNavigating", lambda event: self._handle_navigation_start(event, is_main_frame))
         channel.on("Page.frameNavigated", lambda event: self._handle_commit(event["frame"], is_main_frame))
         channel.on("Page.navigatedWithinDocument", lambda event: self._handle_navigation_end(event, is_main_frame))
@@ -124,10 +127,17 @@ class LoadTracker:
 
     def _handle_request_failure(self, event: dict[str, Any]) -> None:
         # A document's request id is its loader id. A request that a navigation cancels is not a broken one.
-        if event["requestId"] in self._loads and not event.get("canceled"):
-            self._loads[event["requestId"]].error = event.get("errorText", "")
+        if load := self._loads.get(event["requestId"]):
+            if event.get("canceled"):
+                load.canceled = True
+            else:
+                load.error = event.get("errorText", "")
             self.notify_change()
         self._handle_request_end(event)
+
+    def _handle_page_navigation(self, event: dict[str, Any], is_main_frame: Callable[[str], bool]) -> None:
+        self.page_navigations += is_main_frame(event["frameId"])
+        self._handle_navigation_start(event, is_main_frame)
 
     def _handle_navigation_start(self, event: dict[str, Any], is_main_frame: Callable[[str], bool]) -> None:
         if is_main_frame(event["frameId"]) and event.get("navigationType") != "sameDocument":

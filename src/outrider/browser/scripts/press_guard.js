@@ -109,6 +109,7 @@ async function reportEffects(ref, { wait = true, timeoutMs = MAX_WAIT_MS } = {})
     after: element ? readState(element) : null,
     url: location.href,
     title: titleOf(document),
+    hasFocus: active !== null,
     focused: active && active !== guard.focus ? `${refOf(active)} ${describeElement(active)}` : "",
   };
   guard.disarm();

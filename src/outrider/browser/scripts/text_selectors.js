@@ -46,7 +46,7 @@ function toComparable(text) {
 
 function findByText({ role, text, exact }) {
   const top = bodyOf(document) || document.documentElement;
-  const found = role ? findByRole(top, role, text) : [...findInnermost(top, text), ...findButtonInputs(top, text)];
+  const found = role ? findByRole(top, role, text) : [...findInnermost(top, text), ...findButtonInputs(top, text), ...findGenerated(top, text)];
   const whole = found.filter((each) => each.text === text);
   return (whole.length || exact ? whole : found).map((each) => each.element);
 }
@@ -79,6 +79,20 @@ function findButtonInputs(top, wanted) {
     if (!matchesSelector(element, "input[type=submit],input[type=reset],input[type=button]") || !isVisible(element)) continue;
     const text = toComparable(nameOfInput(element));
     if (text.includes(wanted)) found.push({ element, text });
+  }
+  return found;
+}
+
+// Style sheets can write a text, or a part of one, that no node holds.
+function findGenerated(top, wanted) {
+  const found = [];
+  for (const element of iterElements(top)) {
+    if (!hasGeneratedContent(element) || !isVisible(element)) continue;
+    const parts = [readShownText(element)];
+    const hasOwn = toComparable(parts[0]).includes(wanted);
+    wrapInGeneratedContent(element, parts);
+    const text = toComparable(parts.join(""));
+    if (!hasOwn && text.includes(wanted)) found.push({ element, text });
   }
   return found;
 }

@@ -62,18 +62,19 @@ def _mark_changes(old: list[str], new: list[str]) -> list[str]:
     old, new = [line.strip().removeprefix("- ") for line in old], [line.strip().removeprefix("- ") for line in new]
     if max(len(old), len(new)) > max_compared_lines:
         old_lines, new_lines = set(old), set(new)
-        return _pair_changes(
-            [line for line in old if line not in new_lines], [line for line in new if line not in old_lines]
-        )
-    lines: list[str] = []
-    for kind, old_start, old_end, new_start, new_end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if kind != "equal":
-            lines += _pair_changes(old[old_start:old_end], new[new_start:new_end])
-    return lines
+        removed = [line for line in old if line not in new_lines]
+        blocks = [_pair_changes(removed, [line for line in new if line not in old_lines])]
+    else:
+        opcodes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+        blocks = [_pair_changes(old[a:b], new[c:d]) for kind, a, b, c, d in opcodes if kind != "equal"]
+    return _join_blocks(blocks, {ref for line in new for ref in find_refs(line)})
 
 
-def _pair_changes(removed: list[str], added: list[str]) -> list[str]:
-    """Mark the lines; an added line with a reference or the words of a removed one replaces it as changed."""
+def _pair_changes(removed: list[str], added: list[str]) -> tuple[list[str], list[str]]:
+    """Return the removed lines, and the marked others.
+
+    An added line with a reference or the words of a removed one replaces it as changed.
+    """
     line_of_ref = {ref: line for line in removed for ref in find_refs(line)}
     line_of_words, new_words = _index_by_words(removed), _index_by_words(added)
     replaced: set[str] = set()
@@ -86,8 +87,23 @@ def _pair_changes(removed: list[str], added: list[str]) -> list[str]:
         if earlier is not None:
             replaced.add(earlier)
         changes.append(f"+ {line}" if earlier is None else f"~ {_shorten_change(earlier, line)}")
-    shown = {ref for line in added for ref in find_refs(line)}
-    return _mark_removed([line for line in removed if line not in replaced], shown) + changes
+    return [line for line in removed if line not in replaced], changes
+
+
+def _join_blocks(blocks: list[tuple[list[str], list[str]]], shown: set[str]) -> list[str]:
+    """Mark removed lines; several controls are named once by their references alone: they were shown before."""
+    max_refs = 12
+    controls = [line for removed, _ in blocks for line in removed if CONTROL_PATTERN.match(line)]
+    refs = [ref for line in controls for ref in find_refs(line) if ref not in shown] if len(controls) > 1 else []
+    lines = []
+    if refs:
+        ranges = _join_ranges(refs)
+        more = f" … {len(ranges) - max_refs} more" if len(ranges) > max_refs else ""
+        lines.append(f"- {' '.join(ranges[:max_refs])}{more}")
+    for removed, changes in blocks:
+        texts = [line for line in removed if not CONTROL_PATTERN.match(line)] if refs else removed
+        lines += _mark_removed(texts) + changes
+    return lines
 
 
 def _index_by_words(lines: list[str]) -> dict[str, str]:
@@ -102,20 +118,11 @@ def _strip_numbers(line: str) -> str:
     return " ".join(word.removesuffix("s") for word in re.findall(r"[^\W\d_]+", line))
 
 
-def _mark_removed(lines: list[str], shown: set[str]) -> list[str]:
-    """Mark removed lines; several controls are named by their references alone: they were shown before."""
-    max_lines, max_refs, max_line_chars = 3, 12, 80
-    controls = [line for line in lines if CONTROL_PATTERN.match(line)]
-    refs = [ref for line in controls for ref in find_refs(line) if ref not in shown] if len(controls) > 1 else []
-    texts = [line for line in lines if line not in controls] if refs else lines
-    marked = [f"- {line if len(line) <= max_line_chars else cut_line(line, max_line_chars - 1)}" for line in texts]
-    if len(texts) > max_lines:
-        marked[max_lines:] = [f"- … {len(texts) - max_lines} more lines"]
-    if refs:
-        ranges = _join_ranges(refs)
-        more = f" … {len(ranges) - max_refs} more" if len(ranges) > max_refs else ""
-        marked.append(f"- {' '.join(ranges[:max_refs])}{more}")
-    return marked
+def _mark_removed(lines: list[str]) -> list[str]:
+    """Mark removed lines, the first three of many."""
+    max_lines, max_line_chars = 3, 80
+    marked = [f"- {line if len(line) <= max_line_chars else cut_line(line, max_line_chars - 1)}" for line in lines]
+    return marked if len(lines) <= max_lines else [*marked[:max_lines], f"- … {len(lines) - max_lines} more lines"]
 
 
 def _join_ranges(refs: list[str]) -> list[str]:

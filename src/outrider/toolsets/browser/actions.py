@@ -12,7 +12,6 @@ from outrider.core.result import Result
 from outrider.toolsets.browser.mouse import limit_hold
 from outrider.toolsets.browser.results import (
     Selector,
-    build_action_data,
     build_action_result,
     escape_line,
     translate_errors,
@@ -56,7 +55,7 @@ async def clickElement(
             within=(within or "").strip(),
             settle="auto" if settle else "none",
         )
-        return build_action_data(tool_options, active.session, outcome)
+        return build_action_result(tool_options, active.session, outcome, selector)
 
 
 @browser.tool(
@@ -78,7 +77,7 @@ async def inputText(
     append = mode == "append"
     async with use_page(browsers, call, sessionId, selector) as active:
         outcome = await active.tools.forms.type(selector, text, append=append, submit=submit, delay=delayMs / 1_000)
-        return build_action_data(tool_options, active.session, outcome)
+        return build_action_result(tool_options, active.session, outcome, selector)
 
 
 @browser.tool(effect="act", stake="low", title="Choose", open_world=True, untrusted=True, timeout=60)
@@ -100,7 +99,7 @@ async def selectOption(
             outcome = await active.tools.forms.check(selector, checked=checked)
         else:
             raise InvalidInput("options: is required, or checked", hint="give the labels to choose, or checked")
-        return build_action_result(tool_options, active.session, outcome)
+        return build_action_result(tool_options, active.session, outcome, selector)
 
 
 @browser.tool(effect="act", stake="low", title="Press keys", open_world=True, untrusted=True, timeout=60)
@@ -124,7 +123,8 @@ async def hoverElement(
 ) -> Result:
     """Move the pointer onto an element."""
     async with use_page(browsers, call, sessionId, selector) as active:
-        return build_action_result(tool_options, active.session, await active.tools.pointer.hover(selector))
+        outcome = await active.tools.pointer.hover(selector)
+        return build_action_result(tool_options, active.session, outcome, selector)
 
 
 @browser.tool(effect="act", stake="low", title="Drag", open_world=True, untrusted=True, timeout=60)
@@ -198,9 +198,8 @@ async def scrollPage(
         outcome.note += (
             "; the page took the wheel itself" if handled else "" if position["moved"] else "; nothing moved"
         )
-        result = build_action_data(tool_options, active.session, outcome)
-        data = {name: result.data[name] for name in ("ok", "url", "changes", "notes") if name in result.data}
-        return Result(result.content, data=data | {"position": position})
+        result = build_action_result(tool_options, active.session, outcome, selector or "")
+        return Result(result.content, meta=result.meta | {"outrider/position": position})
 
 
 @browser.tool(title="Wait", open_world=True, untrusted=True, timeout=MAX_WAIT_S + 30)

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
@@ -119,38 +119,18 @@ def translate_hint(hint: str) -> str:
     return hint
 
 
-def build_action_result(tool_options: ToolOptions, session: "Session", outcome: "ActionOutcome") -> Result:
-    """Build the text of an action's outcome, with its fields for programs in `_meta`."""
-    fields = {name: value for name, value in outcome.to_dict().items() if name != "changes"}
-    text = _format_outcome(tool_options, outcome, take_notes(session))
-    return Result((TextBlock(text),), meta={"outrider/outcome": fields})
+def build_action_result(
+    tool_options: ToolOptions, session: "Session", outcome: "ActionOutcome", selector: str = ""
+) -> Result:
+    """Build the text of an action's outcome, with its fields for programs in `_meta`.
 
+    Some hosts show models structured content instead of the text, so there is none.
 
-def build_action_data(tool_options: ToolOptions, session: "Session", outcome: "ActionOutcome") -> Result:
-    """Build an action's outcome as text and as data, which says only what is not as usual.
-
-    Some hosts show models the data instead of the text, so it is as short; `_meta` has all fields.
+    `selector` is the caller's.
     """
-    fields = outcome.to_dict()
-    acted_on = "clicked" if outcome.action == "click" else "element"
-    element = {} if outcome.changes else {acted_on: outcome.short_element}
-    address: dict[str, Any] = {"navigated": True} if outcome.navigated else {}
-    address |= {"url": outcome.new_address} if outcome.new_address else {}
-    value = {"value": outcome.value} if outcome.value is not None and (outcome.note or not outcome.changes) else {}
-    focus = {"focused": outcome.new_focus} if outcome.new_focus else {}
-    told = {name: fields[name] for name in ("note", "downloads", "changes") if fields.get(name)}
-    data = {"ok": True} | element | address | value | focus | told
-    if outcome.errors:
-        data["errors"] = [escape_line(error) for error in outcome.errors[:5]]
-    if outcome.new_pages:
-        data["newPages"] = [url[:300] for url in outcome.new_pages[:5]]
-    if outcome.dialogs:
-        data["dialogs"] = [{"type": dialog["type"], "message": dialog["message"]} for dialog in outcome.dialogs[:5]]
-    notes = take_notes(session)
-    text = _format_outcome(tool_options, outcome, notes)
-    meta = {f"outrider/{name}": fields[name] for name in ("rect", "viewport", "ref") if name in fields}
-    meta["outrider/outcome"] = {name: value for name, value in fields.items() if name != "changes"}
-    return Result((TextBlock(text),), data=data | ({"notes": notes} if notes else {}), meta=meta)
+    fields = {name: value for name, value in outcome.to_dict().items() if name != "changes"}
+    text = _format_outcome(tool_options, replace(outcome, selector=selector), take_notes(session))
+    return Result((TextBlock(text),), meta={"outrider/outcome": fields})
 
 
 def _format_outcome(tool_options: ToolOptions, outcome: "ActionOutcome", notes: list[str]) -> str:

@@ -1,8 +1,9 @@
 """The tool that records a session as a file to replay."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import anyio
+from pydantic import Field
 
 from outrider.browser.page.downloads import DOWNLOADS_FOLDER
 from outrider.browser.session.browsers import Browsers
@@ -25,6 +26,7 @@ async def recordTrace(
     /,
     sessionId: str,
     action: Literal["start", "stop"],
+    video: Annotated[bool, Field(description="With stop: also an animated WebP")] = False,
 ) -> Result:
     """Record each later call on the session with outline and picture; stop saves an HTML file that replays them."""
     from outrider.browser.devtools.trace import Trace
@@ -37,13 +39,20 @@ async def recordTrace(
         if session.trace is None:
             raise InvalidInput("action: nothing is being recorded", hint="action=start begins a recording")
         trace = session.trace
-        data = trace.to_html()
+        contents = {"trace.html": trace.to_html()} | ({"trace.webp": trace.to_video()} if video else {})
         session.trace = None
-    wanted = f"{DOWNLOADS_FOLDER}/trace.html"
-    path = await anyio.to_thread.run_sync(lambda: workspaces.ensure_workspace(call).files.add_file(wanted, data))
+
+    def save_files() -> list[str]:
+        files = workspaces.ensure_workspace(call).files
+        return [files.add_file(f"{DOWNLOADS_FOLDER}/{name}", data) for name, data in contents.items()]
+
+    paths = await anyio.to_thread.run_sync(save_files)
     dropped = f"; the {trace.dropped} oldest were dropped" if trace.dropped else ""
-    text = f"Saved {path}, {len(trace.steps)} steps, {len(data):,} bytes{dropped}"
-    return Result((TextBlock(text),), meta={"outrider/path": path, FILES_META_KEY: [{"path": path}]})
+    size = sum(map(len, contents.values()))
+    text = f"Saved {' and '.join(paths)}, {len(trace.steps)} steps, {size:,} bytes{dropped}"
+    return Result(
+        (TextBlock(text),), meta={"outrider/path": paths[0], FILES_META_KEY: [{"path": each} for each in paths]}
+    )
 
 
 def _describe_running_call(inflight: InflightCalls, session_id: str) -> str:

@@ -16,6 +16,7 @@ from pydantic import SecretStr
 from outrider.browser.process.find import find_browser
 from outrider.browser.process.flags import can_sandbox
 from outrider.browser.session.browsers import Browsers
+from outrider.browser.session.options import SessionOptions
 from outrider.browser.settings import BrowserSettings
 from outrider.core.errors import NotConfigured, Refused, Unavailable
 from support.fakes import http_servers
@@ -94,8 +95,19 @@ async def test_the_users_own_browser_is_used_with_its_sign_ins(stranger, site, t
         second, _ = await browsers.open_session("test", f"{site.here}/form")
         async with second.acquire_page() as page:
             assert await page.evaluate_in("", "() => document.cookie") == "mine=1"
+        other = {"name": "theirs", "value": "2", "domain": "other.example", "path": "/"}
+        await browsers.running_browsers[0].connection.send("Storage.setCookies", {"cookies": [other]})
+        assert (await browsers.save_state(second, "shop")).cookies == 1, "only of the site that was visited"
     finally:
         await browsers.aclose()
+    isolated = Browsers(BrowserSettings(), site.guard, tmp_path, warm=0)
+    try:
+        options = SessionOptions(state_id="shop")
+        later, _ = await isolated.open_session("test", f"{site.here}/form", options=options)
+        async with later.acquire_page() as page:
+            assert await page.evaluate_in("", "() => document.cookie") == "mine=1"
+    finally:
+        await isolated.aclose()
 
 
 @pytest.mark.nightly

@@ -471,11 +471,22 @@ async def test_keys_are_answered_once_the_page_has_come_to_rest(visit: OpenFailu
     assert "step 5" in (await on.pointer.press_keys("a")).changes
 
 
+async def test_typing_without_a_focus_is_named_unless_it_has_an_effect(visit: OpenFailurePage) -> None:
+    on = await visit("<input id=i><p id=p></p><script>onkeydown = (e) => { if (e.key === 'x') p.append('!') }</script>")
+    assert str(await on.pointer.press_keys("d")) == "pressed d: no element has the focus"
+    assert not (await on.pointer.press_keys("x")).note
+    assert not (await on.pointer.press_keys("ArrowDown")).note
+    await on.pointer.click("#i")
+    assert not (await on.pointer.press_keys("d")).note
+
+
 async def test_elements_are_found_by_their_text_or_by_role_and_name(visit: OpenFailurePage) -> None:
     on = await visit(
         """<p id=p>Save <b>all</b></p><button id=b>Save</button><button id=c aria-label="Save as">…</button>
         <input type=submit id=s value="Send off"><ul><li id=l><span id=n>Buy milk</span></ul><p hidden>Buy bread</p>
         <label>Street <input id=i></label><div id=host></div>
+        <style>#g::before { content: "Clear completed" } #h::after { content: " it" }</style>
+        <div id=g></div><button id=h>Print</button>
         <script>host.attachShadow({mode: "open"}).innerHTML = "<a href=/x id=x>Within</a>"; log = [];
         for (const each of document.querySelectorAll("[id]")) each.addEventListener("click", (event) => {
           event.preventDefault(); log.push(event.target.id); event.stopPropagation() })</script>"""
@@ -493,6 +504,9 @@ async def test_elements_are_found_by_their_text_or_by_role_and_name(visit: OpenF
         ("button:has-text('Save as')", "c"),
         ("getByText('Buy milk')", "n"),
         ("getByRole('button', { name: 'Save as' })", "c"),
+        ('text="Clear completed"', "g"),
+        ('text="Print it"', "h"),
+        ("text=Print", "h"),
         ("//ul/li[1]", "l"),
         ("`#b`", "b"),
         ("Street", "i"),

@@ -83,10 +83,16 @@ def test_what_changed_in_two_places_is_told_without_what_is_between() -> None:
 def test_an_item_that_went_is_named_by_its_references_and_a_counter_as_changed() -> None:
     before = ["- checkbox e1", " <Buy milk e2>", '- button "Undo" e3', "1 item left", "Page 1", "end"]
     after = ["- checkbox e4", " <Call mum e5>", "2 items left!", "end"]
-    told = ("- Page 1", "- e1–e3", "+ checkbox e4", "+ <Call mum e5>", "~ 2 items left!")
+    told = ("- e1–e3", "- Page 1", "+ checkbox e4", "+ <Call mum e5>", "~ 2 items left!")
     assert diff_outlines(before, after).lines == told
     assert diff_outlines(["- <Buy milk e2>", "end"], ["end"]).lines == ("- <Buy milk e2>",)
     assert diff_outlines(["Item 1", "Item 2", "end"], ["Item 3", "Item 4", "end"]).lines[0] == "- Item 1"
+
+
+def test_items_that_went_in_several_places_are_named_once_and_moved_ones_not() -> None:
+    before = ["<Milk e1>", "button e2", "one", "<Tea e3>", "two", "<Jam e4>", "three", "four"]
+    after = ["one", "1", "two", "three", "four", "<Jam e4>"]
+    assert diff_outlines(before, after).lines == ("- e1–e3", "+ 1", "+ <Jam e4>")
 
 
 def test_many_lines_that_went_are_counted() -> None:
