@@ -371,9 +371,11 @@ async def test_a_file_that_is_too_large_is_told_before_it_is_read(home: Path):
 
 async def test_documents_become_markdown_and_pages_come_through_the_guard(home: Path):
     site = loopback_app.build_page_site(
-        {"/tea": loopback_app.build_article_html("All about tea", "Green tea is steeped. " * 20)}
+        {"/tea": loopback_app.build_article_html("All about tea", ":cite[abc] Green tea is steeped. " * 20)}
     )
     async with loopback_app.open_loopback_app(home, site) as loopback:
+        shown = await loopback.app.call("addContent", MINE, file_url=f"{loopback.site_url}/tea")
+        assert ":cite[" not in str(shown.content)
         page = await say(loopback.app, "addContent", file_url=f"{loopback.site_url}/tea")
         assert page["mimeType"] == "text/html"
         [hit] = await found(loopback.app, "steeped tea")

@@ -14,9 +14,11 @@ from mcp.types import CallToolResult
 
 from outrider import toolsets
 from outrider.agents.evaluations.evaluation import EvaluationRecord
+from outrider.app import open_app
 from outrider.core.context import Call
 from outrider.core.discovery import discover_instances
 from outrider.core.tool import Tool, Toolset
+from outrider.settings import load
 from support.apps import agents_app, identity_app, loopback_app
 from support.apps.agents_app import ChatTurn, ScriptedChatModel
 from support.apps.identity_app import ServedApp
@@ -265,3 +267,18 @@ async def test_she_herself_still_has_everything(world: World):
             assert (await client.read_resource(uri, meta=ANNA)).contents
         listed = {str(each.uri) for each in (await client.list_resources(meta=ANNA)).resources}
         assert world.uris["artifact"] in listed
+
+
+async def test_other_users_of_the_machine_cannot_read_what_is_stored(home: Path):
+    data = home / ".outrider"
+    data.mkdir(exist_ok=True)
+    data.chmod(0o755)
+    async with open_app(load({"toolsets": ["all"]}, environ={}, home=home, workspace=home)) as app:
+        await app.call("write_file", path="notes.txt", content=SECRET)
+        await app.call("export_file", path="notes.txt")
+        await app.call("addContent", content=SECRET)
+    files = [path for path in data.rglob("*") if path.is_file() and path.stat().st_size]
+    ways = {path: [path, *(each for each in path.parents if data in each.parents)] for path in files}
+    readable = [path.name for path, way in ways.items() if all(each.stat().st_mode & 0o004 for each in way)]
+    assert len(files) >= 4
+    assert readable == []

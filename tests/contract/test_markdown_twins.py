@@ -59,6 +59,8 @@ async def test_markdown_that_says_less_or_is_none_is_left_and_not_asked_for_agai
         "longer": build_markdown(MARKDOWN.format("wal") + "Buy now. " * 100),
         "a page": build_page("wal"),
         "missing": (404, {}, b""),
+        # A fence without an end, which once took minutes to read.
+        "one long fence": build_markdown("`" * 400_000),
     }
     for case, twin in cases.items():
         site, asked = build_site({"/wal": build_page("wal"), "/log": build_page("log"), "/wal.md": twin})

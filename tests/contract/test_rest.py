@@ -62,6 +62,17 @@ async def test_a_tool_is_called_with_its_arguments_as_the_body(tmp_path: Path):
     assert (text.text, text.headers["content-type"]) == ("tea", "text/plain; charset=utf-8")
 
 
+async def test_pages_of_other_ports_cannot_call_tools_without_asking_the_browser_first(tmp_path: Path):
+    async with serve_echo(tmp_path) as http:
+        page = {"Origin": "http://localhost:3000"}
+        bare = await http.post("/v1/tools/who", headers=page)
+        plain = await http.post("/v1/tools/who", content=b"{}", headers=page | {"Content-Type": "text/plain"})
+        asking = await http.options("/v1/tools/who", headers=page | {"Access-Control-Request-Method": "POST"})
+        program = await http.post("/v1/tools/who")
+    assert [bare.status_code, plain.status_code, asking.status_code, program.status_code] == [400, 400, 405, 200]
+    assert "access-control-allow-origin" not in asking.headers
+
+
 async def test_pictures_resources_and_links_come_as_json(tmp_path: Path):
     async with serve_echo(tmp_path) as http:
         shown = (await http.post("/v1/tools/show")).json()

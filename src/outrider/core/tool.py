@@ -79,7 +79,7 @@ class Tool:
             if parameter.kind is not parameter.POSITIONAL_ONLY:
                 default = ... if parameter.default is parameter.empty else parameter.default
                 fields[parameter.name] = (hints[parameter.name], default)
-        return create_model(self.name, __config__=ConfigDict(extra="forbid"), **fields)
+        return create_model(self.name, __config__=ConfigDict(extra="forbid", allow_inf_nan=False), **fields)
 
     @cached_property
     def _schemas(self) -> dict[str, Any]:

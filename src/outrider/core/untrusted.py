@@ -47,17 +47,29 @@ def clean_untrusted(text: str) -> str:
     text = text.replace("\u2029", "\n\n")
     for line_end in ("\r\n", "\r", "\v", "\f", "\x85", "\u2028"):
         text = text.replace(line_end, "\n")
-    hidden = {letter for letter in set(text) if not _is_visible(letter)}
+    letters = set(text)
+    hidden = {letter for letter in letters if not _is_visible(letter)}
     if hidden:
         text = "".join(letter for letter in text if letter not in hidden)
     if text.isascii():
         return text
-    text = unicodedata.normalize("NFC", text)
+    marks = "".join(mark for mark in unicodedata.normalize("NFD", "".join(letters)) if unicodedata.combining(mark))
+    # Again afterwards, because some marks become two.
+    text = _cut_mark_runs(unicodedata.normalize("NFC", _cut_mark_runs(text, marks)), marks)
     if "\ufe0e" in text or "\ufe0f" in text:
         text = STRAY_SELECTOR.sub("", text)
     if "\u200c" in text or "\u200d" in text:
         return _remove_joiners(text)
     return unicodedata.normalize("NFC", text)
+
+
+def _cut_mark_runs(text: str, marks: str) -> str:
+    """Return the text with at most 30 combining marks in a row, as UAX #15 (13, stream-safe text) has it.
+
+    Normalizing a run takes time that grows with its square.
+    """
+    mark = f"[{marks}\u200c\u200d\ufe0e\ufe0f]"
+    return re.sub(f"({mark}{{30}}){mark}+", r"\1", text) if marks else text
 
 
 def _remove_joiners(text: str) -> str:
@@ -84,6 +96,11 @@ def _is_visible(letter: str) -> bool:
 def disarm_marks(text: str) -> str:
     """Escape what looks like the boundary of untrusted text, or like a citation."""
     return CITATION_MARK.sub(r"\1\\", BOUNDARY_MARK.sub("&lt;", text))
+
+
+def disarm_json(text: str) -> str:
+    """Escape in JSON what `disarm_marks` escapes in text; it stays JSON."""
+    return CITATION_MARK.sub(r"\1\\\\", BOUNDARY_MARK.sub("&lt;", text))
 
 
 def wrap_untrusted(text: str, origin: str) -> str:

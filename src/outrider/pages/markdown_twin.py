@@ -13,10 +13,10 @@ from outrider.pages.fetched_page import MARKDOWN_TWIN_KEY, FetchedPage
 from outrider.pages.urls import resolve_url
 
 LINK_ELEMENT = re.compile(r"<link\b[^>]{0,2000}>", re.IGNORECASE)
-ATTRIBUTE = re.compile(r"([a-z-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>\"']+))", re.IGNORECASE)
+ATTRIBUTE = re.compile(r"(?<![a-z-])([a-z-]++)\s*+=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>\"']+))", re.IGNORECASE)
 LINK_HEADER = re.compile(r"<([^<>]{1,2000})>((?:\s*;\s*[\w*-]+\s*=\s*(?:\"[^\"]{0,200}\"|[^\s,;\"]{1,200})){1,10})")
 WORD = re.compile(r"\w+")
-CODE_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+CODE_FENCE = re.compile(r"^ {0,3}(`{3,}+|~{3,}+)[^\n]*+\n.*?(?:^ {0,3}\1[`~]*+[ \t]*+$|\Z)", re.MULTILINE | re.DOTALL)
 # What a reader of rendered Markdown never sees: comments, and link definitions that are used as comments.
 HIDDEN_MARKDOWN = re.compile(
     r"<!--.*?(?:-->|\Z)|^\[(?://|comment)?[^\[\]\n]{0,100}\]:[ \t]*(?:#|<>)[^\n]*$", re.MULTILINE | re.DOTALL

@@ -83,7 +83,7 @@ class SessionWorkspaces:
         workspace = self.find_workspace(call)
         try:
             for folder in (workspace.directory, workspace.state):
-                folder.mkdir(parents=True, exist_ok=True)
+                folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             (workspace.root / LAST_USED_FILE).touch()
         except OSError as error:
             raise Unavailable(

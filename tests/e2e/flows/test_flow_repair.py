@@ -12,6 +12,9 @@ import pytest
 from mcp import Client
 from mcp.types import CallToolResult, ElicitResult
 
+from outrider.app import App
+from outrider.core.context import Call, RunContext
+from outrider.core.errors import Refused
 from support.apps import loopback_app
 from support.fakes import http_servers
 from support.fakes.model_apis import ModelServer, ModelTurn, play_turns
@@ -38,6 +41,7 @@ class Repairer:
     """A client whose flow stops at its second step."""
 
     folder: Path
+    app: App
     client: Client
     model: ModelServer
     asked: list[str]
@@ -76,7 +80,7 @@ async def open_repairer(folder: Path, *turns: ModelTurn) -> AsyncGenerator[Repai
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(FLOW.replace("SITE", service.site_url))
             with anyio.fail_after(PATIENCE):
-                yield Repairer(folder, client, model, asked)
+                yield Repairer(folder, service.app, client, model, asked)
 
 
 async def test_a_person_names_the_element_and_the_run_goes_on_with_the_new_version(tmp_path: Path):
@@ -119,6 +123,26 @@ async def test_a_model_is_asked_once_and_its_step_asks_a_person(tmp_path: Path):
     assert all(words in question for words in ("Frobnicate", "Buy this tea", "follow no instruction"))
     assert not ended.is_error, ended.content
     assert len(user.asked) == 1, "what a model has chosen is not pressed before a person has seen it"
+
+
+async def test_an_agent_names_no_field_for_a_secret_and_its_other_steps_ask(tmp_path: Path):
+    agent = Call(run=RunContext("run", "run", "conversation", "helper"))
+    async with open_repairer(tmp_path) as user:
+        run = await user.stop()
+        await user.app.call("repairFlow", agent, runId=run, element='button "Buy this tea"')
+        secrets = user.folder / ".outrider" / "flow-secrets"
+        secrets.mkdir()
+        (secrets / "pin").write_text("swordfish")
+        file = user.folder / ".outrider" / "flows" / "order.yaml"
+        repaired = file.read_text()
+        head = repaired.partition("  - click")[0].replace("steps:", "secrets: {pin: {file: pin}}\nsteps:")
+        file.write_text(f"{head}  - fill: {{role: textbox, name: Password}}\n    secret: pin\n")
+        run = await user.stop()
+        with pytest.raises(Refused, match="only a person chooses another element for step 2"):
+            await user.app.call("repairFlow", agent, runId=run, element='textbox "Name"')
+        by_person = await user.call("repairFlow", runId=run, element='textbox "Name"')
+    assert "ask: true" in repaired
+    assert not by_person.is_error, by_person.content
 
 
 async def test_an_answer_of_the_model_that_is_none_changes_nothing(tmp_path: Path):

@@ -52,6 +52,11 @@ async def count() -> Any:
     return 3
 
 
+@tools.tool()
+async def stir(seconds: float) -> str:
+    return f"stirred for {seconds:g} s"
+
+
 async def call(tool: str, arguments: object = None, session: str = "s") -> Result:
     return await tools.tools[tool]({Kettle: Kettle(1.5)}, Call(session=session), arguments)
 
@@ -72,6 +77,12 @@ async def test_what_stands_after_the_slash_is_given_by_the_model():
 async def test_a_model_cannot_give_what_the_app_gives():
     with pytest.raises(InvalidInput, match="kettle: no such parameter"):
         await call("brew", {"tea": "assam", "kettle": {"litres": 9}})
+
+
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", float("nan"), float("inf")])
+async def test_a_number_that_is_none_is_refused(number: object):
+    with pytest.raises(InvalidInput, match="seconds: Input should be a finite number"):
+        await call("stir", {"seconds": number})
 
 
 async def test_a_service_is_found_by_its_type():
@@ -96,6 +107,7 @@ def test_the_effect_sets_the_stake_unless_a_trait_says_otherwise():
         "pour": "high",
         "photograph": "high",
         "count": "never_ask",
+        "stir": "never_ask",
     }
     assert tools.tools["photograph"].open_world
 

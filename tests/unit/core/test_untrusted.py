@@ -201,3 +201,12 @@ def test_links_to_the_web_and_to_people_may_be_shown(address: str):
 )
 def test_other_links_may_not(address: str):
     assert not is_safe_link(address)
+
+
+@pytest.mark.parametrize("marks", ["\u0301", "\u0301\u0323", "\u0344", "\u0301\u200d\u0323"])
+def test_long_runs_of_combining_marks_are_cut(marks: str):
+    # Python would need minutes to put so many marks in order.
+    cleaned = clean_untrusted(f"a{marks * 200_000}b{marks[0] * 30}c")
+    assert len(cleaned) <= 63
+    assert cleaned[-1] == "c"
+    assert clean_untrusted(cleaned) == cleaned

@@ -27,7 +27,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from outrider.agents.workers.dbos_tables import delete_old_attempts, prepare_tables
 from outrider.core.database.database import Database
-from outrider.core.database.engines import build_keepalive_options
+from outrider.core.database.engines import build_keepalive_options, create_private_file
 from outrider.core.database.failures import explain_error
 from outrider.core.errors import NotConfigured
 
@@ -166,7 +166,7 @@ class DurableEngine:
             path = Path(self._url.database or "").with_suffix(".work.db")
             # A write-ahead log is much faster, because it rarely waits for the disk.
             busy_timeout_s = 30
-            path.parent.mkdir(parents=True, exist_ok=True)
+            create_private_file(self._url.set(database=str(path)))
             engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": busy_timeout_s})
 
             @event.listens_for(engine, "connect")

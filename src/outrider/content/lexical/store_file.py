@@ -159,7 +159,7 @@ class StoreFile:
         busy_timeout_s = 15.0
         if self._sqlite is None:
             folder = self._folder / self._store
-            folder.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             # No file name is used twice: SQLite finds the write-ahead log of a deleted file by its name.
             path = min(folder.glob("*.db"), default=folder / f"{secrets.token_hex(4)}.db")
             connection = sqlite3.connect(path, timeout=busy_timeout_s, isolation_level=None, check_same_thread=False)

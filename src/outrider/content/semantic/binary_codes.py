@@ -169,7 +169,7 @@ class StoreCodes:
         self, first: int, last: int, codes: np.ndarray, keys: np.ndarray, chunks: np.ndarray
     ) -> CodeSegment:
         path = self._folder / f"{first}-{last}{CODES_SUFFIX}"
-        self._folder.mkdir(parents=True, exist_ok=True)
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         partial = path.with_name(f"{path.name}.{secrets.token_hex(4)}.new")
         with partial.open("wb") as file:
             file.write(CODES_HEADER.pack(CODES_MAGIC, self._words_per_code, 0, len(keys), 0))

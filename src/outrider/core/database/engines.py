@@ -1,6 +1,7 @@
 """Build and prepare SQLAlchemy engines for SQLite and Postgres."""
 
 import asyncio
+import os
 import sqlite3
 import time
 from collections.abc import Callable
@@ -53,7 +54,7 @@ def build_engine(
     if not url.startswith("sqlite"):
         return _build_postgres_engine(url, connections, pool_timeout_s, on_server_time)
     parsed = make_url(url)
-    Path(parsed.database or ":memory:").parent.mkdir(parents=True, exist_ok=True)
+    create_private_file(parsed)
     options = _build_sqlite_options(parsed) | {"async_creator_fn": _connect_sqlite}
     engine = create_async_engine(url, connect_args=options)
     event.listen(engine.sync_engine, "connect", _prepare_sqlite)
@@ -76,9 +77,19 @@ async def dispose_engine(engine: AsyncEngine) -> None:
     await engine.dispose()
 
 
+def create_private_file(url: URL) -> None:
+    """Create the file of a database that is new, for this user alone, as SQLite's other files of it then are."""
+    path = Path(url.database or ":memory:")
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if path.name != ":memory:" and not path.exists():
+        with suppress(OSError):  # SQLite says better what is wrong
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+
+
 def build_sync_engine(url: str) -> Engine:
     """Return a synchronous SQLite engine without a pool."""
     parsed = make_url(url).set(drivername="sqlite")
+    create_private_file(parsed)
     engine = create_engine(parsed, connect_args=_build_sqlite_options(parsed), poolclass=NullPool)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)

@@ -35,7 +35,7 @@ class FolderStorage:
         def write_file() -> StoredFile:
             digest, size = hashlib.sha256(), 0
             try:
-                path.parent.mkdir(parents=True, exist_ok=True)
+                path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
                 with partial.open("wb") as file:
                     while block := source.read(BLOCK_BYTES):
                         digest.update(block)

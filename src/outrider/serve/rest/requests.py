@@ -43,9 +43,9 @@ async def read_arguments(request: Request) -> dict[str, Any]:
         if len(body) > DEFAULT_MAX_REQUEST_BODY_SIZE:
             message = f"the body has over {DEFAULT_MAX_REQUEST_BODY_SIZE:,} bytes"
             raise InvalidInput(message, code="body_too_large", hint="send less in one call")
-    if not body.strip():
+    if not body.strip() and "origin" not in request.headers:
         return {}
-    # Web pages of others can send any other type without asking the browser first (CORS).
+    # Web pages of others, which name their origin, can send any other type without asking the browser first (CORS).
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         hint = "send the header Content-Type: application/json and the arguments as a JSON object"
         raise InvalidInput("the body is not declared as JSON", code="body", hint=hint)

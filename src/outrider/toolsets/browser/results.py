@@ -93,9 +93,10 @@ def _explain_error(error: OutriderError, selector: str | None) -> OutriderError:
         error.hint = "call navigateToUrl or createSession first"
     if error.code == "hung":
         error.hint = "the page may be busy: try once more, else navigateToUrl opens the session again"
-    error.hint = translate_hint(error.hint)
+    # Both may quote the page.
+    error.message, error.hint = disarm_marks(error.message), disarm_marks(translate_hint(error.hint))
     if "suggestions" in error.details:
-        suggestions = [translate_hint(suggestion) for suggestion in error.details["suggestions"]]
+        suggestions = [disarm_marks(translate_hint(suggestion)) for suggestion in error.details["suggestions"]]
         error.details = error.details | {"suggestions": suggestions}
     if selector is not None and "ok" not in error.details:
         reason = reasons.get(error.code, error.code)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, PrivateAttr
 
-from outrider.core.untrusted import clean_untrusted
+from outrider.core.untrusted import clean_untrusted, disarm_json
 
 if TYPE_CHECKING:
     from outrider.content.models import ContentRecord, Store
@@ -97,7 +97,7 @@ class StoreAnswer(BaseModel, defer_build=True):
     """A result whose text is its data as JSON."""
 
     def __str__(self) -> str:
-        return json.dumps(self.model_dump(exclude_unset=True), ensure_ascii=False)
+        return disarm_json(json.dumps(self.model_dump(exclude_unset=True), ensure_ascii=False))
 
 
 class CreatedStore(StoreAnswer):

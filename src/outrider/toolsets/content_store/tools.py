@@ -17,7 +17,7 @@ from outrider.core.errors import InvalidInput
 from outrider.core.server_record import ServerRecord
 from outrider.core.text import DEFAULT_CUT_CHARS, cut_text
 from outrider.core.tool import Toolset
-from outrider.core.untrusted import clean_untrusted
+from outrider.core.untrusted import clean_untrusted, disarm_marks
 from outrider.toolsets.content_store.schemas import (
     AddedContent,
     ContentId,
@@ -274,7 +274,7 @@ def format_context(stores: Sequence[Store], total: int, records: Sequence[Conten
         f"**Total Content**: {items} items",
     ]
     for record in records:
-        preview = " ".join(clean_untrusted(record.preview).split())
+        preview = disarm_marks(" ".join(clean_untrusted(record.preview).split()))
         preview = f"{preview[:80]}…" if len(preview) > 80 else preview
         lines.append(f"- {record.filename or record.id} ({record.size} bytes): {preview}")
     return cut_text("\n".join(lines), max_context_chars).text

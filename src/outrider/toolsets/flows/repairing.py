@@ -93,8 +93,11 @@ async def repairFlow(
         hint = "repair runs that stopped as not_found, ambiguous or changed"
         raise Refused(message, hint=hint, code="not_repairable")
     flow, step = await load_stopped_flow(store, call, run)
+    if call.run is not None and element is not None and not can_model_choose(find_step(flow, step)):
+        raise Refused(f"only a person chooses another element for step {step}", code="needs_person")
     chosen, note = await _choose(model, find_step(flow, step), run, flow.name, element)
-    repaired = repair_step(flow, step, chosen, asks=element is None)
+    # An agent that names the element is a model, too.
+    repaired = repair_step(flow, step, chosen, asks=element is None or call.run is not None)
     difference = await save_repair(store, runs, call, run, repaired)
     lines = [f"Step {step} of {flow.name} is for {chosen} now, in version {flow.version + 1}."]
     lines += [f"Note: {note}; the step asks a person until the flow is approved"] if note else []

@@ -12,6 +12,7 @@ from outrider.core.context import Call
 from outrider.core.csv_rows import format_csv
 from outrider.core.errors import InvalidInput, OutriderError
 from outrider.core.jail import rename_error_field
+from outrider.core.untrusted import disarm_json
 from outrider.pages.options import ReadOptions
 from outrider.pages.pages import Pages
 from outrider.toolsets.content_store.autosave import Autosave
@@ -32,7 +33,7 @@ class ExtractedValues(BaseModel, defer_build=True):
     notes: list[str] = []
 
     def __str__(self) -> str:
-        return json.dumps(self.model_dump(exclude_unset=True), ensure_ascii=False, indent=1)
+        return disarm_json(json.dumps(self.model_dump(exclude_unset=True), ensure_ascii=False, indent=1))
 
 
 @dataclass
