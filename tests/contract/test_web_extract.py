@@ -60,7 +60,7 @@ SITE = loopback_app.build_page_site(
         f"<dd>{'9' * 400}<dt>Link<dd>http://[x<dt>Mail<dd>{'a.' * 2_400}<dt>Kind<dd>Green</dl>",
         "/hotel": "<h1>Anchor</h1><p>Check-in: from 15:00<br>Check-out: until 11:00<br><b>Parking:</b> Yes</p>"
         "<p>Owner: Ada Berg · Season: May to October</p><p class=rate>17.490 €</p><p class=fuel>1.799 €/l</p>"
-        "<p>Site: anchor.example/rooms</p>",
+        "<p>Site: anchor.example/rooms</p><div class=room><div><i class=a>Attic</i> <i class=b>12 m</i></div></div>",
         "/chairs": "".join(
             f"<div class=card><a class=card__link href=/c{n}><h3 class=card__title>Chair {n}</h3></a>"
             f"<div class=card__price><s class=card__price-old>${n}9.00</s> <b class=card__price-now>${n}1.00</b></div>"
@@ -185,7 +185,8 @@ async def test_addresses_numbers_and_lines_that_mean_nothing_are_left_out(home: 
 
 async def test_a_value_ends_where_the_next_one_begins(home: Path):
     hotel = {"check_in": "string", "check_out": "string", "parking": "boolean", "owner": "string", "season": "string",
-             "rate": "number", "fuel": "number", "site": {"type": "string", "format": "uri"}}  # fmt: skip
+             "rate": "number", "fuel": "number", "room": "string",
+             "site": {"type": "string", "format": "uri"}}  # fmt: skip
     chair = {"title": {"type": "string"}, "price": {"type": "number"}, "old_price": {"type": "number"}}
     chairs = {"type": "array", "items": {"type": "object", "properties": chair}}
     owners = {

@@ -140,8 +140,11 @@ def _read_classes(node: Any, text: str, lead: str) -> Iterator[OfferedValue]:
 
 def _has_named_parts(node: Any) -> bool:
     """Return whether two parts of an element have classes, so that its text is several values."""
-    max_parts = 20
+    max_parts, max_wrappers = 20, 3
     part, named = node.first_child, 0
+    for _ in range(max_wrappers):
+        if part is not None and part.is_element_node and part.next is None:  # it only wraps the parts
+            part = part.first_child
     for _ in range(max_parts):
         if part is None or named > 1:
             break
