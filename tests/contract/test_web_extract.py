@@ -14,7 +14,8 @@ from support.fakes.model_apis import ModelServer, ModelTurn, play_turns
 from support.results import read_error
 
 pytestmark = pytest.mark.anyio
-PRODUCT = """<html><head><title>Kettle | Shop</title>
+PRODUCT = """<html><head><title>Kettle | Shop</title><script type="application/ld+json">{"@type": "BreadcrumbList",
+"itemListElement": [{"@type": "ListItem", "position": 1, "name": "Kitchen"}]}</script>
 <script type="application/ld+json">{"@context": "https://schema.org", "@type": "Product", "name": "Kettle No. 5",
 "brand": {"@type": "Brand", "name": "Wend"}, "offers": {"@type": "Offer", "price": "49.90", "priceCurrency": "EUR",
 "availability": "https://schema.org/InStock"}}</script></head><body><main><h1>Kettle No. 5</h1>

@@ -82,8 +82,10 @@ def extract_values(plan: ValuePlan, html: str | None, document: Document, url: s
 
 
 def _read_page(tree: Any) -> Iterator[OfferedValue]:
-    for data in read_json_ld(tree):
-        yield from flatten_json(data, describe_json_ld(data))
+    objects = [(describe_json_ld(data), data) for data in read_json_ld(tree)]
+    site_places = {"JSON-LD WebSite", "JSON-LD BreadcrumbList", "JSON-LD ListItem"}  # not what the page is about
+    for place, data in [each for each in objects if each[0] not in site_places] or objects:
+        yield from flatten_json(data, place)
     yield from read_microdata(tree)
     yield from read_meta(tree)
     if tree.body is not None:
