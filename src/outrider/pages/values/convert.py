@@ -14,6 +14,8 @@ EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)+")
 TRUE_WORDS = frozenset({"yes", "true", "in stock", "instock", "available", "ja", "oui", "si", "\u2713", "\u2714"})
 FALSE_WORDS = frozenset({"no", "false", "out of stock", "outofstock", "sold out", "unavailable", "nein", "\u2717"})
 GROUPED_NUMBER = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")  # 1,299 without decimals
+# Where the sign follows, a dot separates thousands; but for the price of a litre.
+GROUPED_PRICE = re.compile(r"(?<![\d.,])[1-9]\d{0,2}\.\d{3}\s?(?:\u20ac|EUR\b)(?!\s?/)")
 DATE_FORMATS = (
     "%d %B %Y", "%B %d, %Y", "%B %d %Y", "%d %b %Y", "%b %d, %Y", "%b %d %Y", "%d.%m.%Y", "%Y/%m/%d",
 )  # fmt: skip
@@ -74,7 +76,7 @@ def _convert_number(text: str, *, is_integer: bool) -> float | int | None:
     digits = re.sub(r"[\u00a0\u202f' ]", "", numbers[0]).replace("\u2212", "-")
     last_comma, last_dot = digits.rfind(","), digits.rfind(".")
     decimal = "," if last_comma > last_dot else "."
-    is_grouped = digits.count(decimal) > 1 or GROUPED_NUMBER.fullmatch(digits)
+    is_grouped = digits.count(decimal) > 1 or GROUPED_NUMBER.fullmatch(digits) or GROUPED_PRICE.search(text)
     other = "." if decimal == "," else ","
     digits = digits.replace(other, "")
     digits = digits.replace(decimal, "" if is_grouped else ".")

@@ -12,8 +12,6 @@ from outrider.pages.values.rows import Row, find_row_groups, read_table
 from outrider.pages.values.shown import PAIR, read_shown
 from outrider.pages.values.value_fields import ValueField, ValuePlan
 
-# Objects around a value that do not change what it is about: the price of an offer is the product's.
-
 
 @dataclass(frozen=True)
 class FoundValue:
@@ -82,8 +80,10 @@ def extract_values(plan: ValuePlan, html: str | None, document: Document, url: s
 
 
 def _read_page(tree: Any) -> Iterator[OfferedValue]:
-    for data in read_json_ld(tree):
-        yield from flatten_json(data, describe_json_ld(data))
+    objects = [(describe_json_ld(data), data) for data in read_json_ld(tree)]
+    site_places = {"JSON-LD WebSite", "JSON-LD BreadcrumbList", "JSON-LD ListItem"}  # not what the page is about
+    for place, data in [each for each in objects if each[0] not in site_places] or objects:
+        yield from flatten_json(data, place)
     yield from read_microdata(tree)
     yield from read_meta(tree)
     if tree.body is not None:
@@ -114,7 +114,9 @@ def _choose_rows(plan: ValuePlan, groups: Iterable[list[Row]], url: str) -> list
         fullest = max((len(row.values) for row in rows), default=0)
         # Rows with much less than the others are headings, ads, and links to more.
         rows = [row for row in rows if 2 * len(row.values) >= fullest and plan.required <= row.values.keys()]
-        if len(rows) < 2:
+        sources = {(name, found.source) for row in rows for name, found in row.values.items()}
+        is_guess = len(plan.fields) > 1 and len(sources) == 1 and sources.pop()[1] == "element"  # links of any kind
+        if len(rows) < 2 or is_guess:
             continue
         filled = sum(found.confidence for row in rows for found in row.values.values()) / (len(rows) * len(plan.fields))
         score = filled**2 * len(rows) ** 0.5
@@ -134,7 +136,10 @@ def choose_value(wanted: ValueField, candidates: list[OfferedValue], url: str) -
     """Return the value that fits a field best, or None if no place offers one."""
     min_confidence = 0.35
     offers: list[tuple[float, Any, OfferedValue]] = []
+    is_address = wanted.schema.get("format") in ("uri", "url")
     for candidate in candidates:
+        if is_address and candidate.source in ("class", "pair", "definition list") and "://" not in candidate.text:
+            continue  # shown text is not relative to the page, as its links are
         score = candidate.weight * wanted.compare_path(candidate.labels)
         if score >= min_confidence and (value := convert_value(candidate.text, wanted.schema, url)) is not None:
             offers.append((score, value, candidate))

@@ -29,6 +29,8 @@ SAME_WORDS = (
     {"company", "employer", "organization", "hiring organization", "publisher"},
     {"license", "licence", "licensed"},
 )
+# With or without one of these, a label means another value.
+FORMER_WORDS = frozenset({"old", "original", "previous", "former", "regular", "was"})
 
 
 @lru_cache(maxsize=4096)
@@ -54,6 +56,8 @@ def compare_labels(name: str, label: str) -> float:
         return 1.0
     if SYNONYMS.get(wanted, set()) & SYNONYMS.get(given, set()):
         return 0.85
+    if not FORMER_WORDS.isdisjoint(wanted_words ^ given_words):
+        return 0.0
     if wanted_words < given_words and len(given_words) - len(wanted_words) <= 2:
         return 0.7
     is_shorter = given_words < wanted_words and len(wanted_words) - len(given_words) == 1
