@@ -11,7 +11,6 @@ from outrider.pages.readers.json import read_json
 from outrider.pages.readers.parsing.draft import DocumentDraft
 from outrider.pages.readers.text import format_code_block
 
-MAX_VALUE_BYTES = 60_000_000  # of what is parsed; 1.5 million numbers of a chart
 MAX_OUTPUT_CHARS = 4_000  # shown of one output
 EMBEDDED_IMAGE = re.compile(r"!\[([^\]\n]*)\]\((?:data:|attachment:)[^)\s]*\)")
 ANSI_ESCAPE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
@@ -21,9 +20,10 @@ TOP_HEADING = re.compile(r"^#{1,2} +(.{1,300}?) *#*$", re.MULTILINE)
 def read_notebook(source: ReaderInput) -> Document:
     """Return the cells in order; images and other binary outputs are only named. Never raises."""
     max_cells = 5_000
+    max_value_bytes = 60_000_000  # of what is parsed; 1.5 million numbers of a chart
     text = source.text
     # What the parser makes of objects, lists, and numbers or texts takes about so many bytes each.
-    if 160 * text.count("{") + 88 * text.count("[") + 40 * text.count(",") > MAX_VALUE_BYTES:
+    if 160 * text.count("{") + 88 * text.count("[") + 40 * text.count(",") > max_value_bytes:
         return read_json(source)
     try:
         book = json.loads(text)
