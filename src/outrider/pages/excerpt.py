@@ -5,7 +5,7 @@ sentence counts by its own words, its passage's and its neighbours'.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -57,14 +57,14 @@ def find_excerpts(markdown: str, query: str, *, max_tokens: int) -> list[Documen
     ]
     scores = _score_groups(passages, groups, query_terms)
     min_score = min_score_share * max(scores, default=0.0)
-    ranked = [
+    numbers = [number for number, score in enumerate(scores) if score > min_score]
+    numbers.sort(key=lambda number: -scores[number])  # stable, so that the earlier of two equal ones wins
+    ranked = (
         DocumentExcerpt(
             markdown[group.start : group.end], group.start, group.end, score, passages[group.passage].headings
         )
-        for group, score in zip(groups, scores, strict=True)
-        if score > min_score
-    ]
-    ranked.sort(key=lambda each: -each.score)  # stable, so that the earlier of two equal ones wins
+        for group, score in ((groups[number], scores[number]) for number in numbers)
+    )
     return _fit_budget(markdown, _select_excerpts(ranked, max_tokens, query_terms), max_tokens)
 
 
@@ -78,7 +78,8 @@ def _score_groups(
     for group in groups:
         words[group.passage] += group.terms.words
         if group.terms.counts:
-            counts[group.passage] = Counter(counts[group.passage]) + Counter(group.terms.counts)
+            known = counts[group.passage]
+            counts[group.passage] = Counter(known) + Counter(group.terms.counts) if known else group.terms.counts
     ranking = score_passages(passages, list(map(TermCounts, counts, words)), query_terms)
     own = score_sentences([group.terms for group in groups], ranking.weights)
     scores = []
@@ -89,7 +90,7 @@ def _score_groups(
     return scores
 
 
-def _select_excerpts(ranked: Sequence[DocumentExcerpt], budget: int, query_terms: QueryTerms) -> list[DocumentExcerpt]:
+def _select_excerpts(ranked: Iterable[DocumentExcerpt], budget: int, query_terms: QueryTerms) -> list[DocumentExcerpt]:
     """Select the best that fit; if even the best does not, cut it around what matches."""
     max_misfits = 20  # that are too long for the rest of the budget
     min_rest_tokens = 15  # nothing worth showing is shorter

@@ -1,7 +1,12 @@
-"""Return freed memory to the system after large pages, because glibc keeps it."""
+"""Return freed memory to the system after large pages, because glibc keeps it, and limit that of parsers."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from functools import lru_cache
+from pathlib import Path
+
+STATUS_FILE = Path("/proc/self/status")  # of Linux only
 
 
 def release_memory(size: int) -> None:
@@ -14,6 +19,37 @@ def release_memory(size: int) -> None:
 def trim_memory() -> None:
     """Release free memory."""
     _load_malloc_trim()(0)
+
+
+@contextmanager
+def limit_memory_growth(size: int) -> Generator[None]:
+    """Limit the bytes that this process may add, where the system can.
+
+    Linux counts the memory that a process may write (`RLIMIT_DATA`). A parser in C that wants more ends its process.
+    """
+    used = re.search(r"VmData:\s+(\d+)", STATUS_FILE.read_text()) if STATUS_FILE.exists() else None
+    if used is None:
+        yield
+        return
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    limit = int(used[1]) * 1024 + size
+    limit = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def lift_memory_limit() -> None:
+    """Lift the limit for the rest of its block, where one was set."""
+    if STATUS_FILE.exists():
+        import resource
+
+        hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+        resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))
 
 
 @lru_cache(maxsize=1)

@@ -73,19 +73,29 @@ class QueryTerms:
     def __init__(self, query: str) -> None:
         self._matched = MatchedStems(query)
         self.stems = self._matched.query_stems
+        self._known_terms: dict[tuple[tuple[str, ...], int], TermCounts] = {}
 
     def count(self, text: str) -> TermCounts:
-        """Count the terms of the query in a text, without its link addresses."""
+        """Count the terms of the query in a text, without its link addresses.
+
+        Texts with the same terms share their counts, which must not be changed: a text may have 200,000 passages.
+        """
+        max_known_stems, max_known_terms = 8, 10_000
         if "(" in text or "://" in text:
             text = LINK_TARGET.sub(" ", text)
         words = extract_terms(spell_out_names(text))
         matched = self._matched
-        stems = [stem for word in words if (stem := matched[word])]
-        return TermCounts(Counter(stems) if stems else NO_COUNTS, len(words))
+        stems = tuple([stem for word in words if (stem := matched[word])])
+        key = stems, len(words)
+        terms = self._known_terms.get(key)
+        if terms is None:
+            terms = TermCounts(Counter(stems) if stems else NO_COUNTS, len(words))
+            if len(stems) <= max_known_stems and len(self._known_terms) < max_known_terms:
+                self._known_terms[key] = terms
+        return terms
 
-    def weigh(self, terms_by_passage: Sequence[Iterable[str]]) -> dict[str, float]:
+    def weigh(self, terms_by_passage: Iterable[Iterable[str]], total: int) -> dict[str, float]:
         """Return the inverse document frequency of each term, lowered for typical question words."""
-        total = len(terms_by_passage)
         frequency = Counter(term for terms in terms_by_passage for term in terms)
         question_words = _stem_question_words()
         return {
@@ -142,15 +152,16 @@ def score_passages(
         if headings not in terms_by_headings:
             terms_by_headings[headings] = frozenset(query_terms.count(" ".join(headings)).counts)
         heading_terms.append(terms_by_headings[headings])
-    weights = query_terms.weigh(
-        [own.counts.keys() | above if above else own.counts for own, above in zip(counts, heading_terms, strict=True)]
+    terms = (
+        own.counts.keys() | above if above else own.counts for own, above in zip(counts, heading_terms, strict=True)
     )
-    merged = [
+    weights = query_terms.weigh(terms, len(counts))
+    merged = (
         {term: own.counts.get(term, 0) + heading_weight * (term in above) for term in own.counts.keys() | above}
         if above
         else own.counts
         for own, above in zip(counts, heading_terms, strict=True)
-    ]
+    )
     return PassageScores(_score_counts(merged, [own.words for own in counts], weights, length_normalization), weights)
 
 
@@ -161,7 +172,7 @@ def score_sentences(counts: Sequence[TermCounts], weights: Mapping[str, float]) 
 
 
 def _score_counts(
-    counts: Sequence[Mapping[str, float]], lengths: Sequence[int], weights: Mapping[str, float], normalization: float
+    counts: Iterable[Mapping[str, float]], lengths: Sequence[int], weights: Mapping[str, float], normalization: float
 ) -> list[float]:
     """Return the BM25 score of each text, more the more of the query's terms it has."""
     coverage_weight = 0.5  # the share of a score that depends on how much of the question the text has

@@ -35,6 +35,7 @@ def split_passages(markdown: str) -> list[DocumentPassage]:
     result: list[DocumentPassage] = []
     path: list[tuple[int, str]] = []
     start: int | None = None
+    headings: tuple[str, ...] = ()
     code_blocks = find_code_blocks(markdown)
     edges = [0, *(edge for match in PARAGRAPH_BREAK.finditer(markdown) for edge in match.span()), len(markdown)]
     for begin, end in zip(edges[::2], edges[1::2], strict=True):  # blocks between empty lines
@@ -49,7 +50,9 @@ def split_passages(markdown: str) -> list[DocumentPassage]:
         if heading:
             level = len(heading[1])
             path = [*(above for above in path if above[0] < level), (level, heading[2])]
-        headings = tuple(text for _, text in path)
+        if heading:
+            titles = tuple(text for _, text in path)
+            headings = headings if titles == headings else titles  # equal ones in a row are one object
         if start is not None:
             result[-1] = DocumentPassage(start, end, headings)
         else:

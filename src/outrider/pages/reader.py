@@ -55,7 +55,11 @@ class ReaderInput:
     def text(self) -> str:
         """The body decoded, at most `max_chars` characters."""
         markup = not self.content_type.startswith(("text/plain", "application/json"))
-        text = decode_body(self.body[: self.max_chars * 4], self.charset, markup=markup)[0][: self.max_chars]
+        text = ""
+        if len(self.body) > self.max_chars and self.body[: self.max_chars].isascii():  # a letter a byte
+            text = decode_body(self.body[: self.max_chars], self.charset, markup=markup)[0]
+        if len(text) < self.max_chars:
+            text = decode_body(self.body[: self.max_chars * 4], self.charset, markup=markup)[0][: self.max_chars]
         # Each would become a replacement character of three bytes before it is dropped.
         return NUL_RUN.sub("\0", text) if "\0\0" in text else text
 

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from support.documents.office_files import build_docx, build_odf, build_table_row
 from support.processes import prefork
 
+ATTRIBUTES = [f"a{at}=''" for at in range(100)]
 PAGES = {
     "deep nesting": b"<div>" * 1_000_000 + b"text",
     "deep lists": b"<ul><li>x" * 300_000,
@@ -76,6 +78,16 @@ PAGES = {
     "data of one text": b'{"a":"' + b"x" * 4_900_000 + b'"}',
     "xml of small elements": b'<?xml version="1.0"?><r>' + b'<a b="c">d</a>' * 340_000 + b"</r>",
     "xml of deep elements": b'<?xml version="1.0"?><r>' + b"<a>" * 1_600_000,
+    "a document of attributes": build_odf("text", f"<text:p {' '.join(ATTRIBUTES)}/>" * 20_000),
+    "a document of merged cells": build_docx(
+        "<w:tbl>"
+        + build_table_row('<w:vMerge w:val="restart"/>|' + "y" * 30_000, "b")
+        + build_table_row("<w:vMerge/>|", "b") * 9_000
+        + "</w:tbl>"
+    ),
+    "a calendar of events": b"BEGIN:VCALENDAR\r\n" + b"BEGIN:VEVENT\r\nSUMMARY:x\r\nEND:VEVENT\r\n" * 100_000,
+    "a calendar of parameters": b"BEGIN:VCALENDAR\r\nSUMMARY" + b";a=b" * 1_200_000 + b":x\r\n",
+    "a notebook of objects": b'{"nbformat":4,"cells":[' + b"{}," * 1_600_000 + b"{}]}",
     "zeros in a page": b"<!DOCTYPE html><p>" + b"\0" * 4_900_000,
 }
 
@@ -85,6 +97,7 @@ NIGHTLY_PAGES = (
     "deep lists", "deep quotes", "a million tags", "links over links", "attributes that quote ends of tags",
     "a giant line of brackets", "lone brackets", "comments without an end", "piled marks of other scripts",
     "lines of small objects", "words on many lines",
+    "a document of merged cells", "a calendar of events", "a notebook of objects",
 )  # fmt: skip
 
 

@@ -46,10 +46,16 @@ def _read_stream(source: ReaderInput, depth: int) -> Document:
     """Read the one file that gzip, bzip2 or xz compressed."""
     suffixes = {".tgz": ".tar", ".tbz2": ".tar", ".txz": ".tar", ".svgz": ".svg", ".gz": "", ".bz2": "", ".xz": ""}
     cut_notice = "(the rest of this packed file was not read: its end is missing, or it is longer than the limit)"
-    body, cut = read_unpacked(source, MAX_MEMBER_BYTES)
+    max_head_bytes = 4 * source.max_chars  # of what can be read without its end
+    body, cut = read_unpacked(source, max_head_bytes)
     name = PurePosixPath(source.url).name
     suffix = get_suffix(source.url)
     inner = name[: len(name) - len(suffix)] + suffixes[suffix] if suffix in suffixes else name
+    mime = detect_mime_type("", body, inner)
+    is_text = mime.startswith(("text/", "application/json")) and mime != "text/rtf"
+    if cut and (depth >= MAX_UNASKED_DEPTH or not is_text):
+        del body
+        body, cut = read_unpacked(source, MAX_MEMBER_BYTES)
     if depth >= MAX_UNASKED_DEPTH:
         return _list_members(source, [PackedFile(inner or "content", len(body))], cut=cut)
     document = _read_member(source, inner, body, depth)

@@ -1,12 +1,14 @@
 """Read calendars (iCalendar, RFC 5545), events in order of time."""
 
 import re
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import date, timedelta
+from heapq import nsmallest
 
 from outrider.pages.document import Document, to_single_line
 from outrider.pages.reader import DocumentReader, ReaderInput
-from outrider.pages.readers.parsing.content_lines import Component, Property, parse_components
+from outrider.pages.readers.parsing.content_lines import Component, Property, iter_components
 from outrider.pages.readers.parsing.draft import DocumentDraft
 from outrider.pages.readers.parsing.errors import build_broken_error
 
@@ -23,23 +25,41 @@ def read_calendar(source: ReaderInput) -> Document:
         Unavailable: code `broken_file`, if the file holds no calendar.
     """
     max_events = 2_000
-    calendars = parse_components(source.text, "VCALENDAR")
-    if not calendars:
+    calendar, events, total = _find_first_events(source.text, max_events)
+    if calendar is None:
         raise build_broken_error(source, "calendar", "it does not start with BEGIN:VCALENDAR")
     draft = DocumentDraft(source, "calendar")
-    title = to_single_line(calendars[0].get_first("x-wr-calname").text or calendars[0].get_first("name").text)
-    events = [part for calendar in calendars for part in calendar.children if part.name in KIND_PREFIXES]
-    events.sort(key=lambda event: (event.get_first("dtstart").value or event.get_first("due").value).strip())
+    title = to_single_line(calendar.get_first("x-wr-calname").text or calendar.get_first("name").text)
     draft.add_heading(1, title)
-    for event in events[:max_events]:
+    for event in events:
         if draft.is_full:
             draft.is_cut = True
             break
         _write_event(draft, event)
-    if len(events) > max_events:
-        draft.add_block(f"(… {len(events) - max_events} more entries were not read)")
+    if total > max_events:
+        draft.add_block(f"(… {total - max_events} more entries were not read)")
     draft.is_cut = draft.is_cut or source.is_cut
-    return draft.build_document({"title": title}, metadata={"entries": len(events)})
+    return draft.build_document({"title": title}, metadata={"entries": total})
+
+
+def _find_first_events(text: str, limit: int) -> tuple[Component | None, list[Component], int]:
+    """Return the first calendar, the events that begin first in all, and how many there are."""
+    total, calendar = 0, None
+
+    def iter_events() -> Iterator[Component]:
+        nonlocal total, calendar
+        for component, around in iter_components(text):
+            if around.name == "VCALENDAR":
+                calendar = calendar or around
+                if component.name in KIND_PREFIXES:
+                    total += 1
+                    yield component
+
+    def find_begin(event: Component) -> str:
+        return (event.get_first("dtstart").value or event.get_first("due").value).strip()
+
+    events = nsmallest(limit, iter_events(), key=find_begin)
+    return calendar, events, total
 
 
 def _write_event(draft: DocumentDraft, event: Component) -> None:

@@ -1,8 +1,10 @@
 """Read contact cards (vCard 2.1 to 4.0, RFC 6350)."""
 
+from itertools import islice
+
 from outrider.pages.document import Document, to_single_line
 from outrider.pages.reader import DocumentReader, ReaderInput
-from outrider.pages.readers.parsing.content_lines import Component, parse_components
+from outrider.pages.readers.parsing.content_lines import Component, iter_components
 from outrider.pages.readers.parsing.draft import DocumentDraft
 from outrider.pages.readers.parsing.errors import build_broken_error
 
@@ -14,21 +16,21 @@ def read_contacts(source: ReaderInput) -> Document:
         Unavailable: code `broken_file`, if the file holds no card.
     """
     max_cards = 5_000
-    cards = parse_components(source.text, "VCARD")
+    found = (card for card, around in iter_components(source.text) if card is around and card.name == "VCARD")
+    cards = list(islice(found, max_cards))
+    total = len(cards) + sum(1 for _ in found)
     if not cards:
         raise build_broken_error(source, "contact card", "it does not start with BEGIN:VCARD")
     draft = DocumentDraft(source, "contacts")
-    for card in cards[:max_cards]:
+    for card in cards:
         if draft.is_full:
             draft.is_cut = True
             break
         _write_card(draft, card)
-    if len(cards) > max_cards:
-        draft.add_block(f"(… {len(cards) - max_cards} more cards were not read)")
+    if total > max_cards:
+        draft.add_block(f"(… {total - max_cards} more cards were not read)")
     draft.is_cut = draft.is_cut or source.is_cut
-    return draft.build_document(
-        {"title": _format_name(cards[0]) if len(cards) == 1 else ""}, metadata={"cards": len(cards)}
-    )
+    return draft.build_document({"title": _format_name(cards[0]) if len(cards) == 1 else ""}, metadata={"cards": total})
 
 
 def _write_card(draft: DocumentDraft, card: Component) -> None:

@@ -40,19 +40,19 @@ def read_epub(source: ReaderInput) -> Document:
         if draft.is_full or tags_left < 0:
             draft.is_cut = True
             break
-        body = book.archive.read(path)
+        body = book.archive.read_head(path, 2 * source.max_chars)  # half may be pictures
         tags_left -= body.count(b"<")
-        _write_chapter(draft, body, titles.get(path, ""), labels)
+        chapter = decode_body(body)[0]
+        del body
+        _write_chapter(draft, chapter, titles.get(path, ""), labels)
     facts = book.read_facts()
     draft.skipped_deep += book.budget.skipped_deep
     return draft.build_document(facts, metadata=book.read_metadata())
 
 
-def _write_chapter(draft: DocumentDraft, body: bytes, title: str, labels: set[str]) -> None:
+def _write_chapter(draft: DocumentDraft, chapter: str, title: str, labels: set[str]) -> None:
     heading_chars = 300  # a chapter's own heading stands within them
-    page = extract(
-        _mark_notes(decode_body(body)[0]), main=False, chars=draft.source.max_chars, tags=draft.source.max_tags
-    )
+    page = extract(_mark_notes(chapter), main=False, chars=draft.source.max_chars, tags=draft.source.max_tags)
     text = page.markdown
     if not text.strip() or text == page.title:
         return
@@ -185,9 +185,8 @@ class EpubPackage:
         return texts
 
     def _parse_part(self, path: str) -> XmlElement:
-        body = self.archive.read(path)
         try:
-            return parse_tree(body, self.budget) if body else XmlElement("")
+            return parse_tree(self.archive.iter_chunks(path), self.budget) if path in self.archive else XmlElement("")
         except MalformedXML as error:
             raise build_broken_error(self.source, EPUB_KIND, f"its part {path[:100]} is malformed ({error})") from None
 

@@ -23,7 +23,7 @@ def read_excel2003(source: ReaderInput) -> Document:
     kind_name = "XML workbook"
     budget = ElementBudget(source.max_tags * ELEMENTS_PER_TAG)
     try:
-        root = parse_tree(source.body, budget)
+        root = parse_tree(source.body, budget, _RowShortener().shorten)
     except MalformedXML as error:
         raise build_broken_error(source, kind_name, f"it is malformed ({error})") from None
     draft, names, hidden = DocumentDraft(source, "excel"), list[str](), 0
@@ -40,6 +40,20 @@ def read_excel2003(source: ReaderInput) -> Document:
     properties = root.find("o:DocumentProperties") or XmlElement("")
     facts = {name: (properties.find(tag) or XmlElement("")).text.strip() for name, tag in fact_elements.items()}
     return draft.build_document(facts, metadata={"sheets": names})
+
+
+class _RowShortener:
+    """Drops the cells of rows past those that are shown, while a sheet is parsed."""
+
+    def __init__(self) -> None:
+        self._rows = 0
+
+    def shorten(self, element: XmlElement) -> None:
+        if element.name == "ss:Table":
+            self._rows = 0
+        elif element.name == "ss:Row":
+            self._rows += 1
+            element.children = element.children if self._rows <= MAX_ROWS else ()
 
 
 class _StyleFormats:

@@ -20,8 +20,13 @@ TOP_HEADING = re.compile(r"^#{1,2} +(.{1,300}?) *#*$", re.MULTILINE)
 def read_notebook(source: ReaderInput) -> Document:
     """Return the cells in order; images and other binary outputs are only named. Never raises."""
     max_cells = 5_000
+    max_value_bytes = 60_000_000  # of what is parsed; 1.5 million numbers of a chart
+    text = source.text
+    # What the parser makes of objects, lists, and numbers or texts takes about so many bytes each.
+    if 160 * text.count("{") + 88 * text.count("[") + 40 * text.count(",") > max_value_bytes:
+        return read_json(source)
     try:
-        book = json.loads(source.text)
+        book = json.loads(text)
     except (ValueError, RecursionError):
         return read_json(source)
     cells = _find_cells(book)

@@ -10,7 +10,7 @@ from typing import Any
 from outrider.pages.document import Document
 from outrider.pages.reader import DocumentReader, ReaderInput
 from outrider.pages.readers.archives.zip_archive import ZipArchive
-from outrider.pages.readers.odf.table import read_table
+from outrider.pages.readers.odf.table import RowShortener, read_table
 from outrider.pages.readers.odf.text import OdfRunBuilder, OdfStyle, OdfStyles
 from outrider.pages.readers.ooxml.package import ELEMENTS_PER_TAG, ISO_DATE
 from outrider.pages.readers.parsing.draft import ITEM_INDENT, DocumentDraft, TextRun, render_inline, render_plain
@@ -69,19 +69,25 @@ def _parse_parts(
     """Return content, styles, properties and embedded objects; of a flat file the root is all of the first three."""
     try:
         if source.body.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
-            root = parse_tree(source.body, budget)
+            root = parse_tree(source.body, budget, RowShortener().shorten)
             return root, root, root, EmbeddedObjects(None, budget)
         archive = ZipArchive(source, ODF_KIND)
         if "content.xml" not in archive:
             raise build_broken_error(source, ODF_KIND, "its content is missing")
-        manifest = parse_tree(archive.read("META-INF/manifest.xml") or b"<none/>", budget)
+        manifest = _parse_part(archive, "META-INF/manifest.xml", budget)
         if any(True for _ in manifest.iter_descendants("manifest:encryption-data")):
             raise build_encrypted_error(source, ODF_KIND)
-        parts = (archive.read(name) or b"<none/>" for name in ("content.xml", "styles.xml", "meta.xml"))
-        content, styles, meta = (parse_tree(part, budget) for part in parts)
+        content, styles, meta = (
+            _parse_part(archive, name, budget) for name in ("content.xml", "styles.xml", "meta.xml")
+        )
     except MalformedXML as error:
         raise build_broken_error(source, ODF_KIND, f"it is malformed ({error})") from None
     return content, styles, meta, EmbeddedObjects(archive, budget)
+
+
+def _parse_part(archive: ZipArchive, name: str, budget: ElementBudget) -> XmlElement:
+    chunks = archive.iter_chunks(name) if name in archive else [b"<none/>"]
+    return parse_tree(chunks, budget, RowShortener().shorten)
 
 
 @dataclass

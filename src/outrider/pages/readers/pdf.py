@@ -16,6 +16,7 @@ import pypdfium2
 from outrider.core.errors import InvalidInput
 from outrider.core.installation import suggest_extra
 from outrider.pages.document import Document, to_single_line
+from outrider.pages.memory import lift_memory_limit, limit_memory_growth
 from outrider.pages.reader import DocumentReader, ReaderInput
 from outrider.pages.readers.parsing.draft import DocumentDraft
 from outrider.pages.readers.parsing.errors import build_broken_error, build_encrypted_error
@@ -46,8 +47,9 @@ def read_pdf(source: ReaderInput) -> Document:
         Refused: code `encrypted`, if a password is needed.
         Unavailable: code `broken_file`, if it cannot be opened.
     """
+    max_growth_bytes = 500_000_000  # a book of 500 pages takes 25 million
     try:
-        with pypdfium2.PdfDocument(source.body) as document:
+        with limit_memory_growth(max_growth_bytes), pypdfium2.PdfDocument(source.body) as document:
             return PdfConverter(document, source).convert()
     except pypdfium2.PdfiumError as error:
         password_error = 4  # FPDF_ERR_PASSWORD (fpdfview.h)
@@ -240,6 +242,7 @@ class PdfConverter:
             return page
         time_left_s = self.source.time_limit_s - (time.monotonic() - self.started_at)
         picture = self.pdf[number]
+        lift_memory_limit()  # the networks take a gigabyte, and keep it for the next page
         lines, is_complete = recognize_page(picture, recognize, 0.95 * time_left_s)
         self.is_recognition_late = not is_complete
         return replace(page, lines=lines, bottom=0, top=picture.get_height(), is_recognized=True) if lines else page

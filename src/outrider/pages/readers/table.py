@@ -7,7 +7,7 @@ from itertools import islice
 
 from outrider.pages.document import Document, tidy_text
 from outrider.pages.reader import DocumentReader, ReaderInput
-from outrider.pages.readers.parsing.draft import DocumentDraft
+from outrider.pages.readers.parsing.draft import MAX_COLUMNS, DocumentDraft
 from outrider.pages.readers.text import read_text
 
 
@@ -24,23 +24,24 @@ def read_table(source: ReaderInput) -> Document:
         separator, text = first[4], rest
     else:
         separator = "\t" if "tab" in source.content_type else _detect_separator(text)
-    rows, more = _read_rows(text, separator)
+    rows, widths, more = _read_rows(text, separator)
     if source.is_cut:
         more += source.body.count(b"\n") - source.text.count("\n")
-    rows, preamble = _split_preamble(rows)
-    width = len(rows[0]) if rows else 0
+    start = _find_header(widths)
+    preamble, rows, widths = rows[:start], rows[start:], widths[start:]
+    width = widths[0] if widths else 0
     # Prose with commas has rows of many widths.
-    is_even = 10 * sum(len(row) == width for row in rows) >= 7 * len(rows)
+    is_even = 10 * widths.count(width) >= 7 * len(rows)
     if len(rows) < min_fields or width < min_fields or not is_even:
         return read_text(source)
     draft = DocumentDraft(source, "table")
     for row in preamble:
         draft.add_block(tidy_text(" ".join(cell for cell in row if cell.strip())))
-    draft.add_table([[tidy_text(cell) for cell in row] for row in rows])
+    draft.add_table([[tidy_text(cell) for cell in row] for row in rows], width=max(widths))
     if more:
         draft.add_block(f"(… {more} more rows were not read)")
     draft.is_cut = draft.is_cut or source.is_cut
-    return draft.build_document(metadata={"rows": len(rows) - 1 + more, "columns": max(map(len, rows))})
+    return draft.build_document(metadata={"rows": len(rows) - 1 + more, "columns": max(widths)})
 
 
 def _detect_separator(text: str) -> str:
@@ -60,26 +61,28 @@ def _detect_separator(text: str) -> str:
     return max(separators, key=score_separator)
 
 
-def _read_rows(text: str, separator: str) -> tuple[list[list[str]], int]:
-    """Return the first non-empty rows, and how many follow."""
+def _read_rows(text: str, separator: str) -> tuple[list[list[str]], list[int], int]:
+    """Return the first non-empty rows as far as they are shown, their widths, and how many follow."""
     max_rows = 5_000
     reader = (row for row in csv.reader(io.StringIO(text), delimiter=separator) if any(cell.strip() for cell in row))
     rows: list[list[str]] = []
+    widths: list[int] = []
     try:
-        rows.extend(islice(reader, max_rows))
-        return rows, sum(1 for _ in reader)
+        for row in islice(reader, max_rows):
+            rows.append(row[:MAX_COLUMNS])
+            widths.append(len(row))
+        return rows, widths, sum(1 for _ in reader)
     except csv.Error:
-        return [], 0
+        return [], [], 0
 
 
-def _split_preamble(rows: list[list[str]]) -> tuple[list[list[str]], list[list[str]]]:
-    """Return the rows from the table's header on, and the caption lines before it."""
+def _find_header(widths: list[int]) -> int:
+    """Return the number of caption lines before the table's header, by the widths of the rows."""
     max_preamble_rows = 20
-    width = Counter(map(len, rows)).most_common(1)[0][0] if rows else 0
-    if not rows or len(rows[0]) * 2 > width:
-        return rows, []
-    start = next((at for at, row in enumerate(rows[:max_preamble_rows]) if len(row) >= width), 0)
-    return rows[start:], rows[:start]
+    width = Counter(widths).most_common(1)[0][0] if widths else 0
+    if not widths or widths[0] * 2 > width:
+        return 0
+    return next((at for at, each in enumerate(widths[:max_preamble_rows]) if each >= width), 0)
 
 
 reader = DocumentReader("table", ("text/csv", "text/tab-separated-values"), read_table, suffixes=(".csv", ".tsv"))

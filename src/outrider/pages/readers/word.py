@@ -4,7 +4,10 @@ The main part is read as a stream. python-docx needs lxml and a tree of the whol
 numbers nor notes, comments and formulas.
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
 
 from outrider.pages.document import Document
 from outrider.pages.reader import DocumentReader, ReaderInput
@@ -67,11 +70,12 @@ class WordWriter:
         )
 
     def build_document(self) -> Document:
-        for element in self.package.iter_elements(self.package.main_part, "w:p", "w:tbl"):
-            if self.draft.is_full:
-                self.draft.is_cut = True
-                break
-            self._write_block(element)
+        for is_table, elements in groupby(self._iter_numbered_elements(), key=itemgetter(0)):
+            if is_table:
+                self._write_table(row for _, row in elements)
+                continue
+            for _, paragraph in elements:
+                self._write_block(paragraph)
         self._end_code()
         self._write_notes()
         self.draft.record_budget(self.package.budget)
@@ -80,18 +84,51 @@ class WordWriter:
         facts["language"] = facts["language"] or self.styles.language
         return self.draft.build_document(facts)
 
+    def _iter_numbered_elements(self) -> Iterator[tuple[int, XmlElement]]:
+        """Yield paragraphs with 0, and rows with the number of their table, until the document is full."""
+        table = 0
+        for element in self.package.iter_elements(self.package.main_part, "w:p", "w:tr", starts=("w:tbl",)):
+            if self.draft.is_full:
+                self.draft.is_cut = True
+                return
+            if element.name == "w:tbl":
+                table += 1
+            else:
+                yield table if element.name == "w:tr" else 0, element
+
+    def _write_table(self, elements: Iterable[XmlElement]) -> None:
+        """Write the rows of a table, of which only the cells' texts are kept."""
+        max_frames = 1_000  # rows of one cell, after which the table is none
+        self._end_code()
+        rows: list[list[WordCell]] = []
+        frames: list[XmlElement] = []  # rows of one cell, which are a frame around text if there are no others
+        chars_left = self.draft.source.max_chars
+        for element in elements:
+            cells = _find_children(element, "w:tc")[: 4 * MAX_SPAN]
+            if not rows and len(cells) == 1 and not _is_continued(cells[0]):
+                frames.append(element)
+                if len(frames) == max_frames:
+                    self._write_frames(frames)
+                continue
+            pending = [*(_find_children(frame, "w:tc") for frame in frames), cells]
+            frames.clear()
+            rows += [[self._read_cell(cell) for cell in row] for row in pending]
+            chars_left -= sum(len(cell.text) for cell in rows[-1])
+            if chars_left < 0:
+                break
+        self._write_frames(frames)
+        self.draft.add_table(expand_spans(rows))
+        self.draft.is_cut = self.draft.is_cut or chars_left < 0
+
+    def _write_frames(self, rows: list[XmlElement]) -> None:
+        for row in rows:
+            for child in row.iter_children():
+                self._write_block(child)
+        rows.clear()
+
     def _write_block(self, element: XmlElement) -> None:
         if element.name == "w:tbl":
-            self._end_code()
-            elements = _find_children(element, "w:tr")
-            rows = [[self._read_cell(cell) for cell in _find_children(row, "w:tc")][: 4 * MAX_SPAN] for row in elements]
-            is_narrow = all(len(row) == 1 and not row[0].is_continued for row in rows)
-            if not rows or not is_narrow:
-                self.draft.add_table(expand_spans(rows))
-                return
-            for row in elements:  # a single column is a frame around text
-                for child in row.iter_children():
-                    self._write_block(child)
+            self._write_table(_find_children(element, "w:tr"))
         elif element.name == "w:p":
             self._write_paragraph(element)
         else:
@@ -154,12 +191,11 @@ class WordWriter:
     def _read_cell(self, cell: XmlElement) -> WordCell:
         properties = cell.find("w:tcPr") or XmlElement("")
         span = properties.get_value("w:gridSpan", attribute="w:val") or "1"
-        merged = properties.get_value("w:vMerge", attribute="w:val")
         columns = int(span) if span.isascii() and span.isdigit() and len(span) < 4 else 1
         return WordCell(
             " ".join(self._read_texts(cell)),
             max(1, min(MAX_SPAN, columns)),
-            is_continued=merged is not None and merged != "restart",
+            is_continued=_is_continued(cell),
         )
 
     def _read_texts(self, cell: XmlElement) -> list[str]:
@@ -270,6 +306,12 @@ def format_item(text: str, marker: str) -> tuple[str, str]:
     if marker == "-" or (plain.isascii() and plain.isdigit() and len(plain) < 10 and plain != marker):
         return text, marker
     return f"{marker} {text}" if marker else text, "-"
+
+
+def _is_continued(cell: XmlElement) -> bool:
+    """Return whether a cell continues the one above it."""
+    merged = cell.get_value("w:tcPr", "w:vMerge", attribute="w:val")
+    return merged is not None and merged != "restart"
 
 
 def _find_children(element: XmlElement, name: str) -> list[XmlElement]:

@@ -105,6 +105,7 @@ def _explain_failure(reader: DocumentReader, source: ReaderInput, error: Excepti
     if failure == "MemoryError":
         message = f"{name} needs more memory than the limit for documents"
         return Refused(message, code="too_large", hint="look for a smaller copy of it, or a part of it")
-    reason = "its parser crashed" if crashed else f"the {reader.name} reader failed ({failure})"
-    hint = "look for another copy of it, in another format if there is one"
+    reason = "its parser crashed, or needed more memory than it may have"
+    reason = reason if crashed else f"the {reader.name} reader failed ({failure})"
+    hint = "look for another copy of it, in another format if there is one, or read a later part (#page=2 of a PDF)"
     return Unavailable(f"{name} could not be read: {reason}", code="unreadable", hint=hint)

@@ -218,3 +218,10 @@ def test_a_directory_that_points_beyond_the_file_is_refused():
     at = body.rfind(b"PK\x05\x06")
     struct.pack_into("<L", body, at + 16, 2**31)
     assert outcome(bytes(body)) == "broken_file"
+
+
+def test_rows_past_those_shown_are_counted_and_not_kept():
+    row = "<table:table-row><table:table-cell><text:p>x</text:p></table:table-cell></table:table-row>"
+    document = read_document(build_odf("spreadsheet", f"<table:table>{row * 6_000}</table:table>"))
+    assert "(… 1000 more rows of this sheet were not read)" in document.markdown
+    assert "cut" not in document.metadata

@@ -66,6 +66,13 @@ class ZipArchive:
         """Return a member; empty if there is none of that name. Raises as `iter_chunks`."""
         return b"".join(self.iter_chunks(name))
 
+    def read_head(self, name: str, size: int) -> bytes:
+        """Return at most `size` bytes of a member. Raises as `iter_chunks`."""
+        head = BytesIO()
+        for chunk in self.iter_chunks(name):
+            head.write(chunk[: size - head.tell()])
+        return head.getvalue()
+
     def iter_chunks(self, name: str) -> Iterator[bytes]:
         """Yield a member's unpacked bytes, up to a megabyte at a time.
 

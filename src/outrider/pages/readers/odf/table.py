@@ -8,7 +8,24 @@ from outrider.pages.readers.spreadsheet.cells import CellAddress, format_plain_n
 from outrider.pages.readers.spreadsheet.sheet import MAX_ROWS, SheetCells
 
 CELL_ELEMENTS = ("table:table-cell", "table:covered-table-cell")
+FILLED_CELLS = (XmlElement(CELL_ELEMENTS[0], {"office:value-type": "string"}),)  # of all rows that are only counted
 HIDDEN_VISIBILITIES = frozenset({"collapse", "filter"})
+
+
+class RowShortener:
+    """Drops the cells of rows past those that are shown, while a table is parsed."""
+
+    def __init__(self) -> None:
+        self._filled_rows = 0
+
+    def shorten(self, element: XmlElement) -> None:
+        """Keep of a row past the bound only whether it is filled."""
+        if element.name == "table:table":
+            self._filled_rows = 0
+        elif element.name == "table:table-row" and _is_filled(element):
+            self._filled_rows += 1
+            if self._filled_rows > MAX_ROWS:
+                element.children = FILLED_CELLS
 
 
 def read_table(table: XmlElement, name: str, get_text: Callable[[XmlElement], str]) -> SheetCells:
@@ -24,7 +41,7 @@ def read_table(table: XmlElement, name: str, get_text: Callable[[XmlElement], st
         column += times
     for row in _iter_rows(table):
         times = _parse_repeat(row, "table:number-rows-repeated")
-        filled = any(True for cell in row.iter_named(*CELL_ELEMENTS) if cell.children or cell.get("office:value-type"))
+        filled = _is_filled(row)
         if filled and taken >= MAX_ROWS:
             sheet.more_rows += times
         elif filled and row.get("table:visibility") in HIDDEN_VISIBILITIES:
@@ -36,6 +53,10 @@ def read_table(table: XmlElement, name: str, get_text: Callable[[XmlElement], st
             taken += min(times, MAX_ROWS - taken)
         number += times
     return sheet
+
+
+def _is_filled(row: XmlElement) -> bool:
+    return any(cell.children or cell.get("office:value-type") for cell in row.iter_named(*CELL_ELEMENTS))
 
 
 def _iter_rows(table: XmlElement) -> Iterator[XmlElement]:

@@ -81,16 +81,20 @@ class Package:
         if not part or part not in self.archive:
             return XmlElement("")
         try:
-            return parse_tree(self.archive.read(part), self.budget)
+            return parse_tree(self.archive.iter_chunks(part), self.budget)
         except MalformedXML as error:
             raise self._build_malformed_error(part, error) from None
 
-    def iter_elements(self, part: str | None, *names: str) -> Iterator[XmlElement]:
-        """Yield the outermost elements of these names in a part. Raises Unavailable, code `broken_file`."""
+    def iter_elements(self, part: str | None, *names: str, starts: tuple[str, ...] = ()) -> Iterator[XmlElement]:
+        """Yield the outermost elements of these names in a part, and `starts` where they begin.
+
+        Raises:
+            Unavailable: code `broken_file`.
+        """
         if not part or part not in self.archive:
             return
         try:
-            yield from iter_elements(self.archive.iter_chunks(part), names, self.budget)
+            yield from iter_elements(self.archive.iter_chunks(part), names, self.budget, starts)
         except MalformedXML as error:
             raise self._build_malformed_error(part, error) from None
 

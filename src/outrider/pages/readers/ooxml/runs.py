@@ -4,6 +4,7 @@ ISO/IEC 29500-1 section 17.3.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -51,6 +52,7 @@ class WordRunBuilder:
     styles: WordStyles
     note_labels: dict[str, str] = field(default_factory=dict)
     boxes: list[XmlElement] = field(default_factory=list)
+    _label_counts: Counter[str] = field(default_factory=Counter)
     _fields: list[ComplexField] = field(default_factory=list)
     _runs: list[TextRun] = field(default_factory=list)
     _is_monospaced: bool = False
@@ -68,8 +70,8 @@ class WordRunBuilder:
         """Return a note's label, which is assigned at its first reference."""
         key = f"{kind}:{number}"
         if key not in self.note_labels:
-            used = sum(known.startswith(f"{kind}:") for known in self.note_labels)
-            self.note_labels[key] = f"{NOTE_PREFIXES[kind]}{used + 1}"
+            self._label_counts[kind] += 1
+            self.note_labels[key] = f"{NOTE_PREFIXES[kind]}{self._label_counts[kind]}"
         return self.note_labels[key]
 
     def _visit_children(self, element: XmlElement, address: str) -> None:

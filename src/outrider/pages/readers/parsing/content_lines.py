@@ -8,22 +8,31 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 
 FOLDED_BREAK = re.compile(r"\r?\n[ \t]")
 SOFT_BREAK = re.compile(r"(?i)(;ENCODING=QUOTED-PRINTABLE[^\n]{0,5000}?)=\r?\n")  # vCard 2.1
-CONTENT_LINE = re.compile(r'((?:[^":]|"[^"]*")*):(.*)')
+CONTENT_LINE = re.compile(r'((?:[^":]++|"[^"]*+")*+):(.*)')
 PROPERTY_NAME = re.compile(r"(?:[\w-]{1,60}\.)?([A-Za-z][\w-]{0,60})(?=;|\Z)")
 PARAMETER = re.compile(r';([\w-]{1,60})=("[^"]*"|[^;:]*)')
+TEXT_LINE = re.compile(r"[^\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")  # as `str.splitlines`
+NO_PARAMETERS: dict[str, str] = {}  # shared by all properties without parameters, to save memory
 ESCAPED_CHAR = re.compile(r"\\([nN\\,;:])")
 
 
 @dataclass(slots=True)
 class Component:
-    """A BEGIN ... END block: properties by lower-case name, and the components inside it."""
+    """A BEGIN ... END block, with its properties by lower-case name."""
 
     name: str
     properties: dict[str, list["Property"]] = field(default_factory=dict)
-    children: list["Component"] = field(default_factory=list)
+
+    def add(self, name: str, prop: "Property") -> None:
+        """Store a property, of each name a limited number."""
+        max_properties, max_names = 20_000, 500
+        if name in self.properties or len(self.properties) < max_names:
+            values = self.properties.setdefault(name, [])
+            values += [prop] if len(values) < max_properties else []
 
     def get_first(self, name: str) -> "Property":
         """Return the first property of that name; an empty one if there is none."""
@@ -52,35 +61,37 @@ class Property:
         return [part for part in parts if part]
 
 
-def parse_components(text: str, name: str) -> list[Component]:
-    """Return the outermost components of a name; lines outside of components are ignored."""
-    outermost: list[Component] = []
-    open_components: list[Component] = []
+def iter_components(text: str) -> Iterator[tuple[Component, Component]]:
+    """Yield each component at its end, with the outermost one around it, maybe itself.
+
+    Lines outside of components are ignored, and so is what is nested deeper, as the alarms of events.
+    """
+    levels: list[Component] = []
+    depth = 0
     for key, prop in _iter_properties(text):
         if key == "begin":
-            component = Component(prop.value.strip().upper())
-            if open_components:
-                open_components[-1].children.append(component)
-            elif component.name == name:
-                outermost.append(component)
-            open_components.append(component)
-        elif key == "end" and open_components:
-            open_components.pop()
-        elif open_components:
-            open_components[-1].properties.setdefault(key, []).append(prop)
-    return outermost
+            depth += 1
+            if depth <= 2:
+                levels = [*levels[: depth - 1], Component(prop.value.strip().upper())]
+        elif key == "end" and depth:
+            if depth <= 2:
+                yield levels[depth - 1], levels[0]
+            depth -= 1
+        elif 0 < depth <= 2:
+            levels[depth - 1].add(key, prop)
+    for component in reversed(levels[:depth]):  # their ends are missing
+        yield component, levels[0]
 
 
 def _iter_properties(text: str) -> Iterator[tuple[str, Property]]:
-    max_lines = 500_000
+    max_lines, max_parameters = 500_000, 50
     text = SOFT_BREAK.sub(r"\1", text) if "QUOTED-PRINTABLE" in text.upper() else text
-    for number, line in enumerate(FOLDED_BREAK.sub("", text).splitlines()):
-        if number >= max_lines:
-            return
-        match = CONTENT_LINE.fullmatch(line)
+    for found in islice(TEXT_LINE.finditer(FOLDED_BREAK.sub("", text)), max_lines):
+        match = CONTENT_LINE.fullmatch(found[0])
         name = PROPERTY_NAME.match(match[1]) if match else None
         if match and name:
-            parameters = {key.lower(): value.strip('"') for key, value in PARAMETER.findall(match[1])}
+            found_parameters = islice(PARAMETER.finditer(match[1]), max_parameters)
+            parameters = {each[1].lower(): each[2].strip('"') for each in found_parameters} or NO_PARAMETERS
             value = match[2]
             if parameters.get("encoding", "").upper() == "QUOTED-PRINTABLE":
                 with suppress(LookupError, ValueError):

@@ -16,6 +16,7 @@ MAX_COLUMNS = 60
 ITEM_INDENT = "    "  # nests under bullets and numbers alike (CommonMark 0.31 section 5.2)
 
 SUPERSCRIPTS = str.maketrans("0123456789+-=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿ")
+UNEVEN_SPACE = re.compile(r"\A\s|\s\Z|\s\s|[^\S ]")
 BACKTICKS = re.compile("`+")
 SUBSCRIPTS = str.maketrans("0123456789+-=()", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎")
 
@@ -101,12 +102,17 @@ def format_link(text: str, url: str) -> str:
     return f"[{text.replace('[', '(').replace(']', ')')}]({url})"
 
 
-def render_table(rows: Sequence[Sequence[str]], *, columns: int = MAX_COLUMNS) -> str:
-    """Return rows as a Markdown table, the first one its header; columns past the bound are counted."""
-    widest = max((len(row) for row in rows), default=0)
+def join_lines(text: str) -> str:
+    """Return a text on one line; the same object if it is, since cells may be long."""
+    return " ".join(text.split()) if UNEVEN_SPACE.search(text) else text
+
+
+def render_table(rows: Sequence[Sequence[str]], *, columns: int = MAX_COLUMNS, width: int = 0) -> str:
+    """Return rows as a Markdown table, the first one its header; columns past the bound, of `width`, are counted."""
+    widest = max(width, *map(len, rows)) if rows else 0
     shown = min(widest, columns)
     filled = ([*row[:shown], *([""] * (shown - len(row)))] for row in rows)
-    lines = ["| " + " | ".join(" ".join(text.split()).replace("|", "\\|") for text in row) + " |" for row in filled]
+    lines = ["| " + " | ".join(join_lines(text).replace("|", "\\|") for text in row) + " |" for row in filled]
     if widest > shown:
         more = f"(and {widest - shown} more columns)"
         lines = [f"{line} {'…' if number else more} |" for number, line in enumerate(lines)]
@@ -179,13 +185,16 @@ class DocumentDraft:
             rest = "\n" + lead + " " * (len(marker) + 1)
             self.add_block(f"{lead}{marker} " + text.strip().replace("\n", rest), tight=True)
 
-    def add_table(self, rows: list[list[str]], *, columns: int = MAX_COLUMNS, has_head: bool = True) -> None:
+    def add_table(
+        self, rows: list[list[str]], *, columns: int = MAX_COLUMNS, has_head: bool = True, width: int = 0
+    ) -> None:
         """Add a table; a single column is written as paragraphs.
 
         Args:
             rows: Its cells.
             columns: How many columns are shown at most.
             has_head: Whether the first row is the head; else an empty one is shown above it.
+            width: How many columns there are, if the rows have been cut.
         """
         max_tables = 500
         rows = [row for row in rows if any(cell.strip() for cell in row)]
@@ -195,9 +204,19 @@ class DocumentDraft:
             for row in rows:
                 self.add_block(row[0])
             return
-        self.add_block(render_table(rows if has_head else [[""] * len(rows[0]), *rows], columns=columns))
+        rows = self._bound_rows(rows)
+        self.add_block(render_table(rows if has_head else [[""] * len(rows[0]), *rows], columns=columns, width=width))
         if len(self.tables) < max_tables:
-            self.tables.append([[" ".join(cell.split()) for cell in row[:columns]] for row in rows])
+            self.tables.append([[join_lines(cell) for cell in row[:columns]] for row in rows])
+
+    def _bound_rows(self, rows: list[list[str]]) -> list[list[str]]:
+        """Return the rows that have room in the document, since merged cells may repeat long texts."""
+        chars_left = self.source.max_chars - self._written_chars
+        for number, row in enumerate(rows):
+            chars_left -= sum(map(len, row[:MAX_COLUMNS]))
+            if chars_left < 0:
+                return rows[: number + 1]
+        return rows
 
     def add_quote(self, text: str) -> None:
         """Add a block quote."""

@@ -1,11 +1,13 @@
 """Parse the XML of documents as a stream of small trees, in bounded time and memory.
 
 Expat does the parsing. A document that declares entities is refused: none of the formats read here needs them, and
-they can expand without end or include other files (CWE-776, CWE-611). Elements are counted against a budget, and
-elements nested deeper than in any real document are left out and counted.
+they can expand without end or include other files (CWE-776, CWE-611). Elements are counted against a budget, the memory
+of one tree is bounded, and elements nested deeper than in any real document are left out and counted.
 """
 
-from collections.abc import Iterable, Iterator
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from xml.parsers import expat
@@ -62,6 +64,8 @@ NAMESPACE_PREFIXES = {  # the prefixes used here, equal for transitional and str
     "http://www.w3.org/2001/04/xmlenc#": "enc",
 }
 
+BINARY_ELEMENTS = frozenset({"binary", "office:binary-data"})  # pictures as text, which is left out
+ELEMENT_BYTES = 120  # with its place in a list
 NO_ATTRIBUTES: dict[str, str] = {}  # shared by all elements without attributes, to save memory
 
 
@@ -91,7 +95,7 @@ class XmlElement:
 
     name: str
     attributes: dict[str, str] = field(default_factory=dict)
-    children: list["XmlElement | str"] = field(default_factory=list)
+    children: Sequence["XmlElement | str"] = ()
 
     def get(self, name: str, default: str = "") -> str:
         """Return an attribute, named with a prefix if it has a namespace."""
@@ -158,18 +162,21 @@ class XmlElement:
         return "".join(pieces)
 
 
-def iter_elements(chunks: Iterable[bytes], names: Iterable[str], budget: ElementBudget) -> Iterator[XmlElement]:
+def iter_elements(
+    chunks: Iterable[bytes], names: Iterable[str], budget: ElementBudget, starts: Iterable[str] = ()
+) -> Iterator[XmlElement]:
     """Yield the outermost elements of these names, each as soon as it ends; others are discarded.
 
     Args:
         chunks: The source, in pieces of any length.
         names: For instance `w:p`.
         budget: When it is spent the stream ends with the current element cut.
+        starts: Elements around those that are yielded where they begin, without children.
 
     Raises:
         MalformedXML: if the source is not XML, or declares entities.
     """
-    parser = _ElementParser(frozenset(names), budget)
+    parser = _ElementParser(frozenset(names), budget, starts=frozenset(starts))
     try:
         for chunk in chunks:
             parser.feed(chunk)
@@ -180,15 +187,41 @@ def iter_elements(chunks: Iterable[bytes], names: Iterable[str], budget: Element
     yield from parser.take_done()
 
 
-def parse_tree(source: bytes, budget: ElementBudget) -> XmlElement:
-    """Return the root element, empty if the budget is spent. Raises as `iter_elements`."""
-    return next(iter_elements([source], (), budget), XmlElement(""))
+def parse_tree(
+    source: bytes | Iterable[bytes], budget: ElementBudget, shorten: Callable[[XmlElement], None] | None = None
+) -> XmlElement:
+    """Return the root element, empty if the budget is spent.
+
+    Args:
+        source: The bytes, or pieces of them.
+        budget: When it is spent, or the tree is too large, the tree ends there.
+        shorten: Called with each element at its end, to drop what of it will not be read.
+
+    Raises:
+        MalformedXML: as `iter_elements` does.
+    """
+    parser = _ElementParser(frozenset(), budget, shorten)
+    chunks = iter([source] if isinstance(source, bytes) else source)
+    try:
+        for chunk in chunks:
+            parser.feed(chunk)
+        parser.feed(b"", last=True)
+    except BudgetSpent:
+        parser.finish()
+        deque(chunks, maxlen=0)  # an archive that unpacks to too much is refused nevertheless
+    return next(iter(parser.take_done()), XmlElement(""))
 
 
 class _ElementParser:
     """Build the wanted elements with their descendants; the root if none are named."""
 
-    def __init__(self, wanted: frozenset[str], budget: ElementBudget) -> None:
+    def __init__(
+        self,
+        wanted: frozenset[str],
+        budget: ElementBudget,
+        shorten: Callable[[XmlElement], None] | None = None,
+        starts: frozenset[str] = frozenset(),
+    ) -> None:
         self._expat: Any = expat.ParserCreate(namespace_separator=" ")
         self._expat.buffer_text = True
         self._expat.buffer_size = 1 << 16
@@ -198,7 +231,9 @@ class _ElementParser:
         self._expat.EntityDeclHandler = self._on_entity
         self._wanted = wanted
         self._budget = budget
-        self._open: list[XmlElement] = []
+        self._shorten, self._starts = shorten, starts
+        self._open: list[tuple[XmlElement, list[XmlElement | str], int]] = []  # children so far, and memory before it
+        self._tree_bytes = self._tree_chars = 0  # of the outermost open element, about
         self._done: list[XmlElement] = []
         self._too_deep = 0
         self._pieces_without_event = 0
@@ -231,7 +266,11 @@ class _ElementParser:
 
     def finish(self) -> None:
         """Finish the element that was open when the budget was spent."""
-        self._done += self._open[:1]
+        outermost = self._open[:1]
+        while self._open:
+            element, children, _ = self._open.pop()
+            element.children = children
+        self._done += [element for element, *_ in outermost]
 
     def _on_start(self, name: str, attributes: dict[str, str]) -> None:
         self._pieces_without_event = 0
@@ -241,6 +280,8 @@ class _ElementParser:
             raise BudgetSpent
         name = self._shorten_name(name)
         if not self._open and self._wanted and name not in self._wanted:
+            if name in self._starts:
+                self._done.append(XmlElement(name))
             return
         if len(self._open) >= MAX_DEPTH:
             self._too_deep += 1
@@ -250,21 +291,44 @@ class _ElementParser:
             attributes = {self._shorten_name(key): value for key, value in attributes.items()}
         element = XmlElement(name, attributes or NO_ATTRIBUTES)
         if self._open:
-            self._open[-1].children.append(element)
-        self._open.append(element)
+            self._open[-1][1].append(element)
+        self._open.append((element, [], self._tree_bytes))
+        attribute_bytes = 80  # of an entry and its place in a dictionary, besides its value
+        self._take_memory(
+            ELEMENT_BYTES + sum([attribute_bytes + sys.getsizeof(value) for value in attributes.values()])
+        )
 
     def _on_end(self, _name: str) -> None:
         if self._too_deep:
             self._too_deep -= 1
         elif self._open:
-            element = self._open.pop()
+            element, pieces, bytes_before = self._open.pop()
+            children = element.children = tuple(pieces)  # a list takes twice as much
+            if self._shorten:
+                self._shorten(element)
+                if element.children is not children:
+                    self._tree_bytes = bytes_before + ELEMENT_BYTES
             if not self._open:
+                self._tree_bytes = self._tree_chars = 0
                 self._done.append(element)
 
     def _on_text(self, text: str) -> None:
         self._pieces_without_event = 0
         if self._open and not self._too_deep:
-            self._open[-1].children.append(text)
+            element, children, _ = self._open[-1]
+            if element.name in BINARY_ELEMENTS:
+                return
+            children.append(text)
+            self._tree_chars += len(text)
+            self._take_memory(sys.getsizeof(text))
+
+    def _take_memory(self, size: int) -> None:
+        """Count memory of the open tree. Raises BudgetSpent."""
+        max_tree_bytes, max_tree_chars = 40_000_000, 6_000_000  # a book of 500 pages takes a quarter
+        self._tree_bytes += size
+        if self._tree_bytes > max_tree_bytes or self._tree_chars > max_tree_chars:
+            self._budget.is_spent = True
+            raise BudgetSpent
 
     def _on_entity(self, *_: Any) -> None:
         raise MalformedXML("it declares entities")

@@ -15,10 +15,12 @@ MAX_LINE_GAP_EM = 2.4  # a wider gap between lines ends the table
 
 def merge_aligned_tables(lines: list[PdfLine]) -> list[PdfLine]:
     """Replace the lines of each such table by one line that holds its rows."""
+    cells_left = 200_000  # to look at, since each line that begins no table is looked at again below the next one
     merged: list[PdfLine] = []
     index = 0
-    while index < len(lines):
+    while index < len(lines) and cells_left > 0:
         body = _take_body(lines[index:])
+        cells_left -= sum(len(line.cells) for line in body)
         columns = _find_columns(body)
         if not columns:
             merged.append(lines[index])
@@ -28,7 +30,7 @@ def merge_aligned_tables(lines: list[PdfLine]) -> list[PdfLine]:
         heads, labels = _take_heads(merged, body, columns)
         del merged[len(merged) - len(heads) - len(labels) :]
         merged.append(_build_table(heads, [*labels, *body], columns))
-    return merged
+    return merged + lines[index:]
 
 
 def _take_body(lines: list[PdfLine]) -> list[PdfLine]:

@@ -57,10 +57,10 @@ def merge_borderless_tables(lines: list[PdfLine]) -> list[PdfLine]:
 def _is_table_header(line: PdfLine) -> bool:
     max_median_chars = 20
     # Two columns are mostly text beside text, unless their head is set off.
-    min_columns = 3
+    min_columns, max_columns = 3, 60  # a line of more cells is a drawing
     lengths = sorted(len(cell.text) for cell in line.cells)
     return (
-        len(line.cells) >= min_columns - (line.bold or line.underlined)
+        min_columns - (line.bold or line.underlined) <= len(line.cells) <= max_columns
         and not (line.monospaced or line.table_rows or line.rotated or line.hyphenated)
         and lengths[len(lengths) // 2] <= max_median_chars
         and not any(NUMBER_CELL.fullmatch(cell.text) for cell in line.cells)
