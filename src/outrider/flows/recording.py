@@ -182,6 +182,8 @@ class FlowBuilder:
         for name in ("name", "row", "near"):
             if name in fields:
                 fields[name] = self._insert_parameters(fields[name])
+        if "${" in fields.get("row", ""):  # what else is in the row belongs to the recorded one
+            fields.pop("near", None)
         return Target(**fields)
 
     def _insert_parameters(self, text: str) -> str:

@@ -32,6 +32,7 @@ class PageMilestones:
         title: The document's title.
         headings: Its first headings of the two highest levels.
         messages: Texts of alerts, status lines and dialogs.
+        alerts: Those of its messages that are alerts, as errors are.
         needs_person: Whether it asks for a password or shows a challenge.
     """
 
@@ -39,19 +40,20 @@ class PageMilestones:
     title: str = ""
     headings: tuple[str, ...] = ()
     messages: tuple[str, ...] = ()
+    alerts: tuple[str, ...] = ()
     needs_person: bool = False
 
     @classmethod
     def from_report(cls, report: Mapping[str, Any]) -> "PageMilestones":
         """Build them from the report of `scripts/evidence.js`."""
-        headings, messages = (tuple(map(str, report.get(name, ()))) for name in ("headings", "messages"))
+        lines = (tuple(map(str, report.get(name, ()))) for name in ("headings", "messages", "alerts"))
         url, title = record_url(str(report.get("url", ""))), str(report.get("title", ""))
-        return cls(url, title, headings, messages, bool(report.get("person")))
+        return cls(url, title, *lines, needs_person=bool(report.get("person")))
 
     def add_frame(self, frame: "PageMilestones") -> "PageMilestones":
         """Return the milestones of the page with the headings and messages of one of its frames."""
         headings, messages = self.headings + frame.headings, self.messages + frame.messages
-        return replace(self, headings=headings, messages=messages)
+        return replace(self, headings=headings, messages=messages, alerts=self.alerts + frame.alerts)
 
 
 @dataclass(frozen=True)
