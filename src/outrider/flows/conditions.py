@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from outrider.flows.flow import FlowCondition
+from outrider.flows.name_words import FAILURE_WORDS, split_words
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,21 @@ class PageView:
     title: str = ""
     text: str = ""
     needs_person: bool = False
+
+
+@dataclass(frozen=True)
+class PageMessages:
+    """What a page says to people: messages and headings, and alerts among them."""
+
+    messages: tuple[str, ...] = ()
+    alerts: tuple[str, ...] = ()
+
+
+def find_translation(before: PageMessages, after: PageMessages) -> str:
+    """Return what a page says after a press in place of an expected text of another language; empty if it may fail."""
+    news = [each for each in after.messages if each not in before.messages]
+    is_failure = any(split_words(each) & FAILURE_WORDS for each in news) or set(after.alerts) - set(before.alerts)
+    return news[0] if news and not is_failure else ""
 
 
 def find_unmet(condition: FlowCondition, view: PageView) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from outrider.flows.flow import Target
-from outrider.flows.name_words import compare_names
+from outrider.flows.name_words import compare_names, split_words
 
 # Attributes that name one thing; the others only describe it.
 STRONG_ATTRIBUTES = (
@@ -84,18 +84,38 @@ def list_agreeing_kinds(target: Target, candidate: ElementCandidate) -> set[str]
 
 def find_contradiction(target: Target, candidate: ElementCandidate) -> str | None:
     """Return what speaks against a candidate; None if nothing does."""
-    if target.row and differs(target.row, candidate.row):
+    is_reordered = _has_same_pieces(target, candidate) and _simplify(target.row) in _split_pieces(candidate.near)
+    is_translated = has_other_language(target, candidate)
+    # Where a field has no other label than the text of its row, that is in the other language, too.
+    is_same_field = is_translated and _is_same_form(target, candidate) and has_steady_attribute(target, candidate)
+    if target.row and differs(target.row, candidate.row) and not (is_reordered or is_same_field):
         return f"it is in the row {candidate.row!r}, not {target.row!r}" if candidate.row else "its row is gone"
     # In another language its heading and the texts beside it say nothing.
-    is_translated = has_other_language(target, candidate)
-    if not is_translated and target.near and not has_telling_row(target) and not _is_same_text(target, candidate):
-        return f"beside it is {candidate.near!r}, not {target.near!r}"
+    if other := _find_other_subject(target, candidate):
+        return other
     if not is_translated and differs(target.under, candidate.under) and not _may_change_heading(target, candidate):
         return f"it is under {candidate.under!r}, not {target.under!r}"
     is_same_use = _is_same_form(target, candidate) or _is_same_trait("icon", target, candidate)
     may_move = bool(list_same_attributes(target, candidate)) or (is_same_use and _is_only(target, candidate))
     if differs(target.inside, candidate.inside) and not may_move:
         return f"it is in {candidate.inside or 'no landmark'}, not {target.inside or 'in none'}"
+    return None
+
+
+def _find_other_subject(target: Target, candidate: ElementCandidate) -> str | None:
+    """Return which text around a candidate speaks of another thing; None if none does."""
+    is_translated = has_other_language(target, candidate)
+    columns = target.traits.get("column", ""), candidate.traits.get("column", "")
+    if not is_translated and all(columns) and differs(*columns) and not has_steady_attribute(target, candidate):
+        return f"it is in {columns[1]!r}, not {columns[0]!r}"
+    if identifier := _find_lost_identifier(target.near, candidate.near):
+        return f"beside it is {candidate.near!r}, and not {identifier!r}"
+    heads = target.traits.get("head", ""), candidate.traits.get("head", "")
+    if not is_translated and all(heads) and compare_names(*heads, is_field=True) == "opposed":
+        return f"its column is {heads[1]!r}, not {heads[0]!r}"
+    has_near = remove_dates(target.near) != ""
+    if not is_translated and has_near and not has_telling_row(target) and not _is_same_text(target, candidate):
+        return f"beside it is {candidate.near!r}, not {target.near!r}"
     return None
 
 
@@ -106,8 +126,30 @@ def has_other_language(target: Target, candidate: ElementCandidate) -> bool:
 
 
 def has_telling_row(target: Target) -> bool:
-    """Return whether its row has a name of its own, and not only a number, which belongs to the place."""
-    return len(re.findall(r"[^\W\d_]", target.row)) > 1
+    """Return whether its row has a name of its own, and not only a short number, which belongs to the place."""
+    min_digits = 4
+    return len(re.findall(r"[^\W\d_]", target.row)) > 1 or bool(re.search(rf"\d{{{min_digits},}}", target.row))
+
+
+def remove_dates(near: str) -> str:
+    """Return the texts beside an element without dates, which say nothing of it on another day."""
+    return PIECE_MARK.join(each for each in near.split(PIECE_MARK) if not _is_date(each))
+
+
+def _is_date(text: str) -> bool:
+    months = split_words(
+        "january february march april may june july august september october november december januar februar märz mai "
+        "juni juli oktober dezember janvier février mars avril juin juillet août septembre octobre novembre décembre "
+        "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre gennaio febbraio "
+        "aprile maggio giugno luglio settembre ottobre dicembre janeiro fevereiro março maio junho julho setembro "
+        "outubro novembro dezembro januari februari maart mei augustus"
+    )
+    min_letters = 3  # of an abbreviation
+    words = re.findall(r"[^\W\d_]+", text.casefold())
+    known = [word for word in words if len(word) >= min_letters and any(month.startswith(word) for month in months)]
+    if known:
+        return bool(re.search(r"\d", text)) and all(word in known or word in ("de", "of", "th", "st") for word in words)
+    return bool(re.fullmatch(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}|\d{1,2}[./-]\d{4}|\d{4}[./-]\d{1,2}", text.strip()))
 
 
 def has_steady_attribute(target: Target, candidate: ElementCandidate) -> bool:
@@ -161,12 +203,12 @@ def _is_only(target: Target, candidate: ElementCandidate) -> bool:
 
 def _is_same_text(target: Target, candidate: ElementCandidate) -> bool:
     """Compare the row or the text beside it; figures, as prices, may change beside what its attributes tell apart."""
-    if has_telling_row(target):
-        return not differs(target.row, candidate.row)
-    if not target.near:
-        return False
-    if not differs(target.near, candidate.near):
+    if has_telling_row(target) and not differs(target.row, candidate.row):
         return True
+    if remove_dates(target.near) and _has_same_pieces(target, candidate):
+        return True
+    if has_telling_row(target) or not remove_dates(target.near):
+        return False
     is_same_attribute = bool(list_same_attributes(target, candidate))
     near, present_near = (re.sub(r"\d+", "#", text) for text in (target.near, candidate.near))
     if is_same_attribute and not differs(near, present_near):
@@ -198,6 +240,30 @@ def _is_same_order(target: Target, candidate: ElementCandidate) -> bool:
 
 def _is_same_trait(name: str, target: Target, candidate: ElementCandidate) -> bool:
     return bool(target.traits.get(name)) and target.traits[name] == candidate.traits.get(name)
+
+
+def _split_pieces(near: str) -> list[str]:
+    return sorted(_simplify(each) for each in remove_dates(near).split(PIECE_MARK))
+
+
+def _has_same_pieces(target: Target, candidate: ElementCandidate) -> bool:
+    """Return whether the same texts are beside both, perhaps as columns in another order."""
+    return _split_pieces(target.near) == _split_pieces(candidate.near)
+
+
+def _find_lost_identifier(recorded: str, present: str) -> str:
+    """Return an email address or a code such as GT-100 that was in a text, where another one is in its place."""
+    for kind in (r"[^\s@]+@[^\s@]+", r"#\d{2,}|[^\W\d_]{1,5}[-_]\d{2,}[\w-]*"):
+        before, after = (
+            [word for word in _list_words(text) if re.fullmatch(kind, word)] for text in (recorded, present)
+        )
+        if before and after and not set(before) & set(after):
+            return before[0]
+    return ""
+
+
+def _list_words(text: str) -> list[str]:
+    return [word.strip(".,;:()<>[]") for word in text.casefold().split()]
 
 
 def _simplify(text: str) -> str:

@@ -25,6 +25,7 @@ from outrider.flows.name_words import NameLikeness, compare_names, list_meanings
 MatchReason = Literal["found", "not_found", "ambiguous", "changed"]
 FIELD_KINDS = ("fill", "select", "upload", "check", "uncheck")
 TEXT_ROLES = ("textbox", "searchbox", "combobox")
+TOGGLE_ROLES = ("checkbox", "switch", "radio")
 
 
 @dataclass(frozen=True)
@@ -70,8 +71,9 @@ def match_target(target: Target, candidates: Sequence[ElementCandidate], kind: s
 
 def _match_renamed(target: Target, candidates: Sequence[ElementCandidate], kind: str) -> Match:
     """Decide where nothing has the role, name and row."""
-    is_field = kind in FIELD_KINDS or (kind == "press" and target.role in TEXT_ROLES)
-    if is_field and (match := _match_form_field(target, candidates)):
+    is_sent = kind in FIELD_KINDS or (kind == "press" and target.role in TEXT_ROLES)
+    is_field = is_sent and target.role not in TOGGLE_ROLES  # what a person consents to is in a label alone
+    if is_sent and (match := _match_form_field(target, candidates)):
         return match
     if match := _match_link(target, candidates):
         return match
@@ -98,6 +100,8 @@ def _is_proven_renamed(target: Target, candidate: ElementCandidate, *, is_field:
     kinds = list_agreeing_kinds(target, candidate)
     likeness = _compare_with(target, candidate, is_field=is_field)
     needed = {"akin": 2, "similar": 3}.get(likeness)
+    if target.role in TOGGLE_ROLES and not _may_be_reworded(target, candidate):
+        return False
     if needed and len(kinds) >= needed:
         return True
     if likeness == "opposed" or "order" not in kinds or not has_other_language(target, candidate):
@@ -186,10 +190,18 @@ def _match_form_field(target: Target, candidates: Sequence[ElementCandidate]) ->
         and not differs(target.inside, each.inside)
         and (not target.row or not differs(target.row, each.row))
     ]
-    if len(same) != 1:
+    if len(same) != 1 or not _may_be_reworded(target, same[0]):
         return None
     note = f"its name was {target.name!r} and is {same[0].name!r}; its form sends it as {wanted['name']!r} as before"
     return Match("found", same[0], healed=(note, *_list_differences(target, same[0])))
+
+
+def _may_be_reworded(target: Target, candidate: ElementCandidate) -> bool:
+    """Return whether a field may have this label now; the label of a check box must mean what it did."""
+    if candidate.role not in TOGGLE_ROLES:
+        return True
+    likeness = _compare_with(target, candidate)
+    return likeness in ("same", "akin") or (likeness != "opposed" and has_other_language(target, candidate))
 
 
 def _match_link(target: Target, candidates: Sequence[ElementCandidate]) -> Match | None:

@@ -99,11 +99,25 @@ ALTERING_WORDS = split_words(
     "erste letzte endgültig tout tous toutes toute sans sauf seulement plus_tard autre confirmer todo todos toda "
     "todas sin solo otro otra confirmar tutto tutti tutte senza altro conferma niet zonder alleen"
 )
+CONFIRM_WORDS = {"confirm", "confirmer", "confirmar", "conferma", "bestätigen", "bevestigen"}
 POLITE_WORDS = split_words(
     "a an the this that these those selected your my our its to of for in on at and now please here go ahead let's "
-    "us me it up der die das den dem ein eine dein deine deinen ihr ihre ihren mein meine unser unsere jetzt bitte "
+    "us me it up changes änderungen modifications cambios modifiche alterações wijzigingen "
+    "der die das den dem ein eine dein deine deinen ihr ihre ihren mein meine unser unsere jetzt bitte "
     "hier zu zum zur le la les l un une votre vos mon ma mes notre el los las su sus tu mi il lo gli i tuo suo o os "
     "as de het een uw jouw mijn du des del della di da do et und y e en > → »"
+)
+
+# Languages of which the words of failures are known.
+KNOWN_LANGUAGES = {"en", "de", "fr", "es", "it", "pt", "nl"}
+FAILURE_WORDS = split_words(
+    "error errors failed failure invalid required missing wrong not no cannot can't couldn't unable denied rejected "
+    "expired fehler fehlgeschlagen gescheitert ungültig ungültige erforderlich fehlt fehlen falsch nicht kein keine "
+    "keinen leider konnte abgelehnt abgelaufen erreur échec échoué invalide requis manquant pas aucun impossible "
+    "refusé expiré fallo falló fallado inválido inválida obligatorio falta incorrecto ningún imposible rechazado "
+    "caducado errore errori fallito fallita valido obbligatorio manca mancante non nessun impossibile scaduto erro "
+    "erros falhou não obrigatório nenhum impossível expirado fout fouten mislukt ongeldig verplicht ontbreekt niet "
+    "geen onmogelijk verlopen"
 )
 
 
@@ -133,15 +147,17 @@ def compare_names(
     before, after = split_words(normalize_name(recorded)), split_words(normalize_name(present))
     meanings, new_meanings = list_meanings(before), list_meanings(after)
     altered = after - before if is_translated else before ^ after
+    altered -= CONFIRM_WORDS if before & CONFIRM_WORDS and after & CONFIRM_WORDS else set()
     if altered & ALTERING_WORDS or any(each[0].isdigit() for each in before ^ after):
         return "opposed"
     if (meanings and new_meanings and not meanings & new_meanings) or (new_meanings - meanings) & RISKY_ACTIONS:
         return "opposed"
     around = set().union(*map(split_words, context))
-    usual = {word for word in before | after if find_meaning(word)}
+    actions, new_actions = meanings & ACTION_WORDS.keys(), new_meanings & ACTION_WORDS.keys()
+    usual = {word for word in before | after if find_meaning(word) in ACTION_WORDS.keys() | meanings}
     kept = (before & after - POLITE_WORDS) or (meanings & new_meanings)
     added = after - before - usual - POLITE_WORDS - around
-    if not kept or (not is_field and meanings != new_meanings):
+    if not kept or (not is_field and actions != new_actions):
         return "other"
     return "similar" if added and not is_field else "akin"
 
@@ -157,7 +173,7 @@ def find_meaning(word: str) -> str:
 
 def list_meanings(words: Iterable[str]) -> set[str]:
     """Return the meanings of words; "proceed to payment" is about the payment."""
-    meanings = {meaning for word in words if (meaning := find_meaning(word))}
+    meanings = {meaning for word in words if word not in POLITE_WORDS and (meaning := find_meaning(word))}
     return meanings - {"next"} or meanings
 
 

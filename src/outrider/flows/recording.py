@@ -67,7 +67,9 @@ class FlowBuilder:
         """Build the flow. Raises InvalidInput if there is nothing that can be repeated."""
         kept = drop_repeated(actions)
         pages = [page for action in kept for page in (action.before, action.after) if page is not None]
-        self._origins = list(dict.fromkeys(origin for page in pages if (origin := read_origin(page.url))))
+        # A frame of another site is acted on as well: its links lead there, and secrets are typed on named sites only.
+        urls = [page.url for page in pages] + [str((action.element or {}).get("frame", "")) for action in kept]
+        self._origins = list(dict.fromkeys(origin for url in urls if (origin := read_origin(url))))
         if not kept:
             hint = "act in the session first: navigateToUrl, clickElement, inputText …"
             raise InvalidInput("the session has no actions to save", hint=hint)
@@ -180,6 +182,8 @@ class FlowBuilder:
         for name in ("name", "row", "near"):
             if name in fields:
                 fields[name] = self._insert_parameters(fields[name])
+        if "${" in fields.get("row", ""):  # what else is in the row belongs to the recorded one
+            fields.pop("near", None)
         return Target(**fields)
 
     def _insert_parameters(self, text: str) -> str:

@@ -8,11 +8,12 @@ from typing import Protocol
 import anyio
 
 from outrider.core.errors import OutriderError
-from outrider.flows.conditions import PageView, find_unmet
-from outrider.flows.evidence import ElementCandidate
+from outrider.flows.conditions import PageMessages, PageView, find_translation, find_unmet
+from outrider.flows.evidence import ElementCandidate, has_other_language
 from outrider.flows.extraction import Extraction, ExtractionMismatch, StructureReport, Value, read_rows
 from outrider.flows.flow import FlowCondition, FlowStep, Target
 from outrider.flows.matching import Match, match_target
+from outrider.flows.name_words import KNOWN_LANGUAGES
 from outrider.flows.origins import is_named_origin, read_origin
 from outrider.flows.run import StopReason
 
@@ -52,6 +53,10 @@ class FlowPage(Protocol):
 
     async def list_candidates(self, target: Target) -> Sequence[ElementCandidate]:
         """Return the elements of all frames that may be the target."""
+        ...
+
+    async def read_messages(self) -> PageMessages:
+        """Return what the page says to people."""
         ...
 
     async def list_page_tools(self, name: str) -> Sequence[PageTool]:
@@ -118,6 +123,8 @@ class StepRunner:
         self._patience_s = patience_s
         self._secrets = secrets
         self._known_url = ""  # of the page on which an element was found last
+        self._messages: PageMessages | None = None  # before a press on a page that is in another language now
+        self._translations: dict[str, str] = {}  # what such a page said in place of an expected text
 
     async def find_elements(self, step: FlowStep, origins: Sequence[str]) -> FoundElements:
         """Return the elements of a step, or its tool. Raises Stopped."""
@@ -126,6 +133,7 @@ class StepRunner:
             if tool is None:
                 raise Stopped("not_found", f"the page offers no tool {step.tool}")
             return FoundElements((tool.origin, ""), (), f"tool {step.tool}", tool.is_consequential)
+        self._messages, is_translated = None, False
         refs, titles = ["", ""], list[str]()
         notes: list[str] = []
         for index, target in enumerate((step.target, step.to)):
@@ -134,12 +142,16 @@ class StepRunner:
                 assert match.candidate is not None
                 refs[index] = match.candidate.ref
                 notes += match.healed
+                is_known = match.candidate.traits.get("language") in KNOWN_LANGUAGES
+                is_translated |= is_known and has_other_language(target, match.candidate)
                 titles.append(match.candidate.title)
                 _require_safe_address(step, match.candidate, origins)
                 frame_url = match.candidate.frame_url
                 if frame_url and self.is_secret(step) and not is_named_origin(frame_url, origins):
                     place = f"{match.candidate.title} is in a frame of {read_origin(frame_url) or frame_url[:100]}"
                     raise Stopped("origin_refused", f"{place}, which the secret is not for")
+        if is_translated and step.expect and step.expect.text:
+            self._messages = await self.page.read_messages()
         return FoundElements((refs[0], refs[1]), tuple(notes), " → ".join(titles))
 
     async def find_tool(self, name: str, origins: Sequence[str], patience_s: float = 2.0) -> PageTool | None:
@@ -169,15 +181,23 @@ class StepRunner:
         finally:
             self._patience_s = patience_s
 
-    async def perform(self, step: FlowStep, refs: Sequence[str], secret: str = "") -> None:
-        """Do a step; conditions are waited for here, everything else is done by the page. Raises Stopped."""
+    async def perform(self, step: FlowStep, refs: Sequence[str], secret: str = "", *, waits: bool = True) -> None:
+        """Do a step; conditions are waited for here, everything else is done by the page. Raises Stopped.
+
+        Args:
+            step: The step.
+            refs: Its elements.
+            secret: What `fill` writes instead of the step's text.
+            waits: Whether to wait for an element that is hidden, covered or disabled as yet.
+        """
         if step.wait:
             if unmet := await self.wait_for(step.wait):
                 raise Stopped("check_failed", unmet)
             return
         text = secret or (step.text or "" if self.is_secret(step) else "")
+        deadline = time.monotonic() + (self._patience_s if waits else 0.0)
         try:
-            await self.page.perform_step(step, refs[0], refs[1], text)
+            await self._perform_when_free(step, refs, text, deadline)
         except OutriderError as error:
             reason = STOP_REASONS.get(error.code, "failed")
             is_refused = error.code == "egress"  # nothing was sent, and only the operator can go on
@@ -186,6 +206,18 @@ class StepRunner:
             self.require_no_dialog()
             raise Stopped(reason, message, is_done=is_done, code=error.code) from None
         self.require_no_dialog()
+
+    async def _perform_when_free(self, step: FlowStep, refs: Sequence[str], text: str, deadline: float) -> None:
+        """Do a step, again as long as something only keeps its element from being pressed. Raises OutriderError."""
+        while True:
+            try:
+                await self.page.perform_step(step, refs[0], refs[1], text)
+            except OutriderError as error:
+                if STOP_REASONS.get(error.code) != "blocked" or time.monotonic() >= deadline:
+                    raise
+            else:
+                return
+            await anyio.sleep(POLL_INTERVAL_S)
 
     def require_no_dialog(self, *, is_open: bool = False) -> None:
         """Stop where the page has asked something that the flow does not answer. Raises Stopped."""
@@ -197,7 +229,7 @@ class StepRunner:
         """Press the button to the next page; return False if it is disabled. Raises Stopped if the page stays."""
         before = await self.page.read_view()
         try:
-            await self.perform(press, refs)
+            await self.perform(press, refs, waits=False)
         except Stopped as stopped:
             if stopped.code == "disabled":
                 return False
@@ -276,21 +308,38 @@ class StepRunner:
 
     async def require_effect(self, step: FlowStep) -> None:
         """Wait for what a step must have brought. Raises Stopped."""
-        if step.expect is None or not (unmet := await self.wait_for(step.expect)):
+        if step.expect is None or not (unmet := await self.wait_for(step.expect, before=self._messages)):
             return
         self.require_no_dialog(is_open=True)
         view = await self.page.read_view()
         is_sign_in = view.needs_person and view.url != self._known_url
         raise Stopped("needs_person" if is_sign_in else "check_failed", f"after it, {unmet}", is_done=True)
 
-    async def wait_for(self, condition: FlowCondition, seconds: float | None = None) -> str:
-        """Wait for a condition; return what does not hold, or an empty text."""
+    async def wait_for(
+        self, condition: FlowCondition, seconds: float | None = None, *, before: PageMessages | None = None
+    ) -> str:
+        """Wait for a condition; return what does not hold, or an empty text.
+
+        Args:
+            condition: What must hold.
+            seconds: How long to wait; the condition's own time by default.
+            before: What a page said before a press that is in another language now: it may say something else new.
+        """
         deadline = time.monotonic() + (condition.seconds if seconds is None else seconds)
-        while unmet := find_unmet(condition, await self.page.read_view()):
+        while unmet := find_unmet(self._translate(condition), await self.page.read_view()):
+            is_unknown = before and condition.text and condition.text not in self._translations
+            if before and is_unknown and (seen := find_translation(before, await self.page.read_messages())):
+                self._translations[condition.text or ""] = seen
+                continue
             if time.monotonic() >= deadline:
                 return unmet
             await anyio.sleep(POLL_INTERVAL_S)
         return ""
+
+    def _translate(self, condition: FlowCondition) -> FlowCondition:
+        """Return a condition with the text that a page in another language has shown in place of its own."""
+        seen = self._translations.get(condition.text or "")
+        return condition.model_copy(update={"text": seen}) if seen else condition
 
     async def describe_page(self) -> tuple[str, str]:
         """Return what the page shows, and its address."""

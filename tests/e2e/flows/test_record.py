@@ -226,9 +226,10 @@ async def test_a_page_can_neither_forge_steps_nor_hide_those_of_the_person(shop:
         'fill textbox "Note": half',
     ]
     assert len(actions) == 9
+    framed = actions[7]
+    assert ((framed.element or {})["frame"], framed.before.url) == (f"{shop.site_url}/frame", f"{shop.site_url}/trap")
 
 
-@pytest.mark.nightly  # Chromium closes the window of one run in ten by itself, before the second press
 async def test_addresses_tabs_dialogs_and_double_clicks_are_steps_and_links_are_not(shop: LoopbackApp):
     async def wander(person: Person) -> None:
         page, site = person.page, shop.site_url

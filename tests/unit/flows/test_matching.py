@@ -1,9 +1,11 @@
 """Which element a flow means: the same one though much has changed, and none that only looks like it."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from outrider.flows.conditions import PageMessages, find_translation
 from outrider.flows.evidence import ElementCandidate
 from outrider.flows.flow import Target
 from outrider.flows.matching import match_target
@@ -146,3 +148,77 @@ def test_a_link_is_recognised_by_its_address_and_an_icon_by_its_row():
     drawn = ElementCandidate("e2", "button", "", "Ada", inside="main", traits={"icon": "star", "order": "1 of 2"})
     assert match_target(star, [drawn, replace(drawn, ref="e3", row="Grace")]).candidate == drawn
     assert match_target(star, [replace(drawn, traits={"icon": "bin", "order": "2 of 2"})]).reason == "not_found"
+
+
+def test_who_or_what_a_press_is_about_is_told_by_the_rest_of_its_row():
+    row = Target(
+        role="button", name="Delete", row="Bob", near="Bob · bob@x.example · Editor", under="", inside="main", equals=3
+    )
+    found = ElementCandidate("e1", "button", "Delete", "Bob", row.near, inside="main", equals=3)
+    order = row.model_copy(update={"row": "1045", "near": "1045 · High"})
+    month = row.model_copy(update={"row": "", "near": "November 2026", "equals": 1})
+    column = row.model_copy(update={"traits": {"column": "To do"}})
+    cases: list[tuple[str, Target, dict[str, Any], str]] = [
+        ("a namesake", row, {"near": "Bob · b.miller@y.example · Editor"}, "changed"),
+        ("another code", row.model_copy(update={"near": "Bob · GT-100"}), {"near": "Bob · GT-200"}, "changed"),
+        ("another role of the same person", row, {"near": "Bob · bob@x.example · Owner"}, "e1"),
+        ("columns in another order", row, {"row": "Editor", "near": "Editor · bob@x.example · Bob"}, "e1"),
+        ("another row with the same role", row, {"row": "Editor", "near": "Editor · eve@x.example · Eve"}, "not_found"),
+        ("an order whose state has changed", order, {"row": "1045", "near": "1045 · Low"}, "e1"),
+        ("another month, written otherwise", month, {"row": "", "near": "12/2026", "equals": 1}, "e1"),
+        (
+            "another person, and no month",
+            month.model_copy(update={"near": "Mark 2026"}),
+            {"row": "", "near": "Jane 2026", "equals": 1},
+            "changed",
+        ),
+        ("a card that has moved on", column, {"traits": {"column": "Doing"}}, "changed"),
+        ("a card where it was", column, {"traits": {"column": "To do"}}, "e1"),
+    ]
+    for case, target, changes, expected in cases:
+        match = match_target(target, [replace(found, **changes)])
+        assert (match.candidate.ref if match.candidate else match.reason) == expected, (case, match.message)
+
+
+def test_a_check_box_is_the_same_only_where_its_label_means_the_same():
+    accept = Target(
+        role="checkbox",
+        name="I accept the rules of the club",
+        under="",
+        inside="form",
+        attributes={"name": "terms"},
+        equals=1,
+        traits={"form": "post /join", "sends": "terms", "order": "1 of 2", "language": "en"},
+    )
+    box = ElementCandidate("e1", "checkbox", "", inside="form", attributes={"name": "terms"}, traits=accept.traits)
+    german = {**accept.traits, "language": "de"}
+    cases: list[tuple[str, dict[str, Any], bool]] = [
+        ("I accept that my data is sold", {}, False),
+        ("I do not accept the rules of the club", {}, False),
+        ("Something else", {}, False),
+        ("I agree to the rules of the club", {}, True),
+        ("Ich akzeptiere die Regeln", {"traits": german}, True),
+        ("Ich lehne die Regeln nicht ab", {"traits": german}, False),
+    ]
+    for label, more, is_same in cases:
+        match = match_target(accept, [replace(box, name=label, **more)], "check")
+        assert (match.candidate is not None) is is_same, label
+
+
+def test_usual_longer_names_of_the_same_action_are_recognised():
+    for name, present in (("Save", "Save changes"), ("Save", "Änderungen speichern"), ("Send", "Send message")):
+        target = SEND.model_copy(update={"name": name})
+        assert match_target(target, [replace(SENDING, name=present)]).candidate is not None, present
+    units = Target(role="textbox", name="Amount", attributes={"name": "sum"}, traits={"head": "Amount"}, equals=1)
+    field = ElementCandidate("e1", "textbox", "Amount", attributes={"name": "sum"}, traits={"head": "Amount"})
+    assert match_target(units, [field], "fill").candidate == field
+    assert match_target(units, [replace(field, traits={"head": "Amount (1.234,56)"})], "fill").reason == "changed"
+
+
+def test_what_a_page_says_in_another_language_counts_unless_it_tells_of_a_failure():
+    before = PageMessages(("Willkommen",))
+    said = PageMessages(("Willkommen", "Danke, Ihre Bestellung ist unterwegs."))
+    assert find_translation(before, said) == "Danke, Ihre Bestellung ist unterwegs."
+    assert find_translation(said, said) == ""
+    assert find_translation(before, PageMessages(("Das Feld fehlt",))) == ""
+    assert find_translation(before, replace(said, alerts=("Danke",))) == ""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from outrider.browser.protocol.cdp import ContextGone, ProtocolError
+from outrider.browser.protocol.frames import Frame
 from outrider.browser.protocol.page import BrowserPage
 from outrider.browser.protocol.redact import is_secret_name, record_url
 from outrider.browser.protocol.scripts import PageScripts
@@ -31,6 +32,7 @@ class PageMilestones:
         title: The document's title.
         headings: Its first headings of the two highest levels.
         messages: Texts of alerts, status lines and dialogs.
+        alerts: Those of its messages that are alerts, as errors are.
         needs_person: Whether it asks for a password or shows a challenge.
     """
 
@@ -38,14 +40,20 @@ class PageMilestones:
     title: str = ""
     headings: tuple[str, ...] = ()
     messages: tuple[str, ...] = ()
+    alerts: tuple[str, ...] = ()
     needs_person: bool = False
 
     @classmethod
     def from_report(cls, report: Mapping[str, Any]) -> "PageMilestones":
         """Build them from the report of `scripts/evidence.js`."""
-        headings, messages = (tuple(map(str, report.get(name, ()))) for name in ("headings", "messages"))
+        lines = (tuple(map(str, report.get(name, ()))) for name in ("headings", "messages", "alerts"))
         url, title = record_url(str(report.get("url", ""))), str(report.get("title", ""))
-        return cls(url, title, headings, messages, bool(report.get("person")))
+        return cls(url, title, *lines, needs_person=bool(report.get("person")))
+
+    def add_frame(self, frame: "PageMilestones") -> "PageMilestones":
+        """Return the milestones of the page with the headings and messages of one of its frames."""
+        headings, messages = self.headings + frame.headings, self.messages + frame.messages
+        return replace(self, headings=headings, messages=messages, alerts=self.alerts + frame.alerts)
 
 
 @dataclass(frozen=True)
@@ -57,7 +65,7 @@ class PerformedAction:
         kind: `open`, `click`, `fill`, `select`, `check`, `uncheck`, `press`, `hover`, `drag`, `upload`, `scroll`,
             `wait`, `dialog`, `tab`, `back`, `forward`, `reload`, or `tool` for one that the page offers.
         values: Its arguments. A secret text is not among them; `secret` is True in its place.
-        element: The evidence of its element: see `scripts/evidence.js`.
+        element: The evidence of its element: see `scripts/evidence.js`; `frame` is the address of the frame around it.
         goal: The evidence of the element that something was dragged onto.
         before: The page before it.
         after: The page after it; None if nobody looked.
@@ -142,8 +150,11 @@ async def remember_action(
     report = location.report if location else {}
     element = dict(report.get("evidence") or {}) or None
     before = PageMilestones.from_report(report.get("milestones") or {"url": scripts.page.url})
+    if page := report.get("page"):  # the element is in a frame, whose address is not that of the page
+        element = (element or {}) | {"frame": before.url}
+        before = PageMilestones.from_report(page).add_frame(before)
     is_blocked = any(dialog.get("open", True) for dialog in outcome.dialogs)
-    after = await read_milestones(scripts) if looks and not is_blocked else None
+    after = await read_milestones(scripts, location.frame if location else None) if looks and not is_blocked else None
     text = str(values.get("text", ""))
     if text and (is_secret_field(element or {}) or log.is_secret(text)):
         values = {name: value for name, value in values.items() if name != "text"} | {"secret": True}
@@ -174,15 +185,15 @@ async def remember_tool_call(scripts: PageScripts, name: str, arguments: Mapping
     log.add("tool", values, before=before or PageMilestones(scripts.page.url), after=after)
 
 
-async def read_milestones(scripts: PageScripts) -> PageMilestones | None:
-    """Read what the page shows now; None while it cannot answer."""
+async def read_milestones(scripts: PageScripts, frame: Frame | None = None) -> PageMilestones | None:
+    """Read what the page, and one of its frames, show now; None while the page cannot answer."""
     timeout_s = 2.0
-    with anyio.move_on_after(timeout_s):
-        try:
-            return PageMilestones.from_report(await scripts.invoke(scripts.page.main, "readMilestones"))
-        except (OutriderError, ProtocolError, ContextGone, ScriptError):
-            return None
-    return None
+    page: PageMilestones | None = None
+    with anyio.move_on_after(timeout_s), suppress(OutriderError, ProtocolError, ContextGone, ScriptError):
+        page = PageMilestones.from_report(await scripts.invoke(scripts.page.main, "readMilestones"))
+        if frame is not None and frame.parent is not None:
+            page = page.add_frame(PageMilestones.from_report(await scripts.invoke(frame, "readMilestones")))
+    return page
 
 
 def is_secret_field(element: Mapping[str, Any]) -> bool:

@@ -115,6 +115,8 @@ class ElementLocator:
         if not report["ok"]:
             raise build_action_error(action, query.text, report)
         x, y = report["x"], report["y"]
+        if has_log and frame.parent is not None:
+            report["page"] = await self.scripts.invoke(self.scripts.page.main, "readMilestones")
         inner = frame
         while inner.parent is not None:
             owner_ref = await self.scripts.find_owner_ref(inner)

@@ -12,6 +12,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from outrider.browser.protocol.cdp import ContextGone
 from outrider.browser.protocol.frames import Frame
 from outrider.browser.protocol.page import BrowserPage
 from outrider.browser.protocol.refs import DOCUMENT_LETTERS, ESCAPE_SOURCE
@@ -67,12 +68,14 @@ class PageScripts:
             ScriptError, ContextGone, PageGone, BrowserGone, CommandTimeout: See `Frame.evaluate`.
         """
         call_script = f"(name, args) => {IS_INSTALLED} && outrider.prefix() ? outrider.call(name, args) : null"
-        answer = await frame.evaluate(ISOLATED_WORLD, call_script, name, args)
-        if answer is None:
-            await self.ensure_installed(frame)
+        max_documents = 5  # a link or a redirect may replace the document between installing and calling
+        for _ in range(max_documents):
             answer = await frame.evaluate(ISOLATED_WORLD, call_script, name, args)
-        self._prefixes[frame.id] = answer["prefix"]
-        return answer["value"]
+            if answer is not None:
+                self._prefixes[frame.id] = answer["prefix"]
+                return answer["value"]
+            await self.ensure_installed(frame)
+        raise ContextGone("Runtime.callFunctionOn", -32000, "the page replaces its document all the time")
 
     async def ensure_installed(self, frame: Frame) -> None:
         """Install the scripts in a frame's document; a second call does nothing."""

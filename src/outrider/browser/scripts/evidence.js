@@ -13,10 +13,11 @@ const MAX_EQUALS = 300;
 function describeEvidence(element) {
   const role = computeRole(element);
   const name = shorten(nameToRecord(element, role), 160);
+  const equals = listEquals(element, role, name);
   return {
     role, name, tag: tagOf(element), secret: isSecret(element), attributes: readStableAttributes(element),
-    row: nameOfRow(element), near: readTextNearby(element), under: findHeadingAbove(element), inside: describePlace(element),
-    path: describePath(element), equals: listEquals(element, role, name).length, target: readTargetAddress(element), traits: describeTraits(element),
+    row: nameRow(element), near: readTextNearby(element), under: findHeadingAbove(element), inside: describePlace(element),
+    path: describePath(element), equals: equals.length, target: readTargetAddress(element), traits: describeTraits(element, equals),
   };
 }
 
@@ -47,6 +48,14 @@ function readTargetAddress(element) {
   const submits = element.form && (element.type === "submit" || element.type === "image");
   if (!submits) return "";
   return hasAttribute(element, "formaction") ? element.formAction : new URL(attributeOf(element.form, "action") || "", document.baseURI).href;
+}
+
+// Where a row begins with the element, as with a check box, it is called by its first heading or link.
+function nameRow(element) {
+  const parent = parentElementOf(element);
+  const row = parent && closestOf(parent, ROW_SELECTOR);
+  const title = row && [...selectAll(row, `${HEADING_SELECTOR},a[href]`)].find((each) => !containsNode(each, element) && isVisible(each));
+  return nameOfRow(element) || (title && title !== element && element.compareDocumentPosition(title) & Node.DOCUMENT_POSITION_FOLLOWING ? shorten(cleanText(collapseSpace(title.innerText || "")), MAX_ROW_NAME) : "");
 }
 
 // The text of the nearest box around an element that has more than its own name, up to the section that it is in.
@@ -137,12 +146,35 @@ const MAX_GROUP_CONTROLS = 80;
 const MAX_FORM_FIELDS = 12;
 
 // What stays when texts change: the order of the controls around it, what its form sends, its icon.
-function describeTraits(element) {
+function describeTraits(element, equals) {
   const speaker = findClosest(element, (each) => attributeOf(each, "lang")) || document.documentElement;
   const language = (attributeOf(speaker, "lang") || "").split("-")[0].toLowerCase();
-  const traits = { ...describeOrder(element), ...describeForm(element), icon: describeIcon(element), language };
+  const traits = { ...describeOrder(element), ...describeForm(element), column: nameColumn(element, equals), head: nameHead(element), icon: describeIcon(element), language };
   return Object.fromEntries(Object.entries(traits).filter(([, value]) => value));
 }
+
+const COLUMN_SELECTOR = "section,fieldset,[role=region],[role=group],[role=list],ul,ol";
+
+// The name of the list or section around it, where elements of its name are in several, as on a board of cards.
+function nameColumn(element, equals) {
+  const root = rootOf(element);
+  const peers = root instanceof ShadowRoot ? [...document.getElementsByTagName(tagOf(root.host))].slice(0, MAX_EQUALS) : equals;
+  const nameAround = (each) => {
+    const column = peers.length > 1 && findClosest(each, (box) => matchesSelector(box, COLUMN_SELECTOR) && computeName(box) !== "");
+    return column ? shorten(computeName(column), 60) : "";
+  };
+  return new Set(peers.map(nameAround)).size > 1 ? nameAround(element) : "";
+}
+
+// The head of the table's column that a field is in, which may say in what unit it is written.
+function nameHead(element) {
+  const cell = CELL_FIELD_TAGS.has(tagOf(element)) && closestOf(element, "td");
+  const table = cell && closestOf(cell, "table");
+  const head = table && table.rows[0]?.cells[cell.cellIndex];
+  return head && tagOf(head) === "th" ? shorten(cleanText(collapseSpace(head.innerText || "")), 60) : "";
+}
+
+const CELL_FIELD_TAGS = new Set(["input", "select", "textarea"]);
 
 // Its number among the controls of the nearest group with several, and the names of those beside it.
 function describeOrder(element) {
@@ -196,7 +228,7 @@ const MAX_CANDIDATES = 60;
 function listEvidenceMatches({ role = "", name = "", row = "", near = "", under = null, attributes = {} }) {
   const wanted = toComparableName(name);
   const roles = SAME_PURPOSE_ROLES.find((each) => each.has(role)) || new Set([role]);
-  const isInWantedRow = (element) => !row || toComparable(nameOfRow(element)) === toComparable(row);
+  const isInWantedRow = (element) => !row || toComparable(nameRow(element)) === toComparable(row);
   const isInSameSurroundings = (element) => (row ? isInWantedRow(element) : !near || toComparable(readTextNearby(element)) === toComparable(near)) && (under === null || toComparable(findHeadingAbove(element)) === toComparable(under));
   const matches = [];
   const others = [];
@@ -262,8 +294,11 @@ const MESSAGE_SELECTOR = "[role=alert],[role=status],[aria-live=polite],[aria-li
 // What a person would look at to know where the page is now.
 function readMilestones() {
   const read = (element) => shorten(cleanText(collapseSpace(element.innerText || "")), 160);
-  const messages = [...document.querySelectorAll(MESSAGE_SELECTOR)].filter(isVisible).map(read).filter(Boolean).slice(0, 5);
+  // The texts of a dialog's controls are no message, and its title tells as much as its question.
+  const tell = (element) => (selectAll(element, CONTROL_SELECTOR).length > 1 && (computeName(element) || (selectFirst(element, HEADING_SELECTOR) && read(selectFirst(element, HEADING_SELECTOR))))) || read(element);
+  const messages = [...document.querySelectorAll(MESSAGE_SELECTOR)].filter(isVisible).map(tell).filter(Boolean).slice(0, 5);
   const headings = [...document.querySelectorAll("h1,h2")].filter(isVisible).map(read).filter(Boolean).slice(0, 5);
   const person = [...document.querySelectorAll("input[type=password]")].some(isVisible) || document.querySelector("iframe[src*=captcha],iframe[src*=challenges]") !== null;
-  return { url: location.href, title: titleOf(document), headings, messages, person };
+  const alerts = [...document.querySelectorAll("[role=alert],[role=alertdialog],[aria-live=assertive]")].filter(isVisible).map(read).filter(Boolean).slice(0, 5);
+  return { url: location.href, title: titleOf(document), headings, messages, alerts, person };
 }

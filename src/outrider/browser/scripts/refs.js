@@ -61,5 +61,8 @@ function isSameExceptDigits(one, other) {
 // The name that an outline shows for such an element.
 function nameToRecord(element, role) {
   if (isEditingHost(element) && !FIELD_ROLES.has(role)) return nameFromAria(element);
-  return computeName(element, role) || (ACTIVE_ROLES.has(role) || FIELD_ROLES.has(role) ? "" : briefContentName(element));
+  const name = computeName(element, role);
+  // Of a button that shows a pictograph, the tooltip says what it does.
+  if (name && !/[\p{L}\p{N}]/u.test(name) && ACTIVE_ROLES.has(role)) return readTooltip(element) || name;
+  return name || (ACTIVE_ROLES.has(role) || FIELD_ROLES.has(role) ? "" : briefContentName(element));
 }

@@ -19,6 +19,7 @@ from outrider.browser.actions.page_tools import get_page_tools
 from outrider.browser.page.tabs import Tabs
 from outrider.browser.protocol.cdp import ContextGone, ProtocolError, TargetChannel
 from outrider.browser.protocol.condition import Condition
+from outrider.browser.protocol.frames import Frame
 from outrider.browser.protocol.page import BrowserPage
 from outrider.browser.protocol.redact import record_url
 from outrider.browser.protocol.scripts import IS_INSTALLED, ISOLATED_WORLD, load_source
@@ -73,6 +74,7 @@ class PersonRecorder:
         self._reports: deque[tuple[BrowserPage, dict[str, Any]]] = deque()
         self._pending: _RecordedInput | None = None
         self._page: BrowserPage | None = None
+        self._frame: Frame | None = None  # of the last action
         self._view: PageMilestones | None = None
         self._histories: dict[BrowserPage, _History] = {}
         self._secrets: set[str] = set()
@@ -93,9 +95,7 @@ class PersonRecorder:
             if event["name"] != BINDING or frame is None or frame.failed:
                 return
             report = json.loads(event["payload"])
-            if frame is not page.frames.main:  # what a frame shows does not say where the page is
-                report.pop("milestones", None)
-            self._add_report(page, report)
+            self._add_report(page, report | {"frame": frame})
 
         def add_answer(event: dict[str, Any]) -> None:
             if dialogs and dialogs.pop() in ("confirm", "prompt"):
@@ -126,7 +126,8 @@ class PersonRecorder:
             return
         with suppress(*PAGE_ERRORS):
             if page is (self._page or page):
-                self._view = self._clean_page(await read_milestones(get_page_tools(page).snapshotter.scripts))
+                scripts = get_page_tools(page).snapshotter.scripts
+                self._view = self._clean_page(await read_milestones(scripts, self._frame))
             for frame in page.frames:
                 await get_page_tools(page).snapshotter.prepare_frame(frame)
                 await frame.evaluate(ISOLATED_WORLD, f"() => outrider.recordPerson({json.dumps(BINDING)})")
@@ -174,10 +175,15 @@ class PersonRecorder:
         if report["kind"] == "fill" and (is_known or is_secret_field(report["evidence"])):
             self._secrets.add(values.pop("text"))
             values["secret"] = True
+        frame: Frame = report.pop("frame")
         report = self._clean_report(report)
-        element, seen = report["evidence"], report.get("milestones")
-        view = self._clean_page(PageMilestones.from_report(seen)) if seen else self._view
-        new = _RecordedInput(report["kind"], values, element, view or PageMilestones(record_url(page.url)))
+        element, seen = report["evidence"], self._clean_page(PageMilestones.from_report(report["milestones"]))
+        view = self._view if frame.parent else seen
+        before = view or PageMilestones(record_url(page.url))
+        if frame.parent and seen:
+            element["frame"], before = seen.url, before.add_frame(seen)
+        self._frame = frame
+        new = _RecordedInput(report["kind"], values, element, before)
         new.is_focus = bool(report.get("field"))
         if self._pending and _is_replaced(self._pending, new):
             new.before, self._pending = self._pending.before, None

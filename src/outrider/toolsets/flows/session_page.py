@@ -11,7 +11,7 @@ from outrider.browser.protocol.cdp import ContextGone, PageGone, ProtocolError
 from outrider.browser.protocol.keys import parse_modifiers
 from outrider.browser.protocol.values import ScriptError
 from outrider.core.errors import InvalidInput, NotConfigured, OutriderError, Refused
-from outrider.flows.conditions import PageView
+from outrider.flows.conditions import PageMessages, PageView
 from outrider.flows.evidence import ElementCandidate
 from outrider.flows.extraction import Extraction, ExtractionMismatch, StructureReport
 from outrider.flows.flow import FlowStep, Target
@@ -77,6 +77,20 @@ class SessionPage:
                 url = read_document_url(frame) if frame.parent else ""
                 found += [replace(ElementCandidate.from_evidence(report), frame_url=url) for report in reports]
         return found
+
+    async def read_messages(self) -> PageMessages:
+        """Return headings and messages; none while a dialog holds the page up, or it cannot answer."""
+        from outrider.browser.actions.action_log import read_milestones
+
+        if self._session.dialogs.unanswered:
+            return PageMessages()
+        messages, alerts = list[str](), list[str]()
+        async with self._use_tools() as tools:
+            for frame in list(tools.page.frames):
+                if shown := await read_milestones(tools.snapshotter.scripts, frame):
+                    messages += (*shown.messages, *shown.headings)
+                    alerts += shown.alerts
+        return PageMessages(tuple(messages), tuple(alerts))
 
     async def read_structures(self, extraction: Extraction) -> Sequence[StructureReport]:
         """Return the structures of all frames that may be meant."""

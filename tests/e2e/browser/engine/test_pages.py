@@ -1,13 +1,16 @@
 """Frames, worlds, scripts and trusted input in a real browser."""
 
 import math
+from collections.abc import Iterable
 
 import anyio
 import pytest
 
 from outrider.browser.page.settle import capture_baseline, wait_until_settled
 from outrider.browser.protocol.cdp import CommandTimeout, ContextGone
-from outrider.browser.protocol.frames import MAIN_WORLD
+from outrider.browser.protocol.frames import MAIN_WORLD, Frame
+from outrider.browser.protocol.page import BrowserPage
+from outrider.browser.protocol.scripts import PageScripts
 from outrider.browser.protocol.values import ScriptError
 from outrider.core.errors import InvalidInput
 
@@ -181,6 +184,33 @@ async def test_a_script_whose_document_goes_away_says_so_at_once(opened, site):
             await page.evaluate_in(
                 WORLD, "(url) => { location = url; return new Promise(() => {}) }", f"{site.here}/spa"
             )
+
+
+class SlowScripts(PageScripts):
+    """Whose page shows the next of some documents each time that they have been installed."""
+
+    def __init__(self, page: BrowserPage, urls: Iterable[str]) -> None:
+        super().__init__(page)
+        self.urls = list(urls)
+
+    async def ensure_installed(self, frame: Frame) -> None:
+        await super().ensure_installed(frame)
+        if self.urls:
+            await self.page.send("Page.navigate", {"url": self.urls.pop(0)})
+
+
+async def test_a_page_that_leaves_while_its_scripts_are_installed_is_read_where_it_arrives(opened, site):
+    session = await opened()
+    async with session.acquire_page() as page:
+        thrice = SlowScripts(page, (f"{site.here}/form?{number}" for number in range(3)))
+        without_end = SlowScripts(page, (f"{site.here}/form?again={number}" for number in range(9)))
+
+        milestones = await thrice.invoke(page.main, "readMilestones")
+        await page.send("Page.navigate", {"url": f"{site.here}/spa"})
+        with pytest.raises(ContextGone, match="all the time"):
+            await without_end.invoke(page.main, "readMilestones")
+
+    assert milestones["url"].endswith("/form?2")
 
 
 WORKERS = {
