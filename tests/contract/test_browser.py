@@ -179,14 +179,15 @@ async def test_scrolling_says_where_one_is_and_what_came_into_view(at: BrowserAp
         right = await at.call_tool("scrollPage", sessionId=session, direction="right")
         await at.navigate_session(session, "/failures/hidden.html")
         box = await at.call_tool("scrollPage", sessionId=session, direction="down", amount=100, selector="#in-scroller")
-    place = down.meta["outrider/position"]
+    place = down.structured_content["position"]
     assert (place["x"], place["y"], place["atTop"]) == (0, 400, False)
     assert place["scrollHeight"] > 1_000
     assert "Item 40" in format_result_text(down)
-    assert up.meta["outrider/position"]["atTop"]
-    assert right.meta["outrider/position"]["moved"] is False
+    assert "Item 40" in down.structured_content["changes"]
+    assert up.structured_content["position"]["atTop"]
+    assert right.structured_content["position"]["moved"] is False
     assert "nothing moved" in format_result_text(right)
-    assert (box.meta["outrider/position"]["y"], await at.evaluate_js(session, "scrollY")) == (100, 0)
+    assert (box.structured_content["position"]["y"], await at.evaluate_js(session, "scrollY")) == (100, 0)
 
 
 async def test_a_click_is_one_click_and_says_what_it_did(at: BrowserAppClient, session: str):
@@ -197,13 +198,14 @@ async def test_a_click_is_one_click_and_says_what_it_did(at: BrowserAppClient, s
         heard = await at.evaluate_js(session, "heard.filter(([kind]) => kind === 'click')")
         await at.call_tool("inputText", sessionId=session, selector="[name=name]", text="Ada")
         sent = await at.call_tool("clickElement", sessionId=session, selector="button:not([type])")
-    assert clicked.structured_content is None, "some hosts would show it instead of the shorter text"
+    data = clicked.structured_content
+    assert set(data) == {"ok", "changes"}, "the data say only what is not as usual"
     assert clicked.meta["outrider/outcome"]["clicked"].endswith('"Gift"')
-    assert format_result_text(clicked).startswith("clicked\n~ ")
-    assert count_tokens(format_result_text(clicked)) <= 25, format_result_text(clicked)
+    assert "checked" in data["changes"]
+    assert "checked" in format_result_text(clicked)
     assert heard == [["click", 0, True]]
-    assert sent.meta["outrider/outcome"]["navigated"]
-    assert sent.meta["outrider/outcome"]["url"] == f"{at.loopback.site_url}/thanks"
+    assert sent.structured_content["navigated"]
+    assert sent.structured_content["url"] == f"{at.loopback.site_url}/thanks"
     assert "Thanks, Ada" in format_result_text(sent)
     assert "<untrusted-" in format_result_text(sent)
 
@@ -294,9 +296,11 @@ async def test_text_is_replaced_appended_and_submitted(at: BrowserAppClient, ses
         await at.evaluate_js(session, "document.body.innerHTML = '<p><input aria-label=Town></p>'")
         await at.call_tool("snapshotPage", sessionId=session)
         named = await at.call_tool("inputText", sessionId=session, selector="textbox=Town", text="Graz")
-    assert '"one two"' in format_result_text(more)
-    assert '"three"' in format_result_text(over)
-    assert count_tokens(format_result_text(named)) <= 25
+    assert more.structured_content["ok"]
+    assert '"one two"' in more.structured_content["changes"]
+    assert '"three"' in over.structured_content["changes"]
+    shown = json.dumps(named.structured_content, ensure_ascii=False)
+    assert max(count_tokens(shown), count_tokens(format_result_text(named))) <= 25
     assert reason(bad) == "bad_value"
     assert "YYYY-MM-DD" in format_result_text(bad)
     assert reason(button) in ("not_editable", "ambiguous")
@@ -421,7 +425,7 @@ async def test_dialogs_are_told_and_can_be_answered_beforehand(at: BrowserAppCli
         await at.call_tool("answerDialog", sessionId=session, accept=True, text="Ida")
         answered = await at.call_tool("clickElement", sessionId=session, selector="#prompt")
         log = await at.call_tool("readLogs", sessionId=session, kind="dialogs")
-    assert "a confirm dialog says: Delete everything?" in format_result_text(dismissed)
+    assert dismissed.structured_content["dialogs"] == [{"type": "confirm", "message": "Delete everything?"}]
     assert "confirm false" in format_result_text(dismissed)
     assert "prompt Ida" in format_result_text(answered)
     assert "Your name?" in format_result_text(log)
@@ -692,7 +696,7 @@ async def test_tabs_are_listed_opened_switched_and_closed(at: BrowserAppClient, 
         closed = await at.call_tool("manageTabs", sessionId=session, action="close", tab=3)
         wrong = await at.call_tool("manageTabs", sessionId=session, action="switch", tab=9)
         missing = await at.call_tool("manageTabs", sessionId=session, action="close")
-    assert popped.meta["outrider/outcome"]["newPages"] == [f"{at.loopback.site_url}/article"]
+    assert popped.structured_content["newPages"] == [f"{at.loopback.site_url}/article"]
     assert "manageTabs" in format_result_text(popped)
     assert f"1 (in front) {at.loopback.site_url}/popup Opener" in format_result_text(listed)
     assert f"2 (in front) {at.loopback.site_url}/article" in format_result_text(switched)

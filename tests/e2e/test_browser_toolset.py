@@ -106,7 +106,7 @@ async def test_a_page_that_hangs_is_named_in_every_answer_and_left_by_navigating
     assert f"1 (in front) {at.loopback.site_url}/article" in format_result_text(tabs)
     assert again.structured_content["title"] == "Order form"
     assert "replaced by a new one" in format_result_text(again)
-    assert typed.meta["outrider/outcome"]["ok"]
+    assert typed.structured_content["ok"]
 
 
 async def test_a_click_that_leads_to_a_silent_server_ends(tmp_path: Path):

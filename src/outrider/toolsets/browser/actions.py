@@ -12,6 +12,7 @@ from outrider.core.result import Result
 from outrider.toolsets.browser.mouse import limit_hold
 from outrider.toolsets.browser.results import (
     Selector,
+    build_action_data,
     build_action_result,
     escape_line,
     translate_errors,
@@ -55,7 +56,7 @@ async def clickElement(
             within=(within or "").strip(),
             settle="auto" if settle else "none",
         )
-        return build_action_result(tool_options, active.session, outcome, selector)
+        return build_action_data(tool_options, active.session, outcome, selector)
 
 
 @browser.tool(
@@ -77,7 +78,7 @@ async def inputText(
     append = mode == "append"
     async with use_page(browsers, call, sessionId, selector) as active:
         outcome = await active.tools.forms.type(selector, text, append=append, submit=submit, delay=delayMs / 1_000)
-        return build_action_result(tool_options, active.session, outcome, selector)
+        return build_action_data(tool_options, active.session, outcome, selector)
 
 
 @browser.tool(effect="act", stake="low", title="Choose", open_world=True, untrusted=True, timeout=60)
@@ -198,8 +199,9 @@ async def scrollPage(
         outcome.note += (
             "; the page took the wheel itself" if handled else "" if position["moved"] else "; nothing moved"
         )
-        result = build_action_result(tool_options, active.session, outcome, selector or "")
-        return Result(result.content, meta=result.meta | {"outrider/position": position})
+        result = build_action_data(tool_options, active.session, outcome, selector or "")
+        data = {name: result.data[name] for name in ("ok", "url", "changes", "notes") if name in result.data}
+        return Result(result.content, data=data | {"position": position})
 
 
 @browser.tool(title="Wait", open_world=True, untrusted=True, timeout=MAX_WAIT_S + 30)

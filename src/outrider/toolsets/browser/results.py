@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
@@ -123,15 +123,32 @@ def translate_hint(hint: str) -> str:
 def build_action_result(
     tool_options: ToolOptions, session: "Session", outcome: "ActionOutcome", selector: str = ""
 ) -> Result:
-    """Build the text of an action's outcome, with its fields for programs in `_meta`.
-
-    Some hosts show models structured content instead of the text, so there is none.
-
-    `selector` is the caller's.
-    """
+    """Build the text of an action's outcome, with its fields for programs in `_meta`; `selector` is the caller's."""
     fields = {name: value for name, value in outcome.to_dict().items() if name != "changes"}
     text = _format_outcome(tool_options, replace(outcome, selector=selector), take_notes(session))
     return Result((TextBlock(text),), meta={"outrider/outcome": fields})
+
+
+def build_action_data(tool_options: ToolOptions, session: "Session", outcome: "ActionOutcome", selector: str) -> Result:
+    """Build an action's outcome as text and as data, which says only what is not as usual.
+
+    Some hosts show models the data instead of the text, so it is as short; `_meta` has all fields.
+    """
+    fields = outcome.to_dict()
+    acted_on = "clicked" if outcome.action == "click" else "element"
+    told: dict[str, Any] = {acted_on: "" if outcome.changes else outcome.element, "navigated": outcome.navigated}
+    told |= {"url": outcome.new_address, "focused": outcome.new_focus}
+    told |= {name: fields.get(name) for name in ("note", "downloads", "changes")}
+    told |= {"newPages": [url[:300] for url in outcome.new_pages[:5]]}
+    told |= {"errors": [escape_line(error) for error in outcome.errors[:5]]}
+    told |= {"dialogs": [{name: dialog[name] for name in ("type", "message")} for dialog in outcome.dialogs[:5]]}
+    data = {"ok": True} | {name: value for name, value in told.items() if value}
+    if outcome.value is not None and (outcome.note or not outcome.changes):
+        data["value"] = outcome.value
+    notes = take_notes(session)
+    text = _format_outcome(tool_options, replace(outcome, selector=selector), notes)
+    meta = {"outrider/outcome": {name: value for name, value in fields.items() if name != "changes"}}
+    return Result((TextBlock(text),), data=data | ({"notes": notes} if notes else {}), meta=meta)
 
 
 def _format_outcome(tool_options: ToolOptions, outcome: "ActionOutcome", notes: list[str]) -> str:
