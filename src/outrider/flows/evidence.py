@@ -132,11 +132,11 @@ def has_telling_row(target: Target) -> bool:
 
 
 def remove_dates(near: str) -> str:
-    """Return the texts beside an element without dates, which say nothing of it on another day."""
-    return PIECE_MARK.join(each for each in near.split(PIECE_MARK) if not _is_date(each))
+    """Return the texts beside an element without days, which change; alone, as in calendars, they stay."""
+    return PIECE_MARK.join(each for each in near.split(PIECE_MARK) if not _is_day(each)) or near
 
 
-def _is_date(text: str) -> bool:
+def _is_day(text: str) -> bool:
     months = split_words(
         "january february march april may june july august september october november december januar februar märz mai "
         "juni juli oktober dezember janvier février mars avril juin juillet août septembre octobre novembre décembre "
@@ -148,8 +148,9 @@ def _is_date(text: str) -> bool:
     words = re.findall(r"[^\W\d_]+", text.casefold())
     known = [word for word in words if len(word) >= min_letters and any(month.startswith(word) for month in months)]
     if known:
-        return bool(re.search(r"\d", text)) and all(word in known or word in ("de", "of", "th", "st") for word in words)
-    return bool(re.fullmatch(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}|\d{1,2}[./-]\d{4}|\d{4}[./-]\d{1,2}", text.strip()))
+        has_day = re.search(r"(?<!\d)\d{1,2}(?!\d)", text)
+        return has_day is not None and all(word in known or word in ("de", "of", "th", "st") for word in words)
+    return bool(re.fullmatch(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}", text.strip()))
 
 
 def has_steady_attribute(target: Target, candidate: ElementCandidate) -> bool:

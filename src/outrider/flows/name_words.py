@@ -155,8 +155,11 @@ def compare_names(
     around = set().union(*map(split_words, context))
     actions, new_actions = meanings & ACTION_WORDS.keys(), new_meanings & ACTION_WORDS.keys()
     usual = {word for word in before | after if find_meaning(word) in ACTION_WORDS.keys() | meanings}
+    lost, gained = (words - usual - POLITE_WORDS for words in (before - after, after - before))
+    if meanings & RISKY_ACTIONS and lost and gained and not is_translated:
+        return "opposed"  # "Delete member", "Delete whole team"
     kept = (before & after - POLITE_WORDS) or (meanings & new_meanings)
-    added = after - before - usual - POLITE_WORDS - around
+    added = gained - around
     if not kept or (not is_field and actions != new_actions):
         return "other"
     return "similar" if added and not is_field else "akin"

@@ -55,6 +55,12 @@ FILLED = ElementCandidate(
         ("the id is new", SAVE, [replace(SAVED, attributes={"id": "s1"})], "e5"),
         ("a count in brackets", SAVE, [replace(SAVED, name="Save (3)")], "e5"),
         ("another name in the same place", SAVE, [replace(SAVED, name="Delete")], "changed"),
+        (
+            "the same is done to another thing",
+            SAVE.model_copy(update={"name": "Delete member"}),
+            [replace(SAVED, name="Delete whole team", under="Profile")],
+            "changed",
+        ),
         ("another heading in the same place", SAVE, [replace(SAVED, under="Account of Grace")], "changed"),
         ("another place with the same id", SAVE, [replace(SAVED, under="", inside="header")], "e5"),
         ("another place without the id", SAVE, [replace(SAVED, under="", inside="header", attributes={})], "changed"),
@@ -165,7 +171,13 @@ def test_who_or_what_a_press_is_about_is_told_by_the_rest_of_its_row():
         ("columns in another order", row, {"row": "Editor", "near": "Editor · bob@x.example · Bob"}, "e1"),
         ("another row with the same role", row, {"row": "Editor", "near": "Editor · eve@x.example · Eve"}, "not_found"),
         ("an order whose state has changed", order, {"row": "1045", "near": "1045 · Low"}, "e1"),
-        ("another month, written otherwise", month, {"row": "", "near": "12/2026", "equals": 1}, "e1"),
+        ("a calendar that shows another month", month, {"row": "", "near": "December 2026", "equals": 1}, "changed"),
+        (
+            "another day beside what tells it",
+            month.model_copy(update={"near": "Rent · 3 November 2026"}),
+            {"row": "", "near": "Rent · 4 December 2026", "equals": 1},
+            "e1",
+        ),
         (
             "another person, and no month",
             month.model_copy(update={"near": "Mark 2026"}),
