@@ -14,7 +14,7 @@ async def box(player: Player, _: str) -> None:
 
 @solves("drag-items")
 async def items(player: Player, goal: str) -> None:
-    things = _listed(await player.look())
+    things = _find_list_items(await player.look())
     names = [each.name for each in things]
     name = next(each for each in names if re.search(rf"\b{each}\b", goal))
     at = names.index(name) + 1
@@ -28,7 +28,7 @@ async def items(player: Player, goal: str) -> None:
 
 @solves("drag-items-grid")
 async def grid(player: Player, goal: str) -> None:
-    things = _listed(await player.look())
+    things = _find_list_items(await player.look())
     names = [each.name for each in things]
     name = next(each for each in names if re.search(rf"\b{each}\b", goal))
     at = names.index(name)
@@ -43,7 +43,7 @@ async def grid(player: Player, goal: str) -> None:
 @solves("drag-sort-numbers")
 async def sort(player: Player, _: str) -> None:
     for _turn in range(12):
-        things = _listed(await player.look())
+        things = _find_list_items(await player.look())
         numbers = [int(each.name) for each in things]
         if numbers == sorted(numbers):
             break
@@ -53,7 +53,7 @@ async def sort(player: Player, _: str) -> None:
     await player.submit()
 
 
-def _listed(view: View) -> list[Thing]:
+def _find_list_items(view: View) -> list[Thing]:
     return [each for each in view.all(re.compile(r"^-?\w+$")) if not each.role]
 
 

@@ -56,7 +56,7 @@ async def _picture(player: Player, selector: str) -> Image.Image:
 
 
 @solves("use-colorwheel-2")
-async def painted(player: Player, _: str) -> None:
+async def type_painted_color(player: Player, _: str) -> None:
     picture = await _picture(player, "#query")
     _ground, (_, (red, green, blue)) = sorted(picture.getcolors(picture.width * picture.height), reverse=True)[:2]
     await player.type((await player.look()).one(role="textbox"), f"{red:02X}{green:02X}{blue:02X}")

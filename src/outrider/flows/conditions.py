@@ -24,7 +24,7 @@ class PageView:
 
 @dataclass(frozen=True)
 class PageMessages:
-    """What a page says to people: messages and headings, and alerts among them."""
+    """The visible messages and headings of a page, and which of them are alerts."""
 
     messages: tuple[str, ...] = ()
     alerts: tuple[str, ...] = ()

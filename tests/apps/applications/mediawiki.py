@@ -91,7 +91,7 @@ async def write_page(person: Person, site: Site, title: str, text: str, summary:
 @application.task("write a page")
 async def write(person: Person, site: Site) -> bool:
     await open_editor(person, site, "Cranes")
-    await person.click("Start editing", "button")  # a dialog greets whoever edits for the first time
+    await person.click("Start editing", "button")  # the editor opens a dialog at its first use
     await write_page(person, site, "Cranes", "Cranes lift [[containers]].", "first words")
     await person.read("Cranes lift")
     return read_page(site, "Cranes") == "Cranes lift [[containers]]."

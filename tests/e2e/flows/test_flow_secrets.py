@@ -144,7 +144,7 @@ async def test_values_of_the_secret_store_are_saved_as_secrets_wherever_they_wer
 
 
 async def require_recording_of_frame(vault: Vault, frame_url: str) -> None:
-    """What was done in a frame begins at the page around it, expects what the frame says, and can be repeated."""
+    """The flow opens the page around the frame, expects the text in the frame, and can be repeated."""
     (vault.folder / ".outrider/flow-secrets/OUTRIDER_FLOW_KEY.sites").unlink()
     session = (await vault.call("createSession", url=vault.url)).structured_content["sessionId"]
     mark = (await vault.call("saveFlow", name="mark", sessionId=session)).structured_content["lastAction"]

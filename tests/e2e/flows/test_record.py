@@ -127,7 +127,7 @@ def dialogs(shop: LoopbackApp) -> bool:
 async def record(
     shop: LoopbackApp, path: str, act: Callable[[Person], Awaitable[None]], *, closes: bool = False
 ) -> tuple[list[PerformedAction], list[str]]:
-    """Records what somebody does, until they close the window or stop the command; with the printed lines."""
+    """Runs the recorder until the window closes or the command stops; returns the actions and the printed lines."""
     lines: list[str] = []
     actions: list[PerformedAction] = []
     stopped = anyio.Event()
