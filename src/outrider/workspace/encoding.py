@@ -3,8 +3,7 @@
 import codecs
 from dataclasses import dataclass
 
-from resiliparse.parse.encoding import detect_encoding
-
+from outrider.core.charset import detect_legacy_charset
 from outrider.core.errors import InvalidInput
 
 PROBE_BYTES = 8_192  # a NUL in these makes a file binary, as in git
@@ -91,12 +90,8 @@ def convert_newlines(text: str, text_format: TextFormat) -> str:
 def _detect_encoding(data: bytes) -> str:
     if _is_mostly_utf8(data):
         return "utf-8"
-    encoding = detect_encoding(data) or "latin-1"
-    try:
-        codecs.lookup(encoding)
-    except LookupError:
-        return "latin-1"
-    return encoding
+    encoding = detect_legacy_charset(data)
+    return encoding.codec_info.name if encoding else "latin-1"
 
 
 def _is_mostly_utf8(data: bytes) -> bool:

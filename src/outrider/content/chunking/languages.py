@@ -1,6 +1,6 @@
 """Detect the language of a text, as far as there is a stemmer for it."""
 
-from resiliparse.parse.lang import detect_fast
+from outrider.core.language import identify_language
 
 STEMMERS = {
     "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "en": "english",
@@ -23,6 +23,7 @@ def detect_language(text: str, declared: str = "") -> str:
         declared: A BCP 47 tag that the document itself declares; it takes precedence.
     """
     min_chars = 40  # a shorter text does not tell its language
+    min_probability = 0.5  # a list of names and numbers has less
     short_chars = 500  # in a shorter one, terms of a subject mislead the detector
     sample_chars = 20_000
     if known := STEMMERS.get(declared.lower().split("-")[0]):
@@ -31,7 +32,8 @@ def detect_language(text: str, declared: str = "") -> str:
     sample = text[:sample_chars]
     if len(sample) < short_chars and sample.isascii() and len(ENGLISH_WORDS.intersection(sample.lower().split())) > 1:
         return "english"
-    detected = detect_fast(sample)[0] if len(sample) >= min_chars else ""
-    if detected in STEMMERS:
-        return STEMMERS[detected]
+    if len(sample) >= min_chars:
+        detected, probability = identify_language(sample)
+        if detected in STEMMERS and probability > min_probability:
+            return STEMMERS[detected]
     return "english" if sample.isascii() else ""

@@ -6,8 +6,8 @@ contradict it. Text with non-ASCII letters that decodes as UTF-8 with hardly a f
 default says. Words of non-ASCII letters only are not Latin-1, nor are Polish and Turkish, and Russian is not written
 with swapped case. Text that is half zeros is UTF-16, and escapes to Japanese are ISO-2022-JP.
 
-Resiliparse's detector does not know EUC-KR, EUC-JP, Macintosh and DOS charsets, and confuses charsets of Latin letters.
-The language of the text decides between those (`latin_charsets`).
+The detector confuses charsets of Latin letters, so that the language of the text decides between those
+(`latin_charsets`).
 """
 
 import codecs
@@ -16,12 +16,11 @@ from contextlib import suppress
 from functools import lru_cache
 
 import webencodings
-from resiliparse.parse.encoding import detect_encoding
-from resiliparse.parse.lang import detect_fast
 
+from outrider.core.charset import detect_legacy_charset
+from outrider.core.language import identify_language
 from outrider.pages.mime import latin_charsets
 
-ASCII_CHARS = "".join(map(chr, range(128)))
 DECLARATION_BYTES = 4_096  # the standard says 1,024, but real pages need more
 BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16le"), (b"\xfe\xff", "utf-16be"))
 META_CHARSET = re.compile(rb"""<meta[^>]{0,500}?charset\s*=\s*["']?\s*([\w:.-]{1,40})""", re.IGNORECASE)
@@ -148,8 +147,7 @@ def _verify_latin1(sample: bytes, body: bytes) -> str:
         return detected
     max_chars = 20_000  # for the detection of the language
     text = TAG_CHARS.sub(" ", _decode_as(sample, detected)[:max_chars])
-    language = str(detect_fast(text, cutoff=2_000)[0])
-    return detected if language in REGIONAL_LANGUAGES.get(detected, ()) else FALLBACK_CHARSET
+    return detected if identify_language(text)[0] in REGIONAL_LANGUAGES.get(detected, ()) else FALLBACK_CHARSET
 
 
 def _has_swapped_case(text: str) -> bool:
@@ -206,11 +204,8 @@ def _detect_charset(body: bytes, *, fallback: str | None) -> str:
         return "euc-jp"
     if _is_latin(sample) and (likely := latin_charsets.detect_latin_charset(sample)):
         return likely
-    name = _normalize_label(detect_encoding(sample)) or FALLBACK_CHARSET
-    if name == "utf-8":  # which the body is known not to be, and which the detector takes EUC-KR for
-        letters = [letter for letter in _decode_as(sample, "euc-kr") if letter > "\x7f"]
-        hangul = sum("\uac00" <= letter <= "\ud7a3" for letter in letters)
-        name = "euc-kr" if hangul * 10 > len(letters) * 8 else FALLBACK_CHARSET
+    encoding = detect_legacy_charset(sample)
+    name = encoding.name if encoding else FALLBACK_CHARSET
     if name == "koi8-r" and len(KOI8_U_LETTER.findall(sample)) * 100 > len(NON_ASCII_BYTE.findall(sample)):
         return "koi8-u"
     if name in ("windows-1251", FALLBACK_CHARSET) and _is_mac_cyrillic(sample):
@@ -247,6 +242,7 @@ def _normalize_label(label: str | None) -> str | None:
 
 def _decode_as(body: bytes, name: str) -> str:
     if name in latin_charsets.CHARSET_TABLES:
-        return codecs.charmap_decode(body, "replace", ASCII_CHARS + latin_charsets.CHARSET_TABLES[name])[0]
+        table = latin_charsets.ASCII_CHARS + latin_charsets.CHARSET_TABLES[name]
+        return codecs.charmap_decode(body, "replace", table)[0]
     encoding = webencodings.lookup(name)
     return (encoding.codec_info if encoding else codecs.lookup(name)).decode(body, "replace")[0]

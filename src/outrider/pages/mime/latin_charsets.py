@@ -10,11 +10,12 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache
-from typing import cast
 
 import webencodings
-from resiliparse.parse.lang import detect_fast
 
+from outrider.core.language import identify_language
+
+ASCII_CHARS = "".join(map(chr, range(128)))
 WESTERN_CHARSETS = ("windows-1252", "macintosh", "cp850")
 CENTRAL_EUROPEAN_CHARSETS = ("windows-1250", "iso-8859-2", "mac_latin2", "cp852")
 BALTIC_CHARSETS = ("windows-1257", "iso-8859-13", "cp775")
@@ -78,24 +79,34 @@ def detect_latin_charset(body: bytes) -> str:
     """Return the charset of a text in Latin letters, or "" if none fits."""
     min_score = 0.4
     rank_penalty, order_penalty = 0.03, 0.01  # for less likely languages and less common charsets
+    unlikely_rank = 12
     max_bytes = 20_000
     text = TAG_BYTES.sub(b" ", body[:max_bytes])
     patterns = (NON_ASCII_BYTE, INNER_BYTE, LOWERCASE_BYTE)
     counts = ByteCounts(*(Counter(match[0] for match in pattern.findall(text)) for pattern in patterns))
-    languages = [language for group in LANGUAGE_LETTERS.values() for language in group]
-    likely = cast(
-        "list[tuple[str, int]]", detect_fast(text.decode("latin-1"), cutoff=5_000, n_results=12, langs=languages)
-    )
-    ranks = {language: rank for rank, (language, _) in enumerate(likely)}
+    ranks = _rank_languages(text)
     best_score, best_charset = min_score, ""
     for charsets, letters_by_language in LANGUAGE_LETTERS.items():
         for order, charset in enumerate(charsets):
             for language, letters in letters_by_language.items():
                 score = counts.score_charset(build_charset_table(charset), _add_uppercase(letters))
-                score -= rank_penalty * ranks.get(language, len(ranks)) + order_penalty * order
+                score -= rank_penalty * ranks.get(language, unlikely_rank) + order_penalty * order
                 if score > best_score:
                     best_score, best_charset = score, charset
     return best_charset
+
+
+def _rank_languages(text: bytes) -> dict[str, int]:
+    """Return the languages that a text seems to be in as one charset or another, with the likeliest as 0."""
+    max_bytes = 1_000
+    probabilities: dict[str, float] = {}
+    for charset in dict.fromkeys(charsets[0] for charsets in LANGUAGE_LETTERS):
+        decoded = codecs.charmap_decode(text[:max_bytes], "replace", ASCII_CHARS + build_charset_table(charset))[0]
+        found, probability = identify_language(decoded)
+        language = found.partition("-")[0]
+        probabilities[language] = max(probability, probabilities.get(language, 0))
+    ranked = sorted(probabilities, key=probabilities.__getitem__, reverse=True)
+    return {language: rank for rank, language in enumerate(ranked)}
 
 
 @cache

@@ -80,6 +80,10 @@ def test_languages_are_told_from_the_text_or_believed():
     terms_of_a_subject = "Cavity resonators for dielectric spectroscopy of compressed gases are described."
     assert detect_language(terms_of_a_subject) == "english"
     assert detect_language("Cascade di filtri direzionali, descritte nella teoria delle guide d'onda.") == "italian"
+    assert detect_language("Wir fahren morgen früh mit dem Zug nach Wien.") == "german"
+    assert detect_language("Jutro rano jedziemy pociągiem do Krakowa i wracamy w piątek.") == "polish"
+    assert detect_language("Nikon Z5, Canon R6, Sony A7, 299.00, 1299.00, 12345678") == "english"
+    assert detect_language("\ud800" * 50) == detect_language("\0" * 50 + "é") == ""
     assert detect_language("茶") == ""
     assert detect_language("Le thé", "fr-CA") == "french"
 

@@ -41,6 +41,13 @@ def test_an_undeclared_charset_is_detected(label: str):
     assert decode_body(text.encode({"shift_jis": "cp932", "euc-kr": "cp949"}.get(label, label)))[0] == text
 
 
+def test_persian_and_thai_are_detected_by_their_letters():
+    persian = "اين صفحه به زبان فارسي نوشته شده است و گاهي هنوز با حروف قديمي ديده مي شود"
+    thai = "หน้าเว็บภาษาไทยรุ่นเก่ายังใช้รหัสอักขระแบบเดิมอยู่บ้าง"
+    assert decode_body(persian.encode("cp1256")) == (persian, "windows-1256")
+    assert decode_body(thai.encode("cp874")) == (thai, "windows-874")
+
+
 @pytest.mark.parametrize("declared", ["iso-8859-1", "windows-1251", "gbk", "us-ascii"])
 def test_utf8_called_something_else_is_still_utf8(declared: str):
     assert decode_body("Ж — 漢字 — é".encode(), declared) == ("Ж — 漢字 — é", "utf-8")

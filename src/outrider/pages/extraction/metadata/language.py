@@ -2,15 +2,11 @@
 
 import re
 
-from resiliparse.parse.lang import detect_fast
+from outrider.core.language import identify_language
 
 # Other names of the detector, and languages that it cannot distinguish by spelling.
 LANGUAGE_ALIASES = {"nb": "no", "nn": "no", "iw": "he", "in": "id", "fil": "tl", "yue": "zh", "cmn": "zh"}
 SIMILAR_LANGUAGES = ({"hr", "sr", "bs", "sh", "cnr"}, {"id", "ms"}, {"cs", "sk"}, {"no", "da"}, {"hi", "mr", "ne"})
-# Languages of few pages, each so close to a common one that it would make that one uncertain.
-RARE_LANGUAGES = frozenset(
-    {"lb", "fy", "af", "gl", "la", "fo", "mt", "jv", "sd", "sc", "rm", "io", "vo", "eo", "ga", "gd", "br"}
-)
 # Scripts of one living language, or nearly so, and the least share of a text's characters.
 LANGUAGE_SCRIPTS = (
     ("ja", re.compile("[\u3041-\u30ff]"), 0.1),
@@ -48,16 +44,8 @@ def detect_language(declared: str, text: str) -> str:
 
 def _detect_by_words(sample: str, primary: str) -> str:
     """Return the language that a text clearly is, or "" if it may be the declared one."""
-    max_declared_gap = 80  # in distance from the text, within which the declared language may be right
-    # Text of sentences is closer to its language than to the next by 40 and more, names and prices by 20 or less.
-    min_distance_gap = 40
-    candidates = detect_fast(sample, n_results=8)
-    if not isinstance(candidates, list) or not candidates or candidates[0][0] in RARE_LANGUAGES:
-        return ""
-    candidates = [each for each in candidates if each[0] not in RARE_LANGUAGES or each[0] == primary]
-    best, distance = candidates[0]
-    if len(candidates) > 1 and candidates[1][1] - distance < min_distance_gap:
-        return ""
-    if any(language == primary and other - distance < max_declared_gap for language, other in candidates):
-        return ""
-    return "" if any({primary, best} <= similar for similar in SIMILAR_LANGUAGES) else best
+    min_probability = 0.95  # names and prices have less
+    found, probability = identify_language(sample)
+    language = LANGUAGE_ALIASES.get(found, found)
+    is_declared = language == primary or any({primary, language} <= similar for similar in SIMILAR_LANGUAGES)
+    return "" if is_declared or probability < min_probability else language
