@@ -171,7 +171,7 @@ extras: $(UV)
 lock: $(UV)
 	echo uv | $(COMPILE) - -o requirements/uv.txt
 	$(COMPILE) --all-extras --group dev pyproject.toml -o requirements/dev.txt
-	$(COMPILE) --extra agents --group build -c requirements/dev.txt pyproject.toml -o requirements/run.txt
+	$(COMPILE) --extra agents --group build --group demo -c requirements/dev.txt pyproject.toml -o requirements/run.txt
 	$(COMPILE) --extra agents --extra documents --extra embeddings --extra objects --extra postgres --extra telemetry \
 		--group build -c requirements/dev.txt pyproject.toml -o requirements/image.txt
 	$(COMPILE) --group supply -o requirements/supply.txt

@@ -62,7 +62,6 @@ HEAVY = {
     "psycopg",
     "pydantic_ai",
     "pypdfium2",
-    "rich",
     "selectolax",
     "sqlalchemy",
     "trafilatura",

@@ -27,7 +27,9 @@ EXIT_INTERRUPTED = 130  # as shells report a program that SIGINT ended
 
 def print_line(text: str, *, err: bool = False) -> None:
     """Print a text, parts of which strangers may have written; terminals obey only its colors."""
-    click.echo(re.sub(r"\x1b(?!\[[\d;]*m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f]", "", text), err=err)
+    is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    visible = re.sub(r"\x1b(?!\[[\d;]*m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f]", "", text)
+    click.echo(visible, err=err, color=False if is_plain else None)
 
 
 def report_error(error: OutriderError, *, as_json: bool = False) -> int:

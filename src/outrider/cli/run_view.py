@@ -5,15 +5,15 @@ import sys
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.live import Live
-from rich.markdown import Markdown
-from rich.text import Text
 
 from outrider.agents.events.stream import RunEvent
 from outrider.agents.limits import RunUsage
 from outrider.agents.run import Run
 from outrider.app import App
+from outrider.cli.output import print_line
+from outrider.cli.status_line import StatusLine
+from outrider.cli.terminal_markdown import format_markdown
+from outrider.cli.terminal_text import get_line_width
 from outrider.core.questions import Decision
 from outrider.core.untrusted import clean_untrusted
 
@@ -36,32 +36,35 @@ class TerminalRunView:
         self._quiet = quiet
         self._allow = allow
         self._answer = answer
-        self._console = Console(highlight=False, stderr=True)
+        self._status = StatusLine()
         self._thinking = self._text = self._used = ""
         self._last_seq = 0
 
     async def follow_run(self, run: "Run") -> "Run":
         """Follow the run, ask the person its questions, print the answer, and return the ended run."""
         while True:
-            with Live(
-                console=self._console, transient=True, refresh_per_second=8, auto_refresh=not self._quiet
-            ) as live:
+            try:
                 async for event in self._app.runs.follow(run.id, self._last_seq):
                     self._last_seq = event.seq
                     if not self._quiet:
                         self._show_event(event)
-                        tail = clean_untrusted(self._text or self._thinking)[-TAIL_CHARS:]
-                        used = Text(f"\n{self._used}" if tail else self._used, style="dim")
-                        live.update(Text(tail, style="" if self._text else "dim italic") + used)
+                        self._status.show(clean_untrusted(self._text or self._thinking)[-TAIL_CHARS:] or self._used)
+            finally:
+                self._status.clear()
             run = await self._app.runs.get(run.id)
             if run.status != "blocked" or not await self._decide_questions(run):
                 break
             run = await self._app.runs.resume(run.id)
         if not self._quiet:
-            self._console.print(Text((await self._app.runs.sum_usage(run.id)).describe(), style="dim"))
+            self._print((await self._app.runs.sum_usage(run.id)).describe(), dim=True)
         if run.answer and self._answer:
             self._print_answer(run)
         return run
+
+    def _print(self, text: str, **style: Any) -> None:
+        """Print a line above the status line."""
+        self._status.clear()
+        print_line(click.style(text, **style), err=True)
 
     def _show_event(self, event: "RunEvent") -> None:
         match event.kind:
@@ -72,7 +75,7 @@ class TerminalRunView:
             case "tool_started":
                 self._print_thinking()
                 said = f"{event.data['title']} {event.data['arguments']}"
-                self._console.print(Text(f"→ {_shorten_line(said, 160)}", style="cyan"))
+                self._print(f"→ {_shorten_line(said, 160)}", fg="cyan")
             case "tool_ended":
                 self._print_tool(event.data)
             case "question":
@@ -85,22 +88,18 @@ class TerminalRunView:
 
     def _print_tool(self, data: dict[str, Any]) -> None:
         good = data["outcome"] == "ok"
-        mark, style = ("✓", "green") if good else ("✗", "red")
-        self._console.print(Text(f"{mark} {data['tool']} {data['seconds']:.1f} s", style=style))
+        mark, color = ("✓", "green") if good else ("✗", "red")
+        self._print(f"{mark} {data['tool']} {data['seconds']:.1f} s", fg=color)
         if not good:
-            self._console.print(Text(f"  {_shorten_line(data['text'], 200)}", style="dim"))
+            self._print(f"  {_shorten_line(data['text'], 200)}", dim=True)
         for source in data.get("sources", []):
-            self._console.print(
-                Text(
-                    f"  {_shorten_line(source.get('title', ''), 80)}  {_shorten_line(source.get('href', ''), 120)}",
-                    style="blue",
-                )
-            )
+            title, address = _shorten_line(source.get("title", ""), 80), _shorten_line(source.get("href", ""), 120)
+            self._print(f"  {title}  {address}", fg="blue")
 
     def _print_thinking(self) -> None:
         """Print the thoughts, shortened."""
         if self._thinking.strip():
-            self._console.print(Text(_shorten_line(self._thinking, TAIL_CHARS), style="dim italic"))
+            self._print(_shorten_line(self._thinking, TAIL_CHARS), dim=True, italic=True)
         self._thinking = self._text = ""
 
     async def _decide_questions(self, run: "Run") -> bool:
@@ -110,7 +109,7 @@ class TerminalRunView:
             if not self._allow:
                 if not sys.stdin.isatty():
                     return False
-                self._console.print(Text(clean_untrusted(question.message), style="bold yellow"))
+                self._print(clean_untrusted(question.message), bold=True, fg="yellow")
                 choices: dict[str, Decision] = {"y": "approved", "n": "rejected", "a": "always_approved"}
                 if question.kind != "approval":
                     choices.pop("a")
@@ -129,12 +128,11 @@ class TerminalRunView:
             return f" {shown}" if shown else ""
 
         answer = clean_untrusted(CITATION_PATTERN.sub(format_numbers, run.answer))
-        out = Console(highlight=False)
-        out.print(Markdown(answer) if sys.stdout.isatty() else Text(answer), soft_wrap=True)
+        print_line(format_markdown(answer, get_line_width()) if sys.stdout.isatty() else answer)
         for name, number in order.items():
             source = run.citations[name]
             title, address = clean_untrusted(source.get("title", "")), clean_untrusted(source.get("href", ""))
-            out.print(Text(f"[{number}] {title}  {address}", style="blue"), soft_wrap=True)
+            print_line(click.style(f"[{number}] {title}  {address}", fg="blue"))
 
 
 def _shorten_line(text: str, limit: int) -> str:

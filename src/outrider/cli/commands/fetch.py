@@ -19,6 +19,7 @@ from outrider.cli.output import (
     print_line,
     print_notes,
 )
+from outrider.cli.terminal_text import get_line_width
 from outrider.cli.tool_results import cut_to_tokens, save_text
 from outrider.core.context import Call
 from outrider.core.errors import OutriderError
@@ -93,7 +94,6 @@ def _print_text(text: str, *, raw: bool) -> None:
     if raw:
         print_line(text)
     else:
-        from rich.console import Console
-        from rich.markdown import Markdown
+        from outrider.cli.terminal_markdown import format_markdown
 
-        Console().print(Markdown(text, hyperlinks=False))
+        print_line(format_markdown(text, get_line_width()))

@@ -6,7 +6,8 @@ import click
 
 from outrider.app import open_app
 from outrider.cli.options import add_serving_options, load_settings
-from outrider.cli.output import async_command, print_json
+from outrider.cli.output import async_command, print_json, print_line
+from outrider.cli.terminal_text import format_rows, get_line_width, style_line
 from outrider.serve.protocol_results import build_tool_entry, count_entry_tokens
 from outrider.serve.server_registry import build_registry_entry
 from outrider.serve.tool_names import format_tool_name
@@ -45,16 +46,10 @@ async def command(sets: tuple[str, ...], *, as_json: bool, servers: bool, **flag
 
 
 def _print_table(rows: list[dict[str, Any]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False)
-    for name in ("tool", "toolset", "effect", "stake"):
-        table.add_column(name, no_wrap=True)
-    table.add_column("tokens", justify="right")
-    table.add_column("what it does")
-    for row in rows:
-        table.add_row(*(str(row[key]) for key in ("name", "toolset", "effect", "stake", "tokens", "description")))
-    console = Console()
-    console.print(table)
-    console.print(f"{len(rows)} tools, {sum(row['tokens'] for row in rows)} tokens (o200k)")
+    keys = ("name", "toolset", "effect", "stake", "tokens", "description")
+    head = [[(name, "1")] for name in ("tool", *keys[1:-1], "what it does")]
+    cells = [[[(str(row[key]), "")] for key in keys] for row in rows]
+    for lines in format_rows([head, *cells], get_line_width(), [key == "tokens" for key in keys]):
+        for line in lines:
+            print_line(style_line(line))
+    print_line(f"{len(rows)} tools, {sum(row['tokens'] for row in rows)} tokens (o200k)")

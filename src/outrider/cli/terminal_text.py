@@ -1,0 +1,105 @@
+"""Measure, wrap and style text for the cells of a terminal."""
+
+import re
+import shutil
+import sys
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+Span = tuple[str, str]  # a text, and the parameters of its style ("1;34": bold and blue)
+WIDE = (
+    "\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\U0001f300-\U0001faff"
+)
+PIECE = re.compile(rf"\n|[^\S\n]+|[{WIDE}]|[^\s{WIDE}]+")  # lines break before and after each wide letter
+CONTROL_CHAR = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def get_line_width() -> int:
+    """Return how many cells a line of standard output has; many where it is not a terminal."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 10_000
+
+
+def measure_cells(text: str) -> int:
+    """Return how many cells a text takes: two for a wide letter, none for a combining mark."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.category(each) in ("Mn", "Me", "Cf") else 1 + (unicodedata.east_asian_width(each) in "WF")
+        for each in text
+    )
+
+
+def measure_spans(spans: Iterable[Span]) -> int:
+    """Return how many cells styled texts take."""
+    return sum(measure_cells(text) for text, _ in spans)
+
+
+def wrap_spans(spans: Iterable[Span], width: int) -> list[list[Span]]:
+    """Return the lines of styled texts. A word that is longer than a line stays whole."""
+    lines: list[list[Span]] = [[]]
+    used = 0
+    for word in _split_words(spans):
+        cells, is_blank = measure_spans(word), word[0][0].isspace()
+        if word[0][0] == "\n" or (used + cells > width and used and not is_blank):
+            lines.append([])
+            used = 0
+        if not is_blank or (used and used + cells < width):
+            lines[-1].extend(word)
+            used += cells
+    return lines
+
+
+def style_line(spans: Iterable[Span]) -> str:
+    """Return styled texts as a terminal takes them."""
+    line = ""
+    for style, group in groupby(spans, key=lambda span: span[1]):
+        text = "".join(text for text, _ in group)
+        line += f"\x1b[{style}m{text}\x1b[0m" if style else text
+    return line.rstrip()
+
+
+def format_rows(rows: Sequence[Sequence[list[Span]]], width: int, right: Sequence[bool] = ()) -> list[list[list[Span]]]:
+    """Return the lines of each row of a table, whose cells wrap where it is too wide.
+
+    Args:
+        rows: Each row's cells. Shorter rows end early.
+        width: The cells of a line.
+        right: Whether the text of a column is aligned to the right.
+    """
+    min_cells, gap = 4, 2
+    count = max(map(len, rows), default=0)
+    widths = [max(min(width, measure_spans(row[at])) if at < len(row) else 0 for row in rows) for at in range(count)]
+    caps = range(max(widths, default=0), min_cells, -1)
+    cap = next((cap for cap in caps if sum(min(cap, each) for each in widths) + gap * (count - 1) <= width), min_cells)
+    widths = [min(cap, each) for each in widths]
+    formatted: list[list[list[Span]]] = []
+    for row in rows:
+        lines: list[list[Span]] = []
+        wrapped = [wrap_spans(cell, widths[at]) for at, cell in enumerate(row)]
+        for number in range(max(map(len, wrapped), default=0)):
+            line: list[Span] = []
+            for at, cell in enumerate(wrapped):
+                spans = cell[number] if number < len(cell) else []
+                padding = (" " * (widths[at] - measure_spans(spans)), "")
+                line += [(" " * gap, "")] if at else []
+                line += [padding, *spans] if at < len(right) and right[at] else [*spans, padding]
+            lines.append(line)
+        formatted.append(lines)
+    return formatted
+
+
+def _split_words(spans: Iterable[Span]) -> Iterator[list[Span]]:
+    """Yield words, which may consist of several spans, blanks, wide letters and line breaks."""
+    word: list[Span] = []
+    for text, style in spans:
+        for piece in PIECE.findall(text):
+            if not piece[0].isspace() and measure_cells(piece[0]) < 2:
+                word.append((piece, style))
+                continue
+            if word:
+                yield word
+                word = []
+            yield [(piece, style)]
+    if word:
+        yield word
