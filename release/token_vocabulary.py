@@ -11,7 +11,7 @@ from pathlib import Path
 
 from kitoken import Kitoken
 
-VOCABULARY = Path(__file__).parents[1] / "src/outrider/core/o200k.kit"
+VOCABULARY = Path(__file__).parents[1] / "src/outrider/core/o200k.kit.gz"
 
 
 def build_vocabulary() -> bytes:
@@ -36,7 +36,7 @@ def build_vocabulary() -> bytes:
     ]
     definition["specials"] = []  # a page that writes `<|endoftext|>` means these letters
     tokenizer.set_definition(definition)
-    return tokenizer.to_bytes()
+    return gzip.compress(tokenizer.to_bytes(), mtime=0)
 
 
 if __name__ == "__main__":
