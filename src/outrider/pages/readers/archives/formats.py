@@ -74,9 +74,10 @@ class ZipContents:
             for entry in truncated.files
         ]
 
-    def read(self, name: str) -> bytes:
-        """Return a file's bytes. Raises as `ZipArchive.iter_chunks`."""
-        return self._archive.read(name)
+    def read(self, name: str, limit: int) -> tuple[bytes, bool]:
+        """Return at most `limit` bytes of a file, and whether there are more. Raises as `ZipArchive.iter_chunks`."""
+        body = self._archive.read_head(name, limit + 1)
+        return (body[:limit], True) if len(body) > limit else (body, False)
 
 
 class TarContents:
@@ -101,16 +102,18 @@ class TarContents:
             self.is_cut = True
         return members
 
-    def read(self, name: str) -> bytes:
-        """Return a file's bytes; empty if there is none of that name. Raises Unavailable or Refused."""
+    def read(self, name: str, limit: int) -> tuple[bytes, bool]:
+        """Return at most `limit` bytes of a file, and whether there are more. Raises Unavailable or Refused."""
         for info, archive in self._iter_files():
             if info.name != name:
                 continue
             if info.size > MAX_MEMBER_BYTES:
                 raise build_too_large_error(self._source, ARCHIVE_KIND, "that file is larger than can be read")
-            file = archive.extractfile(info)
-            return file.read() if file else b""
-        return b""
+            file, unpacked = archive.extractfile(info), io.BytesIO()  # whose value is not a copy
+            while file and (chunk := file.read(min(1 << 18, limit - unpacked.tell()))):
+                unpacked.write(chunk)
+            return unpacked.getvalue(), info.size > limit
+        return b"", False
 
     def _iter_files(self) -> Iterator[tuple[tarfile.TarInfo, tarfile.TarFile]]:
         stream: Any = open_stream(self._source)  # tarfile's type asks for a whole file, but it only calls `read`
@@ -148,7 +151,7 @@ def is_tar(source: ReaderInput) -> bool:
 def read_unpacked(source: ReaderInput, limit: int) -> tuple[bytes, bool]:
     """Return at most `limit` unpacked bytes, and whether more of them are missing."""
     chunk_bytes = 1 << 14  # small, so that the bytes before any damage are kept
-    stream, unpacked = open_stream(source), io.BytesIO()  # whose value is not a copy
+    stream, unpacked = open_stream(source), io.BytesIO()
     try:
         while (room := limit - unpacked.tell()) >= 0 and (chunk := stream.read(chunk_bytes)):
             unpacked.write(chunk[:room])

@@ -14,6 +14,7 @@ from typing import Any
 from outrider.pages.document import to_single_line
 from outrider.pages.mime.charset import decode_body
 
+LINE_BREAK = re.compile(rb"\r\n?|\n")
 BOUNDARY_LINE = re.compile(rb"^--", re.MULTILINE)
 MULTIPART_HEADER = re.compile(rb"content-type:\s{0,8}(?:multipart/|message/rfc822)", re.IGNORECASE)
 SHOWN_HEADERS = ("From", "To", "Cc", "Date", "Subject")
@@ -43,12 +44,13 @@ class MailMessage:
 
 def parse_mail(body: bytes) -> MailMessage:
     """Parse a message, as far as the bounds allow; `is_cut` says whether they did not."""
-    max_bytes = 10_000_000  # the parser takes twenty times that in memory
+    max_bytes, max_lines = 10_000_000, 200_000  # the parser takes up to 250 bytes for each line
     max_parts = 2_000
     max_multiparts = 40  # the parser's time grows with their depth
     end = min(
         _find_nth_match(MULTIPART_HEADER, body, max_multiparts),
         _find_nth_match(BOUNDARY_LINE, body, max_parts),
+        _find_nth_match(LINE_BREAK, body, max_lines),
         max_bytes,
     )
     mail = _build_mail(BytesParser(policy=compat32).parsebytes(body[:end]), 0)
