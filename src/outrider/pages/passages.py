@@ -8,7 +8,6 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from outrider.core.markdown import find_code_blocks
 from outrider.core.text import cut_text
 
 TARGET_PASSAGE_CHARS = 700  # blocks are joined up to this, and split beyond twice this
@@ -30,13 +29,17 @@ class DocumentPassage:
     columns: str = ""
 
 
-def split_passages(markdown: str) -> list[DocumentPassage]:
-    """Split the text into passages of a few hundred characters that do not cross headings and omit nothing."""
+def split_passages(markdown: str, code_blocks: Sequence[tuple[int, int]]) -> list[DocumentPassage]:
+    """Split the text into passages of a few hundred characters that do not cross headings and omit nothing.
+
+    Args:
+        markdown: The text.
+        code_blocks: Those of the text, as `find_code_blocks` returns them.
+    """
     result: list[DocumentPassage] = []
     path: list[tuple[int, str]] = []
     start: int | None = None
     headings: tuple[str, ...] = ()
-    code_blocks = find_code_blocks(markdown)
     max_headings = 30_000  # further ones count as text, because each begins a passage
     for begin, end in _iter_blocks(markdown):
         if end <= begin or markdown[begin:end].isspace():

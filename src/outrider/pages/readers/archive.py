@@ -12,6 +12,7 @@ from outrider.pages.reader import DocumentReader, ReaderInput, format_size
 from outrider.pages.readers.archives.formats import PackedFile, TarContents, ZipContents, is_tar, read_unpacked
 from outrider.pages.readers.archives.zip_archive import MAX_MEMBER_BYTES
 from outrider.pages.readers.parsing.draft import DocumentDraft
+from outrider.pages.readers.parsing.errors import build_too_large_error
 
 MAX_UNASKED_DEPTH = 2  # nested archives that are opened without being asked for
 
@@ -80,8 +81,13 @@ def _unpack(source: ReaderInput, name: str, read: Callable[[int], tuple[bytes, b
         return body, False
     mime = detect_mime_type("", body, name)
     if not mime.startswith(("text/", "application/json")) or mime == "text/rtf":
+        # What unpacks to more than ten times its size is a bomb rather than a document.
+        limit = min(MAX_MEMBER_BYTES, max(32 << 20, 10 * len(source.body)))
         del body
-        return read(MAX_MEMBER_BYTES)
+        body, cut = read(limit)
+        if cut and source.content_type not in STREAM_TYPES:
+            raise build_too_large_error(source, "archive", f"{to_single_line(name)} unpacks to more than can be read")
+        return body, cut
     head = body[: source.max_chars + 1]
     is_plain = head.isascii() and b"\0" not in head and b"\x1b" not in head  # a letter a byte
     return head if is_plain and len(head) > source.max_chars else body, True

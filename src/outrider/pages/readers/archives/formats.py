@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Self
 
 from outrider.core.errors import OutriderError, Unavailable
 from outrider.pages.reader import ReaderInput
@@ -75,9 +75,9 @@ class ZipContents:
         ]
 
     def read(self, name: str, limit: int) -> tuple[bytes, bool]:
-        """Return at most `limit` bytes of a file, and whether there are more. Raises as `ZipArchive.iter_chunks`."""
-        body = self._archive.read_head(name, limit + 1)
-        return (body[:limit], True) if len(body) > limit else (body, False)
+        """Return at most `limit` bytes of a file, and whether there may be more. Raises as `iter_chunks`."""
+        body = self._archive.read_head(name, limit)
+        return body, len(body) >= limit
 
 
 class TarContents:
@@ -118,7 +118,7 @@ class TarContents:
     def _iter_files(self) -> Iterator[tuple[tarfile.TarInfo, tarfile.TarFile]]:
         stream: Any = open_stream(self._source)  # tarfile's type asks for a whole file, but it only calls `read`
         try:
-            with tarfile.open(fileobj=stream, mode="r|") as archive:
+            with tarfile.open(fileobj=stream, mode="r|", tarinfo=_BoundedHeader) as archive:
                 for number, info in enumerate(archive):
                     if number >= MAX_MEMBERS:
                         raise build_too_large_error(self._source, ARCHIVE_KIND, "it holds too many files")
@@ -126,6 +126,18 @@ class TarContents:
                         yield info, archive
         except DAMAGE_ERRORS as error:
             raise build_broken_error(self._source, ARCHIVE_KIND, "it is cut or damaged") from error
+
+
+class _BoundedHeader(tarfile.TarInfo):
+    """A header of a tar archive; one that announces megabytes of names or attributes is refused."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        max_bytes = 1 << 20
+        info = super().frombuf(buf, encoding, errors)
+        if info.type in b"xgXLK" and info.size > max_bytes:  # of pax, Solaris and GNU
+            raise tarfile.HeaderError("an extended header is too large")
+        return info
 
 
 def open_stream(source: ReaderInput) -> "BoundedStream":

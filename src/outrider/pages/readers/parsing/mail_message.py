@@ -7,7 +7,7 @@ from email.errors import HeaderParseError
 from email.header import decode_header
 from email.message import Message
 from email.parser import BytesParser
-from email.policy import compat32
+from email.policy import Compat32
 from itertools import islice
 from typing import Any
 
@@ -42,6 +42,15 @@ class MailMessage:
     forwarded: list["MailMessage"] = field(default_factory=list)
 
 
+class _BoundedHeaders(Compat32):
+    """The parser's rules, with short headers: it takes quadratic time for the parameters of one."""
+
+    def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
+        max_chars = 20_000
+        name, value = super().header_source_parse(sourcelines)
+        return name, value[:max_chars]
+
+
 def parse_mail(body: bytes) -> MailMessage:
     """Parse a message, as far as the bounds allow; `is_cut` says whether they did not."""
     max_bytes, max_lines = 10_000_000, 200_000  # the parser takes up to 250 bytes for each line
@@ -53,7 +62,7 @@ def parse_mail(body: bytes) -> MailMessage:
         _find_nth_match(LINE_BREAK, body, max_lines),
         max_bytes,
     )
-    mail = _build_mail(BytesParser(policy=compat32).parsebytes(body[:end]), 0)
+    mail = _build_mail(BytesParser(policy=_BoundedHeaders()).parsebytes(body[:end]), 0)
     mail.is_cut = end < len(body)
     return mail
 
