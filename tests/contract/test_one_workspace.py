@@ -169,6 +169,26 @@ async def test_a_project_is_left_by_no_path_and_no_link(place: Path):
     assert not list(place.glob("*.png"))
 
 
+async def test_what_programs_of_the_user_run_is_written_only_in_folders_of_sessions_or_where_the_settings_allow_it(
+    place: Path,
+):
+    hook = {"path": ".git/hooks/pre-commit", "content": "#!/bin/sh"}
+    (place / "project" / "downloads").symlink_to(".git/hooks")
+    (place / "project" / ".git" / "hooks").mkdir(parents=True)
+    async with open_workspace(place, directory=".") as at:
+        error = read_error(await at.client.call_tool("write_file", hook))
+        opened = await at.call("createSession", url=at.site_url)
+        printing = {"sessionId": opened.structured_content["sessionId"], "mode": "pdf"}
+        saved = await at.client.call_tool("takeScreenshot", printing)
+        await at.call("closeSession", sessionId=opened.structured_content["sessionId"])
+    assert (error["code"], "workspace.protected" in error["hint"]) == ("protected", True)
+    assert read_error(saved)["code"] == "protected"
+    assert not list((place / "project" / ".git" / "hooks").iterdir())
+    for settings in ({"directory": ""}, {"directory": ".", "protected": [".hg"]}):
+        async with open_workspace(place, **settings) as at:
+            await at.call("write_file", **hook)
+
+
 async def test_two_sessions_share_a_project_and_nothing_else(place: Path):
     for directory, is_shared in (("", False), (".", True)):
         async with open_workspace(place, directory=directory) as at:

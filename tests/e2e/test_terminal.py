@@ -1,13 +1,10 @@
 """`outrider call` and `outrider browser` as people and scripts use them: one session from command to command."""
 
 import json
-import os
-import pty
 import re
 import shlex
-import subprocess
 from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import anyio
@@ -17,6 +14,7 @@ from mcp import Client, StdioServerParameters
 from support.apps import loopback_app, shared_process
 from support.apps.terminal import Terminal
 from support.fakes import http_servers
+from support.processes.pseudo_terminal import run_in_terminal
 from support.results import read_first_text
 
 pytestmark = pytest.mark.anyio
@@ -221,21 +219,6 @@ async def test_files_that_cannot_be_used_are_named(terminal: Terminal):
 async def test_a_call_that_needs_consent_asks_the_person_at_the_terminal(terminal: Terminal, answer: bytes, code: int):
     command = terminal.user.build_command("call", "delete_playbook", "id=none", "--set", STAKES)
     with anyio.fail_after(PATIENCE):
-        ended, shown = await anyio.to_thread.run_sync(answer_in_terminal, command, terminal.environ, answer)
+        ended, shown = await anyio.to_thread.run_sync(run_in_terminal, command, terminal.environ, answer)
     assert ended == code, shown
     assert "delete_playbook" in shown
-
-
-def answer_in_terminal(command: list[str], environ: dict[str, str], answer: bytes) -> tuple[int, str]:
-    """Run a command in a terminal, answer its question, and return its exit code and all that it shows."""
-    ours, theirs = pty.openpty()
-    with subprocess.Popen(command, env=environ, stdin=theirs, stdout=theirs, stderr=theirs) as process:
-        os.close(theirs)
-        shown = b""
-        with suppress(OSError):  # the terminal is gone when the command has ended
-            while piece := os.read(ours, 4_096):
-                if b"[y/N]" in piece:
-                    os.write(ours, answer)
-                shown += piece
-    os.close(ours)
-    return process.returncode, shown.decode()

@@ -8,7 +8,7 @@ encrypt the text; the stakes of the agent's tools apply in any case.
 
 import base64
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 from urllib.parse import unquote_plus
@@ -19,6 +19,7 @@ from outrider.core.tool import Tool
 KEY_PATTERN = re.compile(r"[^\W_]{12,}")  # with a digit in it: a key or an account number
 URL_PATTERN = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
 NON_ALPHANUMERIC_PATTERN = re.compile(r"[\W_]+")
+PASSAGE_CHARS = 24  # about five words: too many to be a coincidence
 ENCODED_PATTERN = re.compile(r"[A-Za-z0-9+/_-]{16,}")
 
 
@@ -46,38 +47,30 @@ class ExfiltrationGuard:
         """Return whether a call of an open-world tool would send private text outside."""
         if not tool.open_world or self._private.is_empty:
             return False
-        sent: list[str] = []
-        for name, value in _read_arguments(tool, arguments).items():
-            # Addresses need no scheme, and browsers ignore line breaks in them.
-            is_sent = tool.effect == "act" or "url" in name.casefold()
-            for text in _iter_strings(value):
-                # A text that begins with a URL counts as one URL, including its spaces.
-                sent += [text] if is_sent or URL_PATTERN.match(text.strip()) else URL_PATTERN.findall(text)
-        for text in sent:
-            normalized = _normalize_text(text)
-            is_known_url = URL_PATTERN.match(text) and normalized in self._private.normalized_text
-            if is_known_url or normalized in self._public.normalized_text:
-                continue  # the agent was given it, or has read it, exactly as it is
-            if any(self._repeats_private_text(decoded) for decoded in _iter_decodings(text)):
-                return True
-        return False
+        max_repeating = 100  # each is searched in megabytes; a person is asked about more than this
+        repeating = self._find_repeating(dict.fromkeys(_iter_sent(tool, arguments)))
+        return len(repeating) > max_repeating or not all(map(self._is_known, repeating))
 
-    def _repeats_private_text(self, text: str) -> bool:
-        window_chars = 24  # about five words: too many to be a coincidence
-        stride_chars = 12
-        if (_find_keys(text) & self._private.keys) - self._public.keys:
-            return True
+    def _is_known(self, text: str) -> bool:
+        """Return whether the agent was given the text, or has read it, exactly as it is."""
         normalized = _normalize_text(text)
-        windows = (
-            normalized[start : start + window_chars]
-            for start in range(0, max(len(normalized) - window_chars, 0) + 1, stride_chars)
-        )
-        return any(
-            len(window) == window_chars
-            and window in self._private.normalized_text
-            and window not in self._public.normalized_text
-            for window in windows
-        )
+        is_known_url = URL_PATTERN.match(text) and normalized in self._private.normalized_text
+        return bool(is_known_url) or normalized in self._public.normalized_text
+
+    def _find_repeating(self, sent: Iterable[str]) -> list[str]:
+        """Return the texts that repeat private text, as they are or decoded."""
+        private_keys = self._private.keys - self._public.keys
+        keyed: list[str] = []
+        passages: dict[str, set[str]] = {}  # all are looked up at once, as a call may send thousands of texts
+        for text in sent:
+            decoded = list(_iter_decodings(text))
+            if any(_find_keys(part) & private_keys for part in decoded):
+                keyed.append(text)
+            else:
+                passages[text] = {passage for part in decoded for passage in _iter_passages(part)}
+        found = self._private.find_passages(set().union(*passages.values()))
+        found -= self._public.find_passages(found)
+        return keyed + [text for text, each in passages.items() if not each.isdisjoint(found)]
 
 
 class _TextIndex:
@@ -95,6 +88,31 @@ class _TextIndex:
         max_chars = 2_000_000  # only the newest text is kept
         self.normalized_text = f"{self.normalized_text} {_normalize_text(text)}"[-max_chars:]
         self.keys |= _find_keys(text)
+
+    def find_passages(self, passages: set[str]) -> set[str]:
+        """Return those of the passages (`_iter_passages`) that the text contains."""
+        max_searches = 200  # reading the whole text once is faster than more of them
+        if len(passages) <= max_searches:
+            return {passage for passage in passages if passage in self.normalized_text}
+        starts = range(len(self.normalized_text) - PASSAGE_CHARS + 1)
+        pieces = (self.normalized_text[start : start + PASSAGE_CHARS] for start in starts)
+        return {piece for piece in pieces if piece in passages}
+
+
+def _iter_sent(tool: Tool, arguments: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the texts that a call would send outside: URLs, and all that a tool with effects is given."""
+    for name, value in _read_arguments(tool, arguments).items():
+        # Addresses need no scheme, and browsers ignore line breaks in them.
+        is_sent = tool.effect == "act" or "url" in name.casefold()
+        for text in _iter_strings(value):
+            # A text that begins with a URL counts as one URL, including its spaces.
+            yield from [text] if is_sent or URL_PATTERN.match(text.strip()) else URL_PATTERN.findall(text)
+
+
+def _iter_passages(text: str) -> Iterator[str]:
+    normalized = _normalize_text(text)
+    for start in range(0, len(normalized) - PASSAGE_CHARS + 1, PASSAGE_CHARS // 2):
+        yield normalized[start : start + PASSAGE_CHARS]
 
 
 def _read_arguments(tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -3,7 +3,7 @@
 import click
 
 from outrider.app import open_app
-from outrider.cli.tool_results import remove_control_characters
+from outrider.cli.output import remove_control_characters
 from outrider.core.context import Call
 from outrider.flows.approvals import FlowApprovals
 from outrider.flows.flow import require_flow_name

@@ -7,8 +7,7 @@ import click
 
 from outrider.app import open_app
 from outrider.browser.session.manual_recording import check_window, record_person
-from outrider.cli.output import print_notes
-from outrider.cli.tool_results import remove_control_characters
+from outrider.cli.output import print_notes, remove_control_characters
 from outrider.core.background import run_background
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput

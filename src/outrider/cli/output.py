@@ -32,6 +32,19 @@ def print_line(text: str, *, err: bool = False) -> None:
     click.echo(visible, err=err, color=False if is_plain else None)
 
 
+def print_text(text: str) -> None:
+    """Write a text of strangers as it is; a terminal gets no characters that it would obey."""
+    if sys.stdout.isatty():
+        text = remove_control_characters(text)
+    sys.stdout.buffer.write(text.encode("utf-8", "replace"))
+    sys.stdout.buffer.flush()
+
+
+def remove_control_characters(text: str) -> str:
+    """Return the text without characters that a terminal would obey, but for line feeds and tabs."""
+    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", "", text)
+
+
 def report_error(error: OutriderError, *, as_json: bool = False) -> int:
     """Print the error and its hint on stderr, or as JSON on stdout; return the exit code."""
     if as_json:
@@ -72,10 +85,9 @@ def print_notes(messages: tuple[str, ...] | list[str]) -> None:
 
 
 def print_json(value: Any) -> None:
-    """Print JSON on stdout in the terminal's encoding."""
+    """Print JSON on stdout, with escapes for what a terminal would obey and UTF-8 cannot encode."""
     text = json.dumps(value, ensure_ascii=False, indent=2, default=str)
-    sys.stdout.buffer.write(text.encode("utf-8") + b"\n")
-    sys.stdout.buffer.flush()
+    print_text(re.sub(r"[\x7f-\x9f\ud800-\udfff]", lambda char: f"\\u{ord(char[0]):04x}", text) + "\n")
 
 
 def enable_gc() -> None:

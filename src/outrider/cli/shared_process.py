@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from outrider.cli.linked_files import save_linked_files
-from outrider.cli.output import EXIT_BUG, print_error
-from outrider.cli.tool_results import CallOptions, print_result, remove_control_characters
+from outrider.cli.output import EXIT_BUG, print_error, remove_control_characters
+from outrider.cli.tool_results import CallOptions, print_result
 from outrider.client import ConnectionEnded, ToolClient, UnknownTool
 
 EXIT_WRONG_USE = 2

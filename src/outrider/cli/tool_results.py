@@ -1,9 +1,7 @@
 """Print the result of a tool on the terminal: text on stdout, pictures and files as paths."""
 
 import base64
-import json
 import re
-import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -14,7 +12,7 @@ from typing import Any
 import click
 
 from outrider.cli.linked_files import OUTPUT_FOLDER
-from outrider.cli.output import EXIT_BUG, EXIT_CODES, print_error
+from outrider.cli.output import EXIT_BUG, EXIT_CODES, print_error, print_json, print_text
 from outrider.core.untrusted import close_boundaries
 
 
@@ -59,11 +57,11 @@ def print_result(tool: str, result: Mapping[str, Any], options: CallOptions, sav
         raise click.UsageError(f"--output: {options.file} cannot be written: {error.strerror}") from None
     if options.as_json:
         data = result.get("structuredContent") or {"text": text}
-        _print_text(json.dumps(data | ({"files": [*map(str, paths)]} if paths else {}), ensure_ascii=False, indent=2))
+        print_json(data | ({"files": [*map(str, paths)]} if paths else {}))
     elif saved:
         click.echo(saved)
     else:
-        _print_text("\n".join([cut_to_tokens(text, options.max_tokens), *map(str, paths)]))
+        print_text("\n".join([cut_to_tokens(text, options.max_tokens), *map(str, paths)]).strip("\n") + "\n")
     return 0
 
 
@@ -71,7 +69,7 @@ def _print_error(result: Mapping[str, Any], options: CallOptions) -> int:
     error = (result.get("structuredContent") or {}).get("error") or {}
     text = "\n".join(item.get("text", "") for item in result.get("content", []))
     if options.as_json:
-        _print_text(json.dumps({"error": error or {"message": text}}, ensure_ascii=False, indent=2))
+        print_json({"error": error or {"message": text}})
     else:
         hint = error.get("hint", "")
         print_error({"message": text} | error | {"hint": name_commands(hint) if options.names_commands else hint})
@@ -151,15 +149,3 @@ def cut_to_tokens(text: str, max_tokens: int) -> str:
     if piece.next_offset is None:
         return text
     return f"{close_boundaries(piece.text)}\n[cut after {max_tokens} tokens; --output FILE keeps all of it]"
-
-
-def _print_text(text: str) -> None:
-    if sys.stdout.isatty():
-        text = remove_control_characters(text)
-    sys.stdout.buffer.write(text.strip("\n").encode("utf-8", "replace") + b"\n")
-    sys.stdout.buffer.flush()
-
-
-def remove_control_characters(text: str) -> str:
-    """Return the text without characters that a terminal would obey, but for line feeds and tabs."""
-    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", "", text)

@@ -90,7 +90,8 @@ def repair_value(arguments: dict[str, Any], problem: dict[str, Any], notes: list
     repaired = repair(holder[key], problem)
     if repaired is UNCHANGED:
         location, text = problem["loc"], problem["input"]
-        if len(location) != 2 or not isinstance(text, str) or "," not in text:
+        max_chars = 10_000
+        if len(location) != 2 or not isinstance(text, str) or "," not in text or len(text) > max_chars:
             return False
         items = arguments.get(location[0])
         if not isinstance(items, list) or len(items) != 1 or problem["type"] not in ("literal_error", "int_parsing"):

@@ -97,9 +97,13 @@ def read_arguments(
     belong to, and values in a near type are understood; a name or value that could mean two things is not.
     Raises InvalidInput, which lists the wrong fields with their remedies.
     """
+    max_items = 100_000
     parsed = parse_arguments(arguments)
     for field, value in parsed.items():
         texts = value if isinstance(value, list) else [value]
+        if len(texts) > max_items:
+            message = f"{name}: {field}: has {len(texts):,} items, more than {max_items:,}"
+            raise InvalidInput(message, hint="send them in several calls")
         if any(isinstance(text, str) and "\0" in text for text in texts) and FILE_PARAMETER.search(str(field)):
             hint = "leave it out: no file has it in its name"
             raise InvalidInput(f"{name}: {field}: holds a NUL character", hint=hint)
@@ -140,12 +144,16 @@ class _ArgumentReader:
 
     def validate_repaired(self, model: type[BaseModel], arguments: dict[str, Any]) -> ReadArguments:
         """Validate, and repair wrong values as long as that helps. Raises InvalidInput."""
+        max_problems = 10_000  # each takes a kilobyte
         max_rounds = 4  # a text becomes a list, its item an object, and a field of that a number
         repaired = deepcopy(arguments)
         for _ in range(max_rounds):
             try:
                 return ReadArguments(model.model_validate(repaired), repaired, tuple(dict.fromkeys(self._notes)))
             except ValidationError as error:
+                if error.error_count() > max_problems:
+                    message = f"{self._tool}: {error.error_count():,} values are not as its schema says"
+                    raise InvalidInput(message, hint="send fewer, or check one of them first") from None
                 problems: list[dict[str, Any]] = [dict(each) for each in error.errors(include_url=False)]
             repairs = [repair_value(repaired, problem, self._notes) for problem in problems]
             if not any(repairs):

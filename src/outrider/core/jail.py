@@ -22,6 +22,11 @@ from outrider.core.errors import InvalidInput, NotFound, OutriderError, Refused,
 OPEN_DIRECTORY = getattr(os, "O_DIRECTORY", 0) | os.O_RDONLY
 NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 PARTIAL_PREFIX = ".outrider-"  # of files that are still being written
+# What version control, editors, shells and coding agents run or obey when the user works in the folder.
+PROTECTED_PATHS = (
+    ".git", ".hg", ".husky", ".github/workflows", ".vscode", ".idea", ".devcontainer", ".claude", ".cursor", ".codex",
+    ".gemini", ".envrc", ".mcp.json",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -44,12 +49,17 @@ class DirectoryEntry:
 class Jail:
     """The tree below `root`. Paths are relative to it, with `/`, and `.` is the root itself.
 
+    Args:
+        root: The folder.
+        protected: Names, or paths such as `.github/workflows`, that are not written or deleted in any folder of it.
+
     Every method raises InvalidInput for a malformed path, Refused for one that leads outside, NotFound, and Unavailable
     where the system fails (full disk, permissions).
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, protected: Iterable[str] = ()) -> None:
         self.root = root
+        self._protected = [tuple(map(_fold_name, path.strip("/").split("/"))) for path in protected]
 
     @contextmanager
     def open_descriptor(self, path: str) -> Generator[int]:
@@ -93,7 +103,7 @@ class Jail:
     def create_file(self, path: str, *, mode: int | None = None) -> Generator[BinaryIO]:
         """Yield a new file to write; it takes its place when the context ends without an error."""
         self.make_directory(str(PurePosixPath(_check_file_path(path)).parent))
-        with self._open_parent(path) as (folder, name), _translate_errors(path):
+        with self._open_parent(path, writing=True) as (folder, name), _translate_errors(path):
             old = _stat_entry(name, folder)
             if old is not None and not stat.S_ISREG(old.st_mode):
                 raise Refused(f"path: {path!r} is not a file", hint="give the path of a file", code="not_a_file")
@@ -125,7 +135,7 @@ class Jail:
         """
         wanted = PurePosixPath(_check_file_path(path))
         self.make_directory(str(wanted.parent))
-        with self._open_parent(path, follow=False) as (folder, name), _translate_errors(path):
+        with self._open_parent(path, follow=False, writing=True) as (folder, name), _translate_errors(path):
             partial = f"{PARTIAL_PREFIX}{uuid.uuid4().hex}"
             try:
                 _fill_partial(folder, partial, source)
@@ -143,23 +153,29 @@ class Jail:
 
     def make_directory(self, path: str) -> None:
         """Create a directory and those above it, where they are missing."""
+        parts = PurePosixPath(_check_path(path)).parts
+        self._check_writable(path, parts)  # before the first of them is created
         self.root.mkdir(parents=True, exist_ok=True)
-        parent = PurePosixPath()
-        for part in PurePosixPath(_check_path(path)).parts:
-            with self.open_folder(str(parent)) as folder, _translate_errors(path), suppress(FileExistsError):
+        inner = PurePosixPath()
+        for part in parts:
+            inner /= part
+            with (
+                self._open_parent(str(inner), follow=False, writing=True) as (folder, _),
+                _translate_errors(path),
+                suppress(FileExistsError),
+            ):
                 os.mkdir(part, 0o755, dir_fd=folder)
                 created = os.open(part, OPEN_DIRECTORY | NO_FOLLOW, dir_fd=folder)
                 try:
                     _inherit_owner(created, folder)
                 finally:
                     os.close(created)
-            parent /= part
         with self.open_folder(path):
             pass  # raises if it is not a directory inside the jail
 
     def remove(self, path: str) -> None:
         """Delete a file or a link."""
-        with self._open_parent(path, follow=False) as (folder, name), _translate_errors(path):
+        with self._open_parent(path, follow=False, writing=True) as (folder, name), _translate_errors(path):
             os.unlink(name, dir_fd=folder)
 
     def list(self, path: str = ".") -> list[DirectoryEntry]:
@@ -206,10 +222,25 @@ class Jail:
         return DirectoryEntry(entry_path, name, kind, facts.st_size if is_file else None, facts.st_mtime)
 
     @contextmanager
-    def _open_parent(self, path: str, *, follow: bool = True) -> Generator[tuple[int, str]]:
+    def _open_parent(self, path: str, *, follow: bool = True, writing: bool = False) -> Generator[tuple[int, str]]:
         """Yield the directory that contains a path's last component, and the component's name."""
         with PathWalk(self.root, path) as walk:
-            yield walk.open_parent(_check_path(path), follow=follow)
+            folder, name = walk.open_parent(_check_path(path), follow=follow)
+            if writing:
+                self._check_writable(path, [*walk.names, name])
+            yield folder, name
+
+    def _check_writable(self, path: str, names: Iterable[str]) -> None:
+        """Raise Refused for a protected path, given by its real names, links followed."""
+        folded = tuple(map(_fold_name, names))
+        for protected in self._protected:
+            length = len(protected)
+            if any(folded[at : at + length] == protected for at in range(len(folded) - length + 1)):
+                raise Refused(
+                    f"path: {path!r} is protected: programs of the user run or obey {'/'.join(protected)}",
+                    hint="show the user what to put there; the setting `workspace.protected` lists such paths",
+                    code="protected",
+                )
 
 
 class PathWalk:
@@ -217,6 +248,7 @@ class PathWalk:
 
     def __init__(self, root: Path, path: str) -> None:
         self._path = path
+        self.names: list[str] = []  # of the opened folders below the root
         with _translate_errors(path):
             self._descriptors = [os.open(root, OPEN_DIRECTORY)]
 
@@ -238,6 +270,7 @@ class PathWalk:
                 if len(self._descriptors) == 1:
                     raise _build_outside_error(self._path)
                 os.close(self._descriptors.pop())
+                self.names.pop()
             elif target := (self._read_link(part) if parts or follow else None):
                 links += 1
                 if target.startswith("/") or links > max_links:
@@ -248,6 +281,7 @@ class PathWalk:
                 with _translate_errors(self._path):
                     flags = OPEN_DIRECTORY | NO_FOLLOW
                     self._descriptors.append(os.open(part, flags, dir_fd=self._descriptors[-1]))
+                    self.names.append(part)
             else:
                 return self._descriptors[-1], part
         return self._descriptors[-1], "."
@@ -286,6 +320,12 @@ def rename_error_field(field: str) -> Generator[None]:
             error.message = error.args[0].replace("path:", f"{field}:", 1)
             error.args = (error.message,)
         raise
+
+
+def _fold_name(name: str) -> str:
+    """Return a name as file systems compare it that ignore case, or ends of names as those of Windows do."""
+    folded = name.casefold().partition(":")[0].rstrip(" .")
+    return ".git" if folded == "git~1" else folded  # its short name
 
 
 def _check_path(path: str) -> str:

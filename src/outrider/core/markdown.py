@@ -35,7 +35,8 @@ def find_markdown_frame(markdown: str, start: int, end: int) -> MarkdownFrame:
 
 
 def find_code_blocks(markdown: str) -> list[tuple[int, int]]:
-    """Return start and end of each fenced code block; an unclosed one extends to the end."""
+    """Return start and end of each fenced code block, of the first 50,000; an unclosed one extends to the end."""
+    max_blocks = 50_000
     blocks: list[tuple[int, int]] = []
     opening: re.Match[str] | None = None
     for line in CODE_FENCE.finditer(markdown):
@@ -44,6 +45,8 @@ def find_code_blocks(markdown: str) -> list[tuple[int, int]]:
         elif _is_closing_fence(line, opening):
             blocks.append((opening.start(), line.end()))
             opening = None
+            if len(blocks) == max_blocks:
+                break
     return [*blocks, (opening.start(), len(markdown))] if opening else blocks
 
 

@@ -72,6 +72,10 @@ def _require_modest_file(text: str, name: str) -> None:
     from ruamel.yaml import YAML
     from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent
 
+    max_chars = 500_000  # 500 steps have about 100,000; YAML in Python takes seconds for a megabyte
+    if len(text) > max_chars:
+        hint = "divide it into several flows, or take out blank lines and comments"
+        raise InvalidInput(f"flow {name} has {len(text):,} characters, more than {max_chars:,}", hint=hint)
     max_parts, max_depth, depth = 60_000, 60, 0  # 500 steps have about 30,000 parts
     for count, event in enumerate(YAML(typ="safe", pure=True).parse(text)):
         depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)

@@ -48,8 +48,8 @@ def find_excerpts(markdown: str, query: str, *, max_tokens: int) -> list[Documen
     query_terms = QueryTerms(query)
     if not query_terms.stems or max_tokens < 1:
         return []
-    passages = split_passages(markdown)
     code_blocks = find_code_blocks(markdown)
+    passages = split_passages(markdown, code_blocks)
     groups = [
         DocumentSentences(start, end, number, query_terms.count(markdown[start:end]))
         for number, passage in enumerate(passages)

@@ -16,6 +16,7 @@ from typing import Any
 
 import snowballstemmer
 
+from outrider.core.markdown import find_code_blocks
 from outrider.core.question_words import QUESTION_WORD_WEIGHT, QUESTION_WORDS
 from outrider.core.text import extract_terms
 from outrider.pages.passages import DocumentPassage, split_passages
@@ -127,7 +128,7 @@ def score_documents(documents: Sequence[ScoredDocument], query: str) -> list[flo
     for number, document in enumerate(documents):
         name = f"{document.title} {' '.join(extract_terms(document.address))}"
         names.append(name)
-        for passage in split_passages(document.markdown):
+        for passage in split_passages(document.markdown, find_code_blocks(document.markdown)):
             passages.append(replace(passage, headings=(name, *passage.headings)))
             counts.append(query_terms.count(document.markdown[passage.start : passage.end]))
             owners.append(number)

@@ -5,10 +5,9 @@ A passage is what is ranked: a few hundred characters under the same headings. A
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from outrider.core.markdown import find_code_blocks
 from outrider.core.text import cut_text
 
 TARGET_PASSAGE_CHARS = 700  # blocks are joined up to this, and split beyond twice this
@@ -30,20 +29,24 @@ class DocumentPassage:
     columns: str = ""
 
 
-def split_passages(markdown: str) -> list[DocumentPassage]:
-    """Split the text into passages of a few hundred characters that do not cross headings and omit nothing."""
+def split_passages(markdown: str, code_blocks: Sequence[tuple[int, int]]) -> list[DocumentPassage]:
+    """Split the text into passages of a few hundred characters that do not cross headings and omit nothing.
+
+    Args:
+        markdown: The text.
+        code_blocks: Those of the text, as `find_code_blocks` returns them.
+    """
     result: list[DocumentPassage] = []
     path: list[tuple[int, str]] = []
     start: int | None = None
     headings: tuple[str, ...] = ()
-    code_blocks = find_code_blocks(markdown)
-    edges = [0, *(edge for match in PARAGRAPH_BREAK.finditer(markdown) for edge in match.span()), len(markdown)]
-    for begin, end in zip(edges[::2], edges[1::2], strict=True):  # blocks between empty lines
+    max_headings = 30_000  # further ones count as text, because each begins a passage
+    for begin, end in _iter_blocks(markdown):
         if end <= begin or markdown[begin:end].isspace():
             continue
         heading = HEADING_LINE.match(markdown, begin, end)
         code = bisect_left(code_blocks, (begin, 0)) - 1  # the last code block before this place
-        if code >= 0 and begin < code_blocks[code][1]:
+        if (code >= 0 and begin < code_blocks[code][1]) or len(result) > max_headings:
             heading = None
         if start is not None and (heading or end - start > TARGET_PASSAGE_CHARS):
             start = None
@@ -93,6 +96,15 @@ def split_sentences(
 def _is_in_code(code_blocks: Sequence[tuple[int, int]], place: int) -> bool:
     block = bisect_right(code_blocks, (place, 0)) - 1  # the last one that starts before this place
     return block >= 0 and place < code_blocks[block][1]
+
+
+def _iter_blocks(markdown: str) -> Iterator[tuple[int, int]]:
+    """Yield start and end of each block between empty lines."""
+    begin = 0
+    for match in PARAGRAPH_BREAK.finditer(markdown):
+        yield begin, match.start()
+        begin = match.end()
+    yield begin, len(markdown)
 
 
 def _split_passage(markdown: str, passage: DocumentPassage) -> list[DocumentPassage]:

@@ -61,8 +61,15 @@ class WriteResult:
 class WorkspaceFiles:
     """The files below one directory. Raises the errors of `Jail`."""
 
-    def __init__(self, root: Path, *, max_bytes: int = MAX_FILE_BYTES, quota: StorageQuota | None = None) -> None:
-        self.jail = Jail(root)
+    def __init__(
+        self,
+        root: Path,
+        *,
+        max_bytes: int = MAX_FILE_BYTES,
+        quota: StorageQuota | None = None,
+        protected: Iterable[str] = (),
+    ) -> None:
+        self.jail = Jail(root, protected)
         self._max_bytes = max_bytes
         self._quota = quota
 

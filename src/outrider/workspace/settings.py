@@ -5,6 +5,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field
 
+from outrider.core.jail import PROTECTED_PATHS
+
 HOST_ROOTS = "roots"  # as `directory`: the folder that the host offers
 
 
@@ -25,6 +27,11 @@ class WorkspaceSettings(BaseModel, extra="forbid", defer_build=True):
         default=[],
         description="Folders of this machine from which import_file may copy, and from which a content store may add "
         "files; none by default",
+    )
+    protected: list[str] = Field(
+        default=list(PROTECTED_PATHS),
+        description="Names and paths that tools neither write nor delete at any depth of a folder chosen with "
+        "`directory`, because programs of yours run or obey them; code in the sandbox is not bound by it",
     )
     max_bytes: int = Field(
         default=2_000_000_000,

@@ -43,6 +43,7 @@ class SessionWorkspace:
         directory: The folder that paths are relative to, and the only one that the model and its code can reach.
         quota: Limits the size of its files.
         is_project: Whether `directory` is a folder of the user, which outlives the session.
+        protected: Paths that tools do not write, as `Jail` takes them.
     """
 
     key: str
@@ -50,6 +51,7 @@ class SessionWorkspace:
     directory: Path
     quota: StorageQuota
     is_project: bool = False
+    protected: tuple[str, ...] = ()
 
     @property
     def state(self) -> Path:
@@ -61,7 +63,7 @@ class SessionWorkspace:
         """The files of the workspace, jailed. Blocking: call it in a thread."""
         from outrider.workspace.files import WorkspaceFiles
 
-        return WorkspaceFiles(self.directory, quota=self.quota)
+        return WorkspaceFiles(self.directory, quota=self.quota, protected=self.protected)
 
 
 class SessionWorkspaces:
@@ -163,7 +165,9 @@ class SessionWorkspaces:
         is_project = project is not None
         max_bytes = None if is_project else self.settings.max_bytes
         quota = self._quotas.setdefault((key, is_project), StorageQuota(root, max_bytes))
-        return SessionWorkspace(key, root, project or root / "files", quota, is_project=is_project)
+        if project is None:
+            return SessionWorkspace(key, root, root / "files", quota)
+        return SessionWorkspace(key, root, project, quota, is_project=True, protected=tuple(self.settings.protected))
 
     def _find_host_project(self, key: str) -> Path | None:
         """Return the folder that the session's host has offered, if the settings leave the choice to hosts."""

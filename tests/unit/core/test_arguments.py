@@ -284,3 +284,19 @@ def test_any_arguments_are_understood_or_refused_briefly(arguments: dict[str, An
         assert len(found.message) + len(found.hint) < 1_000
     else:
         assert read_arguments(Lookup, "find", found.arguments).model == found.model
+
+
+@pytest.mark.parametrize(
+    ("places", "problem"),
+    [
+        ("x," * 500_000, "places"),
+        (["x," * 500_000], r"places\[0\]"),
+        (["x"] * 50_000, "50,000 values"),
+        (["x"] * 200_000, "has 200,000 items"),
+    ],
+    ids=["a text", "a list of one text", "a long list", "an endless list"],
+)
+def test_thousands_of_wrong_values_are_told_in_one_short_sentence(places: Any, problem: str):
+    with pytest.raises(InvalidInput, match=problem) as raised:
+        read_arguments(Search, "search", {"query": "tea", "places": places})
+    assert len(raised.value.message) < 500

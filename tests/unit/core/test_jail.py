@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from outrider.core.errors import InvalidInput, NotFound, OutriderError, Refused
-from outrider.core.jail import Jail
+from outrider.core.jail import PROTECTED_PATHS, Jail
 
 SECRET = b"the secret"
 
@@ -107,6 +107,41 @@ def test_another_name_of_a_file_outside_is_not_read_and_not_written_through(jail
     assert (jail.root.parent / "secret.txt").read_bytes() == SECRET
 
 
+PROTECTED = """
+.git .git/hooks/pre-commit sub/.GIT/config .git./config GIT~1/config .git::$INDEX/config .EnvRC ./.vscode/tasks.json
+.github/Workflows/x.yml code/.github/workflows/x.yml hooks/pre-commit ci/x.yml up/.git/config
+"""
+
+
+def test_what_programs_of_the_user_run_is_neither_written_nor_deleted(jail: Jail):
+    for made in (".git/hooks", ".github/workflows", "sub"):
+        jail.make_directory(made)
+    jail.write(".git/config", b"alpha")
+    links = {"hooks": ".git/hooks", "ci": "sub/../.github/workflows", "up": "sub/..", "named": ".envrc"}
+    for name, target in links.items():
+        (jail.root / name).symlink_to(target)
+    before = [entry.path for entry in jail.walk()]
+    guarded = Jail(jail.root, PROTECTED_PATHS)
+    for path in PROTECTED.split():
+        for write in (guarded.write, guarded.add_file):
+            with pytest.raises(Refused, match="protected"):
+                write(path, b"x")
+        for change in (guarded.make_directory, guarded.remove):
+            with pytest.raises((Refused, NotFound)):
+                change(path)
+    with pytest.raises(Refused, match="protected"):
+        guarded.write("named", b"x")
+    assert [entry.path for entry in jail.walk()] == before
+    assert read(guarded, ".git/config") == b"alpha"
+
+
+def test_names_that_only_begin_like_protected_ones_are_written(jail: Jail):
+    guarded = Jail(jail.root, PROTECTED_PATHS)
+    for path in (".gitignore", ".github/ISSUE_TEMPLATE.md", "workflows/a.yml", "git/config", ".env", "envrc"):
+        guarded.write(path, b"x")
+    guarded.remove(".gitignore")
+
+
 def test_pipes_and_devices_are_no_files(jail: Jail):
     os.mkfifo(jail.root / "pipe")
     with pytest.raises(Refused, match="not a regular file"):
@@ -158,7 +193,7 @@ def test_a_full_disk_is_told_and_leaves_nothing_behind(tmp_path: Path):
     script = """
         import pathlib, resource, signal, sys
         from outrider.core.errors import Unavailable
-        from outrider.core.jail import Jail
+        from outrider.core.jail import PROTECTED_PATHS, Jail
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
         try:

@@ -115,6 +115,7 @@ def test_files_of_strangers_are_refused_before_they_cost_anything(tmp_path: Path
         "steps: [{scroll: down, amount: .nan}]": "amount: Input should be a finite number",
         "steps: [{tool: pay, arguments: {on: 2026-01-31}}]": "not a valid JSON value",
         "steps:\n" + "- back: true\n" * 25_000: "too long",
+        "steps:\n" + "\n" * 1_000_000: "has 1,000,045 characters, more than 500,000",
     }
     for text, problem in cases.items():
         with pytest.raises(InvalidInput, match=problem):

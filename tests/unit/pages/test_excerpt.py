@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from outrider.core.markdown import find_code_blocks
 from outrider.core.text import count_tokens
 from outrider.pages.excerpt import find_excerpts
 from outrider.pages.passages import split_passages
@@ -102,7 +103,7 @@ def test_excerpts_are_exact_ordered_and_within_budget(text: str, query: str, bud
 
 @given(TEXTS)
 def test_passages_cover_every_letter_once(text: str):
-    found = split_passages(text)
+    found = split_passages(text, find_code_blocks(text))
     assert "".join("".join(text[each.start : each.end].split()) for each in found) == "".join(text.split())
 
 

@@ -1,15 +1,28 @@
 """Pages made to hurt, each read in a process of its own that counts its memory and its children's."""
 
+import gzip
 import json
 import subprocess
+import tarfile
 from pathlib import Path
 
 import pytest
 
-from support.documents.office_files import build_docx, build_odf, build_table_row
+from support.documents.office_files import (
+    build_docx,
+    build_odf,
+    build_table_row,
+    build_worksheet,
+    build_xlsx,
+    build_zip,
+)
 from support.processes import prefork
 
 ATTRIBUTES = [f"a{at}=''" for at in range(100)]
+MERGED_CELLS = "<mergeCells>" + "".join(f'<mergeCell ref="A{n}:B{n}"/>' for n in range(1, 400_000)) + "</mergeCells>"
+TAR_INFO = tarfile.TarInfo("a.txt")
+TAR_INFO.pax_headers = {"comment": "x" * 40_000_000}
+LONG_ATTRIBUTES = gzip.compress(tarfile.TarInfo("b.txt").tobuf() + TAR_INFO.tobuf(tarfile.PAX_FORMAT), 1)
 PAGES = {
     "deep nesting": b"<div>" * 1_000_000 + b"text",
     "deep lists": b"<ul><li>x" * 300_000,
@@ -88,6 +101,16 @@ PAGES = {
     "a calendar of events": b"BEGIN:VCALENDAR\r\n" + b"BEGIN:VEVENT\r\nSUMMARY:x\r\nEND:VEVENT\r\n" * 100_000,
     "a calendar of parameters": b"BEGIN:VCALENDAR\r\nSUMMARY" + b";a=b" * 1_200_000 + b":x\r\n",
     "a notebook of objects": b'{"nbformat":4,"cells":[' + b"{}," * 1_600_000 + b"{}]}",
+    "an archive of one long text": build_zip({"a.txt": b"hello text x\n" * 4_600_000}),
+    "a message of short lines": b"From: a@b.example\nSubject: x\n\n" + b"hi\n" * 1_600_000,
+    "a message of parameters": b"Subject: x\nContent-Type: text/plain" + b"; a*0=x" * 600_000 + b"\n\nx",
+    "an archive of long attributes": LONG_ATTRIBUTES,
+    "fences of code": b"```\n" * 1_200_000,
+    "a text document of one paragraph": build_odf("text", f"<text:p>{'hello text x ' * 4_500_000}</text:p>"),
+    "a workbook of merged cells": build_xlsx({"S": build_worksheet(["a", "b"], after=MERGED_CELLS)}),
+    "rich text of a picture": rb"{\rtf1 {\pict " + b"ff" * 20_000_000 + b"}x}",
+    "rich text of single characters": rb"{\rtf1 " + rb"\u8364?" * 700_000 + b"}",
+    "a text of headings": b"# hello text\n\n" * 350_000,
     "zeros in a page": b"<!DOCTYPE html><p>" + b"\0" * 4_900_000,
 }
 
@@ -97,7 +120,9 @@ NIGHTLY_PAGES = (
     "deep lists", "deep quotes", "a million tags", "links over links", "attributes that quote ends of tags",
     "a giant line of brackets", "lone brackets", "comments without an end", "piled marks of other scripts",
     "lines of small objects", "words on many lines",
-    "a document of merged cells", "a calendar of events", "a notebook of objects",
+    "an archive of long attributes", "fences of code",
+    "a document of merged cells", "a message of short lines", "a workbook of merged cells", "rich text of a picture",
+    "rich text of single characters", "a calendar of events", "a notebook of objects",
 )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from outrider.browser.protocol.cdp import CdpConnection
 from outrider.browser.protocol.condition import Condition
 from outrider.browser.protocol.redact import clean_url
 from outrider.core.errors import NotFound, OutriderError, Unavailable
-from outrider.core.jail import Jail
+from outrider.core.jail import PROTECTED_PATHS, Jail
 
 DOWNLOADS_FOLDER = "downloads"
 
@@ -132,7 +132,9 @@ class Downloads:
             staged = self._staging / download.guid
             try:
                 download.size = staged.stat().st_size
-                download.path = Jail(self.workspace).add_file(f"{DOWNLOADS_FOLDER}/{download.name}", staged)
+                download.path = Jail(self.workspace, PROTECTED_PATHS).add_file(
+                    f"{DOWNLOADS_FOLDER}/{download.name}", staged
+                )
                 staged.unlink()
             except (OSError, OutriderError):
                 self._finish_download(download, "failed")

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from outrider.cli.options import add_settings_option, load_settings
-from outrider.cli.output import EXIT_PARTIAL, async_command, print_json, print_notes
+from outrider.cli.output import EXIT_PARTIAL, async_command, print_json, print_notes, print_text
 from outrider.core.errors import InvalidInput, NotFound, Refused
 from outrider.core.text import cut_tokens
 
@@ -57,8 +57,7 @@ async def command(
             data |= {"markdown": piece["text"], "text": ""} | {n: f for n, f in piece.items() if n != "text"}
         print_json({"content_type": mime} | data)
     else:
-        sys.stdout.buffer.write(piece["text"].encode("utf-8", "replace") + b"\n")
-        sys.stdout.buffer.flush()
+        print_text(piece["text"] + "\n")
         print_notes(_describe_part(file, piece, whole=not any(bounds.values())))
     if piece.get("passages") == []:
         sys.exit(EXIT_PARTIAL)

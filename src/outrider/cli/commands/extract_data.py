@@ -9,7 +9,7 @@ import click
 
 from outrider.app import open_app
 from outrider.cli.options import add_settings_option, load_settings
-from outrider.cli.output import EXIT_PARTIAL, async_command, print_json, print_notes
+from outrider.cli.output import EXIT_PARTIAL, async_command, print_json, print_notes, print_text
 from outrider.core.errors import InvalidInput
 
 
@@ -41,7 +41,7 @@ async def command(
     if as_csv:
         from outrider.toolsets.web.values import render_csv
 
-        click.echo(render_csv(rows), nl=False)
+        print_text(render_csv(rows))
     else:
         print_json(data if evidence else rows)
     missing = data.get("missing", [])

@@ -9,9 +9,9 @@ import click
 
 from outrider.cli.command_group import HelpfulGroup
 from outrider.cli.options import add_settings_option, load_settings
-from outrider.cli.output import EXIT_CODES, EXIT_PARTIAL, async_command
+from outrider.cli.output import EXIT_CODES, EXIT_PARTIAL, async_command, remove_control_characters
 from outrider.cli.shared_process import EXIT_WRONG_USE, add_call_options, call_tool, open_client
-from outrider.cli.tool_results import CallOptions, remove_control_characters
+from outrider.cli.tool_results import CallOptions
 from outrider.core.errors import Refused
 
 NAME_ARGUMENT = click.argument("name")

@@ -1,9 +1,10 @@
 """Read sitemaps (sitemaps.org/protocol.html)."""
 
 import zlib
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain, islice
 
 import anyio.to_thread
 
@@ -11,6 +12,8 @@ from outrider.core.errors import OutriderError
 from outrider.pages.readers.parsing.xml import ElementBudget, MalformedXML, iter_elements
 
 MAX_SITEMAP_BYTES = 50_000_000  # of one file, uncompressed; the protocol's own limit
+MAX_ENTRIES = 50_000  # of one file; the protocol's own limit
+MAX_ADDRESS_CHARS = 2_048  # the protocol's own limit
 
 FetchBytes = Callable[[str], Awaitable[bytes]]
 
@@ -40,38 +43,48 @@ async def iter_entries(fetch: FetchBytes, addresses: Iterable[str]) -> AsyncGene
         try:
             body = await fetch(address)
             pages, sitemaps = await anyio.to_thread.run_sync(
-                lambda packed: parse_sitemap(decompress_sitemap(packed)), body, abandon_on_cancel=True
+                lambda packed: parse_sitemap(iter_unpacked(packed)), body, abandon_on_cancel=True
             )
         except (OutriderError, zlib.error):
             continue
-        queue += sitemaps
+        queue += sitemaps[:max_files]
         for page in pages:
             yield page
 
 
-def decompress_sitemap(body: bytes) -> bytes:
-    """Decompress the file, up to MAX_SITEMAP_BYTES. Raises zlib.error."""
-    gzip_magic = b"\x1f\x8b"
-    if not body.startswith(gzip_magic):
-        return body[:MAX_SITEMAP_BYTES]
-    return zlib.decompressobj(wbits=31).decompress(body, MAX_SITEMAP_BYTES)
+def iter_unpacked(body: bytes) -> Iterator[bytes]:
+    """Yield the file in pieces, unpacked, up to MAX_SITEMAP_BYTES. Raises zlib.error."""
+    gzip_magic, piece_bytes = b"\x1f\x8b", 1 << 16
+    is_packed = body.startswith(gzip_magic)
+    unpacker = zlib.decompressobj(wbits=31)
+    rest, size = body, 0
+    while rest and size < MAX_SITEMAP_BYTES:
+        if is_packed:
+            piece, rest = unpacker.decompress(rest, piece_bytes), unpacker.unconsumed_tail
+        else:
+            piece, rest = body[size : size + piece_bytes], body[size + piece_bytes : size + piece_bytes + 1]
+        size += len(piece)
+        yield piece
 
 
-def parse_sitemap(body: bytes) -> tuple[list[SitemapEntry], list[str]]:
+def parse_sitemap(pieces: Iterable[bytes]) -> tuple[list[SitemapEntry], list[str]]:
     """Return the pages of a sitemap, and the sitemaps of an index; in plain text, each line is a page."""
     max_elements = 500_000  # of one file; an entry may have alternate languages and images
-    max_entries = 50_000  # of one file; the protocol's own limit
-    if not body.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"<"):
-        lines = body.decode("utf-8-sig", "replace").splitlines()[:max_entries]
-        return [SitemapEntry(line.strip()) for line in lines if line.strip().startswith(("http://", "https://"))], []
+    pieces = iter(pieces)
+    head = next(filter(None, (piece.lstrip(b"\xef\xbb\xbf \r\n\t") for piece in pieces)), b"")
+    if not head.startswith(b"<"):
+        lines = map(str.strip, islice(_iter_lines(chain([head], pieces)), MAX_ENTRIES))
+        return [SitemapEntry(line) for line in lines if line.startswith(("http://", "https://"))], []
     pages: list[SitemapEntry] = []
     sitemaps: list[str] = []
     try:
-        for element in iter_elements([body.lstrip()], ("url", "sitemap"), ElementBudget(max_elements)):
+        for element in iter_elements(chain([head], pieces), ("url", "sitemap"), ElementBudget(max_elements)):
             location = element.find("loc")
             address = location.text.strip() if location else ""
-            if len(pages) + len(sitemaps) >= max_entries:
+            if len(pages) + len(sitemaps) >= MAX_ENTRIES:
                 break
+            if len(address) > MAX_ADDRESS_CHARS:
+                continue
             if element.name == "sitemap":
                 sitemaps.append(address)
             elif address:
@@ -80,6 +93,19 @@ def parse_sitemap(body: bytes) -> tuple[list[SitemapEntry], list[str]]:
     except MalformedXML:
         pass  # the entries before the error are valid
     return pages, [address for address in sitemaps if address]
+
+
+def _iter_lines(pieces: Iterable[bytes]) -> Iterator[str]:
+    """Yield the lines of a text, without those that are too long for an address."""
+    rest = b""
+    for piece in pieces:
+        lines = (rest + piece).splitlines()
+        rest = b"" if piece.endswith((b"\r", b"\n")) or not lines else lines.pop()[: MAX_ADDRESS_CHARS + 1]
+        for line in lines:
+            if len(line) <= MAX_ADDRESS_CHARS:
+                yield line.decode("utf-8", "replace")
+    if len(rest) <= MAX_ADDRESS_CHARS:
+        yield rest.decode("utf-8", "replace")
 
 
 def _parse_lastmod(text: str) -> float:

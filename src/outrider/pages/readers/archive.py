@@ -1,6 +1,8 @@
 """Read archives: a list of their files, or one file of them."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import PurePosixPath
 
 from outrider.core.errors import NotFound, Refused
@@ -10,6 +12,7 @@ from outrider.pages.reader import DocumentReader, ReaderInput, format_size
 from outrider.pages.readers.archives.formats import PackedFile, TarContents, ZipContents, is_tar, read_unpacked
 from outrider.pages.readers.archives.zip_archive import MAX_MEMBER_BYTES
 from outrider.pages.readers.parsing.draft import DocumentDraft
+from outrider.pages.readers.parsing.errors import build_too_large_error
 
 MAX_UNASKED_DEPTH = 2  # nested archives that are opened without being asked for
 
@@ -32,11 +35,12 @@ def _read_nested(source: ReaderInput, depth: int) -> Document:
     members = [member for member in archive.list_members() if not member.name.startswith("__MACOSX/")]
     members = [member for member in members if not member.name.endswith((".DS_Store", "Thumbs.db"))]
     if source.file:
-        chosen = _find_member(source, members)
-        return _read_member(source, chosen.name, archive.read(chosen.name), depth)
+        name = _find_member(source, members).name
+        return _read_member(source, name, _unpack(source, name, partial(archive.read, name))[0], depth)
     if len(members) == 1 and depth < MAX_UNASKED_DEPTH and not archive.is_cut and not members[0].is_encrypted:
         try:
-            return _read_member(source, members[0].name, archive.read(members[0].name), depth)
+            name = members[0].name
+            return _read_member(source, name, _unpack(source, name, partial(archive.read, name))[0], depth)
         except Refused:  # list what cannot be read
             pass
     return _list_members(source, members, cut=archive.is_cut)
@@ -46,18 +50,13 @@ def _read_stream(source: ReaderInput, depth: int) -> Document:
     """Read the one file that gzip, bzip2 or xz compressed."""
     suffixes = {".tgz": ".tar", ".tbz2": ".tar", ".txz": ".tar", ".svgz": ".svg", ".gz": "", ".bz2": "", ".xz": ""}
     cut_notice = "(the rest of this packed file was not read: its end is missing, or it is longer than the limit)"
-    max_head_bytes = 4 * source.max_chars  # of what can be read without its end
-    body, cut = read_unpacked(source, max_head_bytes)
     name = PurePosixPath(source.url).name
     suffix = get_suffix(source.url)
     inner = name[: len(name) - len(suffix)] + suffixes[suffix] if suffix in suffixes else name
-    mime = detect_mime_type("", body, inner)
-    is_text = mime.startswith(("text/", "application/json")) and mime != "text/rtf"
-    if cut and (depth >= MAX_UNASKED_DEPTH or not is_text):
-        del body
-        body, cut = read_unpacked(source, MAX_MEMBER_BYTES)
     if depth >= MAX_UNASKED_DEPTH:
+        body, cut = read_unpacked(source, 4 * source.max_chars)
         return _list_members(source, [PackedFile(inner or "content", len(body))], cut=cut)
+    body, cut = _unpack(source, inner, partial(read_unpacked, source))
     document = _read_member(source, inner, body, depth)
     if not cut:
         return document
@@ -67,6 +66,31 @@ def _read_stream(source: ReaderInput, depth: int) -> Document:
         text=f"{document.text}\n\n{cut_notice}",
         metadata=document.metadata | {"cut": True},
     )
+
+
+def _unpack(source: ReaderInput, name: str, read: Callable[[int], tuple[bytes, bool]]) -> tuple[bytes, bool]:
+    """Return a packed file, and whether more is missing; of a long text only as much as can be shown.
+
+    Args:
+        source: The archive.
+        name: The file's name.
+        read: Returns at most so many of its bytes, and whether more are missing.
+    """
+    body, cut = read(4 * source.max_chars + 1)
+    if not cut:
+        return body, False
+    mime = detect_mime_type("", body, name)
+    if not mime.startswith(("text/", "application/json")) or mime == "text/rtf":
+        # What unpacks to more than ten times its size is a bomb rather than a document.
+        limit = min(MAX_MEMBER_BYTES, max(32 << 20, 10 * len(source.body)))
+        del body
+        body, cut = read(limit)
+        if cut and source.content_type not in STREAM_TYPES:
+            raise build_too_large_error(source, "archive", f"{to_single_line(name)} unpacks to more than can be read")
+        return body, cut
+    head = body[: source.max_chars + 1]
+    is_plain = head.isascii() and b"\0" not in head and b"\x1b" not in head  # a letter a byte
+    return head if is_plain and len(head) > source.max_chars else body, True
 
 
 def _find_member(source: ReaderInput, members: list[PackedFile]) -> PackedFile:

@@ -6,6 +6,7 @@ Read row by row: memory holds only the shown part of a sheet of a million rows.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 from outrider.pages.document import Document
 from outrider.pages.reader import DocumentReader, ReaderInput
@@ -15,7 +16,7 @@ from outrider.pages.readers.parsing.draft import DocumentDraft, format_link
 from outrider.pages.readers.parsing.errors import build_broken_error
 from outrider.pages.readers.parsing.xml import ElementBudget, MalformedXML, XmlElement, iter_elements
 from outrider.pages.readers.spreadsheet.cells import CellAddress, NumberFormats, parse_address, parse_range
-from outrider.pages.readers.spreadsheet.sheet import MAX_ROWS, SheetCells, report_hidden_sheets
+from outrider.pages.readers.spreadsheet.sheet import MAX_MERGES, MAX_ROWS, SheetCells, report_hidden_sheets
 
 EXCEL_KIND = "Excel workbook"
 ROW_TAG = re.compile(rb"<(?:\w{1,20}:)?row[\s>/]")
@@ -175,7 +176,7 @@ class WorkbookWriter:
                     sheet.hidden_columns |= set(range(int(first), int(last) + 1))
         elif element.name == "s:mergeCells":
             ranges = (parse_range(merge.get("ref")) for merge in element.iter_named("s:mergeCell"))
-            sheet.merges += [merged for merged in ranges if merged]
+            sheet.merges += islice(filter(None, ranges), MAX_MERGES)
         else:
             relations = self.package.get_relationships(part)
             for link in element.iter_named("s:hyperlink"):

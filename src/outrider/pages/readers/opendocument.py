@@ -178,8 +178,9 @@ class OdfWriter:
             self._write_blocks(element)
 
     def _write_text(self, paragraph: XmlElement, runs: list[TextRun], style: OdfStyle) -> None:
-        plain = render_plain(runs)
-        if plain and (style.title or paragraph.get("text:style-name") == "Title"):
+        is_title = style.title or paragraph.get("text:style-name") == "Title"
+        plain = render_plain(runs) if is_title or paragraph.name == "text:h" else ""
+        if plain and is_title:
             self._title_levels, self.title = 1, self.title or plain
             self.draft.add_heading(1, plain)
         elif paragraph.name == "text:h":

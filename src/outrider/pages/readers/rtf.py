@@ -116,7 +116,8 @@ class RtfWriter:
         if isinstance(token, RtfBytes):
             skipped = min(self._skip_bytes, len(token.data))
             self._skip_bytes -= skipped
-            self._bytes += token.data[skipped:]
+            if self._stack.current.to != "-":
+                self._bytes += token.data[skipped:]
             return
         self._flush_bytes()
         if isinstance(token, GroupEdge):
@@ -162,7 +163,11 @@ class RtfWriter:
             is_code = (
                 state.font >= 0 and self._is_monospaced(state.font) and not self._is_monospaced(self._default_font)
             )
-            self._runs.append(TextRun(text, state.bold, state.italic, state.struck, state.address, code=is_code))
+            run = TextRun(text, state.bold, state.italic, state.struck, state.address, code=is_code)
+            max_joined_chars = 200  # a file may have a run for each character
+            if self._runs and self._runs[-1].style == run.style and len(self._runs[-1].text) < max_joined_chars:
+                run = replace(run, text=self._runs.pop().text + text)
+            self._runs.append(run)
 
     def _is_monospaced(self, font: int) -> bool:
         return font in self._monospaced_fonts or is_monospaced_font(self._font_names.get(font, ""))
@@ -336,12 +341,14 @@ class RtfWriter:
         rows, self._rows = self._rows, []
         if rows:
             self._end_code()
-        self.draft.add_table(align_cell_ends(rows))
+            self.draft.add_table(align_cell_ends(rows))
 
     def _end_paragraph(self) -> None:
         quote_styles = frozenset({"quote", "intense quote", "block text", "quotations"})
         runs, self._runs = self._code_detector.filter_code(self._runs), []
-        paragraph, self._paragraph = self._paragraph, replace(self._paragraph, marker="")
+        paragraph = self._paragraph
+        if paragraph.marker:
+            self._paragraph = replace(paragraph, marker="")
         style = self._style_names.get(paragraph.style, "").strip("; ").lower()
         heading_style = HEADING_STYLE.match(style)
         level = paragraph.outline or (int(heading_style[1]) if heading_style else 0)

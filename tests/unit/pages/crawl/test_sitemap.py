@@ -1,40 +1,39 @@
-"""A site's own list of pages is read within bounds, and holds up nobody."""
+"""Sitemaps are unpacked and read in pieces."""
 
 import gzip
+import tracemalloc
 
-import anyio
 import pytest
 
-from outrider.pages.crawl.sitemap import iter_entries
+from outrider.pages.crawl.sitemap import iter_unpacked, parse_sitemap
 
-pytestmark = pytest.mark.anyio
-FLOOD = gzip.compress(b"<urlset>" + b"<url><loc>https://a.example/x</loc></url>" * 240_000, 1)
-
-
-async def flood(_: str) -> bytes:
-    return FLOOD
+HEAD = b'<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">'
+TEXT = b"http://a.example/c\n" * 60_000
+XML = HEAD + b"<url><loc>http://a.example/c</loc></url>" * 60_000
 
 
-async def test_a_list_that_is_far_too_long_ends_at_the_protocols_limit_and_stops_nobody_elses_work():
-    turns = 0
-    async with anyio.create_task_group() as tasks:
-
-        async def others() -> None:
-            nonlocal turns
-            while True:
-                await anyio.sleep(0.01)
-                turns += 1
-
-        tasks.start_soon(others)
-        await anyio.lowlevel.checkpoint()
-        pages = [entry async for entry in iter_entries(flood, ["https://a.example/sitemap.xml.gz"])]
-        tasks.cancel_scope.cancel()
-    assert len(pages) == 50_000
-    assert turns >= 5
+@pytest.mark.parametrize("body", [TEXT, XML, gzip.compress(TEXT), gzip.compress(XML)])
+def test_as_many_pages_are_read_as_the_protocol_allows(body: bytes):
+    pages, sitemaps = parse_sitemap(iter_unpacked(body))
+    assert (len(pages), {page.url for page in pages}, sitemaps) == (50_000, {"http://a.example/c"}, [])
 
 
-async def test_who_gives_up_waiting_for_a_list_waits_no_longer():
-    with anyio.move_on_after(0.05) as scope:
-        async for _ in iter_entries(flood, ["https://a.example/sitemap.xml.gz"]):
-            break
-    assert scope.cancelled_caught
+def test_a_short_text_is_read_to_its_last_line():
+    for body in (
+        b"\xef\xbb\xbf \nhttp://a.example/1\r\nnote\nhttp://a.example/2",
+        b"http://a.example/1\nhttp://a.example/2\n",
+    ):
+        pages, _ = parse_sitemap(iter_unpacked(body))
+        assert [page.url for page in pages] == ["http://a.example/1", "http://a.example/2"]
+    assert parse_sitemap(iter_unpacked(b"")) == ([], [])
+
+
+@pytest.mark.parametrize("text", [b"\n", b"a\n", b"http://a"], ids=["breaks", "lines", "one line"])
+def test_a_packed_bomb_takes_little_memory(text: bytes):
+    packed = gzip.compress(text * (20_000_000 // len(text)), 1)
+    tracemalloc.start()
+    try:
+        assert parse_sitemap(iter_unpacked(packed)) == ([], [])
+        assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    finally:
+        tracemalloc.stop()

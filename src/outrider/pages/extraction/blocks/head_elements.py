@@ -41,6 +41,7 @@ class HeadElements:
 
 def collect_head_elements(tree: Any) -> HeadElements:
     """Return the metadata elements of a parsed page."""
+    max_scripts = 2_000  # each node and its attributes take a hundred bytes
     head = HeadElements()
     for node in tree.css(HEAD_SELECTOR):
         tag, attributes = node.tag, node.attributes
@@ -48,7 +49,8 @@ def collect_head_elements(tree: Any) -> HeadElements:
             if "content" in attributes:
                 head.metas.append(attributes)
         elif tag == "script":
-            head.scripts.append(((attributes.get("type") or "").lower(), node))
+            if len(head.scripts) < max_scripts:
+                head.scripts.append(((attributes.get("type") or "").lower(), node))
         elif tag == "style":
             head.styles.append(node)
         elif tag == "time":

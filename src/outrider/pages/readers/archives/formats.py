@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Self
 
 from outrider.core.errors import OutriderError, Unavailable
 from outrider.pages.reader import ReaderInput
@@ -74,9 +74,10 @@ class ZipContents:
             for entry in truncated.files
         ]
 
-    def read(self, name: str) -> bytes:
-        """Return a file's bytes. Raises as `ZipArchive.iter_chunks`."""
-        return self._archive.read(name)
+    def read(self, name: str, limit: int) -> tuple[bytes, bool]:
+        """Return at most `limit` bytes of a file, and whether there may be more. Raises as `iter_chunks`."""
+        body = self._archive.read_head(name, limit)
+        return body, len(body) >= limit
 
 
 class TarContents:
@@ -101,21 +102,23 @@ class TarContents:
             self.is_cut = True
         return members
 
-    def read(self, name: str) -> bytes:
-        """Return a file's bytes; empty if there is none of that name. Raises Unavailable or Refused."""
+    def read(self, name: str, limit: int) -> tuple[bytes, bool]:
+        """Return at most `limit` bytes of a file, and whether there are more. Raises Unavailable or Refused."""
         for info, archive in self._iter_files():
             if info.name != name:
                 continue
             if info.size > MAX_MEMBER_BYTES:
                 raise build_too_large_error(self._source, ARCHIVE_KIND, "that file is larger than can be read")
-            file = archive.extractfile(info)
-            return file.read() if file else b""
-        return b""
+            file, unpacked = archive.extractfile(info), io.BytesIO()  # whose value is not a copy
+            while file and (chunk := file.read(min(1 << 18, limit - unpacked.tell()))):
+                unpacked.write(chunk)
+            return unpacked.getvalue(), info.size > limit
+        return b"", False
 
     def _iter_files(self) -> Iterator[tuple[tarfile.TarInfo, tarfile.TarFile]]:
         stream: Any = open_stream(self._source)  # tarfile's type asks for a whole file, but it only calls `read`
         try:
-            with tarfile.open(fileobj=stream, mode="r|") as archive:
+            with tarfile.open(fileobj=stream, mode="r|", tarinfo=_BoundedHeader) as archive:
                 for number, info in enumerate(archive):
                     if number >= MAX_MEMBERS:
                         raise build_too_large_error(self._source, ARCHIVE_KIND, "it holds too many files")
@@ -123,6 +126,18 @@ class TarContents:
                         yield info, archive
         except DAMAGE_ERRORS as error:
             raise build_broken_error(self._source, ARCHIVE_KIND, "it is cut or damaged") from error
+
+
+class _BoundedHeader(tarfile.TarInfo):
+    """A header of a tar archive; one that announces megabytes of names or attributes is refused."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        max_bytes = 1 << 20
+        info = super().frombuf(buf, encoding, errors)
+        if info.type in b"xgXLK" and info.size > max_bytes:  # of pax, Solaris and GNU
+            raise tarfile.HeaderError("an extended header is too large")
+        return info
 
 
 def open_stream(source: ReaderInput) -> "BoundedStream":
@@ -148,7 +163,7 @@ def is_tar(source: ReaderInput) -> bool:
 def read_unpacked(source: ReaderInput, limit: int) -> tuple[bytes, bool]:
     """Return at most `limit` unpacked bytes, and whether more of them are missing."""
     chunk_bytes = 1 << 14  # small, so that the bytes before any damage are kept
-    stream, unpacked = open_stream(source), io.BytesIO()  # whose value is not a copy
+    stream, unpacked = open_stream(source), io.BytesIO()
     try:
         while (room := limit - unpacked.tell()) >= 0 and (chunk := stream.read(chunk_bytes)):
             unpacked.write(chunk[:room])

@@ -63,8 +63,13 @@ class TruncatedZip:
         if not self.files:
             raise build_broken_error(source, ARCHIVE_KIND, "it is cut or damaged")
 
-    def read(self, name: str) -> bytes:
-        """Return a complete file. Raises Unavailable for others, Refused for an encrypted or too large one."""
+    def read_head(self, name: str, size: int) -> bytes:
+        """Return at most `size` bytes of a complete file.
+
+        Raises:
+            Refused: code `encrypted` or `too_large`.
+            Unavailable: code `broken_file`, for a file that is cut or damaged.
+        """
         entry = next((entry for entry in self.files if entry.name == name), None)
         if entry is None:
             return b""
@@ -78,7 +83,7 @@ class TruncatedZip:
             raise build_broken_error(self._source, ARCHIVE_KIND, "that file has an unknown compression method")
         body = self._source.body[entry.start : entry.end]
         try:
-            return zlib.decompressobj(-15).decompress(body, MAX_MEMBER_BYTES) if entry.method == DEFLATED else body
+            return zlib.decompressobj(-15).decompress(body, size) if entry.method == DEFLATED else body[:size]
         except zlib.error as error:
             raise build_broken_error(self._source, ARCHIVE_KIND, "a part of it is damaged") from error
 

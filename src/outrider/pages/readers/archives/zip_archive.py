@@ -69,7 +69,7 @@ class ZipArchive:
     def read_head(self, name: str, size: int) -> bytes:
         """Return at most `size` bytes of a member. Raises as `iter_chunks`."""
         head = BytesIO()
-        for chunk in self.iter_chunks(name):
+        for chunk in self.iter_chunks(name):  # to its end, so that a damaged or too large one is refused
             head.write(chunk[: size - head.tell()])
         return head.getvalue()
 

@@ -7,13 +7,14 @@ from email.errors import HeaderParseError
 from email.header import decode_header
 from email.message import Message
 from email.parser import BytesParser
-from email.policy import compat32
+from email.policy import Compat32
 from itertools import islice
 from typing import Any
 
 from outrider.pages.document import to_single_line
 from outrider.pages.mime.charset import decode_body
 
+LINE_BREAK = re.compile(rb"\r\n?|\n")
 BOUNDARY_LINE = re.compile(rb"^--", re.MULTILINE)
 MULTIPART_HEADER = re.compile(rb"content-type:\s{0,8}(?:multipart/|message/rfc822)", re.IGNORECASE)
 SHOWN_HEADERS = ("From", "To", "Cc", "Date", "Subject")
@@ -41,17 +42,27 @@ class MailMessage:
     forwarded: list["MailMessage"] = field(default_factory=list)
 
 
+class _BoundedHeaders(Compat32):
+    """The parser's rules, with short headers: it takes quadratic time for the parameters of one."""
+
+    def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
+        max_chars = 20_000
+        name, value = super().header_source_parse(sourcelines)
+        return name, value[:max_chars]
+
+
 def parse_mail(body: bytes) -> MailMessage:
     """Parse a message, as far as the bounds allow; `is_cut` says whether they did not."""
-    max_bytes = 10_000_000  # the parser takes twenty times that in memory
+    max_bytes, max_lines = 10_000_000, 200_000  # the parser takes up to 250 bytes for each line
     max_parts = 2_000
     max_multiparts = 40  # the parser's time grows with their depth
     end = min(
         _find_nth_match(MULTIPART_HEADER, body, max_multiparts),
         _find_nth_match(BOUNDARY_LINE, body, max_parts),
+        _find_nth_match(LINE_BREAK, body, max_lines),
         max_bytes,
     )
-    mail = _build_mail(BytesParser(policy=compat32).parsebytes(body[:end]), 0)
+    mail = _build_mail(BytesParser(policy=_BoundedHeaders()).parsebytes(body[:end]), 0)
     mail.is_cut = end < len(body)
     return mail
 

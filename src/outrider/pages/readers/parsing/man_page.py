@@ -115,12 +115,15 @@ class ManPageConverter:
             self._add_runs(self._words.build_runs([name, *split_arguments(rest)]))
 
     def _add_runs(self, runs: list[TextRun]) -> None:
+        max_runs = 20_000  # of a paragraph
         if self._ends:
             self._code.append("".join(run.text for run in runs))
         elif self._wants_tag:
             self._tag, self._wants_tag = render_inline(runs), False
         else:
             self._runs += [*runs, TextRun(" ")]
+            if len(self._runs) > max_runs:
+                self._end_paragraph(stays_in_item=True)
 
     def _start_item(self, name: str, rest: str) -> None:
         words = split_arguments(rest)

@@ -37,11 +37,10 @@ class CodeDetector:
     def filter_code(self, runs: list[TextRun]) -> list[TextRun]:
         """Return a paragraph's runs, unmarked as code if they are a sentence or nothing proportional came before."""
         min_sentence_words = 8
-        text = "".join(run.text for run in runs)
         if not _is_all_code(runs):
-            self.saw_proportional = self.saw_proportional or any(map(str.isalnum, text))
+            self.saw_proportional = self.saw_proportional or any(any(map(str.isalnum, run.text)) for run in runs)
             return runs
-        text = text.strip()
+        text = "".join(run.text for run in runs).strip()
         is_sentence = SENTENCE_END.search(text[-5:]) and len(text.split()) >= min_sentence_words
         if self.saw_proportional and not is_sentence:
             return runs
@@ -54,5 +53,7 @@ def is_code_line(runs: list[TextRun]) -> bool:
 
 
 def _is_all_code(runs: list[TextRun]) -> bool:
+    if not any(run.code for run in runs):
+        return False
     visible = [run for run in runs if run.text.strip() and not run.literal]
     return bool(visible) and all(run.code for run in visible)

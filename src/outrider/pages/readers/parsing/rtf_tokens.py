@@ -8,7 +8,7 @@ from typing import Any
 
 # Possessive throughout: each byte is looked at once.
 RTF_TOKEN = re.compile(
-    rb"\\([a-zA-Z]{1,32}+)(-?\d{1,10}+)?+ ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z])|([{}])|[\r\n]++|([^\\{}\r\n]++)",
+    rb"\\([a-zA-Z]{1,32}+)(-?\d{1,10}+)?+ ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z])|([{}])|[\r\n]++|([^\\{}\r\n]{1,4096}+)",
     re.DOTALL,
 )
 CHARSET_CODECS = {  # \fcharset to code page

@@ -324,7 +324,7 @@ class _ElementParser:
 
     def _take_memory(self, size: int) -> None:
         """Count memory of the open tree. Raises BudgetSpent."""
-        max_tree_bytes, max_tree_chars = 40_000_000, 6_000_000  # a book of 500 pages takes a quarter
+        max_tree_bytes, max_tree_chars = 28_000_000, 6_000_000  # a book of 500 pages takes a third
         self._tree_bytes += size
         if self._tree_bytes > max_tree_bytes or self._tree_chars > max_tree_chars:
             self._budget.is_spent = True

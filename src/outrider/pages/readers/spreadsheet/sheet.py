@@ -1,12 +1,14 @@
 """Collect the cells of one sheet and write them as tables."""
 
 import re
+from array import array
 from dataclasses import dataclass, field
 
 from outrider.pages.readers.parsing.draft import MAX_COLUMNS, DocumentDraft
 from outrider.pages.readers.spreadsheet.cells import CellAddress
 
 MAX_ROWS = 5_000
+MAX_MERGES = 5_000  # merged areas of a sheet whose cells are filled
 DATE = re.compile(r"(?:19|20)\d\d(?:-\d\d-\d\d.*)?$")  # also a year
 
 
@@ -21,13 +23,13 @@ def report_hidden_sheets(draft: DocumentDraft, count: int) -> None:
 class SheetCells:
     """The shown cells of a sheet by row and column, both counted from 1.
 
-    `typed_cells` are the addresses of numbers and dates: a row that holds some is not a table's header. Cells past
-    `chars_left` are left out, because a few bytes of a workbook can repeat a long text in a million cells.
+    `typed_columns` are those of numbers and dates in each row: a row that holds some is not a table's header.
+    Cells past `chars_left` are left out, because a few bytes of a workbook can repeat a long text in a million cells.
     """
 
     name: str
     rows: dict[int, dict[int, str]] = field(default_factory=dict)
-    typed_cells: set[CellAddress] = field(default_factory=set)
+    typed_columns: dict[int, "array[int]"] = field(default_factory=dict)
     merges: list[tuple[CellAddress, CellAddress]] = field(default_factory=list)
     comments: list[tuple[str, str, str]] = field(default_factory=list)
     more_rows: int = 0
@@ -43,7 +45,7 @@ class SheetCells:
             self.chars_left -= len(text)
             self.rows.setdefault(at.row, {})[at.column] = text
             if typed:
-                self.typed_cells.add(at)
+                self.typed_columns.setdefault(at.row, array("L")).append(at.column)
 
     def write(self, draft: DocumentDraft) -> None:
         """Write the sheet: name, titles, tables, comments, and counts of what was left out."""
@@ -82,10 +84,9 @@ class SheetCells:
 
     def fill_merged(self) -> None:
         """Repeat merged text in each of its cells, but a title over the whole width once."""
-        max_merges = 5_000
         cells_left = MAX_ROWS * MAX_COLUMNS  # to look at, since merged areas may overlap
         width = len({column for row in self.rows.values() for column in row})
-        for first, last in self.merges[:max_merges]:
+        for first, last in self.merges[:MAX_MERGES]:
             text = self.rows.get(first.row, {}).get(first.column, "")
             columns = min(last.column - first.column + 1, MAX_COLUMNS)
             if not text or columns >= max(2, width):
@@ -101,22 +102,24 @@ class SheetCells:
                         self.rows[row][column] = text
                         self.chars_left -= len(text)
 
+    def _find_typed(self, row: int) -> set[int]:
+        return set(self.typed_columns.get(row, ()))
+
     def _has_head(self, block: list[int]) -> bool:
         """Return whether the first row differs from the second: a number or a date below one like it is data."""
-        columns = self.rows[block[0]] if len(block) > 1 else {}
-        return not any(
-            CellAddress(block[0], column) in self.typed_cells
-            and CellAddress(block[1], column) in self.typed_cells
-            and bool(DATE.match(text)) == bool(DATE.match(self.rows[block[1]][column]))
-            for column, text in columns.items()
-        )
+        if len(block) < 2:
+            return True
+        first, second = (self.rows[number] for number in block[:2])
+        typed = self._find_typed(block[0]) & self._find_typed(block[1])
+        return not any(bool(DATE.match(first[column])) == bool(DATE.match(second[column])) for column in typed)
 
     def _is_block_continuation(self, block: list[int], row: int) -> bool:
         """Return whether a row after a gap has values, each below a word of the block's header."""
         head = next((self.rows[number] for number in block if len(self.rows[number]) > 1), {})
         is_below_head = len(block) > 1 and len(head) > 1 and set(self.rows[row]) <= set(head)
-        if any((row, column) in self.typed_cells for column in self.rows[row]):
+        if self._find_typed(row):
             return is_below_head
         # Text alone goes on after one empty row if there were only texts so far, in as many columns.
-        is_all_text = not any((number, column) in self.typed_cells for number in block for column in head)
-        return is_below_head and is_all_text and row == block[-1] + 2 and set(self.rows[row]) == set(head)
+        if not is_below_head or row != block[-1] + 2 or set(self.rows[row]) != set(head):
+            return False
+        return not any(self._find_typed(number) & head.keys() for number in block)
