@@ -22,11 +22,16 @@ def is_special(line: PdfLine) -> bool:
 
 def merge_levels(lines: list[PdfLine]) -> list[PdfLine]:
     """Merge lines that stand beside one another, which programs write in any order."""
+    max_cells = 200  # a level of more is a drawing
     levels: list[PdfLine] = []
     for line in lines:
         last = levels[-1] if levels else line
-        is_beside = last.bottom < (line.bottom + line.top) / 2 < last.top and not any(
-            cell.left < other.right and other.left < cell.right for cell in line.cells for other in last.cells
+        is_beside = (
+            len(last.cells) < max_cells
+            and last.bottom < (line.bottom + line.top) / 2 < last.top
+            and not any(
+                cell.left < other.right and other.left < cell.right for cell in line.cells for other in last.cells
+            )
         )
         if not levels or not is_beside:
             levels.append(line)
@@ -60,15 +65,19 @@ class PdfTable:
     @cached_property
     def is_prose(self) -> bool:
         """Return whether two columns or most cells are lines of text."""
-        medians = [median(len(cell.text) for cell in cells) for cells in self.by_column if cells]
         is_long = median(len(cell.text) for cell in self.cells) > MIN_PROSE_CHARS
-        return is_long or sum(length > MIN_PROSE_CHARS for length in medians) > 1
+        return is_long or sum(length > MIN_PROSE_CHARS for length in self._median_lengths) > 1
 
     @property
     def is_text(self) -> bool:
-        """Return whether lines are columns of text that are painted alternately."""
-        min_rows = 6
-        return self.is_prose and len(self.columns.spans) == 2 and len(self.rows) >= min_rows
+        """Return whether lines are two columns of text that are painted alternately."""
+        min_rows, min_chars = 6, 20
+        lengths = self._median_lengths
+        return self.is_prose and len(lengths) == 2 and min(lengths) > min_chars and len(self.rows) >= min_rows
+
+    @cached_property
+    def _median_lengths(self) -> list[float]:
+        return [median(len(cell.text) for cell in cells) for cells in self.by_column if cells]
 
     @property
     def is_table(self) -> bool:

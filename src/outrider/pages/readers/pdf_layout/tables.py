@@ -107,7 +107,8 @@ def _replace_region(region: list[PdfLine], above: list[PdfLine]) -> Replacement 
     bottom = min(line.bottom for line in table.lines) - 0.1
     inside = {id(line) for line in region if line.bottom >= bottom}
     if table.is_text:
-        return table.split_columns(), inside
+        is_alternate = 2 * sum(len(line.cells) > 1 for line in region) > len(table.lines)
+        return (table.split_columns(), inside) if is_alternate else None
     heads, labels = table.take_heads(above)
     line = table.build_line(heads, labels)
     return ([line], inside.union(map(id, (*heads, *labels)))) if len(line.table_rows) > 1 else None
