@@ -249,7 +249,7 @@ class PdfTable:
 
     def _is_continuation(self, above: PdfLine, line: PdfLine, row: list[str], places: list[int]) -> bool:
         """Return whether a line continues the row above: some cells go on, others only begin."""
-        max_row_gap_em, max_label_gap_em, min_gap_share = 0.75, 0.6, 0.75
+        max_row_gap_em, max_label_gap_em, min_gap_share, max_tight_share = 0.75, 0.6, 0.75, 0.5
         gap = above.bottom - line.top
         if self.is_numeric:
             return places == [0] and line.text[:1].islower() and gap < max_label_gap_em * line.size
@@ -262,6 +262,9 @@ class PdfTable:
             for place, cell in zip(places, line.cells, strict=True)
             if (before := over.get(place)) and self._is_cell_continuation(before, cell, place)
         }
+        # Lines that stand much closer than rows go on in numbers, too, where another column holds text.
+        if gap < max_tight_share * self.row_gap and any(len(cell.text) > MIN_PROSE_CHARS for cell in self.cells):
+            return bool(continued) or (set(places) <= set(over) and len(places) < len(row))
         return bool(continued) and all(place in continued or not row[place] for place in places)
 
     def _is_cell_continuation(self, before: PdfCell, cell: PdfCell, place: int) -> bool:
