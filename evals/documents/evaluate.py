@@ -31,6 +31,7 @@ from outrider.pages.registry import find_reader
 
 OWN_FOLDER = Path(__file__).parent / "files"
 PAGES_FOLDER = Path(__file__).parent / "pages"  # written by make_pages.py
+TABLES_FOLDER = Path(__file__).parent / "tables"  # the half of what make_tables.py writes on which no rule was chosen
 MARKDOWN_SIGNS = re.compile(r"\\(?=[!-/:-@\[-`{-~])|\]\([^()\s]*\)|[*`\[]")
 
 FIGURES = ("cells", "neighbors", "tables", "order", "headings", "absent")
@@ -219,7 +220,7 @@ def describe_scores(scores: list[DocumentScore]) -> str:
 def main() -> None:
     """Print the scores of the folders, and of each document if asked."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folders", nargs="*", type=Path, default=[OWN_FOLDER, PAGES_FOLDER])
+    parser.add_argument("folders", nargs="*", type=Path, default=[OWN_FOLDER, PAGES_FOLDER, TABLES_FOLDER])
     parser.add_argument("--half", choices=("dev", "test"), default="")
     parser.add_argument("--each", action="store_true")
     arguments = parser.parse_args()

@@ -147,7 +147,7 @@ STYLES = ("grid", "booktabs", "head", "bare", "striped")
 def find_spans(rows: Table) -> Iterator[tuple[int, int, int, int, str]]:
     """Yield row, column, rows, columns and text of each cell, equal cells merged in heads and first columns."""
     seen: set[tuple[int, int]] = set()
-    heads = 2 if rows[0][0] == rows[1][0] else 1
+    heads = 2 if rows[0][0] == rows[1][0] != "" else 1
     for row, cells in enumerate(rows):
         for column, text in enumerate(cells):
             if (row, column) in seen:
@@ -164,11 +164,13 @@ def find_spans(rows: Table) -> Iterator[tuple[int, int, int, int, str]]:
 
 
 def to_typst(rows: Table, style: str, widths: str = "") -> str:
-    heads = 2 if rows[0][0] == rows[1][0] else 1
+    heads = 2 if rows[0][0] == rows[1][0] != "" else 1
     last = len(rows)
     rules = {
         "grid": "stroke: 0.5pt",
         "striped": "stroke: none, fill: (_, y) => if calc.odd(y) { luma(235) }",
+        "rows": "stroke: (bottom: 0.5pt)",
+        "columns": "stroke: (x, _) => if x > 0 { (left: 0.5pt) }",
     }.get(style, "stroke: none")
     lines = {
         "booktabs": f"table.hline(y: 0), table.hline(y: {heads}, stroke: 0.5pt), table.hline(y: {last}),",
@@ -195,7 +197,7 @@ def escape_typst(text: str) -> str:
 
 
 def to_html(rows: Table, style: str) -> str:
-    heads = 2 if rows[0][0] == rows[1][0] else 1
+    heads = 2 if rows[0][0] == rows[1][0] != "" else 1
     body: dict[int, str] = {}
     for row, _, tall, wide, text in find_spans(rows):
         tag = "th" if row < heads else "td"

@@ -1,13 +1,15 @@
 """The tables and the reading order of PDFs: the own files stay above their floors, and the measure can fail."""
 
+from pathlib import Path
 from statistics import mean
 
-from evals.documents.evaluate import OWN_FOLDER, PAGES_FOLDER, Truth, iter_truths, score_document
+import pytest
+from evals.documents.evaluate import OWN_FOLDER, PAGES_FOLDER, TABLES_FOLDER, Truth, iter_truths, score_document
 
 # What was measured last; raise a floor when its file gets better, and never lower one.
 FLOORS = {
     "columns-with-table": 1.0,
-    "invoice": 0.94,
+    "invoice": 1.0,
     "merged-cells": 1.0,
     "no-table": 1.0,
     "statement": 0.85,
@@ -15,19 +17,25 @@ FLOORS = {
     "wrapped-cells": 1.0,
 }
 
-# The mean over the generated pages: tables with and without rules, columns, side bars, running heads, footnotes.
+# The means over generated pages: columns, side bars, running heads, footnotes; and tables of many kinds, some of them
+# on pages that only look as if they had one.
 PAGE_FLOORS = {
-    "cells": 0.991, "neighbors": 0.982, "tables": 0.963, "order": 0.993, "headings": 1.0, "absent": 1.0,
+    PAGES_FOLDER: {
+        "cells": 0.995, "neighbors": 0.990, "tables": 0.986, "order": 0.993, "headings": 1.0, "absent": 1.0,
+    },
+    TABLES_FOLDER: {"cells": 0.96, "neighbors": 0.955, "tables": 0.93, "order": 0.99},
 }  # fmt: skip
 
 
-def test_generated_pages_stay_above_their_floors() -> None:
-    scores = [score_document(truth) for truth in iter_truths(PAGES_FOLDER)]
-    assert len(scores) >= 60
+@pytest.mark.parametrize("folder", PAGE_FLOORS, ids=lambda folder: folder.name)
+def test_generated_pages_stay_above_their_floors(folder: Path) -> None:
+    scores = [score_document(truth) for truth in iter_truths(folder)]
+    assert len(scores) >= 50
     means = {
-        name: mean(value for score in scores if (value := getattr(score, name)) is not None) for name in PAGE_FLOORS
+        name: mean(value for score in scores if (value := getattr(score, name)) is not None)
+        for name in PAGE_FLOORS[folder]
     }
-    assert {name: means[name] for name, floor in PAGE_FLOORS.items() if means[name] < floor} == {}
+    assert {name: means[name] for name, floor in PAGE_FLOORS[folder].items() if means[name] < floor} == {}
 
 
 def test_tables_and_order_of_the_own_files_stay_above_their_floors() -> None:

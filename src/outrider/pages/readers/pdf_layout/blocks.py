@@ -5,20 +5,17 @@ A PDF page holds glyphs at positions; what belongs together is inferred from the
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from statistics import median
 
-from outrider.pages.readers.pdf_layout.aligned_tables import merge_aligned_tables, merge_cell_spans
 from outrider.pages.readers.pdf_layout.baselines import merge_script_lines
 from outrider.pages.readers.pdf_layout.bidi import RTL_CHAR, RTL_RANGES
-from outrider.pages.readers.pdf_layout.borderless_tables import merge_borderless_tables
 from outrider.pages.readers.pdf_layout.late_marks import restore_paint_order
 from outrider.pages.readers.pdf_layout.line import PdfCell, PdfLine
-from outrider.pages.readers.pdf_layout.numeric_tables import merge_numeric_tables
 from outrider.pages.readers.pdf_layout.painted_columns import join_painted_columns
 from outrider.pages.readers.pdf_layout.reading_order import sort_reading_order
+from outrider.pages.readers.pdf_layout.tables import merge_tables
 from outrider.pages.readers.pdf_layout.text_columns import sort_text_columns
 from outrider.pages.readers.pdf_layout.writing_modes import merge_vertical_lines
 
@@ -103,15 +100,14 @@ def build_blocks(lines: list[PdfLine]) -> list[PdfBlock]:
     scripted = merge_script_lines([line for line in lines if not line.rotated])
     upright = restore_paint_order(sort_text_columns(merge_vertical_lines(scripted)))
     rows = join_painted_columns(_merge_rows(upright))
-    rows = merge_aligned_tables(merge_borderless_tables(merge_numeric_tables(rows)))
-    groups = list(_iter_line_groups(sort_reading_order(rows)))
-    edges = LineEdges([group for group in groups if isinstance(group, PdfLine)])
+    rows = sort_reading_order(merge_tables(rows))
+    edges = LineEdges([line for line in rows if not line.table_rows])
     blocks: list[PdfBlock] = []
-    for group in groups:
-        if isinstance(group, PdfBlock):
-            blocks.append(group)
+    for line in rows:
+        if line.table_rows:
+            blocks.append(PdfBlock("table", [line], [list(row) for row in line.table_rows]))
         else:
-            _place_line(group, blocks, edges)
+            _place_line(line, blocks, edges)
     return blocks + [PdfBlock("text", [line]) for line in lines if line.rotated]
 
 
@@ -188,92 +184,6 @@ def _join_markers(line: PdfLine) -> PdfLine:
         else:
             cells.append(cell)
     return replace(line, cells=tuple(cells)) if len(cells) < len(line.cells) else line
-
-
-def _iter_line_groups(lines: list[PdfLine]) -> Iterator[PdfLine | PdfBlock]:
-    """Yield single lines, and the tables and columns that successive lines with gaps form."""
-    start = 0
-    while start < len(lines):
-        if lines[start].table_rows:
-            yield PdfBlock("table", [lines[start]], [list(row) for row in lines[start].table_rows])
-            start += 1
-            continue
-        end = start
-        while end < len(lines) and len(lines[end].cells) > 1 and not lines[end].monospaced:
-            end += 1
-            last = lines[end - 1]
-            gaps = [above.bottom - below.top for above, below in pairwise(lines[start:end])]
-            # A table ends where the next line is much further away than the rows are from one another.
-            if gaps and end < len(lines) and last.bottom - lines[end].top > max(1.5 * last.size, 2 * max(gaps)):
-                break
-        if end - start > 1:
-            yield from _convert_gapped_lines(lines[start:end])
-            start = end
-        else:
-            yield lines[start]
-            start += 1
-
-
-def _split_merged_cells(rows: list[PdfLine]) -> list[PdfLine]:
-    """Split cells that are too close in some rows at the columns of most other rows."""
-    max_space_shift = 4  # characters between the expected and the real place of a space
-    counts = Counter(len(row.cells) for row in rows)
-    usual = max(counts, key=lambda count: (counts[count], count))
-    columns = merge_cell_spans([row for row in rows if len(row.cells) == usual])
-    if counts[usual] < 2 or len(columns) != usual:
-        return rows
-    split: list[PdfLine] = []
-    for row in rows:
-        if len(row.cells) >= usual:
-            split.append(row)
-            continue
-        cells: list[PdfCell] = []
-        for cell in row.cells:
-            rest = cell
-            covered = [(start, end) for start, end in columns if start < cell.right and cell.left < end]
-            for (_, end), (start, _) in pairwise(covered):
-                width = max((rest.right - rest.left) / max(1, len(rest.text)), 0.1)
-                expected = ((start + end) / 2 - rest.left) / width
-                spaces = (index for index, char in enumerate(rest.text) if char == " ")
-                nearest = min(spaces, key=lambda index, expected=expected: abs(index - expected), default=None)
-                if nearest is not None and abs(nearest - expected) <= max_space_shift:
-                    middle = rest.left + nearest * width
-                    cells.append(PdfCell(rest.text[:nearest].strip(), rest.left, min(end, middle)))
-                    rest = PdfCell(rest.text[nearest:].strip(), max(start, middle), rest.right)
-            cells.append(rest)
-        split.append(replace(row, cells=tuple(cells)))
-    return split
-
-
-def _convert_gapped_lines(lines: list[PdfLine]) -> Iterator[PdfLine | PdfBlock]:
-    """Yield lines with gaps as a table, as columns of text one after the other, or unchanged."""
-    lines = _split_merged_cells(lines)
-    columns = merge_cell_spans(lines)
-    fits = all(len({_find_column(cell, columns) for cell in line.cells}) == len(line.cells) for line in lines)
-    cells = [cell for line in lines for cell in line.cells]
-    formulas = sum(any(OPERATOR.fullmatch(cell.text) for cell in line.cells) for line in lines)
-    if len(columns) < 2 or not fits or (len(lines) < 3 and len(columns) < 3) or 2 * formulas >= len(lines):
-        yield from lines
-    elif len(columns) == 2 and len(lines) > 5 and median(len(cell.text) for cell in cells) > MIN_PROSE_CHARS:
-        for column in range(len(columns)):
-            for line in lines:
-                yield from (
-                    PdfLine((cell,), line.bottom, line.top, line.size, line.bold, line.monospaced)
-                    for cell in line.cells
-                    if _find_column(cell, columns) == column
-                )
-    elif any(DOT_LEADERS.search(line.text) for line in lines):  # a table of contents
-        yield from lines
-    else:
-        rows = [["" for _ in columns] for _ in lines]
-        for row, line in zip(rows, lines, strict=True):
-            for cell in line.cells:
-                row[_find_column(cell, columns)] = cell.text
-        yield PdfBlock("table", lines, rows)
-
-
-def _find_column(cell: PdfCell, columns: list[tuple[float, float]]) -> int:
-    return next(number for number, (left, right) in enumerate(columns) if left <= cell.left <= right)
 
 
 def _place_line(line: PdfLine, blocks: list[PdfBlock], edges: LineEdges) -> None:

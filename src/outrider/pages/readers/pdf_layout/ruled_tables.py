@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from outrider.pages.readers.pdf_layout.graphics import Box, PageGraphics
-from outrider.pages.readers.pdf_layout.numeric_tables import NUMERIC_CELL
+from outrider.pages.readers.pdf_layout.table_columns import NUMERIC_CELL
 
 Span = tuple[float, float]  # both ends of a rule
 
