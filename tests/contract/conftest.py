@@ -107,7 +107,6 @@ AGENTS_BY_DAY = frozenset(
     {
         "test_a_decision_by_another_door_counts",
         "test_a_key_is_forgotten_after_a_day",
-        "test_keys_of_other_people_and_sessions_are_their_own",
     }
 )
 
@@ -118,7 +117,10 @@ OTHERS_AT_NIGHT = frozenset(
         "test_an_agent_acts_as_the_person_who_began_it_in_their_workspace",
         "test_what_an_agent_at_work_has_cost_so_far_counts_already",
         "test_many_sessions_at_once_keep_their_own",
+        "test_only_so_many_agents_of_a_person_are_at_work_at_the_same_time",
+        "test_a_crawl_lists_what_it_read_as_data_and_as_text",
         "test_sessions_crawl_for_themselves",
+        "test_a_cut_text_says_how_to_read_on_and_the_pieces_join",
     }
 )
 
