@@ -38,9 +38,10 @@ export PYTHONDONTWRITEBYTECODE :=
 demo: $(if $(wildcard .venv/dev.ready),.venv/dev.ready,.venv/run.ready)
 	$(RUN)/python -m demo $(if $(QUESTION),"$(QUESTION)")
 
-# Two rows side by side: tests that wait for a browser leave their processor to those that compute.
+# Rows side by side: tests that wait for a browser leave their processor to those that compute, and what runs one process
+# at a time does so while there is other work for the second processor.
 test: ahead lint .venv/browser.ready
-	WORKERS=$(HALF) $(RUN)/python -m tests.run_parallel "$(MAKE)" "types layers unit conformance publication" "e2e"
+	WORKERS=$(HALF) $(RUN)/python -m tests.run_parallel "$(MAKE)" "types layers publication conformance" "unit" "e2e"
 
 # Everything: the tests marked `nightly`, 200 examples a property, MiniWoB++, every protocol revision, every page of the
 # dashboard at both widths and schemes, and a long chaos of replicas.

@@ -107,11 +107,23 @@ AGENTS_BY_DAY = frozenset(
     {
         "test_a_decision_by_another_door_counts",
         "test_a_key_is_forgotten_after_a_day",
-        "test_keys_of_other_people_and_sessions_are_their_own",
     }
 )
 
 REPLICAS = 3
+# Of others on Postgres, those whose statements another test of the day runs there, too.
+OTHERS_AT_NIGHT = frozenset(
+    {
+        "test_an_agent_acts_as_the_person_who_began_it_in_their_workspace",
+        "test_what_an_agent_at_work_has_cost_so_far_counts_already",
+        "test_many_sessions_at_once_keep_their_own",
+        "test_only_so_many_agents_of_a_person_are_at_work_at_the_same_time",
+        "test_a_crawl_lists_what_it_read_as_data_and_as_text",
+        "test_sessions_crawl_for_themselves",
+        "test_a_cut_text_says_how_to_read_on_and_the_pieces_join",
+    }
+)
+
 # Those that replicas keep which are called in turns, of the tests above: what three do on Postgres, one does.
 IN_TURNS = frozenset({"test_planning", "test_playbook", "test_content_store"})
 
@@ -124,7 +136,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     places: list[Any] = ["sqlite"]
     if chosen is None or metafunc.function.__name__ in chosen:
         marks = [postgres.needs_postgres]
-        if file in AGENTS_AT_NIGHT and metafunc.function.__name__ not in AGENTS_BY_DAY:
+        name = metafunc.function.__name__
+        if name in OTHERS_AT_NIGHT or (file in AGENTS_AT_NIGHT and name not in AGENTS_BY_DAY):
             marks.append(pytest.mark.nightly)
         places += [pytest.param("replicas" if file in IN_TURNS else "postgres", marks=marks)]
     metafunc.parametrize("rows", places, indirect=True, scope="module")

@@ -210,9 +210,8 @@ async def test_a_click_is_one_click_and_says_what_it_did(at: BrowserAppClient, s
     assert "<untrusted-" in format_result_text(sent)
 
 
-@pytest.mark.parametrize(
-    ("page", "selector", "why", "says"),
-    [
+async def test_a_click_that_cannot_be_done_says_why_with_evidence(at: BrowserAppClient, session: str):
+    cases = [
         ("disabled", "#nothing-there", "not_found", "nothing matches"),
         ("selectors", ".twice", "ambiguous", "e"),
         ("selectors", "button[", "invalid_selector", "not a valid CSS selector"),
@@ -226,23 +225,20 @@ async def test_a_click_is_one_click_and_says_what_it_did(at: BrowserAppClient, s
         ("disabled", "#untouchable", "pointer_events_none", "pointer-events"),
         ("covered", "#under", "covered", "<div#cover>"),
         ("moving", "#wanders", "timeout", "does not stop moving"),
-    ],
-)
-async def test_a_click_that_cannot_be_done_says_why_with_evidence(
-    at: BrowserAppClient, session: str, page: str, selector: str, why: str, says: str
-):
-    with anyio.fail_after(PATIENCE):
-        await at.navigate_session(session, f"/failures/{page}.html")
-        failed = await at.call_tool("clickElement", sessionId=session, selector=selector)
-        log = await at.evaluate_js(session, "log")
-    assert reason(failed) == why
-    assert format_result_text(failed).startswith("Click failed: ")
-    assert says in format_result_text(failed)
-    details = failed.structured_content["error"]["details"]
-    assert (details["ok"], details["selector"]) == (False, selector)
-    if why not in ("not_found", "ambiguous", "invalid_selector"):
-        assert {"element", "rect", "viewport", "diagnostics", "suggestions"} <= set(details)
-    assert not [line for line in log if line.startswith("click")]
+    ]
+    for page, selector, why, says in cases:
+        with anyio.fail_after(PATIENCE):
+            await at.navigate_session(session, f"/failures/{page}.html")
+            failed = await at.call_tool("clickElement", sessionId=session, selector=selector)
+            log = await at.evaluate_js(session, "log")
+        assert reason(failed) == why, selector
+        assert format_result_text(failed).startswith("Click failed: "), selector
+        assert says in format_result_text(failed), selector
+        details = failed.structured_content["error"]["details"]
+        assert (details["ok"], details["selector"]) == (False, selector)
+        if why not in ("not_found", "ambiguous", "invalid_selector"):
+            assert {"element", "rect", "viewport", "diagnostics", "suggestions"} <= set(details), selector
+        assert not [line for line in log if line.startswith("click")], selector
 
 
 async def test_a_covered_element_names_what_covers_it_and_the_way_out(at: BrowserAppClient, session: str):
@@ -606,30 +602,27 @@ async def test_elements_come_as_data_with_places_and_refs_that_work(at: BrowserA
     assert not clicked.is_error
 
 
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
+async def test_a_screenshot_is_an_image_and_a_link(at: BrowserAppClient, session: str):
+    cases: list[tuple[dict[str, Any], str]] = [
         ({}, "1200×800"),
         ({"mode": "fullPage"}, "1200×2"),
         ({"selector": "h1"}, "×"),
         ({"refs": True}, "refs drawn"),
-    ],
-)
-async def test_a_screenshot_is_an_image_and_a_link(
-    at: BrowserAppClient, session: str, options: dict[str, Any], says: str
-):
+    ]
     with anyio.fail_after(PATIENCE):
         await at.navigate_session(session, "/article")
-        shot = await at.call_tool("takeScreenshot", sessionId=session, **options)
-        before = await at.evaluate_js(session, "document.documentElement.outerHTML.includes('outrider')")
-    _, image, link = shot.content
-    assert says in format_result_text(shot)
-    assert isinstance(image, ImageContent)
-    assert image.data.startswith(PNG)
-    assert isinstance(link, ResourceLink)
-    assert link.mime_type == image.mime_type == "image/png"
-    assert shot.structured_content is None
-    assert not before
+    for options, says in cases:
+        with anyio.fail_after(PATIENCE):
+            shot = await at.call_tool("takeScreenshot", sessionId=session, **options)
+            left = await at.evaluate_js(session, "document.documentElement.outerHTML.includes('outrider')")
+        _, image, link = shot.content
+        assert says in format_result_text(shot)
+        assert isinstance(image, ImageContent), options
+        assert image.data.startswith(PNG), options
+        assert isinstance(link, ResourceLink), options
+        assert link.mime_type == image.mime_type == "image/png"
+        assert shot.structured_content is None, options
+        assert not left, options
 
 
 async def test_a_screenshot_for_an_agent_fits_what_models_take(at: BrowserAppClient, session: str):

@@ -1,6 +1,5 @@
 """How things stand in each toolset, as resource and prompt; playbooks as prompts; whose calls they are."""
 
-import sys
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from outrider.serve.context import SwitchContextParams
 from outrider.settings import load
 from support.apps import mcp_clients
 from support.databases import sqlite
+from support.processes import outrider_command
 
 pytestmark = pytest.mark.anyio
 STEP = {"description": "Search shops", "action": {"toolName": "websearch", "purpose": "find offers"}}
@@ -184,8 +184,8 @@ async def test_subscribers_of_the_newest_era_hear_it_too(home: Path):
 @pytest.mark.parametrize("given", [["--assistant", "anna"], []], ids=["option", "environment"])
 async def test_an_assistant_may_be_named_for_a_whole_connection(home: Path, given: list[str]):
     environ = {"HOME": str(home)} | ({} if given else {"OUTRIDER_ASSISTANT": "anna"})
-    command = ["-m", "outrider", "mcp", "--no-daemon", "--toolsets", "playbook", *given]
-    async with Client(StdioServerParameters(command=sys.executable, args=command, env=environ)) as client:
+    program, *words = outrider_command.build_command("mcp", "--no-daemon", "--toolsets", "playbook", *given)
+    async with Client(StdioServerParameters(command=program, args=words, env=environ)) as client:
         made = await client.call_tool("create_playbook", PRICES)
         assert made.structured_content
         assert made.structured_content["playbook"]["agentId"] == "anna"

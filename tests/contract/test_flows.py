@@ -166,7 +166,7 @@ def write_flow(at: BrowserAppClient, name: str, steps: str, more: str = "") -> N
 
 
 async def stop(at: BrowserAppClient, name: str) -> CallToolResult:
-    result = await at.call_tool("runFlow", name=name)
+    result = await at.call_tool("runFlow", name=name, waitSeconds=1)
     assert result.is_error, format_result_text(result)
     return result
 
@@ -226,7 +226,7 @@ async def test_a_new_consent_banner_stops_presses_and_keys_and_is_named(tmp_path
             for step in ("click: Buy", "fill: Name\n    text: Ada", "press: Enter\n    on: Name"):
                 head = f"flow: 1\nname: buy\norigins: [{service.site_url}]\nsteps:\n  - open: {service.site_url}/shop\n"
                 (folder / "buy.yaml").write_text(f"{head}  - {step}\n")
-                stopped = await client.call_tool("runFlow", {"name": "buy", "keepOpen": True})
+                stopped = await client.call_tool("runFlow", {"name": "buy", "keepOpen": True, "waitSeconds": 1})
                 error = read_error(stopped)
                 assert (error["code"], error["details"]["step"]) == ("blocked", 2), step
                 assert "Cookies" in error["message"], error["message"]

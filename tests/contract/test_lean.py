@@ -1,6 +1,5 @@
 """`outrider mcp --lean`: two tools that find and call all others, as a host uses them."""
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from mcp.types import ElicitResult, InputRequiredResult
 
 from outrider.core.text import count_tokens
 from support.apps import loopback_app, mcp_clients
+from support.processes import outrider_command
 from support.results import read_first_text
 
 pytestmark = pytest.mark.anyio
@@ -23,9 +23,8 @@ async def call_inner(client: Client, tool: str, /, **arguments: Any) -> Any:
 
 
 async def test_two_tools_and_short_instructions_are_all_that_a_host_loads(home: Path):
-    host = StdioServerParameters(
-        command=sys.executable, args=["-m", "outrider", "mcp", "--lean", "--no-daemon"], env={"HOME": str(home)}
-    )
+    program, *words = outrider_command.build_command("mcp", "--lean", "--no-daemon")
+    host = StdioServerParameters(command=program, args=words, env={"HOME": str(home)})
     with anyio.fail_after(PATIENCE):
         async with Client(host) as client:
             listed = (await client.list_tools()).tools

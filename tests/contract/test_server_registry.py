@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 from pathlib import Path
 
 import anyio
@@ -12,6 +11,7 @@ from mcp import Client
 from outrider.serve.http import build_http_app
 from support.apps import loopback_app
 from support.fakes import http_servers
+from support.processes import outrider_command
 
 pytestmark = pytest.mark.anyio
 # What the registry of the design that these two servers come from says of them.
@@ -22,8 +22,8 @@ SEEDED = {
 
 
 async def test_the_registry_has_an_entry_for_each_toolset(home: Path):
-    command = [sys.executable, "-m", "outrider", "tools", "--toolsets", "all", "--servers"]
-    command += ["--set", 'tools.stakes={"websearch": "low"}']
+    words = ["tools", "--toolsets", "all", "--servers", "--set", 'tools.stakes={"websearch": "low"}']
+    command = outrider_command.build_command(*words)
     done = await anyio.run_process(command, env={"HOME": str(home), "PATH": os.environ["PATH"]}, cwd=home)
     entries = {entry["toolset"]: entry for entry in json.loads(done.stdout)}
     assert set(SEEDED) < set(entries)

@@ -97,7 +97,9 @@ async def test_an_agent_thinks_calls_and_answers(aimock: str, wire: str, home: P
     assert run.usage["requests"] == 2
 
 
-@pytest.mark.parametrize("wire", API_FORMATS)
+@pytest.mark.parametrize(
+    "wire", [API_FORMATS[0], *(pytest.param(wire, marks=pytest.mark.nightly) for wire in API_FORMATS[1:])]
+)
 async def test_parallel_calls_of_one_step_are_all_made(aimock: str, wire: str, home: Path):
     run, _ = await ended(aimock, wire, "Send two", home, stakes={"send": "low"})
     assert (run.status, run.answer) == ("completed", "Both are sent.")

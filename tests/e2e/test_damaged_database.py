@@ -4,7 +4,6 @@ import json
 import os
 import random
 import sqlite3
-import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -161,8 +160,8 @@ async def test_tools_that_need_no_store_go_on_and_the_others_name_the_way_out(ta
     spoil_header(tables)
     async with http_servers.serve_app(SITE) as url:
         environ = os.environ | {"OUTRIDER_EGRESS__ALLOW": f"127.0.0.1:{url.rsplit(':', 1)[1]}"}
-        command = ["-m", "outrider", "mcp", "--no-daemon", "--toolsets", "all"]
-        server = StdioServerParameters(command=sys.executable, args=command, env=environ, cwd=str(home))
+        program, *words = outrider_command.build_command("mcp", "--no-daemon", "--toolsets", "all")
+        server = StdioServerParameters(command=program, args=words, env=environ, cwd=str(home))
         with anyio.fail_after(120), Path(os.devnull).open("w") as nowhere:
             async with Client(stdio_client(server, errlog=nowhere)) as client:
                 page = await client.call_tool("web_fetch", {"url": f"{url}/wal"})

@@ -287,7 +287,10 @@ async def test_a_host_that_is_killed_takes_nothing_with_it_but_its_own_call(seco
             assert (await stands(other))[0] == process
 
 
-@pytest.mark.parametrize(("arguments", "environ"), [(["--no-daemon"], {}), ([], {"OUTRIDER_DAEMON": "false"})])
+@pytest.mark.parametrize(
+    ("arguments", "environ"),
+    [(["--no-daemon"], {}), pytest.param([], {"OUTRIDER_DAEMON": "false"}, marks=pytest.mark.nightly)],
+)
 async def test_who_wants_no_shared_process_gets_none(person: HostUser, arguments: list[str], environ: dict[str, str]):
     with anyio.fail_after(PATIENCE):
         async with Client(person.build_host_parameters(*arguments, environ=environ)) as client:
@@ -295,7 +298,13 @@ async def test_who_wants_no_shared_process_gets_none(person: HostUser, arguments
     assert not (person.home / ".outrider" / "run").exists()
 
 
-@pytest.mark.parametrize("arguments", [["--nope"], ["--set", "nope=1"], ["--toolsets", "nope"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--toolsets", "nope"],
+        *(pytest.param(words, marks=pytest.mark.nightly) for words in (["--nope"], ["--set", "nope=1"])),
+    ],
+)
 async def test_what_is_wrong_with_the_command_is_said_as_without_the_process(
     second_user: HostUser, arguments: list[str]
 ):

@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,6 +16,7 @@ from outrider.core.database.database import Database
 from outrider.core.errors import InvalidInput, NotFound
 from outrider.core.questions import Question, QuestionAnswer
 from outrider.core.tool import Tool
+from support.processes import python_source
 
 pytestmark = pytest.mark.anyio
 
@@ -145,7 +145,7 @@ async def test_of_processes_that_decide_at_once_the_first_wins(questions: Questi
     path = Path(database.url.split("///", 1)[1])
     processes = [
         subprocess.Popen(
-            [sys.executable, "-c", DECIDE, str(path), made.id, name],
+            python_source.build_command(DECIDE, path, made.id, name),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -1,7 +1,6 @@
 import hashlib
 import os
 import subprocess
-import sys
 import uuid
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from outrider.core.artifacts import ARTIFACT_URI_PREFIX, Artifact, ArtifactStore
 from outrider.core.context import Call
 from outrider.core.database.database import Database
 from outrider.core.errors import InvalidInput, NotFound, Unavailable
+from support.processes import python_source
 
 HOUR = 3600
 FULL = """
@@ -147,7 +147,7 @@ async def test_a_file_that_cannot_be_removed_does_not_stop_the_sweep(folder: Pat
 
 
 def test_a_full_disk_is_told_in_a_sentence_and_nothing_is_left_behind(tmp_path: Path):
-    command = [sys.executable, "-W", "error", "-c", FULL, str(tmp_path)]
+    command = python_source.build_command(FULL, tmp_path)
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60, env=dict(os.environ), check=False)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout.splitlines() == ["storage the file cannot be stored: File too large", "['small']"]

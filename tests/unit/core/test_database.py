@@ -5,7 +5,6 @@ import os
 import signal
 import sqlite3
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing, suppress
@@ -22,6 +21,7 @@ from outrider.core.database.migration import MIGRATIONS_DIR, find_head_revision
 from outrider.core.errors import NotConfigured, Unavailable
 from outrider.core.tables import citation_counters as counters
 from outrider.core.tables import metadata
+from support.processes import python_source
 
 PREAMBLE = """
 import anyio, os, sys
@@ -121,7 +121,7 @@ anyio.run(main)
 
 
 def start(script: str, *arguments: object) -> subprocess.Popen[str]:
-    command = [sys.executable, "-W", "error", "-c", PREAMBLE + script, *map(str, arguments)]
+    command = python_source.build_command(PREAMBLE + script, *arguments)
     return subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ)
     )

@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 import time
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 from outrider.core.database.database import Database
 from outrider.core.rate_limiter import RateLimiter
 from support.databases import postgres
+from support.processes import python_source
 
 pytestmark = pytest.mark.anyio
 # Takes turns for two seconds and says by the machine's clock when each came.
@@ -78,7 +78,7 @@ async def test_a_turn_that_would_come_too_late_is_refused_and_takes_nobodys_plac
 async def test_two_processes_together_keep_the_rate(server: postgres.PostgresServer):
     address = server.create_migrated_database()
     each, rate = 25, 20
-    command = [sys.executable, "-W", "error", "-c", TAKER, address, str(each)]
+    command = python_source.build_command(TAKER, address, each)
     takers = [
         subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=dict(os.environ))
         for _ in range(2)

@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from sqlalchemy import text
 from outrider.core.database.database import Database
 from outrider.core.semaphores import SharedSemaphores
 from support.databases import postgres
+from support.processes import python_source
 
 pytestmark = pytest.mark.anyio
 # Takes places many times; in each it counts itself in a table, and says the most that were there at once.
@@ -54,7 +54,7 @@ async def test_two_processes_together_never_hold_more_places_than_there_are(data
     async with database.write() as connection:
         await connection.execute(text("CREATE TABLE inside (now integer, most integer)"))
         await connection.execute(text("INSERT INTO inside VALUES (0, 0)"))
-    command = [sys.executable, "-W", "error", "-c", TAKER, database.url]
+    command = python_source.build_command(TAKER, database.url)
     takers = [subprocess.Popen(command, env=dict(os.environ)) for _ in range(2)]
     assert [await anyio.to_thread.run_sync(lambda taker=taker: taker.wait(timeout=120)) for taker in takers] == [0, 0]
     async with database.read() as connection:

