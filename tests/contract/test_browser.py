@@ -377,12 +377,21 @@ async def test_keys_pointer_and_dragging_reach_the_page(at: BrowserAppClient, se
         log = await at.evaluate_js(session, "log")
         pointed = await at.call_tool("useMouse", sessionId=session, action="click", points=[20, 20], selector="#twice")
         turned = await at.call_tool("useMouse", sessionId=session, action="wheel", points=[[20, 20]], wheel=[0, 50])
-        astray = await at.call_tool("useMouse", sessionId=session, action="click", points=[[1, 2, 3]])
+        slow = await at.call_tool("useMouse", sessionId=session, action="move", points=[[20, 20], [60, 20, 30]])
+        astray = {
+            message: await at.call_tool("useMouse", sessionId=session, action=action, points=points)
+            for action, points, message in (
+                ("click", [[1, 2, 3]], "points: click takes no milliseconds"),
+                ("move", [[1, 2, 3, 4]], "points: each needs two or three numbers"),
+                ("move", [[1, 2], [3, 4, 1e300]], "points: the ways take 0 to 20000 ms together"),
+                ("drag", [[1, 2, 900], [3, 4, -1]], "points: the ways take 0 to 20000 ms together"),
+            )
+        }
         held = await at.call_tool("clickElement", sessionId=session, selector="#nothing", holdMs=50, modifiers=["Alt"])
         down = [await at.call_tool("pressKey", sessionId=session, key="k", action=each) for each in ("down", "up")]
     assert re.search(r"clicked at [\d,.]+ on e\d+ <button#twice>", format_result_text(pointed))
-    assert not any(each.is_error for each in (turned, held, *down))
-    assert "points: each needs two numbers" in format_result_text(astray)
+    assert not any(each.is_error for each in (turned, slow, held, *down))
+    assert all(message in format_result_text(result) for message, result in astray.items())
     assert "The tip" in format_result_text(hovered)
     assert "got dragged" in format_result_text(dragged)
     assert wrong.structured_content["error"]["kind"] == "invalid_input"

@@ -1,6 +1,7 @@
 """Drag with the mouse along points, by mouse events or HTML drag and drop."""
 
 import math
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -17,6 +18,7 @@ async def drag_along(
     button: MouseButton = "left",
     modifiers: tuple[str, ...] = (),
     hold_s: float = 0.0,
+    times_s: Sequence[float] = (),
 ) -> None:
     """Press at the first point, move through the others, and release at the last one.
 
@@ -26,18 +28,17 @@ async def drag_along(
         button: The pressed button.
         modifiers: Held keys: Alt, Control, Meta, Shift.
         hold_s: Seconds between the press and the first move, for what has to be held before it can be dragged.
+        times_s: As for `move_along`.
     """
     intercepted: list[dict[str, Any]] = []
     unsubscribe = page.channel.on("Input.dragIntercepted", lambda event: intercepted.append(event["data"]))
     await page.send("Input.setInterceptDrags", {"enabled": True})
     goal = points[-1]
     try:
-        await page.dispatch_mouse("move", *points[0], modifiers=modifiers)
+        await move_along(page, points[:1], times_s=times_s[:1], modifiers=modifiers)
         await page.dispatch_mouse("down", *points[0], button=button, modifiers=modifiers)
         await anyio.sleep(hold_s)
-        for point in interpolate_path(points):
-            await page.dispatch_mouse("move", *point, held=(button,), modifiers=modifiers)
-            await anyio.lowlevel.checkpoint()
+        await move_along(page, points, times_s=[0.0, *times_s[1:]], held=(button,), modifiers=modifiers)
         if intercepted:  # HTML drag and drop
             for kind in ("dragEnter", "dragOver", "drop"):
                 params = {"type": kind, "x": goal[0], "y": goal[1], "data": intercepted[0]}
@@ -48,7 +49,43 @@ async def drag_along(
         await page.send("Input.setInterceptDrags", {"enabled": False})
 
 
-def interpolate_path(points: list[Point]) -> list[Point]:
+async def move_along(
+    page: BrowserPage,
+    points: list[Point],
+    *,
+    times_s: Sequence[float] = (),
+    held: tuple[MouseButton, ...] = (),
+    modifiers: tuple[str, ...] = (),
+) -> None:
+    """Move the mouse through points.
+
+    Args:
+        page: The page.
+        points: CSS pixels of the viewport.
+        times_s: Seconds of the way to each point, from where the mouse is. Without any, it moves as fast as it can.
+        held: Held buttons.
+        modifiers: Held keys: Alt, Control, Meta, Shift.
+    """
+    if not any(times_s):
+        path = _interpolate_path(points)
+        for point in path if path and page.mouse_at == points[0] else [points[0], *path]:
+            await page.dispatch_mouse("move", *point, held=held, modifiers=modifiers)
+            await anyio.lowlevel.checkpoint()
+        return
+    frame_s = 1 / 60
+    for (x, y), seconds in zip(points, times_s, strict=True):
+        (left, top), end = page.mouse_at, anyio.current_time() + seconds
+        while (rest_s := end - anyio.current_time()) > 0:
+            # As a hand does: it starts and ends slowly, so what follows it by a spring arrives with it.
+            share = 1 - rest_s / seconds
+            share = share * share * (3 - 2 * share)
+            if (point := (left + (x - left) * share, top + (y - top) * share)) != page.mouse_at:
+                await page.dispatch_mouse("move", *point, held=held, modifiers=modifiers)
+            await anyio.sleep(min(frame_s, rest_s))
+        await page.dispatch_mouse("move", x, y, held=held, modifiers=modifiers)
+
+
+def _interpolate_path(points: list[Point]) -> list[Point]:
     """Return the points after the first one, with steps between those that are far apart."""
     max_step_px, min_steps = 40.0, 6
     path: list[Point] = []

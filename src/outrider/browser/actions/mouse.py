@@ -6,7 +6,7 @@ from typing import Literal
 
 import anyio
 
-from outrider.browser.actions.drag import drag_along, interpolate_path
+from outrider.browser.actions.drag import drag_along, move_along
 from outrider.browser.actions.locate import ElementLocation, Point, parse_element_query
 from outrider.browser.actions.outcome import ActionOutcome
 from outrider.browser.actions.pointer import Pointer
@@ -30,6 +30,7 @@ class MouseGesture:
         modifiers: Held keys: Alt, Control, Meta, Shift.
         hold_s: Seconds between press and release, or before a drag starts.
         delta: CSS pixels that `wheel` scrolls, right and down.
+        times_s: Seconds of the way to each point; empty where no point has any.
     """
 
     kind: GestureKind
@@ -39,6 +40,7 @@ class MouseGesture:
     modifiers: tuple[str, ...] = ()
     hold_s: float = 0.0
     delta: Point = (0, 0)
+    times_s: tuple[float, ...] = ()
 
 
 async def use_mouse(pointer: Pointer, gesture: MouseGesture, selector: str = "") -> ActionOutcome:
@@ -83,7 +85,8 @@ async def _perform_gesture(pointer: Pointer, gesture: MouseGesture, points: list
     page, button, modifiers = pointer.page, gesture.button, gesture.modifiers
     held = (pointer.held_button,) if pointer.held_button else ()
     if gesture.kind == "drag":
-        await drag_along(page, points, button=button, modifiers=modifiers, hold_s=gesture.hold_s)
+        times_s = gesture.times_s
+        await drag_along(page, points, button=button, modifiers=modifiers, hold_s=gesture.hold_s, times_s=times_s)
     elif gesture.kind == "click":
         for point in points:
             await pointer.press(point, button=button, count=gesture.count, modifiers=modifiers, hold_s=gesture.hold_s)
@@ -91,8 +94,7 @@ async def _perform_gesture(pointer: Pointer, gesture: MouseGesture, points: list
         await page.dispatch_mouse("move", *points[-1], held=held, modifiers=modifiers)
         await page.dispatch_mouse("wheel", *points[-1], delta=gesture.delta, modifiers=modifiers)
     else:
-        for point in [points[0], *interpolate_path(points)]:
-            await page.dispatch_mouse("move", *point, held=held, modifiers=modifiers)
+        await move_along(page, points, times_s=gesture.times_s, held=held, modifiers=modifiers)
         if gesture.kind != "move":
             await page.dispatch_mouse(gesture.kind, *points[-1], button=button, modifiers=modifiers)
             pointer.held_button = button if gesture.kind == "down" else None

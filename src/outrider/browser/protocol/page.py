@@ -46,6 +46,7 @@ class BrowserPage:
         lost: The error after it was closed or crashed; None while it is usable.
         action_log: The `actions.action_log.ActionLog` of its session; None remembers nothing.
         tools: Its `actions.page_tools.PageTools`, made on first use; references depend on them, so they live as long.
+        mouse_at: The point of the viewport where the mouse is.
     """
 
     def __init__(self, target_id: str, channel: TargetChannel) -> None:
@@ -61,6 +62,7 @@ class BrowserPage:
         self.clipboard: ClipboardIsolation | None = None
         self.action_log: object | None = None
         self.tools: object | None = None
+        self.mouse_at = (0.0, 0.0)
         self._held_modifiers = 0
         self._scripts: list[tuple[str, str]] = []
         self._channel_setups: list[ChannelSetup] = []
@@ -216,6 +218,7 @@ class BrowserPage:
                 events += [down | {"clickCount": number}, up | {"clickCount": number}]
         else:
             events = [(down if kind == "down" else up) | {"clickCount": count}]
+        self.mouse_at = (x, y)
         # All at once: the browser keeps their order, and only one round trip is waited for.
         sent = [self.channel.send("Input.dispatchMouseEvent", event, timeout=INPUT_TIMEOUT_S) for event in events]
         await asyncio.gather(*sent)

@@ -49,6 +49,22 @@ async def test_a_gesture_happens_at_its_points(visit: OpenFailurePage) -> None:
         await use_mouse(on.pointer, MouseGesture("drag", [(1, 5)]))
 
 
+async def test_a_path_takes_its_time_so_that_what_lags_behind_arrives(visit: OpenFailurePage) -> None:
+    # The box follows the mouse as on a spring, and stays where the button is released.
+    spring = """<script>let goal = 10; box = 10; moves = 0; held = false;
+      addEventListener('mousedown', () => held = true); addEventListener('mouseup', () => held = false);
+      addEventListener('mousemove', (event) => { if (held) { goal = event.clientX; moves++; } });
+      setInterval(() => { if (held) box += (goal - box) / 5; }, 10);
+      </script>"""
+    on = await visit(spring + "<p>Box</p>")
+    drag = [(10.0, 50.0), (310.0, 50.0), (310.0, 50.0)]
+    await use_mouse(on.pointer, MouseGesture("drag", drag, times_s=(0, 0.4, 0.4)))
+    assert await on.evaluate_js("Math.round(box)") == 310
+    assert await on.evaluate_js("moves > 6")
+    await use_mouse(on.pointer, MouseGesture("move", [(20, 50)], times_s=(0.05,)))
+    assert on.page.mouse_at == (20, 50)
+
+
 async def test_keys_and_buttons_stay_down_until_they_are_released(visit: OpenFailurePage) -> None:
     on = await visit(PAD + "<button id=b>B</button>")
     await on.pointer.press_keys("Shift", "down")
