@@ -242,6 +242,7 @@ async def test_structures_say_what_a_value_means_and_places_that_differ_give_non
         **dict.fromkeys(("depth", "phone", "fax"), "string"),
         "fee": "number",
         "min_depth": {"type": "number"},
+        "cranes": {"type": "array", "items": {"properties": cranes}},
     }
     async with loopback_app.open_loopback_app(home, SITE) as loopback:
 
@@ -260,7 +261,10 @@ async def test_structures_say_what_a_value_means_and_places_that_differ_give_non
         ], "columns can be the objects, and cards that only have a title are none"
         assert await extract({"type": "object", "properties": harbour}) == [
             {"master": {"phone": "1-2"}, "pilot_phone": "3-4", "tugs": 12, "services": ["Water", "Fuel, oil"],
-             "founded": "1874-05-03", "refounded": "2026-05-03", "revenue": 3_500_000, "wifi": False}
+             "founded": "1874-05-03", "refounded": "2026-05-03", "revenue": 3_500_000, "wifi": False,
+             "cranes": [{"name": "Crane A", "load_t": 40, "rail": True},
+                        {"name": "Crane B", "load_t": 60, "rail": False}]
+            }
         ], "two depths, two phones, a range and `n/a` are not one value"  # fmt: skip
 
 

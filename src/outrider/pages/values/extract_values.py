@@ -33,6 +33,7 @@ class FoundValue:
         place, source: Where that text is.
         confidence: From 0 to 1.
         others: Different values that other places offer nearly as well.
+        rows: Where the value is a list of objects, these with the evidence of each.
     """
 
     value: Any
@@ -41,11 +42,25 @@ class FoundValue:
     source: str
     confidence: float
     others: tuple[str, ...] = ()
+    rows: tuple["ExtractedRow", ...] = ()
+
+    @classmethod
+    def join_rows(cls, plan: ValuePlan, rows: list["ExtractedRow"]) -> "FoundValue":
+        """Return a list of objects as one value."""
+        found = [each for row in rows for each in row.values.values()]
+        place = f"{rows[0].place} to {rows[-1].place}"
+        confidence = round(sum(each.confidence for each in found) / len(found), 2)
+        data = [row.to_data(plan.fields) for row in rows]
+        return cls(data, found[0].quote, place, found[0].source, confidence, rows=tuple(rows))
 
     def to_evidence(self) -> dict[str, Any]:
         """Return everything but the value, as JSON."""
         evidence: dict[str, Any] = {"quote": self.quote[:300], "place": self.place, "confidence": self.confidence}
-        return evidence | ({"others": list(self.others)} if self.others else {})
+        rows = [
+            {"place": row.place, "evidence": {name: found.to_evidence() for name, found in row.values.items()}}
+            for row in self.rows
+        ]
+        return evidence | ({"others": list(self.others)} if self.others else {}) | ({"rows": rows} if rows else {})
 
 
 @dataclass(frozen=True)
@@ -77,20 +92,27 @@ def extract_values(plan: ValuePlan, html: str | None, document: Document, url: s
         url: What relative addresses start from.
     """
     page = PageLocale(url, document.language or "" if document is not None else "")
+    groups: Iterable[list[Row]]
     if html is None:
         groups = [read_table(table, f"table {number}") for number, table in enumerate(document.tables, 1)]
-        if plan.rows_at is None:
-            return [fill_row(plan, ("", list(_read_document(document))), page)]
-        return _choose_rows(plan, groups, page)
-    from outrider.pages.extraction.main_content import parse_html
+        offers = _read_document(document)
+    else:
+        from outrider.pages.extraction.main_content import parse_html
 
-    tree = parse_html(html)
-    if (root := tree.css_first("html[lang]")) is not None:
-        page = PageLocale(url, (root.attributes.get("lang") or "").lower())
-    remove_footnote_marks(tree)
+        tree = parse_html(html)
+        if (root := tree.css_first("html[lang]")) is not None:
+            page = PageLocale(url, (root.attributes.get("lang") or "").lower())
+        remove_footnote_marks(tree)
+        groups, offers = find_row_groups(tree), _read_page(tree)
     if plan.rows_at is not None:
-        return _choose_rows(plan, find_row_groups(tree), page)
-    return [fill_row(plan, ("", list(_read_page(tree))), page)]
+        return _choose_rows(plan, groups, page)
+    row = fill_row(plan, ("", list(offers)), page)
+    lists = [(each, each.rows) for each in plan.fields if each.rows is not None]
+    groups = list(groups) if lists else []
+    for each, inner in lists:
+        if rows := _choose_rows(inner, groups, page):
+            row.values[each.name] = FoundValue.join_rows(inner, rows)
+    return [row]
 
 
 def _read_page(tree: Any) -> Iterator[OfferedValue]:
@@ -149,7 +171,7 @@ def _choose_rows(plan: ValuePlan, groups: Iterable[list[Row]], page: PageLocale)
 def fill_row(plan: ValuePlan, row: Row, page: PageLocale) -> ExtractedRow:
     """Return the best value of each field that has one."""
     place, candidates = row
-    found = {each.name: choose_value(each, candidates, page) for each in plan.fields}
+    found = {each.name: choose_value(each, candidates, page) for each in plan.fields if each.rows is None}
     return ExtractedRow(place, {name: value for name, value in found.items() if value is not None})
 
 
@@ -158,8 +180,12 @@ def choose_value(wanted: ValueField, candidates: list[OfferedValue], page: PageL
     min_confidence = 0.35
     first_counts = {"json-ld", "microdata", "meta", "element"}  # others say several things without an order
     offers: list[tuple[float, Any, OfferedValue]] = []
+    fits: dict[tuple[str, ...], float] = {}  # many values of a page have the same labels
     for candidate in candidates:
-        score = candidate.weight * wanted.compare_offer(candidate)
+        labels = (*candidate.labels, candidate.context, candidate.source)
+        if (fit := fits.get(labels)) is None:
+            fit = fits[labels] = wanted.compare_offer(candidate)
+        score = candidate.weight * fit
         if score >= min_confidence and (value := _read_offer(wanted, candidate, page)) is not None:
             offers.append((score, value, candidate))
     if not offers:

@@ -86,6 +86,13 @@ for _number, _group in enumerate(SAME_WORDS):
 def compare_labels(name: str, label: str) -> float:
     """Return how well a label fits a property's name, from 0 to 1."""
     if not (score := _compare_words(normalize_label(name), normalize_label(label))):
+        short = normalize_label(label) if label[-1:] == "." else ""
+        if (
+            len(short) > 2
+            and " " not in short
+            and any(word.startswith(short) for word in normalize_label(name).split())
+        ):
+            return 0.75  # Ext. for extension
         given, given_unit = split_unit(LABEL_NUMBER.sub("", label[:200]))
         wanted, wanted_unit = split_unit(name)
         is_other_unit = given_unit in UNIT_WORDS and wanted_unit in UNIT_WORDS and given_unit != wanted_unit

@@ -48,16 +48,18 @@ class TextReader:
 
     Attributes:
         chars_left: Characters to read before all further texts are empty.
+        offers_left: Values to offer before there are no more, because each costs the comparison with every field.
     """
 
     chars_left: int = 40_000_000
+    offers_left: int = 30_000
 
     def read(self, node: Any) -> str:
         """Return the text of an element as `tidy_value` does."""
         if self.chars_left <= 0:
             return ""
         text = node.text(separator=" ")
-        self.chars_left -= len(text) + 100  # an element costs time, too
+        self.chars_left -= len(text) + 400  # an element costs time, too
         return tidy_value(text)
 
     def offer(
@@ -69,7 +71,10 @@ class TextReader:
         pictures = [] if (text := self.read(node)) else [node, *node.css("img[alt], [aria-label], [title]")[:2]]
         said = (each.attributes.get(name) for each in pictures for name in ("alt", "aria-label", "title"))
         text = text or next(filter(None, map(tidy_value, said)), "")
-        if not text or len(text) > max_chars or node.css_first("select, button, table") is not None:
+        if not text or len(text) > max_chars or self.offers_left <= 0:
+            return None
+        self.offers_left -= 1
+        if node.css_first("select, button, table") is not None:
             return None
         if (struck := node.css_first("s, del, strike")) is not None and (
             rest := text.replace(self.read(struck), "", 1)

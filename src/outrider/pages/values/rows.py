@@ -61,13 +61,16 @@ def read_table(lines: list[list[str]], place: str) -> list[Row]:
 def _find_repeated(tree: Any, texts: TextReader) -> Iterator[list[Row]]:
     """Yield the children of one parent that have the same tag and class, at least three; two that have a class."""
     max_parents = 4_000
-    groups: dict[tuple[int, str, str], list[Any]] = {}
+    groups: dict[tuple[int | str, str, str], list[Any]] = {}
     for node in tree.css("li, article, section, div, a, tr, table, details, figure, p")[: max_parents * 5]:
         parent = node.parent
         if parent is None or parent.tag in SKIPPED_TAGS:
             continue
         first_class = (node.attributes.get("class") or "").strip().partition(" ")[0]
         groups.setdefault((parent.mem_id, node.tag, first_class), []).append(node)
+        if first_class:  # a list may be in several parts, each with a heading
+            around = f"{parent.tag} {(parent.attributes.get('class') or '').strip().partition(' ')[0]}"
+            groups.setdefault((around, node.tag, first_class), []).append(node)
     large = [
         nodes for (_, _, named), nodes in groups.items() if len(nodes) > (1 if named else 2) and not is_hidden(nodes[0])
     ]

@@ -63,6 +63,8 @@ class ShownReader:
         surroundings = ["body > header", "body > footer", '[role="banner"]', '[role="contentinfo"]']
         around = {node.mem_id for part in scope.css(", ".join(surroundings)) for node in part.css("*")}
         for node in scope.css("*")[:max_nodes]:
+            if self.texts.chars_left <= 0:
+                return
             if node.tag in SKIPPED_TAGS or is_hidden(node):
                 continue
             text = self.texts.read(node)

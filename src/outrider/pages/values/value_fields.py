@@ -23,12 +23,14 @@ class ValueField:
         schema: Its own schema.
         is_list: Whether all values are wanted, and `schema` is that of each.
         is_shared: Whether another field has the same last name, so that what is around a value must tell which it is.
+        rows: The fields of each object, if a list of objects is wanted.
     """
 
     path: tuple[str, ...]
     schema: dict[str, Any]
     is_list: bool = False
     is_shared: bool = False
+    rows: "ValuePlan | None" = None
 
     @property
     def name(self) -> str:
@@ -117,9 +119,8 @@ def _list_fields(schema: dict[str, Any], path: tuple[str, ...]) -> tuple[ValueFi
     for name, given in _get_properties(schema).items():
         inner = _read_short_type(name, given)
         if _is_list_of_objects(inner):
-            hint = "ask for the list alone, in a call of its own"
-            raise InvalidInput(f"output_schema: {name} is a list of objects beside other properties", hint=hint)
-        if "properties" in inner and len(path) < max_depth:
+            fields.append(ValueField((*path, str(name)), {}, is_list=True, rows=_build_rows_plan(inner, str(name))))
+        elif "properties" in inner and len(path) < max_depth:
             fields += _list_fields(inner, (*path, str(name)))
         elif inner.get("type") == "array":
             items = inner.get("items")
