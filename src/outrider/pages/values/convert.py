@@ -25,6 +25,7 @@ NO_VALUES = frozenset({
     "n/a", "n/d", "n.a.", "n.d.", "nd", "k.a.", "k. a.", "-", "--", "\u2013", "\u2014", "..", "...", "\u2026",
     "tba", "tbd", "tbc", "?", "/", "b.d.", "s/o",
 }) | {"not available", "not applicable", "not specified", "not stated", "not known", "keine angabe"}  # fmt: skip
+RANGE_START = re.compile(r"\d\.?\s*(?:[-\u2013\u2014/&+]|\b(?:to|and|bis|und|au|et|al|a|y|e|do|i))\s*$", re.IGNORECASE)
 JAPANESE_ERAS = {"\u4ee4\u548c": 2018, "\u5e73\u6210": 1988, "\u662d\u548c": 1925}
 JAPANESE_YEAR = re.compile(r"(\u4ee4\u548c|\u5e73\u6210|\u662d\u548c)(\d{1,2}|\u5143)\u5e74")
 
@@ -45,7 +46,7 @@ def convert_value(text: str, schema: dict[str, Any], base_url: str = "", languag
     wanted = schema.get("type", "string")
     wanted = next((each for each in wanted if each != "null"), "string") if isinstance(wanted, list) else wanted
     if wanted in ("number", "integer"):
-        return convert_number(text, is_integer=wanted == "integer")
+        return convert_number(text, is_integer=wanted == "integer", language=language.lower())
     if wanted == "boolean":
         return _convert_boolean(text)
     value = _convert_format(text, str(schema.get("format", "")), base_url, language)
@@ -84,5 +85,9 @@ def _convert_date(text: str, language: str) -> str | None:
         lambda era: f"{JAPANESE_ERAS[era[1]] + (1 if era[2] == chr(0x5143) else int(era[2]))}\u5e74",
         write_ascii_digits(unicodedata.normalize("NFKC", text)),
     )
-    days = {day for _, _, day in match_dates(re.sub(r"(?<=\d)T(?=\d\d:)", " ", plain), language, min_year)}
+    plain = re.sub(r"(?<=\d)([./-])\s+(?=\d)", r"\1", re.sub(r"(?<=\d)T(?=\d\d:)", " ", plain))
+    found = match_dates(plain, language, min_year)
+    if found and RANGE_START.search(plain[: found[0][0]]):
+        return None
+    days = {day for _, _, day in found}
     return days.pop() if len(days) == 1 else None

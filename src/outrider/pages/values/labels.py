@@ -121,11 +121,11 @@ def _compare_words(wanted: str, given: str) -> float:
         score = 1.0
     elif SYNONYMS.get(wanted, set()) & SYNONYMS.get(given, set()):
         score = 0.85
-    elif not difference:
+    elif not difference and (wanted_words & given_words) - FILL_WORDS:
         score = 0.95
     elif not CONTRARY_WORDS.isdisjoint(difference):
         score = 0.0
-    elif wanted_words < given_words and len(difference) <= 2 and wanted_words - KIND_WORDS:
+    elif wanted_words < given_words and 0 < len(difference) <= 2 and wanted_words - KIND_WORDS:
         score = 0.8 if difference <= KIND_WORDS else 0.7
     elif given_words < wanted_words and len(difference) == 1 and given_words - KIND_WORDS:
         score = 0.75 if difference <= KIND_WORDS else 0.5
