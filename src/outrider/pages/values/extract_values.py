@@ -10,7 +10,7 @@ from outrider.pages.values.declared import describe_json_ld, flatten_json, read_
 from outrider.pages.values.named_elements import PAIR
 from outrider.pages.values.offered_value import OfferedValue, TextReader, split_list
 from outrider.pages.values.rows import find_row_groups, read_table
-from outrider.pages.values.shown import ShownReader, remove_footnote_marks
+from outrider.pages.values.shown import ShownReader, remove_marks
 from outrider.pages.values.tables import Row
 from outrider.pages.values.value_fields import ValueField, ValuePlan
 
@@ -102,7 +102,7 @@ def extract_values(plan: ValuePlan, html: str | None, document: Document, url: s
         tree = parse_html(html)
         if (root := tree.css_first("html[lang]")) is not None:
             page = PageLocale(url, (root.attributes.get("lang") or "").lower())
-        remove_footnote_marks(tree)
+        remove_marks(tree)
         groups, offers = find_row_groups(tree), _read_page(tree)
     if plan.rows_at is not None:
         return _choose_rows(plan, groups, page)

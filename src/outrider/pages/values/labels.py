@@ -94,7 +94,7 @@ def compare_labels(name: str, label: str) -> float:
         ):
             return 0.75  # Ext. for extension
         given, given_unit = split_unit(LABEL_NUMBER.sub("", label[:200]))
-        wanted, wanted_unit = split_unit(name)
+        wanted, wanted_unit = split_unit(name[:200])
         is_other_unit = given_unit in UNIT_WORDS and wanted_unit in UNIT_WORDS and given_unit != wanted_unit
         if (wanted, given) != (name, label) and not is_other_unit:
             score = 0.97 * _compare_words(normalize_label(wanted), normalize_label(given))

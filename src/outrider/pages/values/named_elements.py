@@ -21,9 +21,8 @@ CLASS_BORDER = re.compile(r"__|--|[\s_-]+")
 MAX_LABEL_CHARS, MAX_CELL_CHARS = 60, 500
 
 
-def is_hidden(node: Any) -> bool:
+def is_hidden(node: Any, max_levels: int = 12) -> bool:
     """Return whether an element or one of those around it is hidden."""
-    max_levels = 12
     for _ in range(max_levels):
         if node is None:
             return False

@@ -24,12 +24,17 @@ SENTENCE_BORDER = re.compile(r"\.\s+(?=[^:\uff1a.]{1,40}[:\uff1a]\s)")
 PAIR_TAGS = frozenset({"p", "li", "div", "span", "td", "dd", "font", "center"})
 
 
-def remove_footnote_marks(tree: Any) -> None:
-    """Take the marks of footnotes out of a page, which would become part of values."""
+def remove_marks(tree: Any) -> None:
+    """Take hidden parts and the marks of footnotes out of a page, which would become part of values."""
+    max_hidden = 5_000
+    # Inner ones first: what is removed takes what is in it along.
+    for node in reversed(tree.css("[hidden], [style]")[:max_hidden]):
+        if node.tag not in ("html", "body") and is_hidden(node, 1) and node.css_first("script") is None:
+            node.decompose()
     max_mark_chars, max_marks = 4, 5_000
     powered_units = frozenset({"m", "km", "cm", "mm", "dm", "ft", "s", "in", "mi"})
     ordinals = frozenset({"st", "nd", "rd", "th", "er", "e", "o", "a", "tm", "\u00ae", "\u2122"})
-    for node in tree.css("sup")[:max_marks]:
+    for node in reversed(tree.css("sup")[:max_marks]):
         mark = node.text(strip=True)
         before = (node.prev.text() if node.prev is not None else "").rstrip()
         is_power = before[-1:].isdigit() or before.rpartition(" ")[2].lower() in powered_units
