@@ -166,6 +166,8 @@ async def test_wrong_schemas_and_pages_are_told_with_a_remedy(home: Path):
             {"output_schema": {"type": "object"}},
             {"output_schema": {"type": "array", "items": {"type": "string"}}},
             {"output_schema": {"price": 3}},
+            {"output_schema": {"type": "array", "items": {"properties": {"parts": TEAS}}}},
+            {"output_schema": {f"list_{n}": TEAS for n in range(30)}},
             {"output_schema": SCHEMA, "filename": "x.exe"},
             {"output_schema": SCHEMA, "urls": [f"{loopback.site_url}/gone"]},
         ]

@@ -102,7 +102,8 @@ def _build_rows_plan(schema: dict[str, Any], name: str) -> ValuePlan:
         raise InvalidInput("output_schema: the array has no `items`", hint=SCHEMA_HINT)
     if "properties" not in items:
         raise InvalidInput("output_schema: `items` must be an object with `properties`", hint=SCHEMA_HINT)
-    return ValuePlan(_list_fields(items, ()), name, frozenset(_list_required(items)))
+    fields = _list_fields(items, (), in_rows=True)
+    return ValuePlan(fields, name, frozenset(_list_required(items)))
 
 
 def _get_properties(schema: dict[str, Any]) -> dict[str, Any]:
@@ -112,16 +113,19 @@ def _get_properties(schema: dict[str, Any]) -> dict[str, Any]:
     return properties
 
 
-def _list_fields(schema: dict[str, Any], path: tuple[str, ...]) -> tuple[ValueField, ...]:
+def _list_fields(schema: dict[str, Any], path: tuple[str, ...], *, in_rows: bool = False) -> tuple[ValueField, ...]:
     max_fields = 60
     max_depth = 4
     fields: list[ValueField] = []
     for name, given in _get_properties(schema).items():
         inner = _read_short_type(name, given)
         if _is_list_of_objects(inner):
+            if in_rows:
+                hint = "ask for that list alone, in a call of its own"
+                raise InvalidInput(f"output_schema: {name} is a list of objects within a list", hint=hint)
             fields.append(ValueField((*path, str(name)), {}, is_list=True, rows=_build_rows_plan(inner, str(name))))
         elif "properties" in inner and len(path) < max_depth:
-            fields += _list_fields(inner, (*path, str(name)))
+            fields += _list_fields(inner, (*path, str(name)), in_rows=in_rows)
         elif inner.get("type") == "array":
             items = inner.get("items")
             said = {key: inner[key] for key in ("title", "description") if key in inner}
@@ -130,7 +134,7 @@ def _list_fields(schema: dict[str, Any], path: tuple[str, ...]) -> tuple[ValueFi
             )
         else:
             fields.append(ValueField((*path, str(name)), inner))
-    if len(fields) > max_fields:
+    if sum(len(each.rows.fields) if each.rows else 1 for each in fields) > max_fields:
         raise InvalidInput(f"output_schema: more than {max_fields} values", hint="ask for fewer")
     return tuple(fields)
 
