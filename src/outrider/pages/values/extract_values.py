@@ -7,6 +7,7 @@ from typing import Any
 from outrider.pages.document import Document
 from outrider.pages.values.convert import convert_value
 from outrider.pages.values.declared import describe_json_ld, flatten_json, read_json_ld, read_meta, read_microdata
+from outrider.pages.values.labels import has_other_unit
 from outrider.pages.values.named_elements import PAIR
 from outrider.pages.values.offered_value import OfferedValue, TextReader, split_list
 from outrider.pages.values.rows import find_row_groups, read_table
@@ -224,7 +225,7 @@ def _read_offer(wanted: ValueField, offer: OfferedValue, page: PageLocale) -> An
         return None  # several values without a sign between them
     elif (
         offer.source == "class" and wanted.schema.get("type") in ("number", "integer") and len(text.split()) > max_words
-    ):
+    ) or has_other_unit(wanted.path[-1], text):
         return None
     return convert_value(text, wanted.schema, page.url, page.language)
 

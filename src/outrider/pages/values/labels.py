@@ -111,6 +111,14 @@ def split_unit(label: str) -> tuple[str, str]:
     return (" ".join(words[:-1]), unit) if unit in UNIT_WORDS else (label, "")
 
 
+def has_other_unit(name: str, text: str) -> bool:
+    """Return whether a number stands with another unit than the name of its property says."""
+    kinds = ({"kg", "g", "mg", "t", "lb", "oz"}, {"km", "m", "cm", "mm", "mi", "ft", "in"}, {"l", "ml"})
+    wanted = split_unit(name[:200])[1]
+    given = re.search(r"\d\s*([^\W\d_]{1,3})\b", text[:200])
+    return given is not None and given[1] != wanted and any({wanted, given[1].lower()} <= kind for kind in kinds)
+
+
 def _compare_words(wanted: str, given: str) -> float:
     """Return how well the words of two normalized labels fit."""
     wanted_words, given_words = set(wanted.split()), set(given.split())
