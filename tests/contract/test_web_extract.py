@@ -48,6 +48,17 @@ def build_list_page(first: int, following: str = "") -> str:
     return f"<html><body><h1>Teas</h1>{advert}<div class=list>{cards}</div>{more}</body></html>"
 
 
+HARBOUR = """<title>x</title><main><h1>Harbour</h1><table><thead><tr><th rowspan=2>Berth<th rowspan=2>Ship
+<th colspan=2>Dues (&euro;)<tr><th>Winter<sup>1</sup><th>Summer</thead><tbody><tr><th colspan=4>North quay
+<tr><td rowspan=2>3<td>Alma<td>1.234,50<td>20<tr><td>Berta<td>30<td>&ndash;<tr><td colspan=4>Berth 4 is closed.
+<tr><td>5<td>Clio<td>about 50<td>60</tbody><tfoot><tr><td>Total<td><td>92<td>80</tfoot></table><h2>Master</h2>
+<p>Phone: 1-2</p><h2>Pilot</h2><p>Phone: 3-4</p><div><b>12</b> Tugs</div><h2>Services</h2><ul><li>Water<li>Fuel, oil
+</ul><dl><dt>Gegr\u00fcndet<dd>3. Mai 1874<dt>\u8a2d\u7acb<dd>\u4ee4\u548c8\u5e745\u67083\u65e5
+<dt>Turnover<dd>\u20ac3.5 million
+<dt>Depth<dd>8 m<dd>9 m<dt>Draught<dd>6 m<dt>Wifi<dd>not included<dt>Fee<dd>from $12 to $15<dt>Fax<dd>n/a</dl></main>
+<section>
+<div class=card><b class=card__title>Ten years</b></div><div class=card><b class=card__title>More</b></div></section>
+<table><tr><td><th>Crane A<th>Crane B<tr><th>Load (t)<td>40<td>60<tr><th>Rail<td>Yes<td>No</table>"""
 SITE = loopback_app.build_page_site(
     {
         "/kettle": PRODUCT,
@@ -69,6 +80,10 @@ SITE = loopback_app.build_page_site(
             "</div>"
             for n in range(1, 5)
         ),
+        "/harbour": HARBOUR,
+        "/zahlen": "<html lang=de><dl><dt>A<dd>48.350 km<dt>B<dd>1,299 l<dt>C<dd>192.168.0.1<dt>D<dd>2\u00bd"
+        "<dt>E<dd>12\u4e07<dt>F<dd>3.\u20135. Mai 2026<dt>G<dd>03.04.2026<dt>H<dd>1e5<dt>I<dd>10 bis 20 kg"
+        "<dt>J<dd>\u0661\u0662<span hidden>7<b hidden>8</b></span><sup><sup>1</sup></sup></dl>",
         "/links": "".join(f"<li><a href=/about{n}>About {n}</a>" for n in range(9)),
         "/data.csv": (200, {"content-type": "text/csv"}, b"City,Population\nGraz,303270\nLinz,212538\n"),
     }
@@ -152,6 +167,8 @@ async def test_wrong_schemas_and_pages_are_told_with_a_remedy(home: Path):
             {"output_schema": {"type": "object"}},
             {"output_schema": {"type": "array", "items": {"type": "string"}}},
             {"output_schema": {"price": 3}},
+            {"output_schema": {"type": "array", "items": {"properties": {"parts": TEAS}}}},
+            {"output_schema": {f"list_{n}": TEAS for n in range(30)}},
             {"output_schema": SCHEMA, "filename": "x.exe"},
             {"output_schema": SCHEMA, "urls": [f"{loopback.site_url}/gone"]},
         ]
@@ -214,6 +231,52 @@ async def test_a_value_ends_where_the_next_one_begins(home: Path):
         cards = await extract("/chairs", chairs)
         assert cards == [{"title": f"Chair {n}", "price": n * 10 + 1, "old_price": n * 10 + 9} for n in range(1, 5)]
         assert await extract("/links", owners) == []
+
+
+async def test_structures_say_what_a_value_means_and_places_that_differ_give_none(home: Path):
+    dues = {"berth": "integer", "ship": "string", "dues_winter": "number", "dues_summer": "number"}
+    cranes = {"name": "string", "load_t": "number", "rail": "boolean"}
+    harbour: dict[str, Any] = {
+        "master": {"type": "object", "properties": {"phone": {"type": "string"}}},
+        "pilot_phone": "string",
+        "tugs": "integer",
+        "services": {"type": "array", "items": {"type": "string"}},
+        "founded": {"type": "string", "format": "date", "description": "Gegr\u00fcndet"},
+        "refounded": {"type": "string", "format": "date", "description": "\u8a2d\u7acb"},
+        "revenue": "number",
+        "wifi": "boolean",
+        **dict.fromkeys(("depth", "phone", "fax"), "string"),
+        "fee": "number",
+        "min_depth": {"type": "number"},
+        "draught_ft": {"type": "number"},
+        "cranes": {"type": "array", "items": {"properties": cranes}},
+    }
+    async with loopback_app.open_loopback_app(home, SITE) as loopback:
+
+        async def extract(schema: dict[str, Any], path: str = "/harbour") -> list[Any]:
+            arguments = {"url": f"{loopback.site_url}{path}", "schema": schema}
+            return [row["data"] for row in (await loopback.app.call("web_extract", None, **arguments)).data["items"]]
+
+        numbers = dict.fromkeys("abcdehij", "number") | {each: {"type": "string", "format": "date"} for each in "fg"}
+        assert await extract(numbers, "/zahlen") == [
+            {"a": 48350, "b": 1.299, "e": 120_000, "g": "2026-04-03", "j": 12}
+        ], "the page's language decides, and what is not one number or one day is none"
+        assert await extract({"type": "array", "items": {"properties": dues}}) == [
+            {"berth": 3, "ship": "Alma", "dues_winter": 1234.5, "dues_summer": 20},
+            {"berth": 3, "ship": "Berta", "dues_winter": 30},
+            {"berth": 5, "ship": "Clio", "dues_winter": 50, "dues_summer": 60},
+        ], "cells span rows, heads have two levels, and headings, notes and sums are no rows"
+        assert await extract({"type": "array", "items": {"properties": cranes}}) == [
+            {"name": "Crane A", "load_t": 40, "rail": True},
+            {"name": "Crane B", "load_t": 60, "rail": False},
+        ], "columns can be the objects, and cards that only have a title are none"
+        assert await extract({"type": "object", "properties": harbour}) == [
+            {"master": {"phone": "1-2"}, "pilot_phone": "3-4", "tugs": 12, "services": ["Water", "Fuel, oil"],
+             "founded": "1874-05-03", "refounded": "2026-05-03", "revenue": 3_500_000, "wifi": False,
+             "cranes": [{"name": "Crane A", "load_t": 40, "rail": True},
+                        {"name": "Crane B", "load_t": 60, "rail": False}]
+            }
+        ], "two depths, two phones, a range and `n/a` are not one value"  # fmt: skip
 
 
 LETTER = loopback_app.build_article_html(

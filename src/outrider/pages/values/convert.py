@@ -1,91 +1,93 @@
 """Convert a page's text into a value of a JSON schema, or into none."""
 
-import math
 import re
-from datetime import datetime
+import unicodedata
 from typing import Any
 
+from outrider.pages.extraction.metadata.dates import match_dates
 from outrider.pages.urls import resolve_url
+from outrider.pages.values.labels import normalize_label
+from outrider.pages.values.numbers import convert_number, write_ascii_digits
 
-RATING = re.compile(r"(\d+(?:[.,]\d+)?)\s*(?:/|out of|of|von|sur|de)\s*(?:5|10|100)\b.{0,20}", re.IGNORECASE)
-NUMBER = re.compile(r"(?<![A-Za-z\d.,])[-+\u2212]?\d[\d.,\u00a0\u202f' ]*\d|(?<![A-Za-z\d.,])[-+\u2212]?\d")
-ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?")
+ISO_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?")
 EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)+")
-TRUE_WORDS = frozenset({"yes", "true", "in stock", "instock", "available", "ja", "oui", "si", "\u2713", "\u2714"})
-FALSE_WORDS = frozenset({"no", "false", "out of stock", "outofstock", "sold out", "unavailable", "nein", "\u2717"})
-GROUPED_NUMBER = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")  # 1,299 without decimals
-# Where the sign follows, a dot separates thousands; but for the price of a litre.
-GROUPED_PRICE = re.compile(r"(?<![\d.,])[1-9]\d{0,2}\.\d{3}\s?(?:\u20ac|EUR\b)(?!\s?/)")
-DATE_FORMATS = (
-    "%d %B %Y", "%B %d, %Y", "%B %d %Y", "%d %b %Y", "%b %d, %Y", "%b %d %Y", "%d.%m.%Y", "%Y/%m/%d",
-)  # fmt: skip
+TRUE_WORDS = frozenset({
+    "yes", "true", "available", "included", "ja", "oui", "si", "sim", "tak", "da", "igen", "evet", "kylla", "nai",
+    "instock", "\u2713", "\u2714", "\u2705", "\u2611", "\u0434\u0430", "\u306f\u3044", "\u662f", "\u6709",
+    "\u3042\u308a", "\uc608", "\u05db\u05df", "\u0646\u0639\u0645",
+}) | {"in stock", "auf lager", "en stock", "verf\u00fcgbar"}  # fmt: skip
+FALSE_WORDS = frozenset({
+    "no", "false", "unavailable", "nein", "non", "nie", "nao", "nej", "ne", "outofstock", "soldout", "\u2717",
+    "\u2718", "\u274c", "\u2715", "\u2716", "\xd7", "\u043d\u0435\u0442", "\u3044\u3044\u3048", "\u5426", "\u65e0",
+    "\u7121", "\u306a\u3057", "\uc544\ub2c8\uc694", "\u05dc\u05d0", "\u0644\u0627",
+}) | {"out of stock", "sold out", "not included", "not available", "excluded", "ausverkauft"}  # fmt: skip
+NO_VALUES = frozenset({
+    "n/a", "n/d", "n.a.", "n.d.", "nd", "k.a.", "k. a.", "-", "--", "\u2013", "\u2014", "..", "...", "\u2026",
+    "tba", "tbd", "tbc", "?", "/", "b.d.", "s/o",
+}) | {"not available", "not applicable", "not specified", "not stated", "not known", "keine angabe"}  # fmt: skip
+RANGE_START = re.compile(r"\d\.?\s*(?:[-\u2013\u2014/&+]|\b(?:to|and|bis|und|au|et|al|a|y|e|do|i))\s*$", re.IGNORECASE)
+JAPANESE_ERAS = {"\u4ee4\u548c": 2018, "\u5e73\u6210": 1988, "\u662d\u548c": 1925}
+JAPANESE_YEAR = re.compile(r"(\u4ee4\u548c|\u5e73\u6210|\u662d\u548c)(\d{1,2}|\u5143)\u5e74")
 
 
-def convert_value(text: str, schema: dict[str, Any], base_url: str = "") -> Any:
+def convert_value(text: str, schema: dict[str, Any], base_url: str = "", language: str = "") -> Any:
     """Return the value that a text means by a schema, or None if it means none.
 
     Args:
         text: As the page says it.
         schema: `type`, `format` and `enum` count.
         base_url: What relative addresses start from.
+        language: The page's BCP 47 tag, which decides the order of day and month.
     """
     max_value_chars = 5_000
     text = " ".join(text.split())
-    if not text or len(text) > max_value_chars:
+    if not text or len(text) > max_value_chars or text.casefold() in NO_VALUES:
         return None
     wanted = schema.get("type", "string")
     wanted = next((each for each in wanted if each != "null"), "string") if isinstance(wanted, list) else wanted
     if wanted in ("number", "integer"):
-        return _convert_number(text, is_integer=wanted == "integer")
+        return convert_number(text, is_integer=wanted == "integer", language=language.lower())
     if wanted == "boolean":
-        word = text.rpartition("/")[2].lower().strip(" .!")
-        return True if word in TRUE_WORDS else False if word in FALSE_WORDS else None
-    value = _convert_format(text, str(schema.get("format", "")), base_url)
+        return _convert_boolean(text)
+    value = _convert_format(text, str(schema.get("format", "")), base_url, language)
     if value is not None and isinstance(choices := schema.get("enum"), list):
-        return next((each for each in choices if str(each).lower() == value.lower()), None)
+        return next((each for each in choices if normalize_label(str(each)) == normalize_label(value)), None)
     return value
 
 
-def _convert_format(text: str, kind: str, base_url: str) -> str | None:
+def _convert_boolean(text: str) -> bool | None:
+    """Return what a text says by itself or by its first word before a comma."""
+    said = re.split(r"\s*[,;(\u2013\u2014]\s*|\.\s", text.rpartition("/")[2].casefold().strip(" .!"), maxsplit=1)[0]
+    plain = "".join(each for each in unicodedata.normalize("NFKD", said) if not unicodedata.combining(each))
+    if said in FALSE_WORDS or plain in FALSE_WORDS:
+        return False
+    return True if said in TRUE_WORDS or plain in TRUE_WORDS else None
+
+
+def _convert_format(text: str, kind: str, base_url: str, language: str) -> str | None:
     if kind in ("uri", "url"):
         return resolve_url(text, base_url) or None if " " not in text else None
     if kind == "email":
-        match = EMAIL.search(text)
+        matches = set(EMAIL.findall(text))
+        return matches.pop() if len(matches) == 1 else None
+    if kind == "date-time":
+        match = ISO_TIME.search(text)
         return match[0] if match else None
-    if kind not in ("date", "date-time"):
-        return text
-    match = ISO_DATE.search(text)
-    if match:
-        return match[0] if kind == "date-time" else match[0][:10]
-    plain = re.sub(r"(?<=\d)(?:st|nd|rd|th)\b", "", text).strip()
-    for form in DATE_FORMATS:
-        try:
-            return datetime.strptime(plain, form).date().isoformat()  # noqa: DTZ007 - a day has no zone
-        except ValueError:
-            continue
-    return None
+    return _convert_date(text, language) if kind == "date" else text
 
 
-def _convert_number(text: str, *, is_integer: bool) -> float | int | None:
-    """Return the only number of a text, whichever signs separate its thousands and decimals."""
-    max_other_chars = 25  # of a currency, a unit, a label; a longer text is not a number
-    rating = RATING.fullmatch(text)
-    numbers = NUMBER.findall(rating[1] if rating else text)
-    if len(numbers) != 1 or len(text) - len(numbers[0]) > max_other_chars:
+def _convert_date(text: str, language: str) -> str | None:
+    """Return the only date of a short text."""
+    max_date_chars, min_year = 80, 1000
+    if len(text) > max_date_chars:
         return None
-    digits = re.sub(r"[\u00a0\u202f' ]", "", numbers[0]).replace("\u2212", "-")
-    last_comma, last_dot = digits.rfind(","), digits.rfind(".")
-    decimal = "," if last_comma > last_dot else "."
-    is_grouped = digits.count(decimal) > 1 or GROUPED_NUMBER.fullmatch(digits) or GROUPED_PRICE.search(text)
-    other = "." if decimal == "," else ","
-    digits = digits.replace(other, "")
-    digits = digits.replace(decimal, "" if is_grouped else ".")
-    try:
-        value = float(digits)
-    except ValueError:
+    plain = JAPANESE_YEAR.sub(
+        lambda era: f"{JAPANESE_ERAS[era[1]] + (1 if era[2] == chr(0x5143) else int(era[2]))}\u5e74",
+        write_ascii_digits(unicodedata.normalize("NFKC", text)),
+    )
+    plain = re.sub(r"(?<=\d)([./-])\s+(?=\d)", r"\1", re.sub(r"(?<=\d)T(?=\d\d:)", " ", plain))
+    found = match_dates(plain, language, min_year)
+    if found and RANGE_START.search(plain[: found[0][0]]):
         return None
-    if not math.isfinite(value):  # hundreds of digits
-        return None
-    if is_integer:
-        return int(value) if value == int(value) else None
-    return int(value) if value == int(value) and "." not in digits else value
+    days = {day for _, _, day in found}
+    return days.pop() if len(days) == 1 else None

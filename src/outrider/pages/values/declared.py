@@ -60,8 +60,22 @@ def read_microdata(scope: Any) -> Iterator[OfferedValue]:
         elif text is None:
             text = node.text(separator=" ")
         if value := tidy_value(text):
+            inside = _find_scope_name(node, scope)
             for name in names[:3]:
-                yield OfferedValue((name,), value, "microdata", f"itemprop {name}", MICRODATA_WEIGHT)
+                yield OfferedValue((*inside, name), value, "microdata", f"itemprop {name}", MICRODATA_WEIGHT)
+
+
+def _find_scope_name(node: Any, scope: Any) -> tuple[str, ...]:
+    """Return the property whose object an item's property belongs to, if it is not the scope itself."""
+    max_levels = 30
+    for _ in range(max_levels):
+        node = node.parent
+        if node is None or node.mem_id == getattr(scope, "mem_id", None):
+            break
+        if node.attributes and "itemscope" in node.attributes:
+            name = node.attributes.get("itemprop")
+            return (name,) if name else ()
+    return ()
 
 
 def read_meta(tree: Any) -> Iterator[OfferedValue]:

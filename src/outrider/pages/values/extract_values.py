@@ -7,10 +7,21 @@ from typing import Any
 from outrider.pages.document import Document
 from outrider.pages.values.convert import convert_value
 from outrider.pages.values.declared import describe_json_ld, flatten_json, read_json_ld, read_meta, read_microdata
-from outrider.pages.values.offered_value import OfferedValue, TextReader
-from outrider.pages.values.rows import Row, find_row_groups, read_table
-from outrider.pages.values.shown import PAIR, read_shown
+from outrider.pages.values.labels import has_other_unit
+from outrider.pages.values.named_elements import PAIR
+from outrider.pages.values.offered_value import OfferedValue, TextReader, split_list
+from outrider.pages.values.rows import find_row_groups, read_table
+from outrider.pages.values.shown import ShownReader, remove_marks
+from outrider.pages.values.tables import Row
 from outrider.pages.values.value_fields import ValueField, ValuePlan
+
+
+@dataclass(frozen=True)
+class PageLocale:
+    """A page's address, which relative ones start from, and its language."""
+
+    url: str
+    language: str = ""
 
 
 @dataclass(frozen=True)
@@ -23,6 +34,7 @@ class FoundValue:
         place, source: Where that text is.
         confidence: From 0 to 1.
         others: Different values that other places offer nearly as well.
+        rows: Where the value is a list of objects, these with the evidence of each.
     """
 
     value: Any
@@ -31,11 +43,25 @@ class FoundValue:
     source: str
     confidence: float
     others: tuple[str, ...] = ()
+    rows: tuple["ExtractedRow", ...] = ()
+
+    @classmethod
+    def join_rows(cls, plan: ValuePlan, rows: list["ExtractedRow"]) -> "FoundValue":
+        """Return a list of objects as one value."""
+        found = [each for row in rows for each in row.values.values()]
+        place = f"{rows[0].place} to {rows[-1].place}"
+        confidence = round(sum(each.confidence for each in found) / len(found), 2)
+        data = [row.to_data(plan.fields) for row in rows]
+        return cls(data, found[0].quote, place, found[0].source, confidence, rows=tuple(rows))
 
     def to_evidence(self) -> dict[str, Any]:
         """Return everything but the value, as JSON."""
         evidence: dict[str, Any] = {"quote": self.quote[:300], "place": self.place, "confidence": self.confidence}
-        return evidence | ({"others": list(self.others)} if self.others else {})
+        rows = [
+            {"place": row.place, "evidence": {name: found.to_evidence() for name, found in row.values.items()}}
+            for row in self.rows
+        ]
+        return evidence | ({"others": list(self.others)} if self.others else {}) | ({"rows": rows} if rows else {})
 
 
 @dataclass(frozen=True)
@@ -66,28 +92,40 @@ def extract_values(plan: ValuePlan, html: str | None, document: Document, url: s
         document: The page as it was read; of anything but a web page its tables and lines are used.
         url: What relative addresses start from.
     """
+    page = PageLocale(url, document.language or "" if document is not None else "")
+    groups: Iterable[list[Row]]
     if html is None:
         groups = [read_table(table, f"table {number}") for number, table in enumerate(document.tables, 1)]
-        if plan.rows_at is None:
-            return [fill_row(plan, ("", list(_read_document(document))), url)]
-        return _choose_rows(plan, groups, url)
-    from outrider.pages.extraction.main_content import parse_html
+        offers = _read_document(document)
+    else:
+        from outrider.pages.extraction.main_content import parse_html
 
-    tree = parse_html(html)
+        tree = parse_html(html)
+        if (root := tree.css_first("html[lang]")) is not None:
+            page = PageLocale(url, (root.attributes.get("lang") or "").lower())
+        remove_marks(tree)
+        groups, offers = find_row_groups(tree), _read_page(tree)
     if plan.rows_at is not None:
-        return _choose_rows(plan, find_row_groups(tree), url)
-    return [fill_row(plan, ("", list(_read_page(tree))), url)]
+        return _choose_rows(plan, groups, page)
+    row = fill_row(plan, ("", list(offers)), page)
+    lists = [(each, each.rows) for each in plan.fields if each.rows is not None]
+    groups = list(groups) if lists else []
+    for each, inner in lists:
+        if rows := _choose_rows(inner, groups, page):
+            row.values[each.name] = FoundValue.join_rows(inner, rows)
+    return [row]
 
 
 def _read_page(tree: Any) -> Iterator[OfferedValue]:
     objects = [(describe_json_ld(data), data) for data in read_json_ld(tree)]
-    site_places = {"JSON-LD WebSite", "JSON-LD BreadcrumbList", "JSON-LD ListItem"}  # not what the page is about
+    # What the page is about is none of these, if it tells of anything else.
+    site_places = {f"JSON-LD {kind}" for kind in ("WebSite", "BreadcrumbList", "ListItem", "Person", "Organization")}
     for place, data in [each for each in objects if each[0] not in site_places] or objects:
         yield from flatten_json(data, place)
     yield from read_microdata(tree)
     yield from read_meta(tree)
     if tree.body is not None:
-        yield from read_shown(tree.body, TextReader())
+        yield from ShownReader(TextReader()).read(tree.body)
 
 
 def _read_document(document: Document) -> Iterator[OfferedValue]:
@@ -105,17 +143,23 @@ def _read_document(document: Document) -> Iterator[OfferedValue]:
             yield OfferedValue((match[1].strip(),), match[2].strip(), "pair", f"line {line.strip()[:80]!r}", 0.85)
 
 
-def _choose_rows(plan: ValuePlan, groups: Iterable[list[Row]], url: str) -> list[ExtractedRow]:
+def _choose_rows(plan: ValuePlan, groups: Iterable[list[Row]], page: PageLocale) -> list[ExtractedRow]:
     """Return the rows of the group that fills most fields, best by confidence and number."""
     best: list[ExtractedRow] = []
     best_score = 0.0
     for group in groups:
-        rows = [row for row in (fill_row(plan, each, url) for each in group) if row.values]
+        rows = [row for row in (fill_row(plan, each, page) for each in group) if row.values]
         fullest = max((len(row.values) for row in rows), default=0)
         # Rows with much less than the others are headings, ads, and links to more.
-        rows = [row for row in rows if 2 * len(row.values) >= fullest and plan.required <= row.values.keys()]
+        rows = [
+            row
+            for row in rows
+            if (2 * len(row.values) >= fullest or row.place.startswith("table ")) and plan.required <= row.values.keys()
+        ]
         sources = {(name, found.source) for row in rows for name, found in row.values.items()}
-        is_guess = len(plan.fields) > 1 and len(sources) == 1 and sources.pop()[1] == "element"  # links of any kind
+        is_guess = len(plan.fields) > 1 and {source for _, source in sources} == {"element"}
+        # One value of several under a usual name, and links, are no list: teasers and menus look like that.
+        is_guess |= len({name for name, _ in sources}) < min(2, len(plan.fields))
         if len(rows) < 2 or is_guess:
             continue
         filled = sum(found.confidence for row in rows for found in row.values.values()) / (len(rows) * len(plan.fields))
@@ -125,37 +169,76 @@ def _choose_rows(plan: ValuePlan, groups: Iterable[list[Row]], url: str) -> list
     return best
 
 
-def fill_row(plan: ValuePlan, row: Row, url: str) -> ExtractedRow:
+def fill_row(plan: ValuePlan, row: Row, page: PageLocale) -> ExtractedRow:
     """Return the best value of each field that has one."""
     place, candidates = row
-    found = {each.name: choose_value(each, candidates, url) for each in plan.fields}
+    found = {each.name: choose_value(each, candidates, page) for each in plan.fields if each.rows is None}
     return ExtractedRow(place, {name: value for name, value in found.items() if value is not None})
 
 
-def choose_value(wanted: ValueField, candidates: list[OfferedValue], url: str) -> FoundValue | None:
-    """Return the value that fits a field best, or None if no place offers one."""
+def choose_value(wanted: ValueField, candidates: list[OfferedValue], page: PageLocale) -> FoundValue | None:
+    """Return the value that fits a field best, or None if no place offers one, or if places differ."""
     min_confidence = 0.35
+    first_counts = {"json-ld", "microdata", "meta", "element"}  # others say several things without an order
     offers: list[tuple[float, Any, OfferedValue]] = []
-    is_address = wanted.schema.get("format") in ("uri", "url")
+    fits: dict[tuple[str, ...], float] = {}  # many values of a page have the same labels
     for candidate in candidates:
-        if is_address and candidate.source in ("class", "pair", "definition list") and "://" not in candidate.text:
-            continue  # shown text is not relative to the page, as its links are
-        score = candidate.weight * wanted.compare_path(candidate.labels)
-        if score >= min_confidence and (value := convert_value(candidate.text, wanted.schema, url)) is not None:
+        labels = (*candidate.labels, candidate.context, candidate.source)
+        if (fit := fits.get(labels)) is None:
+            fit = fits[labels] = wanted.compare_offer(candidate)
+        score = candidate.weight * fit
+        if score >= min_confidence and (value := _read_offer(wanted, candidate, page)) is not None:
             offers.append((score, value, candidate))
     if not offers:
         return None
     score, value, best = max(offers, key=lambda offer: offer[0])
     if wanted.is_list:
-        origin = (best.labels, best.source)
-        values = [each for _, each, candidate in offers if (candidate.labels, candidate.source) == origin]
-        return FoundValue(list(dict.fromkeys(values)), best.text, best.place, best.source, round(score, 2))
+        return _join_values(wanted, offers, page)
     confidence = score
     for other_source in {candidate.source for _, each, candidate in offers if each == value} - {best.source}:
         agreeing = max(each for each, same, candidate in offers if candidate.source == other_source and same == value)
         confidence = 1 - (1 - confidence) * (1 - agreeing / 2)
     others = [str(each) for given, each, _ in offers if each != value and given >= 0.9 * score]
+    rivals = [each for given, each, offer in offers if given >= 0.99 * score and each != value]
+    if rivals and best.source not in first_counts:
+        return None
     confidence *= 0.8 if others else 1.0
     return FoundValue(
         value, best.text, best.place, best.source, round(min(confidence, 0.99), 2), tuple(dict.fromkeys(others))[:2]
     )
+
+
+def _read_offer(wanted: ValueField, offer: OfferedValue, page: PageLocale) -> Any:
+    """Return what an offer means for a field: of an address its link, of a date its time, else its text."""
+    max_words = 4
+    form, text = wanted.schema.get("format"), offer.text
+    if form in ("uri", "url"):
+        is_declared = offer.source in ("json-ld", "microdata", "meta", "element")
+        text = offer.link or (text if is_declared or "://" in text else "")
+    elif form == "email":
+        text = offer.link.removeprefix("mailto:").partition("?")[0] if offer.link[:7] == "mailto:" else text
+    elif form in ("date", "date-time"):
+        text = offer.when or text
+    elif offer.source == "link" or (
+        len(offer.parts) > 1 and not wanted.is_list and offer.text == " ".join(offer.parts)
+    ):
+        return None  # several values without a sign between them
+    elif (
+        offer.source == "class" and wanted.schema.get("type") in ("number", "integer") and len(text.split()) > max_words
+    ) or has_other_unit(wanted.path[-1], text):
+        return None
+    return convert_value(text, wanted.schema, page.url, page.language)
+
+
+def _join_values(wanted: ValueField, offers: list[tuple[float, Any, OfferedValue]], page: PageLocale) -> FoundValue:
+    """Return all values of the best place: its items, those under the same label, or those of an enumeration."""
+    score, value, best = max(offers, key=lambda offer: offer[0])
+    origin = (best.labels, best.source, best.context)
+    values = [each for _, each, offer in offers if (offer.labels, offer.source, offer.context) == origin]
+    values = list(dict.fromkeys(values))
+    if len(best.parts) > 1:
+        values = [convert_value(part, wanted.schema, page.url, page.language) for part in best.parts]
+    elif len(values) == 1 and isinstance(value, str):
+        values = [convert_value(part, wanted.schema, page.url, page.language) for part in split_list(best.text)]
+    kept = list(dict.fromkeys(each for each in values if each is not None))
+    return FoundValue(kept, best.text, best.place, best.source, round(score, 2))

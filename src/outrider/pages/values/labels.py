@@ -1,14 +1,18 @@
 """Compare the name of a property with the label of a value."""
 
 import re
+import unicodedata
 from functools import lru_cache
 
 WORD = re.compile(r"[^\W\d_]+|\d+")
 PLURAL = re.compile(r"(?<=\w{3})(?<!s)s$")
 CAMEL_BORDER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+LABEL_NUMBER = re.compile(r"^\s*(?:\(\d{1,3}\)|\d{1,2}[.)])\s+")
+LABEL_UNIT = re.compile(r"\s*[(\[]([^()\[\]]{1,20})[)\]]\s*$|,?\s+in\s+(\S{1,6})$")
 # Words that mean the same in schemas, in schema.org and on pages.
 SAME_WORDS = (
-    {"title", "name", "headline", "heading", "product"},
+    {"title", "name", "headline", "heading", "product", "product name"},
+    {"name", "full name"},
     {"price", "cost", "amount", "preis", "prix", "precio"},
     {"currency", "price currency"},
     {"author", "byline", "writer", "creator", "autor"},
@@ -18,26 +22,58 @@ SAME_WORDS = (
     {"url", "link", "href", "address of page"},
     {"image", "picture", "photo", "thumbnail", "img"},
     {"rating", "rating value", "score", "stars"},
-    {"reviews", "review count", "rating count", "number of reviews"},
+    {"reviews", "review count", "rating count", "number of reviews", "ratings"},
     {"availability", "stock", "in stock", "available"},
     {"brand", "manufacturer", "maker", "vendor", "marke", "hersteller"},
-    {"sku", "article number", "item number", "product number", "part number", "mpn"},
-    {"phone", "telephone", "tel", "phone number"},
+    {"sku", "article number", "item number", "product number", "part number", "mpn", "item no", "article no"},
+    {"phone", "telephone", "tel", "phone number", "telefon", "telefone", "telefono", "telephone number"},
     {"email", "e mail", "mail"},
-    {"location", "place", "venue", "city"},
+    {"location", "place", "venue"},
+    {"location", "city", "town"},
     {"salary", "pay", "base salary"},
     {"company", "employer", "organization", "hiring organization", "publisher"},
     {"license", "licence", "licensed"},
+    {"position", "role", "job title", "function"},
+    {"employees", "headcount", "staff"},
+    {"revenue", "turnover"},
 )
 # With or without one of these, a label means another value.
-FORMER_WORDS = frozenset({"old", "original", "previous", "former", "regular", "was"})
+CONTRARY_WORDS = frozenset({
+    "old", "original", "previous", "former", "regular", "was", "min", "mini", "minimum", "max", "maximum", "low",
+    "lowest", "high", "highest", "mean", "average", "estimated", "per", "total", "next", "first", "shipping",
+    "delivery", "other", "related", "similar", "recommended", "net", "gross", "reduced", "extra", "without", "not",
+    "no", "summer", "winter", "buy", "sell", "male", "female", "home", "away", "start", "end", "from", "until",
+})  # fmt: skip
+UNIT_WORDS = frozenset({
+    "kg", "g", "mg", "t", "m", "km", "cm", "mm", "m2", "km2", "ha", "l", "ml", "h", "min", "s", "w", "kw", "kwh",
+    "v", "a", "nm", "hp", "ps", "gb", "mb", "tb", "mah", "nmi", "kt", "eur", "usd", "gbp", "chf", "jpy", "percent",
+    "c", "meter", "metre", "minute", "hour", "second", "day", "kilometre", "kilometer", "gram", "dollar", "euro",
+    "mi", "ft", "in", "lb", "oz",
+})  # fmt: skip
+# A name may say in one of these words only of what kind its value is.
+KIND_WORDS = frozenset({
+    "name", "number", "no", "id", "code", "date", "time", "at", "on", "url", "link", "value", "text", "amount",
+    "count", "year", "phone", "email", "label", "title", "nome", "nom", "nombre", "titel", "titre", "titolo",
+    "nazwa",
+})  # fmt: skip
+FILL_WORDS = frozenset({
+    "of", "the", "a", "an", "in", "de", "du", "des", "la", "le", "les", "l", "d", "di", "del", "der", "die", "das",
+    "do", "da", "for", "on", "by", "to", "is", "are", "whether", "this", "that", "its",
+})  # fmt: skip
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=8192)
 def normalize_label(label: str) -> str:
-    """Return a label in lower-case words, without punctuation and without a plural's s."""
-    words = WORD.findall(CAMEL_BORDER.sub(" ", label[:200]).lower())
+    """Return a label in lower-case words, without punctuation, accents and a plural's s."""
+    words = WORD.findall(fold_accents(CAMEL_BORDER.sub(" ", label[:200])).casefold())
     return " ".join(PLURAL.sub("", word) for word in words)
+
+
+def fold_accents(text: str) -> str:
+    """Return a text without the accents of its letters."""
+    if text.isascii():
+        return text
+    return "".join(each for each in unicodedata.normalize("NFKD", text) if not unicodedata.combining(each))
 
 
 SYNONYMS: dict[str, set[int]] = {}
@@ -46,19 +82,61 @@ for _number, _group in enumerate(SAME_WORDS):
         SYNONYMS.setdefault(normalize_label(_word), set()).add(_number)
 
 
+@lru_cache(maxsize=16384)
 def compare_labels(name: str, label: str) -> float:
     """Return how well a label fits a property's name, from 0 to 1."""
-    wanted, given = normalize_label(name), normalize_label(label)
+    if not (score := _compare_words(normalize_label(name), normalize_label(label))):
+        short = normalize_label(label) if label[-1:] == "." else ""
+        if (
+            len(short) > 2
+            and " " not in short
+            and any(word.startswith(short) for word in normalize_label(name).split())
+        ):
+            return 0.75  # Ext. for extension
+        given, given_unit = split_unit(LABEL_NUMBER.sub("", label[:200]))
+        wanted, wanted_unit = split_unit(name[:200])
+        is_other_unit = given_unit in UNIT_WORDS and wanted_unit in UNIT_WORDS and given_unit != wanted_unit
+        if (wanted, given) != (name, label) and not is_other_unit:
+            score = 0.97 * _compare_words(normalize_label(wanted), normalize_label(given))
+    return score
+
+
+@lru_cache(maxsize=8192)
+def split_unit(label: str) -> tuple[str, str]:
+    """Return a label without the unit that stands in brackets or at its end, and that unit."""
+    if match := LABEL_UNIT.search(label):
+        return label[: match.start()], "".join(WORD.findall((match[1] or match[2]).casefold()))
+    words = CAMEL_BORDER.sub(" ", label).replace("_", " ").split()
+    unit = PLURAL.sub("", words[-1].lower()) if len(words) > 1 else ""
+    return (" ".join(words[:-1]), unit) if unit in UNIT_WORDS else (label, "")
+
+
+def has_other_unit(name: str, text: str) -> bool:
+    """Return whether a number stands with another unit than the name of its property says."""
+    kinds = ({"kg", "g", "mg", "t", "lb", "oz"}, {"km", "m", "cm", "mm", "mi", "ft", "in"}, {"l", "ml"})
+    wanted = split_unit(name[:200])[1]
+    given = re.search(r"\d\s*([^\W\d_]{1,3})\b", text[:200])
+    return given is not None and given[1] != wanted and any({wanted, given[1].lower()} <= kind for kind in kinds)
+
+
+def _compare_words(wanted: str, given: str) -> float:
+    """Return how well the words of two normalized labels fit."""
     wanted_words, given_words = set(wanted.split()), set(given.split())
     if not wanted or not given:
         return 0.0
+    difference = (wanted_words ^ given_words) - FILL_WORDS
     if wanted_words == given_words or wanted.replace(" ", "") == given.replace(" ", ""):
-        return 1.0
-    if SYNONYMS.get(wanted, set()) & SYNONYMS.get(given, set()):
-        return 0.85
-    if not FORMER_WORDS.isdisjoint(wanted_words ^ given_words):
-        return 0.0
-    if wanted_words < given_words and len(given_words) - len(wanted_words) <= 2:
-        return 0.7
-    is_shorter = given_words < wanted_words and len(wanted_words) - len(given_words) == 1
-    return 0.6 if is_shorter else 0.0
+        score = 1.0
+    elif SYNONYMS.get(wanted, set()) & SYNONYMS.get(given, set()):
+        score = 0.85
+    elif not difference and (wanted_words & given_words) - FILL_WORDS:
+        score = 0.95
+    elif not CONTRARY_WORDS.isdisjoint(difference):
+        score = 0.0
+    elif wanted_words < given_words and 0 < len(difference) <= 2 and wanted_words - KIND_WORDS:
+        score = 0.8 if difference <= KIND_WORDS else 0.7
+    elif given_words < wanted_words and len(difference) == 1 and given_words - KIND_WORDS:
+        score = 0.75 if difference <= KIND_WORDS else 0.5
+    else:
+        score = 0.6 if given in ("title", "headline") and wanted.endswith(" title") else 0.0
+    return score

@@ -5,8 +5,9 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from outrider.pages.values.convert import NUMBER, convert_value
+from outrider.pages.values.convert import convert_value
 from outrider.pages.values.extract_values import ExtractedRow, FoundValue
+from outrider.pages.values.numbers import NUMBER
 from outrider.pages.values.value_fields import ValueField, ValuePlan
 
 MAX_QUOTE_CHARS = 300

@@ -1,5 +1,6 @@
 """A value that a page offers, with its labels and its place."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,9 +14,14 @@ class OfferedValue:
     Attributes:
         labels: Names that lead to it, outer ones first: `("offers", "price")`.
         text: The value as the page has it.
-        source: `json-ld`, `microdata`, `meta`, `table`, `definition list`, `pair`, `class` or `element`.
+        source: `json-ld`, `microdata`, `meta`, `table`, `definition list`, `pair`, `class`, `heading`, `link` or
+            `element`.
         place: Where it is, for people.
         weight: How much a value of this source is trusted, from 0 to 1.
+        context: The heading above it.
+        link: The only address in it.
+        when: The only date and time in it that is written for machines.
+        parts: Its items, if it is a list.
     """
 
     labels: tuple[str, ...]
@@ -23,12 +29,16 @@ class OfferedValue:
     source: str
     place: str
     weight: float
+    context: str = ""
+    link: str = ""
+    when: str = ""
+    parts: tuple[str, ...] = ()
 
 
 def tidy_value(text: str | None) -> str:
     """Return a text on one line, without invisible characters, or "" if it is too long for a value."""
     max_chars = 5_000
-    line = " ".join((text or "")[: 4 * max_chars].split())
+    line = " ".join((text or "")[: 4 * max_chars].split()).replace(" , ", ", ")
     return clean_untrusted(line) if len(line) <= max_chars else ""
 
 
@@ -38,14 +48,52 @@ class TextReader:
 
     Attributes:
         chars_left: Characters to read before all further texts are empty.
+        offers_left: Values to offer before there are no more, because each costs the comparison with every field.
     """
 
     chars_left: int = 40_000_000
+    offers_left: int = 30_000
 
     def read(self, node: Any) -> str:
         """Return the text of an element as `tidy_value` does."""
         if self.chars_left <= 0:
             return ""
         text = node.text(separator=" ")
-        self.chars_left -= len(text) + 100  # an element costs time, too
+        self.chars_left -= len(text) + 400  # an element costs time, too
         return tidy_value(text)
+
+    def offer(
+        self, node: Any, labels: tuple[str, ...], source: str, place: str, weight: float, *, context: str = ""
+    ) -> OfferedValue | None:
+        """Return what an element says under a label, with its items, its address and its date, or None."""
+        max_chars, max_parts = 500, 100
+        # An element without words may have a text for those who do not see it.
+        pictures = [] if (text := self.read(node)) else [node, *node.css("img[alt], [aria-label], [title]")[:2]]
+        said = (each.attributes.get(name) for each in pictures for name in ("alt", "aria-label", "title"))
+        text = text or next(filter(None, map(tidy_value, said)), "")
+        if not text or len(text) > max_chars or self.offers_left <= 0:
+            return None
+        self.offers_left -= 1
+        if node.css_first("select, button, table") is not None:
+            return None
+        if (struck := node.css_first("s, del, strike")) is not None and (
+            rest := text.replace(self.read(struck), "", 1)
+        ):
+            text = rest.strip() or text
+        items = [each for tag in ("li", "a", "abbr") if len(each := node.css(tag)[:max_parts]) > 1][:1]
+        parts = tuple(filter(None, (self.read(item) for item in items[0]))) if items else ()
+        links = {address for each in node.css("a[href]")[:3] if (address := each.attributes.get("href"))}
+        times = {when for each in node.css("time[datetime]")[:3] if (when := each.attributes.get("datetime"))}
+        link, when = (each.pop() if len(each) == 1 else "" for each in (links, times))
+        return OfferedValue(labels, text, source, place, weight, context, link, when, parts)
+
+
+def split_list(text: str) -> list[str]:
+    """Return the items of an enumeration in one line; the line itself if it is not one."""
+    max_item_words = 6
+    for border in (r"\s*;\s+", r"\s*[\u00b7\u2022|]\s*", r"\s*[,\u3001\u060c]\s+", r"\s*\u3001\s*"):
+        parts = [part for part in re.split(border, text) if part]
+        if len(parts) > 1:
+            is_prose = any(len(part.split()) > max_item_words for part in parts)
+            return [text] if is_prose else parts
+    return [text]

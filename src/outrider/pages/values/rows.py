@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from outrider.pages.values.declared import describe_json_ld, flatten_json, read_json_ld, read_microdata
-from outrider.pages.values.offered_value import OfferedValue, TextReader, tidy_value
-from outrider.pages.values.shown import SKIPPED_TAGS, is_hidden, read_shown
+from outrider.pages.values.named_elements import SKIPPED_TAGS, is_hidden
+from outrider.pages.values.offered_value import OfferedValue, TextReader
+from outrider.pages.values.shown import ShownReader
+from outrider.pages.values.tables import MAX_ROWS, Row, read_columns, read_grid, read_rows
 
-MAX_ROWS, MAX_GROUPS = 1_000, 80
-Row = tuple[str, list[OfferedValue]]
+MAX_GROUPS = 80
 
 
 def find_row_groups(tree: Any) -> Iterator[list[Row]]:
@@ -22,23 +23,25 @@ def find_row_groups(tree: Any) -> Iterator[list[Row]]:
         kind = (node.attributes.get("itemtype") or "").rpartition("/")[2]
         rows = by_type.setdefault(f"microdata {kind}", [])
         rows.append((f"microdata {kind} {len(rows) + 1}", list(read_microdata(node))))
-    tables = [read_html_table(table, number) for number, table in enumerate(tree.css("table")[:200], 1)]
-    for rows in (*by_type.values(), *tables, *_find_repeated(tree)):
+    texts = TextReader()
+    for rows in (*by_type.values(), *_read_tables(tree, texts), *_find_repeated(tree, texts)):
         if len(rows) > 1:
             yield rows
 
 
-def read_html_table(table: Any, number: int) -> list[Row]:
-    """Return the rows of an HTML table under the labels of its first row."""
-    if table.css_first("table table") is not None or is_hidden(table):
-        return []
-    lines = [[cell for cell in row.iter() if cell.tag in ("th", "td")] for row in table.css("tr")[: MAX_ROWS + 1]]
-    texts = [[tidy_value(cell.text(separator=" ")) for cell in line] for line in lines]
-    rows = read_table(texts, f"table {number}")
-    for (place, candidates), line in zip(rows, [line for line in lines if line][1:], strict=False):
-        links = [node.attributes.get("href") or "" for cell in line for node in cell.css("a[href]")[:1]]
-        candidates += [OfferedValue(("url",), link, "table", f"{place}, link", 0.8) for link in links[:1] if link]
-    return rows
+def _read_tables(tree: Any, texts: TextReader) -> list[list[Row]]:
+    """Return the rows of each table, those of tables with the same head together, and its columns as rows."""
+    max_tables = 200
+    by_head: dict[tuple[tuple[str, ...], ...], list[Row]] = {}
+    turned: list[list[Row]] = []
+    for number, table in enumerate(tree.css('table, [role="table"], [role="grid"]')[:max_tables], 1):
+        if len(table.css("table")) > 1 or is_hidden(table):
+            continue
+        grid = read_grid(table, texts)
+        place = f"table {number}"
+        by_head.setdefault(tuple(grid.label_columns()), []).extend(read_rows(grid, place, texts))
+        turned.append(read_columns(grid, place, texts))
+    return [*by_head.values(), *turned]
 
 
 def read_table(lines: list[list[str]], place: str) -> list[Row]:
@@ -55,18 +58,22 @@ def read_table(lines: list[list[str]], place: str) -> list[Row]:
     return rows
 
 
-def _find_repeated(tree: Any) -> Iterator[list[Row]]:
-    """Yield the children of one parent that have the same tag and class, at least three."""
-    min_rows, max_parents = 3, 4_000
-    groups: dict[tuple[int, str, str], list[Any]] = {}
-    for node in tree.css("li, article, section, div, a, tr")[: max_parents * 5]:
+def _find_repeated(tree: Any, texts: TextReader) -> Iterator[list[Row]]:
+    """Yield the children of one parent that have the same tag and class, at least three; two that have a class."""
+    max_parents = 4_000
+    groups: dict[tuple[int | str, str, str], list[Any]] = {}
+    for node in tree.css("li, article, section, div, a, tr, table, details, figure, p")[: max_parents * 5]:
         parent = node.parent
         if parent is None or parent.tag in SKIPPED_TAGS:
             continue
         first_class = (node.attributes.get("class") or "").strip().partition(" ")[0]
         groups.setdefault((parent.mem_id, node.tag, first_class), []).append(node)
-    large = [nodes for nodes in groups.values() if len(nodes) >= min_rows and not is_hidden(nodes[0])]
-    texts = TextReader()
+        if first_class:  # a list may be in several parts, each with a heading
+            around = f"{parent.tag} {(parent.attributes.get('class') or '').strip().partition(' ')[0]}"
+            groups.setdefault((around, node.tag, first_class), []).append(node)
+    large = [
+        nodes for (_, _, named), nodes in groups.items() if len(nodes) > (1 if named else 2) and not is_hidden(nodes[0])
+    ]
     large.sort(key=lambda nodes: sum(len(texts.read(node)) for node in nodes[:50]), reverse=True)
     for nodes in large[:MAX_GROUPS]:
         name = nodes[0].tag + "".join(f".{each}" for each in (nodes[0].attributes.get("class") or "").split()[:1])
@@ -78,5 +85,5 @@ def _find_repeated(tree: Any) -> Iterator[list[Row]]:
                 if (node.tag == "a" and (address := node.attributes.get("href")))
                 else []
             )
-            rows.append((place, [*read_microdata(node), *read_shown(node, texts, place), *own]))
+            rows.append((place, [*read_microdata(node), *ShownReader(texts, f"{place}, ").read(node), *own]))
         yield rows

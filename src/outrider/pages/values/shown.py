@@ -2,152 +2,188 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from outrider.pages.values.named_elements import (
+    BLOCK_TAGS,
+    HEADING_TAGS,
+    MAX_LABEL_CHARS,
+    PAIR,
+    SKIPPED_TAGS,
+    is_hidden,
+    read_classes,
+    read_element,
+)
 from outrider.pages.values.offered_value import OfferedValue, TextReader, tidy_value
 
-PAIR = re.compile(r"([^:\uff1a.!?]{1,40})\s*[:\uff1a]\s+(\S.{0,300})")
 PAIR_BORDER = re.compile(r"\s[\u00b7\u2022|]\s(?=[^:\uff1a\u00b7\u2022|]{1,40}[:\uff1a]\s)")
-CURRENCY = r"(?:[$\u20ac\u00a3\u00a5\u20b9]|(?:USD|EUR|GBP|CHF)\b)"
-PRICE = re.compile(rf"{CURRENCY}\s?\d[\d.,]*|\d[\d.,]*\s?{CURRENCY}")
-HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-SKIPPED_TAGS = frozenset({"script", "style", "template", "noscript", "svg", "nav", "select", "option"})
-PAIR_TAGS = frozenset({"p", "li", "div", "span", "td", "dd"})
-STRUCK_TAGS = frozenset({"s", "del", "strike"})
-CLASS_BORDER = re.compile(r"__|--|[\s_-]+")
-MAX_LABEL_CHARS, MAX_CELL_CHARS = 60, 500
+# After a word or a number; a name like "Ana P." keeps its dot.
+VALUE_END = re.compile(r"(?<=[^\W_]{3})\.(?:\s+(?=[^\W\d_])|$)")
+SENTENCE_BORDER = re.compile(r"\.\s+(?=[^:\uff1a.]{1,40}[:\uff1a]\s)")
+PAIR_TAGS = frozenset({"p", "li", "div", "span", "td", "dd", "font", "center"})
 
 
-def read_shown(scope: Any, texts: TextReader, place: str = "") -> Iterator[OfferedValue]:
-    """Yield the labelled values that an element shows, in the order of the page."""
-    max_nodes = 20_000
-    lead = f"{place}, " if place else ""
-    counts: dict[str, int] = {}
-    for node in scope.css("*")[:max_nodes]:
+def remove_marks(tree: Any) -> None:
+    """Take hidden parts and the marks of footnotes out of a page, which would become part of values."""
+    max_hidden = 5_000
+    # Inner ones first: what is removed takes what is in it along.
+    for node in reversed(tree.css("[hidden], [style]")[:max_hidden]):
+        if node.tag not in ("html", "body") and is_hidden(node, 1) and node.css_first("script") is None:
+            node.decompose()
+    max_mark_chars, max_marks = 4, 5_000
+    powered_units = frozenset({"m", "km", "cm", "mm", "dm", "ft", "s", "in", "mi"})
+    ordinals = frozenset({"st", "nd", "rd", "th", "er", "e", "o", "a", "tm", "\u00ae", "\u2122"})
+    for node in reversed(tree.css("sup")[:max_marks]):
+        mark = node.text(strip=True)
+        before = (node.prev.text() if node.prev is not None else "").rstrip()
+        is_power = before[-1:].isdigit() or before.rpartition(" ")[2].lower() in powered_units
+        is_link = node.css_first('a[href^="#"]') is not None
+        if len(mark) <= max_mark_chars and (
+            is_link or (not is_power and mark[:1] not in "-\u2212" and mark not in ordinals)
+        ):
+            node.decompose()
+
+
+@dataclass
+class ShownReader:
+    """Read the labelled values that an element shows, with the headings above them.
+
+    Attributes:
+        texts: Reads the elements' texts.
+        lead: What each place begins with.
+        heading, section: The last heading, and the last row of a table that is one.
+        counts: Tables and definition lists so far.
+    """
+
+    texts: TextReader
+    lead: str = ""
+    heading: str = ""
+    section: str = ""
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def read(self, scope: Any) -> Iterator[OfferedValue]:
+        """Yield the values in the order of the page."""
+        max_nodes = 20_000
+        surroundings = ["body > header", "body > footer", '[role="banner"]', '[role="contentinfo"]']
+        around = {node.mem_id for part in scope.css(", ".join(surroundings)) for node in part.css("*")}
+        for node in scope.css("*")[:max_nodes]:
+            if self.texts.chars_left <= 0:
+                return
+            if node.tag in SKIPPED_TAGS or is_hidden(node):
+                continue
+            text = self.texts.read(node)
+            yield from filter(None, self._read_labelled(node, text))
+            # A site's header and footer name their own dates and prices.
+            if node.mem_id not in around or node.tag == "h1":
+                yield from read_element(node, text, self.lead, self.heading)
+                yield from read_classes(node, text, self.texts, self.lead)
+
+    def _read_labelled(self, node: Any, text: str) -> Iterator[OfferedValue | None]:
+        """Yield the values that a row, a term, a heading, a line or two elements label."""
         tag = node.tag
-        if tag in SKIPPED_TAGS or is_hidden(node):
-            continue
         if tag in ("table", "dl"):
-            counts[tag] = counts.get(tag, 0) + 1
-        if tag == "tr":
-            yield from _read_row(node, f"{lead}table {counts.get('table', 1)}")
+            self.counts[tag], self.section = self.counts.get(tag, 0) + 1, ""
+        elif tag == "tr":
+            cells = [cell for cell in node.iter() if cell.tag in ("th", "td")]
+            self.section = text[:MAX_LABEL_CHARS] if len(cells) == 1 else self.section
+            place = f"{self.lead}table {self.counts.get('table', 1)}"
+            yield from _read_row(cells, self.texts, place, self.section or self.heading)
         elif tag == "dt":
-            yield from _read_term(node, f"{lead}definition list {counts.get('dl', 1)}")
-        text = texts.read(node)
-        if tag in PAIR_TAGS:
-            yield from _read_pair(node, text, lead)
-        yield from _read_element(node, text, lead)
-        yield from _read_classes(node, text, lead)
+            place = f"{self.lead}definition list {self.counts.get('dl', 1)}"
+            yield from _read_term(node, self.texts, place, self.heading)
+        elif tag in HEADING_TAGS or tag == "summary":
+            if tag != "summary":
+                self.heading, self.section = text[:MAX_LABEL_CHARS], ""
+            yield from _read_section(node, self.texts, f"{self.lead}under {text[:60]!r}")
+        elif tag in PAIR_TAGS:
+            yield from _read_lines(node, text, self.lead, self.heading)
+            yield from _read_pair(node, text, self.texts, self.lead, self.heading)
 
 
-def is_hidden(node: Any) -> bool:
-    """Return whether an element or one of those around it is hidden."""
-    max_levels = 12
-    for _ in range(max_levels):
-        if node is None:
-            return False
-        attributes = node.attributes
-        if attributes and ("hidden" in attributes or HIDING_STYLE.search(attributes.get("style") or "")):
-            return True
-        node = node.parent
-    return False
-
-
-def _read_row(row: Any, place: str) -> Iterator[OfferedValue]:
-    """Yield the value of a table's row of a label and a value."""
-    cells = [cell for cell in row.iter() if cell.tag in ("th", "td")]
-    if len(cells) != 2 or cells[1].tag == "th":
+def _read_row(cells: list[Any], texts: TextReader, place: str, context: str) -> Iterator[OfferedValue | None]:
+    """Yield the values of a table's row that is made of labels, each with a value after it."""
+    kinds = [(cell.tag, cell.attributes.get("class")) for cell in cells]
+    is_repeated = len(cells) in (4, 6, 8) and kinds[::2] == kinds[:1] * (len(cells) // 2) and kinds[0] != kinds[1]
+    is_repeated |= len(cells) == 4 and any(map(str.isdigit, "".join(texts.read(cell) for cell in cells[1::2])))
+    if not (is_repeated or len(cells) == 2) or any(cell.tag == "th" for cell in cells[1::2]):
         return
-    label, value = (tidy_value(cell.text(separator=" ")) for cell in cells)
-    if label and value and len(label) <= MAX_LABEL_CHARS and len(value) <= MAX_CELL_CHARS:
-        weight = 0.93 if cells[0].tag == "th" else 0.88
-        yield OfferedValue((label.rstrip(" :"),), value, "table", f"{place}, row {label!r}", weight)
+    for name, value in zip(cells[::2], cells[1::2], strict=True):
+        label = texts.read(name).rstrip(" :\uff1a")
+        if label and len(label) <= MAX_LABEL_CHARS:
+            weight = 0.93 if name.tag == "th" else 0.88
+            yield texts.offer(value, (label,), "table", f"{place}, row {label!r}", weight, context=context)
 
 
-def _read_term(term: Any, place: str) -> Iterator[OfferedValue]:
-    label, detail = tidy_value(term.text(separator=" ")), term.next
+def _read_term(term: Any, texts: TextReader, place: str, context: str) -> Iterator[OfferedValue | None]:
+    label, detail = texts.read(term).rstrip(" :\uff1a"), term.next
+    details = []
     while detail is not None and detail.tag != "dt":
-        if detail.tag == "dd" and (value := tidy_value(detail.text(separator=" "))) and len(label) <= MAX_LABEL_CHARS:
-            yield OfferedValue((label.rstrip(" :"),), value, "definition list", f"{place}, {label!r}", 0.93)
+        details += [detail] if detail.tag == "dd" else []
         detail = detail.next
+    for each in details if label and len(label) <= MAX_LABEL_CHARS else ():
+        yield texts.offer(each, (label,), "definition list", f"{place}, {label!r}", 0.93, context=context)
 
 
-def _read_pair(node: Any, text: str, lead: str) -> Iterator[OfferedValue]:
-    """Yield the value of a line like `Price: 12`, or of a label and a value as two elements."""
+def _read_section(heading: Any, texts: TextReader, place: str) -> Iterator[OfferedValue | None]:
+    """Yield the list under a heading, or the only paragraph before the next one."""
+    label, part = texts.read(heading).rstrip(" :\uff1a"), _find_next_element(heading)
+    if part is None or not label or len(label) > MAX_LABEL_CHARS:
+        return
+    after = _find_next_element(part)
+    if part.tag in ("ul", "ol"):
+        offer = texts.offer(part, (label,), "heading", place, 0.8)
+        if offer and len(items := tuple(texts.read(each) for each in part.css("li")[:100])) > 1:
+            yield replace(offer, parts=items)
+    elif part.tag == "p" and (after is None or after.tag in HEADING_TAGS):
+        yield texts.offer(part, (label,), "heading", place, 0.7)
+
+
+def _find_next_element(node: Any) -> Any:
+    following = node.next
+    while following is not None and not following.is_element_node:
+        following = following.next
+    return following
+
+
+def _read_lines(node: Any, text: str, lead: str, context: str) -> Iterator[OfferedValue]:
+    """Yield the values of lines like `Price: 12`."""
     max_line_chars = 360
-    children = [child for child in node.iter() if child.tag not in ("br", "wbr")]
-    if not text or any(child.tag in PAIR_TAGS and ":" in child.text() for child in children):
+    if (
+        not text
+        or not re.search("[:\uff1a]", text)
+        or any(child.tag in PAIR_TAGS - {"span", "font"} and ":" in child.text() for child in node.iter())
+    ):
         return  # the pair is further inside
     for line in _split_lines(node, text):
         if len(line) <= max_line_chars and (match := PAIR.fullmatch(line)):
-            label = match[1].strip(" -\u2013*")
-            yield OfferedValue((label,), match[2].strip(), "pair", f"{lead}line {line[:80]!r}", 0.85)
-            children = []
-    if len(children) == 2 and text == " ".join(tidy_value(each.text(separator=" ")) for each in children):
-        label = tidy_value(children[0].text(separator=" "))
-        if label and len(label) <= MAX_LABEL_CHARS and len(text) <= max_line_chars:
-            value = tidy_value(children[1].text(separator=" "))
-            yield OfferedValue((label.rstrip(" :"),), value, "pair", f"{lead}line {text[:80]!r}", 0.7)
+            label, value = match[1].strip(" -\u2013*"), VALUE_END.split(match[2].strip(), maxsplit=1)[0]
+            yield OfferedValue((label,), value, "pair", f"{lead}line {line[:80]!r}", 0.85, context)
+
+
+def _read_pair(node: Any, text: str, texts: TextReader, lead: str, context: str) -> Iterator[OfferedValue | None]:
+    """Yield the values of a label and a value in elements of their own, or of which one is the text beside it."""
+    max_pair_chars = 360
+    parts = [each for each in node.iter(include_text=True) if each.tag not in ("br", "wbr") and texts.read(each)][:3]
+    if len(parts) != 2 or len(text) > max_pair_chars:
+        return
+    place = f"{lead}line {text[:80]!r}"
+    for name, value, weight in ((parts[0], parts[1], 0.7), (parts[1], parts[0], 0.6)):
+        label = texts.read(name).strip(" :\uff1a\u2013-")
+        if label and len(label) <= MAX_LABEL_CHARS and name.css_first("li") is None:
+            yield texts.offer(value, (label,), "pair", place, weight, context=context)
 
 
 def _split_lines(node: Any, text: str) -> list[str]:
     """Return the lines of an element's text, which breaks end, or dots and bars between pairs."""
     lines = [text]
     if node.css_first("br") is not None:
-        parts = [(each.tag == "br", each.text(separator=" ")) for each in node.iter(include_text=True)]
+        parts = [
+            (each.tag == "br" or each.tag in BLOCK_TAGS, "" if each.tag in BLOCK_TAGS else each.text(separator=" "))
+            for each in node.iter(include_text=True)
+        ]
         source = "".join("\x00" if is_break else f" {words} " for is_break, words in parts)
         lines = [tidy_value(line) for line in source.split("\x00")]
-    if PAIR_BORDER.search(text):
-        lines = [part.strip() for line in lines for part in PAIR_BORDER.split(line)]
+    for border in (PAIR_BORDER, SENTENCE_BORDER):
+        lines = [part.strip() for line in lines for part in border.split(line)]
     return lines
-
-
-def _read_element(node: Any, text: str, lead: str) -> Iterator[OfferedValue]:
-    """Yield what an element means by its tag: a heading, a link, a picture, a date, a price."""
-    tag, attributes = node.tag, node.attributes
-    if tag in ("h1", "h2", "h3", "h4") and text:
-        weight = 0.85 if tag == "h1" else 0.6
-        yield OfferedValue(("title",), text, "element", f"{lead}{tag} {text[:60]!r}", weight)
-    elif tag == "time" and (when := tidy_value(attributes.get("datetime") or text)):
-        yield OfferedValue(("date",), when, "element", f"{lead}time element", 0.65)
-    elif tag == "a" and (address := attributes.get("href")) and address[:1] != "#":
-        yield OfferedValue(("url",), address, "element", f"{lead}link {text[:60]!r}", 0.5)
-        if text:
-            yield OfferedValue(("title",), text, "element", f"{lead}link {text[:60]!r}", 0.45)
-    elif tag == "img" and (address := attributes.get("src")) and address[:5] != "data:":
-        yield OfferedValue(("image",), address, "element", f"{lead}image", 0.5)
-    elif len(text) <= MAX_LABEL_CHARS and (price := PRICE.search(text)) and node.child.next is None:
-        label = "old price" if tag in STRUCK_TAGS else "price"
-        yield OfferedValue((label,), price[0], "element", f"{lead}text {text!r}", 0.55)
-
-
-def _read_classes(node: Any, text: str, lead: str) -> Iterator[OfferedValue]:
-    """Yield the text of a small element under the names of its classes and its id."""
-    max_names = 4
-    attributes = node.attributes
-    names = (attributes.get("class") or "").split()[:max_names] if attributes else []
-    if not names or node.tag in ("body", "html", "table", "ul", "ol"):
-        return
-    if text and len(text) <= MAX_CELL_CHARS and not _has_named_parts(node):
-        for name in names:
-            words = " ".join(filter(None, CLASS_BORDER.split(name))) + " old" * (node.tag in STRUCK_TAGS)
-            weight = 0.72 if len(text) <= 120 else 0.5
-            yield OfferedValue((words,), text, "class", f"{lead}class {name!r}", weight)
-            if "__" in name:  # BEM: card__price
-                part = name.rpartition("__")[2] + " old" * (node.tag in STRUCK_TAGS)
-                yield OfferedValue((part,), text, "class", f"{lead}class {name!r}", weight)
-
-
-def _has_named_parts(node: Any) -> bool:
-    """Return whether two parts of an element have classes, so that its text is several values."""
-    max_parts, max_wrappers = 20, 3
-    part, named = node.first_child, 0
-    for _ in range(max_wrappers):
-        if part is not None and part.is_element_node and part.next is None:  # it only wraps the parts
-            part = part.first_child
-    for _ in range(max_parts):
-        if part is None or named > 1:
-            break
-        named += part.is_element_node and bool(part.attributes.get("class")) and bool(part.text(strip=True))
-        part = part.next
-    return named > 1

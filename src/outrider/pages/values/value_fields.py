@@ -1,10 +1,12 @@
 """Flatten a JSON schema into the fields whose values are looked for."""
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from typing import Any
 
 from outrider.core.errors import InvalidInput
 from outrider.pages.values.labels import compare_labels
+from outrider.pages.values.offered_value import OfferedValue
 
 TYPE_NAMES = frozenset({"string", "number", "integer", "boolean", "array", "object"})
 SCHEMA_HINT = (
@@ -20,30 +22,46 @@ class ValueField:
         path: The names of the properties that lead to it.
         schema: Its own schema.
         is_list: Whether all values are wanted, and `schema` is that of each.
+        is_shared: Whether another field has the same last name, so that what is around a value must tell which it is.
+        rows: The fields of each object, if a list of objects is wanted.
     """
 
     path: tuple[str, ...]
     schema: dict[str, Any]
     is_list: bool = False
+    is_shared: bool = False
+    rows: "ValuePlan | None" = None
 
     @property
     def name(self) -> str:
         """The path as text, for instance `offer.price`."""
         return ".".join(self.path)
 
-    def compare_path(self, labels: tuple[str, ...]) -> float:
+    def compare_offer(self, offer: OfferedValue) -> float:
         """Return how well the labels of a value fit: the last ones first, then those around it."""
         plain_parents = {"offers", "aggregateRating", "mainEntity", "address", "priceSpecification"}
-        score = compare_labels(self.path[-1], labels[-1])
-        if not score and len(self.path) == 1 and (title := self.schema.get("title")):
-            score = 0.9 * compare_labels(str(title), labels[-1])
-        if not score:
-            return 0.0
-        parents = labels[:-1]
-        for name in self.path[:-1]:
-            score *= 1.0 if any(compare_labels(name, parent) >= 0.85 for parent in parents) else 0.75
-        if len(self.path) == 1:
+        label, parents = offer.labels[-1], offer.labels[:-1]
+        is_plain = len(self.path) == 1
+        score = self._compare_label(label)
+        if is_plain:
             score *= 0.6 ** sum(parent not in plain_parents for parent in parents)
+        if offer.context:
+            score = max(score, 0.97 * self._compare_label(f"{offer.context} {label}", " ".join(self.path)))
+        for name in self.path[:-1]:
+            if not any(compare_labels(name, parent) >= 0.7 for parent in (*parents, offer.context)):
+                score *= 0.75 if not self.is_shared and offer.source not in ("element", "meta", "heading") else 0.0
+        return score
+
+    def _compare_label(self, label: str, name: str = "") -> float:
+        """Return how well a label fits the name, the title or the description of the field."""
+        max_description_words = 7
+        score = compare_labels(name or self.path[-1], label)
+        if score < 0.9 and len(self.path) == 1 and (title := self.schema.get("title")):
+            score = max(score, 0.9 * compare_labels(str(title), label))
+        description = str(self.schema.get("description") or "")
+        if score < 0.9 and len(description.split()) <= max_description_words:
+            said = compare_labels(description, label)
+            score = max(score, 0.95 * said if said >= 0.95 or not description.isascii() else 0.0)
         return score
 
 
@@ -72,7 +90,10 @@ def build_plan(schema: dict[str, Any]) -> ValuePlan:
     for name, inner in properties.items():
         if _is_list_of_objects(inner) and len(properties) == 1:
             return _build_rows_plan(inner, name)
-    return ValuePlan(_list_fields(schema, ()), None, frozenset(_list_required(schema)))
+    fields = _list_fields(schema, ())
+    counts = Counter(each.path[-1] for each in fields)
+    marked = tuple(replace(each, is_shared=counts[each.path[-1]] > 1) for each in fields)
+    return ValuePlan(marked, None, frozenset(_list_required(schema)))
 
 
 def _build_rows_plan(schema: dict[str, Any], name: str) -> ValuePlan:
@@ -81,7 +102,8 @@ def _build_rows_plan(schema: dict[str, Any], name: str) -> ValuePlan:
         raise InvalidInput("output_schema: the array has no `items`", hint=SCHEMA_HINT)
     if "properties" not in items:
         raise InvalidInput("output_schema: `items` must be an object with `properties`", hint=SCHEMA_HINT)
-    return ValuePlan(_list_fields(items, ()), name, frozenset(_list_required(items)))
+    fields = _list_fields(items, (), in_rows=True)
+    return ValuePlan(fields, name, frozenset(_list_required(items)))
 
 
 def _get_properties(schema: dict[str, Any]) -> dict[str, Any]:
@@ -91,23 +113,28 @@ def _get_properties(schema: dict[str, Any]) -> dict[str, Any]:
     return properties
 
 
-def _list_fields(schema: dict[str, Any], path: tuple[str, ...]) -> tuple[ValueField, ...]:
+def _list_fields(schema: dict[str, Any], path: tuple[str, ...], *, in_rows: bool = False) -> tuple[ValueField, ...]:
     max_fields = 60
     max_depth = 4
     fields: list[ValueField] = []
     for name, given in _get_properties(schema).items():
         inner = _read_short_type(name, given)
         if _is_list_of_objects(inner):
-            hint = "ask for the list alone, in a call of its own"
-            raise InvalidInput(f"output_schema: {name} is a list of objects beside other properties", hint=hint)
-        if "properties" in inner and len(path) < max_depth:
-            fields += _list_fields(inner, (*path, str(name)))
+            if in_rows:
+                hint = "ask for that list alone, in a call of its own"
+                raise InvalidInput(f"output_schema: {name} is a list of objects within a list", hint=hint)
+            fields.append(ValueField((*path, str(name)), {}, is_list=True, rows=_build_rows_plan(inner, str(name))))
+        elif "properties" in inner and len(path) < max_depth:
+            fields += _list_fields(inner, (*path, str(name)), in_rows=in_rows)
         elif inner.get("type") == "array":
             items = inner.get("items")
-            fields.append(ValueField((*path, str(name)), items if isinstance(items, dict) else {}, is_list=True))
+            said = {key: inner[key] for key in ("title", "description") if key in inner}
+            fields.append(
+                ValueField((*path, str(name)), said | (items if isinstance(items, dict) else {}), is_list=True)
+            )
         else:
             fields.append(ValueField((*path, str(name)), inner))
-    if len(fields) > max_fields:
+    if sum(len(each.rows.fields) if each.rows else 1 for each in fields) > max_fields:
         raise InvalidInput(f"output_schema: more than {max_fields} values", hint="ask for fewer")
     return tuple(fields)
 

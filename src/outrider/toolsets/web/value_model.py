@@ -65,7 +65,7 @@ class ModelReading:
 
         max_page_chars, max_answer_tokens = 60_000, 4_000
         known = rows[0].values if rows and plan.rows_at is None else {}
-        wanted = [each for each in plan.fields if each.name not in known]
+        wanted = [each for each in plan.fields if each.name not in known and each.rows is None]
         markdown = page.document.markdown[:max_page_chars]
         if not wanted or not markdown.strip() or (rows and plan.rows_at is not None):
             return rows

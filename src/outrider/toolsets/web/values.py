@@ -182,5 +182,14 @@ def _flatten_row(row: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]
         if isinstance(value, dict):
             cells += _flatten_row(value, f"{prefix}{name}.")
             continue
-        cells.append((f"{prefix}{name}", "; ".join(map(str, value)) if isinstance(value, list) else value))
+        cells.append(
+            (
+                f"{prefix}{name}",
+                "; ".join(
+                    json.dumps(each, ensure_ascii=False) if isinstance(each, dict) else str(each) for each in value
+                )
+                if isinstance(value, list)
+                else value,
+            )
+        )
     return cells

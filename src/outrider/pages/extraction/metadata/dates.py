@@ -111,17 +111,23 @@ def find_line_dates(line: str, language: str = "") -> list[str]:
     is_sentence = line[-1:] in ".!?。！？।" and line.count(" ") > max_spaces
     if is_sentence and not _compile_published_pattern().search(line):
         return []
-    dates: list[tuple[int, int, str]] = []  # start, end and value of each
-    used_years: set[int] = set()  # each year belongs to one date
-    for pattern in _compile_date_patterns():
-        for match in pattern.finditer(line):
-            if match.start("y") not in used_years and (day := _format_match(match.groupdict(), language.lower())):
-                used_years.add(match.start("y"))
-                dates.append((match.start(), match.end(), day))
-    dates.sort()
+    dates = match_dates(line, language)
     edges = [0, *(end for _, end, _ in dates)]
     pairs = zip(dates, edges, strict=False)
     return [day for (start, _, day), before in pairs if not _compile_other_pattern().search(line, before, start)]
+
+
+def match_dates(line: str, language: str = "", min_year: int = MIN_PAGE_YEAR) -> list[tuple[int, int, str]]:
+    """Return the start, end and ISO 8601 form of each date in a line, in their order."""
+    dates: list[tuple[int, int, str]] = []
+    used_years: set[int] = set()  # each year belongs to one date
+    for pattern in _compile_date_patterns():
+        for match in pattern.finditer(line):
+            day = _format_match(match.groupdict(), language.lower(), min_year)
+            if day and match.start("y") not in used_years:
+                used_years.add(match.start("y"))
+                dates.append((match.start(), match.end(), day))
+    return sorted(dates)
 
 
 def is_other_event(line: str) -> bool:
@@ -144,7 +150,7 @@ def _compile_other_pattern() -> re.Pattern[str]:
     return re.compile(OTHER_EVENT_SOURCE, re.IGNORECASE)
 
 
-def _format_match(groups: dict[str, str | None], language: str) -> str:
+def _format_match(groups: dict[str, str | None], language: str, min_year: int) -> str:
     """Return the date of a match, or "" if the day does not exist or the match is ambiguous."""
     buddhist_offset_years = 543  # of the Thai calendar
     year = int(groups["y"] or 0)
@@ -156,7 +162,7 @@ def _format_match(groups: dict[str, str | None], language: str) -> str:
     else:
         month, day = int(groups["m"] or 0), int(groups["d"] or 0)
     try:
-        return date(year, month, day).isoformat() if MIN_PAGE_YEAR <= year <= MAX_PAGE_YEAR else ""
+        return date(year, month, day).isoformat() if min_year <= year <= MAX_PAGE_YEAR else ""
     except ValueError:
         return ""
 

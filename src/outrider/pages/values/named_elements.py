@@ -1,0 +1,132 @@
+"""Collect the values that elements show without a label: by their tag, or by the name of their class."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from outrider.pages.values.labels import KIND_WORDS, compare_labels
+from outrider.pages.values.offered_value import OfferedValue, TextReader, tidy_value
+
+PAIR = re.compile(r"([^:\uff1a.!?]{1,40}(?:\.[^:\uff1a.!?]{0,20})?)(?:\s*:\s+|\s*\uff1a\s*)(\S.{0,300})")
+BYLINE = re.compile(r"[^\W\d_]+ed by (?=\w)", re.IGNORECASE)
+CURRENCY = r"(?:[$\u20ac\u00a3\u00a5\u20b9]|(?:USD|EUR|GBP|CHF)\b)"
+PRICE = re.compile(rf"{CURRENCY}\s?\d[\d.,]*|\d[\d.,]*\s?{CURRENCY}")
+HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+SKIPPED_TAGS = frozenset({"script", "style", "template", "noscript", "svg", "nav", "select", "option"})
+HEADING_TAGS = frozenset({"h2", "h3", "h4", "h5", "h6"})
+BLOCK_TAGS = HEADING_TAGS | {"p", "div", "ul", "ol", "table", "dl", "li", "dd", "td", "h1"}
+STRUCK_TAGS = frozenset({"s", "del", "strike"})
+CLASS_BORDER = re.compile(r"__|--|[\s_-]+")
+MAX_LABEL_CHARS, MAX_CELL_CHARS = 60, 500
+
+
+def is_hidden(node: Any, max_levels: int = 12) -> bool:
+    """Return whether an element or one of those around it is hidden."""
+    for _ in range(max_levels):
+        if node is None:
+            return False
+        attributes = node.attributes
+        if attributes and ("hidden" in attributes or HIDING_STYLE.search(attributes.get("style") or "")):
+            return True
+        node = node.parent
+    return False
+
+
+def read_element(node: Any, text: str, lead: str, context: str) -> Iterator[OfferedValue]:
+    """Yield what an element means by its tag: a heading, a link, a picture, a date, a price."""
+    max_other_chars = 8
+    tag, attributes = node.tag, node.attributes
+    if tag in ("h1", "h2", "h3", "h4") and text:
+        weight = 0.85 if tag == "h1" else 0.6
+        yield OfferedValue(("title",), text, "element", f"{lead}{tag} {text[:60]!r}", weight)
+    elif tag == "time" and (when := tidy_value(attributes.get("datetime") or text)):
+        yield OfferedValue(("date",), when, "time", f"{lead}time element", 0.65)
+    elif tag == "a" and (address := attributes.get("href")) and address[:1] != "#":
+        yield from _read_link(address, text, lead, context)
+    elif tag == "img" and (address := attributes.get("src")) and address[:5] != "data:":
+        yield OfferedValue(("image",), address, "element", f"{lead}image", 0.5)
+    elif len(text) <= MAX_LABEL_CHARS and (price := PRICE.search(text)) and node.child.next is None:
+        is_sentence = len(text) - len(price[0]) > max_other_chars
+        label = (
+            "old price"
+            if tag in STRUCK_TAGS
+            else "price"
+            if text[price.end() : price.end() + 2].strip()[:1] != "/"
+            else ""
+        )
+        if label and not is_sentence:
+            yield OfferedValue((label,), price[0], "price", f"{lead}text {text!r}", 0.6 if tag == "ins" else 0.55)
+
+
+def _read_link(address: str, text: str, lead: str, context: str) -> Iterator[OfferedValue]:
+    """Yield what a link leads to, under its text and under its kind."""
+    place = f"{lead}link {text[:60]!r}"
+    kind = {"mailto": "email", "tel": "phone"}.get(address.partition(":")[0])
+    if kind:
+        shown = text if kind == "phone" else address.partition(":")[2].partition("?")[0]
+        yield OfferedValue((kind,), shown, "link to " + kind, place, 0.6, context)
+        return
+    yield OfferedValue(("url",), address, "element", place, 0.5)
+    if text:
+        yield OfferedValue(("title",), text, "element", place, 0.45)
+        if len(text) <= MAX_LABEL_CHARS:
+            yield OfferedValue((text,), address, "link", place, 0.7, context, link=address)
+
+
+def read_classes(node: Any, text: str, texts: TextReader, lead: str) -> Iterator[OfferedValue]:
+    """Yield the text of a small element under the names of its classes and its id."""
+    max_names = 4
+    attributes = node.attributes
+    names = (attributes.get("class") or "").split()[:max_names] if attributes else []
+    if not names or node.tag in ("body", "html", "table", "ul", "ol", "tr", "section", "nav", "form", "article"):
+        return
+    if (
+        len(text) <= MAX_CELL_CHARS
+        and not _has_named_parts(node)
+        and len(node.css("p, div, li, dd, td, h2, h3")) < 2 + (node.tag in BLOCK_TAGS)
+    ):
+        offer = texts.offer(node, ("",), "class", "", 0.72 if len(text) <= 120 else 0.5)
+        if offer is None:
+            return
+        if (pair := PAIR.fullmatch(offer.text)) and any(compare_labels(name, pair[1]) for name in names):
+            offer = replace(offer, text=pair[2])
+        elif (byline := BYLINE.match(offer.text)) and node.tag not in HEADING_TAGS:
+            offer = replace(offer, text=offer.text[byline.end() :])
+        for name in names:
+            for words in _list_class_words(node, name):
+                label = words + " old" * (node.tag in STRUCK_TAGS)
+                yield replace(offer, labels=(label,), place=f"{lead}class {name!r}")
+
+
+def _list_class_words(node: Any, name: str) -> list[str]:
+    """Return the words of a class, without the name of the block around the element, such as `card` of `card-price`."""
+    max_levels = 3
+    words = [word for word in CLASS_BORDER.split(name) if word]
+    around: set[str] = set()
+    above = node.parent
+    for _ in range(max_levels):
+        if above is None or above.attributes is None:
+            break
+        around.update(each.split("__")[0] for each in (above.attributes.get("class") or "").split())
+        above = above.parent
+    rest = words[1:] if len(words) > 1 and words[0] in around else words
+    if "__" in name:
+        rest = [word for word in CLASS_BORDER.split(name.rpartition("__")[2]) if word] or rest
+    is_general = {*map(str.lower, rest)} <= KIND_WORDS
+    return list(dict.fromkeys([" ".join(rest), *([" ".join(words)] if is_general else [])]))
+
+
+def _has_named_parts(node: Any) -> bool:
+    """Return whether two parts of an element have classes, so that its text is several values."""
+    max_parts, max_wrappers = 20, 3
+    part, named = node.first_child, 0
+    for _ in range(max_wrappers):
+        if part is not None and part.is_element_node and part.next is None:  # it only wraps the parts
+            part = part.first_child
+    for _ in range(max_parts):
+        if part is None or named > 1:
+            break
+        named += part.is_element_node and bool(part.attributes.get("class")) and bool(part.text(strip=True))
+        part = part.next
+    return named > 1
