@@ -225,7 +225,7 @@ const MAX_CANDIDATES = 60;
 
 // Lists what may be the element of an evidence: of its role and name, or with one of its attributes. Where none has the
 // name in the same surroundings, those of its purpose are added, because it may have another name now.
-function listEvidenceMatches({ role = "", name = "", row = "", near = "", under = null, attributes = {} }) {
+function listEvidenceMatches({ role = "", name = "", row = "", near = "", under = null, path = "", attributes = {} }) {
   const wanted = toComparableName(name);
   const roles = SAME_PURPOSE_ROLES.find((each) => each.has(role)) || new Set([role]);
   const isInWantedRow = (element) => !row || toComparable(nameRow(element)) === toComparable(row);
@@ -234,14 +234,25 @@ function listEvidenceMatches({ role = "", name = "", row = "", near = "", under 
   const others = [];
   let isNamed = false;
   for (const element of iterElements(document.documentElement)) {
-    const found = matchEvidence(element, { role, roles, wanted, name, attributes });
+    const found = matchEvidence(element, { role, roles, wanted, name, path, attributes });
     if (found && isPresented(element)) {
       matches.push(element);
       isNamed ||= found === "name" && isInSameSurroundings(element);
     } else if (!found && !isNamed && role && roles.has(computeRole(element)) && isPresented(element) && isInWantedRow(element)) others.push(element);
     if (matches.length >= MAX_CANDIDATES) break;
   }
-  return [...matches, ...(isNamed ? [] : others.slice(0, MAX_CANDIDATES))].map(presentCandidate);
+  return [...dropBoxesAround(matches), ...(isNamed ? [] : others.slice(0, MAX_CANDIDATES))].map(presentCandidate);
+}
+
+// A box and those around it that have no more text are one thing: the innermost on which the page acts.
+function dropBoxesAround(matches) {
+  const boxes = matches.filter((each) => !computeRole(each));
+  const isAround = (each) => {
+    const inner = boxes.filter((other) => other !== each && containsNode(each, other));
+    return inner.some(isActedOn) || (inner.length > 0 && !isActedOn(each));
+  };
+  const isInside = (each) => boxes.some((other) => other !== each && containsNode(other, each) && isActedOn(other)) && !isActedOn(each);
+  return matches.filter((each) => !boxes.includes(each) || !(isAround(each) || isInside(each)));
 }
 
 const TELLING_ATTRIBUTES = new Set(["id", "name", "href", ...STABLE_ATTRIBUTES.filter((name) => name.startsWith("data-"))]);
@@ -250,11 +261,17 @@ function readAttribute(element, key) {
   return key === "href" ? readLinkPath(element) : (attributeOf(element, key) || "").trim();
 }
 
-function matchEvidence(element, { role, roles, wanted, name, attributes }) {
+function matchEvidence(element, { role, roles, wanted, name, path, attributes }) {
   const own = computeRole(element);
-  const isRole = role ? roles.has(own) : ACTIVE_ROLES.has(own);
+  const isRole = role ? roles.has(own) : ACTIVE_ROLES.has(own) || (path && !own); // a path is recorded, also of boxes
   if (isRole && name && toComparableName(nameToRecord(element, own)) === wanted) return "name";
   return Object.entries(attributes).some(([key, value]) => TELLING_ATTRIBUTES.has(key) && readAttribute(element, key) === value) ? "attribute" : "";
+}
+
+// Whether a press means this element, and not only something in it or around it.
+function isActedOn(element) {
+  const parent = parentElementOf(element) || element;
+  return whyActionable(element, computeRole(element), getComputedStyle(element), new ParentContext(getComputedStyle(parent), parent)) !== "";
 }
 
 // A check box or file field may be drawn by something else, which is then pressed.

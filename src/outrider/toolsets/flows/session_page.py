@@ -64,7 +64,7 @@ class SessionPage:
 
     async def list_candidates(self, target: Target) -> Sequence[ElementCandidate]:
         """Return the elements of all frames that may be the target."""
-        names = ("role", "name", "row", "near", "under", "attributes")
+        names = ("role", "name", "row", "near", "under", "path", "attributes")
         query = {name: getattr(target, name) for name in names}
         found: list[ElementCandidate] = []
         async with self._use_tools() as tools:
