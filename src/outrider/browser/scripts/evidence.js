@@ -76,7 +76,7 @@ function collectTextAround(box, element) {
   const walker = document.createTreeWalker(box, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT, (node) => {
     if (nodeTypeOf(node) === Node.TEXT_NODE) return NodeFilter.FILTER_ACCEPT;
     if (node === element || UNRENDERED_TAGS.has(tagOf(node)) || matchesSelector(node, "textarea,[contenteditable]")) return NodeFilter.FILTER_REJECT;
-    const isOther = matchesSelector(node, `${LIST_SELECTOR},${CONTROL_SELECTOR}`) || selectFirst(node, CONTROL_SELECTOR) !== null;
+    const isOther = matchesSelector(node, `${LIST_SELECTOR},${CONTROL_SELECTOR},[role=option],[role=menuitem],[role=tab]`) || selectFirst(node, CONTROL_SELECTOR) !== null;
     if (isOther && !containsNode(node, element)) return NodeFilter.FILTER_REJECT;
     return checkVisibilityOf(node, { visibilityProperty: true }) ? NodeFilter.FILTER_SKIP : NodeFilter.FILTER_REJECT;
   });
@@ -98,10 +98,18 @@ function findHeadingAbove(element) {
       const isOther = !matchesSelector(before, HEADING_SELECTOR) && selectFirst(before, CONTROL_SELECTOR) !== null;
       const inside = matchesSelector(before, HEADING_SELECTOR) ? [before] : isOther ? [] : [...selectAll(before, HEADING_SELECTOR)];
       const heading = inside.filter(isVisible).pop();
-      if (heading) return shorten(cleanText(collapseSpace(heading.innerText || textContentOf(heading))), 100);
+      if (heading) return readHeading(heading);
     }
   }
   return "";
+}
+
+// A number in a box of its own at the end counts something, and stands in brackets.
+function readHeading(heading) {
+  const text = shorten(cleanText(collapseSpace(heading.innerText || textContentOf(heading))), 100);
+  const last = [...elementsOf(heading)].pop();
+  const count = last ? collapseSpace(textContentOf(last)) : "";
+  return /^\d+$/.test(count) && text.endsWith(` ${count}`) ? `${text.slice(0, -count.length)}(${count})` : text;
 }
 
 // The landmark, form or dialog around an element, in one word.
@@ -149,7 +157,7 @@ const MAX_FORM_FIELDS = 12;
 function describeTraits(element, equals) {
   const speaker = findClosest(element, (each) => attributeOf(each, "lang")) || document.documentElement;
   const language = (attributeOf(speaker, "lang") || "").split("-")[0].toLowerCase();
-  const traits = { ...describeOrder(element), ...describeForm(element), column: nameColumn(element, equals), head: nameHead(element), icon: describeIcon(element), language };
+  const traits = { ...describeOrder(element), ...describeForm(element), column: nameColumn(element, equals), head: nameHead(element), on: readToggled(element), choices: describeChoices(element, computeRole(element)), icon: describeIcon(element), language };
   return Object.fromEntries(Object.entries(traits).filter(([, value]) => value));
 }
 
@@ -166,15 +174,59 @@ function nameColumn(element, equals) {
   return new Set(peers.map(nameAround)).size > 1 ? nameAround(element) : "";
 }
 
-// The head of the table's column that a field is in, which may say in what unit it is written.
+// The head of the column that a field is in, which may say in what unit it is written.
 function nameHead(element) {
-  const cell = CELL_FIELD_TAGS.has(tagOf(element)) && closestOf(element, "td");
-  const table = cell && closestOf(cell, "table");
-  const head = table && table.rows[0]?.cells[cell.cellIndex];
-  return head && tagOf(head) === "th" ? shorten(cleanText(collapseSpace(head.innerText || "")), 60) : "";
+  const cell = CELL_FIELD_TAGS.has(tagOf(element)) && closestOf(element, "td,[role=gridcell],[role=cell]");
+  const row = cell && closestOf(cell, "tr,[role=row]");
+  const table = row && closestOf(row, "table,[role=grid],[role=treegrid],[role=table]");
+  const first = table && selectFirst(table, "tr,[role=row]");
+  if (!first || first === row) return "";
+  const heads = [...elementsOf(first)];
+  const head = heads[[...elementsOf(row)].indexOf(cell)];
+  const isHead = head && (matchesSelector(head, "th,[role=columnheader]") || (heads.length > 2 && heads.length === elementsOf(row).length && !selectFirst(first, CONTROL_SELECTOR)));
+  return isHead ? shorten(cleanText(collapseSpace(head.innerText || "")), 60) : "";
 }
 
 const CELL_FIELD_TAGS = new Set(["input", "select", "textarea"]);
+
+// Whether what a press turns on is on.
+function readToggled(element) {
+  return isToggle(element) ? "" : attributeOf(element, "aria-checked") || attributeOf(element, "aria-pressed") || "";
+}
+
+const CHOICE_SELECTOR = "select,input[type=checkbox],input[type=radio],[role=switch],[role=checkbox]";
+const MAX_CHOICES = 12; // that are shown
+const MAX_FORM_CHOICES = 60;
+
+// What is chosen in the form that a button belongs to: a press of it means that, too.
+function describeChoices(element, role) {
+  if (role !== "button" || matchesSelector(element, "select,[aria-checked],[aria-pressed],[aria-expanded],[aria-haspopup]")) return "";
+  const box = element.form || findFieldBox(element);
+  const rows = [null, closestOf(element, ROW_SELECTOR)];
+  const belongs = (each) => isPresented(each) && !isDisabled(each) && (element.form || rows.includes(closestOf(each, ROW_SELECTOR)));
+  const found = box ? [...selectAll(box, CHOICE_SELECTOR)] : [];
+  const choices = found.length <= MAX_FORM_CHOICES ? found.filter(belongs) : [];
+  if (choices.length > MAX_CHOICES) return "";
+  return [...new Set(choices.map(describeChoice).filter(Boolean))].join("; ");
+}
+
+// The nearest box around a button that has fields.
+function findFieldBox(element) {
+  for (let box = parentElementOf(element); box && tagOf(box) !== "body"; box = parentElementOf(box)) {
+    if (selectFirst(box, "input:not([type=hidden]),select,textarea")) return box;
+    if (matchesSelector(box, SECTION_SELECTOR)) return null;
+  }
+  return null;
+}
+
+function describeChoice(element) {
+  const { name, id } = readStableAttributes(element);
+  const key = name || id || nameToRecord(element, computeRole(element));
+  const isRadio = element.type === "radio";
+  if (!key || /[;=]/.test(key) || (isRadio && !element.checked)) return "";
+  const value = tagOf(element) === "select" || isRadio ? element.value : readChecked(element) || "";
+  return shorten(value, 60) && `${shorten(key, 60)}=${shorten(value, 60).replaceAll(";", ",")}`;
+}
 
 // Its number among the controls of the nearest group with several, and the names of those beside it.
 function describeOrder(element) {
