@@ -347,12 +347,12 @@ async def test_addresses_tabs_dialogs_and_double_clicks_are_steps_and_links_are_
 
 
 GESTURE_LINES = [
-    'hover  "File"',
+    'hover "File"',
     'click button "Save as"',
     'hover button "Tools"',
     'click button "Wipe"',
-    'drag  "Card" to region "Done"',
-    'drag  "Pin" to region "Board"',
+    'drag "Card" to region "Done"',
+    'drag "Pin" to region "Board"',
     'right click button "Row"',
     'fill slider "Volume": 60',
     'fill slider "Size": 5',

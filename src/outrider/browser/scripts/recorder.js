@@ -88,7 +88,7 @@ function noteInput(event) {
   if (hit?.type === "file") return reportFiles(hit);
   const field = hit && findPersonField(hit);
   if (!field || field !== personField) return;
-  if (tagOf(field) === "select") return reportAction("select", describeMoment(field), { options: Array.from(field.selectedOptions, (each) => collapseSpace(each.label)) });
+  if (tagOf(field) === "select") return reportOptions(field);
   if (isSecret(field)) hiddenFields.add(field);
   if (!typedFields.has(field)) typedFields.set(field, momentBefore || describeMoment(field));
 }
@@ -124,8 +124,15 @@ function noteChange(event) {
   if (hit && !(hit.type in DATE_FORMATS)) reportText(hit);
 }
 
+function reportOptions(field) {
+  const options = Array.from(field.selectedOptions, (each) => collapseSpace(each.label));
+  if (options.length) reportAction("select", describeMoment(field), { options });
+  else reportMissed(`that nothing is chosen in ${describeElement(field)}`);
+}
+
 function reportFiles(field) {
   reportTypedText();
+  if (!field.files.length) return reportMissed(`that files were taken back from ${describeElement(field)}`);
   reportAction("upload", describeMoment(field), { paths: Array.from(field.files, (each) => each.name), shown: isVisible(field) });
 }
 
@@ -165,11 +172,12 @@ function noteClick(event) {
   press.isClicked = true;
   keyNow = null;
   if (event.detail > 0) pressNow = null;
-  const held = event.detail > 0 && event.timeStamp - press.startedAt > MIN_HOLD_MS ? { hold_s: (event.timeStamp - press.startedAt) / 1000 } : {};
+  const held = event.detail > 0 && event.timeStamp - press.startedAt > MIN_HOLD_MS ? { hold_s: Math.min(event.timeStamp - press.startedAt, MAX_HOLD_MS) / 1000 } : {};
   reportPress(isChosenRadio(event, hit, press) ? { ...press, element: hit, moment: describeMoment(hit) } : press, event.detail, held);
 }
 
 const MIN_HOLD_MS = 1_000; // which pages may take for more than a click
+const MAX_HOLD_MS = 10_000; // of a step
 
 // Arrow keys choose another radio button of the group, and click it.
 function isChosenRadio(event, hit, press) {
@@ -183,7 +191,7 @@ function reportPress({ element, checked, moment, hovers = [], button = "left", m
   for (const each of hovers) reportAction("hover", each);
   if (button !== "left" || modifiers.length) return reportAction("click", moment, { button, modifiers });
   if (isToggle(element)) return reportAction(checked === "true" && element.type === "checkbox" ? "uncheck" : "check", moment);
-  reportAction("click", moment, { count: Math.max(count, 1), field: findPersonField(element) !== null && !element.readOnly, ...held });
+  reportAction("click", moment, { count: Math.min(Math.max(count, 1), 3), field: findPersonField(element) !== null && !element.readOnly, ...held });
 }
 
 function isSlider(element) {

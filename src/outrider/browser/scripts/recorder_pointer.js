@@ -82,7 +82,7 @@ function noteRelease(event) {
 // The element under the pointer, without the one that is dragged where that follows the pointer.
 function findGoal(event, dragged, hasFollowed) {
   const isBelow = (each) => !containsNode(dragged, each);
-  return hasFollowed ? document.elementsFromPoint(event.clientX, event.clientY).find(isBelow) : elementAtPoint(event.clientX, event.clientY);
+  return hasFollowed ? Document.prototype.elementsFromPoint.call(document, event.clientX, event.clientY).find(isBelow) : elementAtPoint(event.clientX, event.clientY);
 }
 
 // Menus show their entries while the pointer is over something, by styles at once or by scripts a moment later.

@@ -20,11 +20,12 @@ from outrider.browser.page.tabs import Tabs
 from outrider.browser.protocol.cdp import ContextGone, ProtocolError, TargetChannel
 from outrider.browser.protocol.condition import Condition
 from outrider.browser.protocol.frames import Frame
+from outrider.browser.protocol.keys import parse_chord
 from outrider.browser.protocol.page import BrowserPage
 from outrider.browser.protocol.redact import record_url
 from outrider.browser.protocol.scripts import IS_INSTALLED, ISOLATED_WORLD, load_source
 from outrider.browser.protocol.values import ScriptError
-from outrider.core.errors import OutriderError
+from outrider.core.errors import InvalidInput, OutriderError
 
 BINDING = "outriderReport"
 # Some keys are reported only once the page has had them.
@@ -182,9 +183,9 @@ class PersonRecorder:
         values = {name: report[name] for name in names if report.get(name)}
         if report["kind"] == "fill":
             values = {"text": "", **values}
-            if len(values["text"]) > MAX_TEXT_CHARS:
-                self._miss(f"a text of more than {MAX_TEXT_CHARS:,} characters")
-                return
+        if missed := _find_obstacle(values):
+            self._miss(missed)
+            return
         is_known = values.get("text") in self._secrets
         if report["kind"] == "fill" and (is_known or is_secret_field(report["evidence"])):
             self._secrets.add(values.pop("text"))
@@ -272,10 +273,14 @@ class PersonRecorder:
         """Return one line on an action, with dots for a secret."""
         element, values = action.element, action.values
         name = f' "{element["name"]}"' if element.get("name") else ""
-        words = [action.kind, *([values["key"], "in"] if "key" in values else []), f"{element.get('role', '')}{name}"]
+        words = [
+            action.kind,
+            *([values["key"], "in"] if "key" in values else []),
+            f"{element.get('role', '')}{name}".strip(),
+        ]
         words[0] = "+".join([*values.get("modifiers", ()), words[0]])
         words[:0] = [values["button"]] if values.get("button", "left") != "left" else []
-        words += ["to", str(action.goal.get("role", "")), f'"{action.goal.get("name", "")}"'] if action.goal else []
+        words += ["to", f'{action.goal.get("role", "")} "{action.goal.get("name", "")}"'.strip()] if action.goal else []
         text = str(values.get("text", "")) or ", ".join(values.get("options") or values.get("paths", ()))
         text = "●" * 8 if values.get("secret") or self._log.is_secret(text) else " ".join(text[:200].split())
         ends = [f": {text}" if text else "", ", Enter" if values.get("submit") else ""]
@@ -285,6 +290,16 @@ class PersonRecorder:
         if line:
             self._number += 1
             self._on_step(f"{self._number}: {line}")
+
+
+def _find_obstacle(values: Mapping[str, Any]) -> str:
+    """Return the part of an input that no step can repeat, in words; empty if there is none."""
+    if len(values.get("text", "")) > MAX_TEXT_CHARS:
+        return f"a text of more than {MAX_TEXT_CHARS:,} characters"
+    with suppress(InvalidInput):
+        parse_chord(values.get("key", "a"))
+        return ""
+    return f"the key {values['key'][:40]}"  # keyboards have more than steps know, as for the volume
 
 
 def _is_replaced(action: _RecordedInput, new: _RecordedInput) -> bool:
