@@ -1,7 +1,7 @@
 """Compare what a flow has recorded of an element with what a candidate shows, kind by kind."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -187,18 +187,29 @@ def _has_other_heading(target: Target, candidate: ElementCandidate) -> bool:
     return differs(recorded and count.sub(r" \1", recorded), count.sub(r" \1", present))
 
 
-def find_other_choice(target: Target, candidate: ElementCandidate) -> str:
-    """Return what else would come of a press: another choice in its form, or a switch that is set already."""
+def find_other_choice(target: Target, candidate: ElementCandidate, chosen: Collection[str] = ()) -> str:
+    """Return what else would come of a press: another choice in its form, or a switch that is set already.
+
+    Args:
+        target: The button as it was.
+        candidate: The button as it is.
+        chosen: The keys of fields that this run has set itself.
+    """
     if has_other_language(target, candidate):
         return ""
     if "on" in target.traits and candidate.traits.get("on", target.traits["on"]) != target.traits["on"]:
         return f"it is {candidate.traits['on']} now and was {target.traits['on']}, so that a press means the opposite"
     recorded, present = (_parse_choices(each.traits.get("choices", "")) for each in (target, candidate))
-    for key in recorded.keys() & present.keys():
+    for key in (recorded.keys() & present.keys()) - set(chosen):
         likeness = compare_names(recorded[key], present[key], is_field=True)
         if likeness not in ("same", "akin"):
             return f"{key!r} was {recorded[key]!r} and is {present[key]!r}, which the flow has not chosen"
     return ""
+
+
+def name_choice(attributes: Mapping[str, str], name: str) -> str:
+    """Return the key of a field in the `choices` of a button beside it: see `scripts/evidence.js`."""
+    return (attributes.get("name") or attributes.get("id") or name)[:60]
 
 
 def _parse_choices(text: str) -> dict[str, str]:

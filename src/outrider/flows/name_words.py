@@ -164,11 +164,14 @@ def compare_names(
     if meanings & RISKY_ACTIONS and lost and gained and not is_translated:
         return "opposed"  # "Delete member", "Delete whole team"
     kept = (before & after - POLITE_WORDS) or (meanings & new_meanings)
+    kept |= {word for word in before - POLITE_WORDS if {f"{word}s", word.removesuffix("s")} & after}
     added = gained - around
     if not kept or (not is_field and actions != new_actions):
         return "other"
     # "Save" may say what it saves; "Reply privately" or "Place weekly order" would do another thing.
-    is_longer = not lost and all(find_meaning(word) in FIELD_WORDS or word in OBJECT_WORDS for word in added)
+    dropped = {word for word in lost if not {f"{word}s", word.removesuffix("s")} & after}
+    new = {word for word in added if not {f"{word}s", word.removesuffix("s")} & before}
+    is_longer = not dropped and all(find_meaning(word) in FIELD_WORDS or word in OBJECT_WORDS for word in new)
     return "akin" if is_field or not added else "similar" if is_longer else "other"
 
 

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from pydantic import ValidationError
 
 from outrider.core.errors import InvalidInput
+from outrider.flows.evidence import name_choice
 from outrider.flows.flow import Flow, FlowCondition, FlowStep, Parameter, Secret, Target
 from outrider.flows.origins import read_origin
 
@@ -75,7 +76,7 @@ class FlowBuilder:
             hint = "act in the session first: navigateToUrl, clickElement, inputText …"
             raise InvalidInput("the session has no actions to save", hint=hint)
         steps = [] if kept[0].kind in ("open", "tab") else [FlowStep(open=kept[0].before.url)]
-        self._touched = {_name_choice(action.element or {}) for action in kept}
+        self._touched = {_name_field(action.element or {}) for action in kept}
         steps += [self._build_step(action) for action in kept]
         return Flow(
             name=self._name,
@@ -144,7 +145,7 @@ class FlowBuilder:
         for name, value in values["arguments"].items():
             arguments[name] = self._add_value({"name": name}, value) if isinstance(value, str) else value
         form = values["form"] or {"fields": {}}
-        self._touched |= {_name_choice(field["evidence"]) for field in form["fields"].values()}
+        self._touched |= {_name_field(field["evidence"]) for field in form["fields"].values()}
         steps = [
             self._build_field_step(form["fields"][name], value) for name, value in arguments.items() if form["fields"]
         ]
@@ -235,10 +236,8 @@ class FlowBuilder:
         return [FlowCondition(**(fields | ({"text": self._generalize(news[0])} if news else {})))]
 
 
-def _name_choice(element: Mapping[str, Any]) -> str:
-    """Return the key of a field in the `choices` of a button beside it: see `scripts/evidence.js`."""
-    attributes = element.get("attributes") or {}
-    return str(attributes.get("name") or attributes.get("id") or element.get("name", ""))[:60]
+def _name_field(element: Mapping[str, Any]) -> str:
+    return name_choice(element.get("attributes") or {}, str(element.get("name", "")))
 
 
 def _measure_depth(value: object) -> int:

@@ -9,7 +9,7 @@ import anyio
 
 from outrider.core.errors import OutriderError
 from outrider.flows.conditions import PageMessages, PageView, find_success, find_translation, find_unmet
-from outrider.flows.evidence import ElementCandidate, find_other_choice, has_other_language
+from outrider.flows.evidence import ElementCandidate, find_other_choice, has_other_language, name_choice
 from outrider.flows.extraction import Extraction, ExtractionMismatch, StructureReport, Value, read_rows
 from outrider.flows.flow import FlowCondition, FlowStep, Target
 from outrider.flows.matching import Match, match_target
@@ -125,6 +125,7 @@ class StepRunner:
         self._known_url = ""  # of the page on which an element was found last
         self._messages: PageMessages | None = None  # before a press after which a text is expected
         self._is_translated = False
+        self._chosen: set[str] = set()  # fields that were set on this page
         self._translations: dict[str, str] = {}  # what a page said in place of an expected text
 
     async def find_elements(self, step: FlowStep, origins: Sequence[str]) -> FoundElements:
@@ -141,6 +142,7 @@ class StepRunner:
             if target is not None:
                 match = await self._find_element(target, step.kind)
                 assert match.candidate is not None
+                self._chosen.add(name_choice(match.candidate.attributes, match.candidate.name))
                 refs[index] = match.candidate.ref
                 notes += match.healed
                 is_known = match.candidate.traits.get("language") in KNOWN_LANGUAGES
@@ -279,7 +281,11 @@ class StepRunner:
         last, since = "", time.monotonic()
         while True:
             match = match_target(target, await self.page.list_candidates(target), kind)
-            if match.candidate and kind in ("click", "press") and (other := find_other_choice(target, match.candidate)):
+            if (
+                match.candidate
+                and kind in ("click", "press")
+                and (other := find_other_choice(target, match.candidate, self._chosen))
+            ):
                 match = Match("changed", message=f"{match.candidate.title}: {other}")
             now = time.monotonic()
             if match.message != last:
