@@ -33,7 +33,7 @@ async def record_flow(loaded: LoadedSettings, name: str, url: str, description: 
 
     async with open_app(loaded) as app, run_background(wait_for_interrupt):
         click.echo("Act in the window that opens, then close it or press Ctrl-C here.", err=True)
-        actions = await record_person(
+        recorded = await record_person(
             app.browsers,
             "record",
             url,
@@ -41,9 +41,12 @@ async def record_flow(loaded: LoadedSettings, name: str, url: str, description: 
             is_stopped=stopped.is_set,
             secrets=store.secrets.read_all().values(),
         )
-    if not actions:
+    notes = [remove_control_characters(note) for note in recorded.notes]
+    if not recorded.actions:
+        print_notes(notes)
         return False
-    saved = await save_actions(store, ToolOptions(), Call(), name, actions, description=description, replace=replace)
+    given = {"description": description, "replace": replace}
+    saved = await save_actions(store, ToolOptions(), Call(), name, recorded.actions, **given)
     click.echo(f"{saved.data['path']}: {saved.data['steps']} steps")
-    print_notes(saved.data.get("notes", []))
+    print_notes([*saved.data.get("notes", []), *notes])
     return True

@@ -20,6 +20,7 @@ from outrider.dashboard.page import DashboardPage
 from outrider.dashboard.security import SecurityMiddleware
 from outrider.dashboard.services import DashboardServices
 from outrider.dashboard.sign_in_tokens import SignInTokens
+from outrider.dashboard.viewer import build_token_check
 
 STATUS_BY_ERROR: dict[type[OutriderError], int] = {
     InvalidInput: 400,
@@ -48,7 +49,9 @@ def build_dashboard_app(services: DashboardServices, launch: SignInTokens, *, ho
             *files.FILE_ROUTES,
             *(route for page in found for route in page.routes),
         ],
-        middleware=[Middleware(SecurityMiddleware, launch=launch, hosts=hosts)],
+        middleware=[
+            Middleware(SecurityMiddleware, launch=launch, hosts=hosts, find_holder=build_token_check(services.database))
+        ],
         exception_handlers={OutriderError: _handle_error, HTTPException: _handle_http_error},
         max_body_size=max_body_bytes,
     )

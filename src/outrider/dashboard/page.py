@@ -8,6 +8,7 @@ from starlette.requests import HTTPConnection
 from starlette.routing import BaseRoute
 
 from outrider.dashboard.services import DashboardServices
+from outrider.dashboard.viewer import Viewer
 
 FeedChange = dict[str, Any]  # something that happened, as JSON
 # What happened after `cursor`, oldest first, and the cursor behind it. Of an empty cursor: nothing, and where it ends
@@ -43,8 +44,8 @@ def get_services(connection: HTTPConnection) -> DashboardServices:
     return connection.app.state.services
 
 
-def get_viewer(connection: HTTPConnection) -> str:
-    """Return the signed-in viewer: one name a browser, the same for its tabs."""
+def get_viewer(connection: HTTPConnection) -> Viewer:
+    """Return the signed-in viewer."""
     return connection.state.viewer
 
 

@@ -16,9 +16,11 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from outrider.core.errors import Unavailable
 from outrider.dashboard.rate_limit import TokenBucketLimiter
 from outrider.dashboard.sign_in_tokens import COOKIE_LIFETIME_S, SignInTokens
 from outrider.dashboard.signin import SIGN_IN_PATH, render_sign_in_page
+from outrider.dashboard.viewer import TokenCheck, Viewer
 
 HOST_HEADER = re.compile(r"([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?")  # RFC 9110, section 7.2
 TOKEN_PARAM = "token"  # noqa: S105 - the name of the query parameter
@@ -53,13 +55,20 @@ class SecurityMiddleware:
         launch: Who is let in.
         hosts: Names (`tools.example.com`, or with a port) under which it may be reached, besides loopback.
         requests: How often each browser may ask; 1,800 times a minute by default, not counting our own files.
+        find_holder: Returns the person of a token that was issued for the dashboard; None lets nobody in by one.
     """
 
     def __init__(
-        self, app: ASGIApp, launch: SignInTokens, hosts: Sequence[str] = (), requests: TokenBucketLimiter | None = None
+        self,
+        app: ASGIApp,
+        launch: SignInTokens,
+        hosts: Sequence[str] = (),
+        requests: TokenBucketLimiter | None = None,
+        find_holder: TokenCheck | None = None,
     ) -> None:
         self._app = app
         self._tokens = launch
+        self._find_holder = find_holder
         self._hosts = {host.lower() for host in hosts}
         self._request_limiter = requests or TokenBucketLimiter(REQUESTS_PER_MINUTE, REQUEST_BURST)
         self._attempt_limiter = TokenBucketLimiter(TOKEN_ATTEMPTS_PER_MINUTE, TOKEN_ATTEMPTS_PER_MINUTE)
@@ -69,11 +78,14 @@ class SecurityMiddleware:
             await self._app(scope, receive, send)
             return
         connection = HTTPConnection(scope)
-        answer = (
-            self._refuse_foreign(connection)
-            or await self._handle_sign_in(connection, receive)
-            or self._refuse_unauthenticated(connection)
-        )
+        try:
+            answer = (
+                self._refuse_foreign(connection)
+                or await self._handle_sign_in(connection, receive)
+                or await self._refuse_unauthenticated(connection)
+            )
+        except Unavailable as error:  # the database, where the tokens of persons are
+            answer = _build_refusal(error.code, error.message, 503)
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] in ("http.response.start", "websocket.http.response.start"):
@@ -104,22 +116,27 @@ class SecurityMiddleware:
         if scope["type"] == "websocket":
             return None
         if scope["method"] == "GET" and TOKEN_PARAM in connection.query_params:
-            return self._exchange_token(connection, connection.query_params[TOKEN_PARAM], _strip_token(connection))
+            token, next_path = connection.query_params[TOKEN_PARAM], _strip_token(connection)
+            return await self._exchange_token(connection, token, next_path, None)
         if scope["method"] == "POST" and path == SIGN_IN_PATH:
             given = await _read_form(Request(scope, receive))
-            return self._exchange_token(
-                connection, given.get(TOKEN_PARAM, ""), _ensure_local_path(scope, given.get("next", ""))
-            )
+            token, next_path = given.get(TOKEN_PARAM, ""), _ensure_local_path(scope, given.get("next", ""))
+            # A person's token is good for long, so that it is taken from the form alone and never from an address.
+            return await self._exchange_token(connection, token, next_path, self._find_holder)
         return None
 
-    def _exchange_token(self, connection: HTTPConnection, token: str, next_path: str) -> Response:
+    async def _exchange_token(
+        self, connection: HTTPConnection, token: str, next_path: str, find_holder: TokenCheck | None
+    ) -> Response:
         answer = _redirect_locally(connection, next_path)
-        if self._find_viewer(connection) is not None:
+        if await self._find_viewer(connection) is not None:
             return answer
-        if self._tokens.redeem(token):
+        is_operator = self._tokens.redeem(token)
+        holder = await find_holder(token, "") if find_holder and not is_operator else None
+        if is_operator or holder:
             answer.set_cookie(
                 build_cookie_name(connection.scope),
-                self._tokens.issue_cookie(),
+                self._tokens.issue_cookie(holder.person, holder.credential) if holder else self._tokens.issue_cookie(),
                 max_age=COOKIE_LIFETIME_S,
                 path=connection.scope.get("root_path", "") or "/",
                 secure=connection.url.scheme == "https",
@@ -132,10 +149,10 @@ class SecurityMiddleware:
             return _build_refusal("rate_limited", "too many wrong tokens; wait a minute", 429)
         return render_sign_in_page(next_path, root=connection.scope.get("root_path", ""), wrong=True)
 
-    def _refuse_unauthenticated(self, connection: HTTPConnection) -> Response | None:
+    async def _refuse_unauthenticated(self, connection: HTTPConnection) -> Response | None:
         """Refuse unauthenticated or too frequent requests; else store the viewer."""
         unlimited_prefix = "/static/"
-        viewer = self._find_viewer(connection)
+        viewer = await self._find_viewer(connection)
         if viewer is None:
             wants_page = "text/html" in connection.headers.get("accept", "") and connection.scope["type"] == "http"
             if wants_page and connection.scope["method"] in SAFE_METHODS:
@@ -144,14 +161,19 @@ class SecurityMiddleware:
                 return render_sign_in_page(_strip_token(connection), root=connection.scope.get("root_path", ""))
             return _build_refusal("signed_out", "open the dashboard with `outrider dashboard`", 401)
         if not _get_path(connection.scope).startswith(unlimited_prefix) and not self._request_limiter.try_acquire(
-            viewer
+            viewer.browser
         ):
             return _build_refusal("rate_limited", "too many requests; wait a moment", 429)
         connection.scope.setdefault("state", {})["viewer"] = viewer
         return None
 
-    def _find_viewer(self, connection: HTTPConnection) -> str | None:
-        return self._tokens.verify_cookie(connection.cookies.get(build_cookie_name(connection.scope), ""))
+    async def _find_viewer(self, connection: HTTPConnection) -> Viewer | None:
+        """Return the viewer of a cookie, as long as the token of its person is valid."""
+        viewer = self._tokens.verify_cookie(connection.cookies.get(build_cookie_name(connection.scope), ""))
+        if viewer is None or not viewer.person:
+            return viewer
+        holder = await self._find_holder("", viewer.credential) if self._find_holder else None
+        return viewer if holder and holder.person == viewer.person else None
 
 
 def build_cookie_name(scope: Scope) -> str:

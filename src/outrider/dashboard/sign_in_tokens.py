@@ -7,9 +7,13 @@ is, and its cookies are good at all replicas.
 
 import hashlib
 import hmac
+import json
 import secrets
 import time
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable
+
+from outrider.dashboard.viewer import Viewer
 
 COOKIE_LIFETIME_S = 7 * 86_400  # seconds that a browser stays signed in
 
@@ -42,18 +46,21 @@ class SignInTokens:
             self.on_change(self.token)
         return True
 
-    def issue_cookie(self) -> str:
-        """Return a signed cookie with a browser name and an expiry."""
-        claim = f"{secrets.token_urlsafe(12)}.{int(self._clock()) + COOKIE_LIFETIME_S}"
+    def issue_cookie(self, person: str = "", credential: str = "") -> str:
+        """Return a signed cookie with a browser's name, an expiry, and the person if they have named themselves."""
+        named = urlsafe_b64encode(json.dumps([person, credential]).encode()).decode() if person else ""
+        claim = f"{secrets.token_urlsafe(12)}.{int(self._clock()) + COOKIE_LIFETIME_S}.{named}"
         return f"{claim}.{self._sign_claim(claim)}"
 
-    def verify_cookie(self, cookie: str) -> str | None:
-        """Return the browser's name; None if the cookie is invalid or expired."""
+    def verify_cookie(self, cookie: str) -> Viewer | None:
+        """Return the viewer; None if the cookie is invalid or expired."""
         claim, _, signature = cookie.rpartition(".")
         if not hmac.compare_digest(signature.encode("utf-8", "replace"), self._sign_claim(claim).encode()):
             return None
-        name, _, until = claim.partition(".")
-        return name if int(until) > self._clock() else None
+        browser, until, named = claim.split(".")
+        if int(until) <= self._clock():
+            return None
+        return Viewer(browser, *(json.loads(urlsafe_b64decode(named)) if named else ()))
 
     def _sign_claim(self, claim: str) -> str:
         return hmac.new(self._key, claim.encode("utf-8", "replace"), hashlib.sha256).hexdigest()

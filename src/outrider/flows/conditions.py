@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from outrider.flows.flow import FlowCondition
-from outrider.flows.name_words import FAILURE_WORDS, split_words
+from outrider.flows.name_words import ALTERING_WORDS, FAILURE_WORDS, RISKY_ACTIONS, list_meanings, split_words
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,25 @@ def find_translation(before: PageMessages, after: PageMessages) -> str:
     news = [each for each in after.messages if each not in before.messages]
     is_failure = any(split_words(each) & FAILURE_WORDS for each in news) or set(after.alerts) - set(before.alerts)
     return news[0] if news and not is_failure else ""
+
+
+def find_success(before: PageMessages, after: PageMessages) -> str:
+    """Return what a page says after a press in place of an expected text: a short new message of plain success."""
+    max_words = 8
+    news = [each for each in after.messages if each not in before.messages]
+    words = split_words(news[0]) if len(news) == 1 else set()
+    is_plain = words & SUCCESS_WORDS and len(words) <= max_words and not words & (ALTERING_WORDS | DOUBT_WORDS)
+    has_other_meaning = bool(list_meanings(words) & RISKY_ACTIONS) or "?" in "".join(news)
+    return find_translation(before, after) if is_plain and not has_other_meaning else ""
+
+
+SUCCESS_WORDS = split_words(
+    "done success successful successfully thanks thank completed fertig erledigt danke erfolgreich gracias hecho listo "
+    "merci terminé grazie fatto obrigado obrigada feito bedankt gelukt klaar"
+)
+DOUBT_WORDS = split_words(
+    "nothing nobody but however pending draft soon wait waiting already unless until if still yet"
+)
 
 
 def find_unmet(condition: FlowCondition, view: PageView) -> str:

@@ -1,12 +1,12 @@
 """Compare what a flow has recorded of an element with what a candidate shows, kind by kind."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from outrider.flows.flow import Target
-from outrider.flows.name_words import compare_names, split_words
+from outrider.flows.name_words import compare_names, list_units, split_words
 
 # Attributes that name one thing; the others only describe it.
 STRONG_ATTRIBUTES = (
@@ -76,7 +76,7 @@ def list_agreeing_kinds(target: Target, candidate: ElementCandidate) -> set[str]
         "form": _is_same_form(target, candidate),
         "order": _is_same_order(target, candidate),
         "text": _is_same_text(target, candidate),
-        "heading": bool(target.under) and not differs(target.under, candidate.under),
+        "heading": bool(target.under) and not _has_other_heading(target, candidate),
         "icon": _is_same_trait("icon", target, candidate),
     }
     return {kind for kind, agrees in kinds.items() if agrees}
@@ -93,7 +93,7 @@ def find_contradiction(target: Target, candidate: ElementCandidate) -> str | Non
     # In another language its heading and the texts beside it say nothing.
     if other := _find_other_subject(target, candidate):
         return other
-    if not is_translated and differs(target.under, candidate.under) and not _may_change_heading(target, candidate):
+    if not is_translated and _has_other_heading(target, candidate) and not _may_change_heading(target, candidate):
         return f"it is under {candidate.under!r}, not {target.under!r}"
     is_same_use = _is_same_form(target, candidate) or _is_same_trait("icon", target, candidate)
     may_move = bool(list_same_attributes(target, candidate)) or (is_same_use and _is_only(target, candidate))
@@ -110,9 +110,16 @@ def _find_other_subject(target: Target, candidate: ElementCandidate) -> str | No
         return f"it is in {columns[1]!r}, not {columns[0]!r}"
     if identifier := _find_lost_identifier(target.near, candidate.near):
         return f"beside it is {candidate.near!r}, and not {identifier!r}"
+    units, present_units = list_units(target.near), list_units(candidate.near)
+    if not is_translated and units and present_units and not units & present_units:
+        return (
+            f"beside it is {candidate.near!r}, in {', '.join(sorted(present_units))} and not {', '.join(sorted(units))}"
+        )
     heads = target.traits.get("head", ""), candidate.traits.get("head", "")
-    if not is_translated and all(heads) and compare_names(*heads, is_field=True) == "opposed":
-        return f"its column is {heads[1]!r}, not {heads[0]!r}"
+    if not is_translated and all(heads):
+        likeness = compare_names(*heads, is_field=True)
+        if likeness == "opposed" or (likeness == "other" and not has_steady_attribute(target, candidate)):
+            return f"its column is {heads[1]!r}, not {heads[0]!r}"
     has_near = remove_dates(target.near) != ""
     if not is_translated and has_near and not has_telling_row(target) and not _is_same_text(target, candidate):
         return f"beside it is {candidate.near!r}, not {target.near!r}"
@@ -167,6 +174,47 @@ def list_same_attributes(target: Target, candidate: ElementCandidate) -> list[st
 def differs(recorded: str | None, present: str) -> bool:
     """Return whether a text was recorded and is another one now."""
     return recorded is not None and _simplify(recorded) != _simplify(present)
+
+
+def _has_other_heading(target: Target, candidate: ElementCandidate) -> bool:
+    """Compare the heading above; a count in brackets that only one of both has says nothing."""
+    count = re.compile(r"\s*\((\d+)\)$")
+    recorded, present = target.under, candidate.under
+    if recorded and bool(count.search(recorded)) != bool(count.search(present)):
+        plain = count.sub("", present)
+        if not differs(count.sub("", recorded), plain):
+            return False
+    return differs(recorded and count.sub(r" \1", recorded), count.sub(r" \1", present))
+
+
+def find_other_choice(target: Target, candidate: ElementCandidate, chosen: Collection[str] = ()) -> str:
+    """Return what else would come of a press: another choice in its form, or a switch that is set already.
+
+    Args:
+        target: The button as it was.
+        candidate: The button as it is.
+        chosen: The keys of fields that this run has set itself.
+    """
+    if has_other_language(target, candidate):
+        return ""
+    if "on" in target.traits and candidate.traits.get("on", target.traits["on"]) != target.traits["on"]:
+        return f"it is {candidate.traits['on']} now and was {target.traits['on']}, so that a press means the opposite"
+    recorded, present = (_parse_choices(each.traits.get("choices", "")) for each in (target, candidate))
+    for key in (recorded.keys() & present.keys()) - set(chosen):
+        likeness = compare_names(recorded[key], present[key], is_field=True)
+        if likeness not in ("same", "akin"):
+            return f"{key!r} was {recorded[key]!r} and is {present[key]!r}, which the flow has not chosen"
+    return ""
+
+
+def name_choice(attributes: Mapping[str, str], name: str) -> str:
+    """Return the key of a field in the `choices` of a button beside it: see `scripts/evidence.js`."""
+    return (attributes.get("name") or attributes.get("id") or name)[:60]
+
+
+def _parse_choices(text: str) -> dict[str, str]:
+    pairs = [each.partition("=") for each in text.split("; ") if "=" in each]
+    return {key: value for key, _, value in pairs}
 
 
 def _may_change_heading(target: Target, candidate: ElementCandidate) -> bool:

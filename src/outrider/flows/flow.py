@@ -59,7 +59,9 @@ class Target(FlowModel):
         attributes: id, name, test ids, placeholder and the like.
         equals: How many visible elements had its role and name.
         traits: What stays when texts change: `order` among the controls of its group, `after` and `before` (the names
-            of those beside it), `form` (method and path), `sends` (names of its fields), `icon`, `language`.
+            of those beside it), `form` (method and path), `sends` (names of its fields), `head` (of its
+            column), `icon`, `language`, `on` (whether a switch was), and `choices` in fields of its form that no step
+            of the flow sets, as `currency=EUR; gift=false`.
     """
 
     role: str = ""

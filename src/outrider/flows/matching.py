@@ -20,7 +20,14 @@ from outrider.flows.evidence import (
     list_same_attributes,
 )
 from outrider.flows.flow import Target
-from outrider.flows.name_words import NameLikeness, compare_names, list_meanings, normalize_name, split_words
+from outrider.flows.name_words import (
+    NameLikeness,
+    asks_for_other_value,
+    compare_names,
+    list_meanings,
+    normalize_name,
+    split_words,
+)
 
 MatchReason = Literal["found", "not_found", "ambiguous", "changed"]
 FIELD_KINDS = ("fill", "select", "upload", "check", "uncheck")
@@ -99,9 +106,9 @@ def _is_proven_renamed(target: Target, candidate: ElementCandidate, *, is_field:
         return False
     kinds = list_agreeing_kinds(target, candidate)
     likeness = _compare_with(target, candidate, is_field=is_field)
-    needed = {"akin": 2, "similar": 3}.get(likeness)
-    if target.role in TOGGLE_ROLES and not _may_be_reworded(target, candidate):
+    if (is_field or target.role in TOGGLE_ROLES) and not _may_be_reworded(target, candidate):
         return False
+    needed = {"akin": 2, "similar": 3}.get(likeness)
     if needed and len(kinds) >= needed:
         return True
     if likeness == "opposed" or "order" not in kinds or not has_other_language(target, candidate):
@@ -189,6 +196,7 @@ def _match_form_field(target: Target, candidates: Sequence[ElementCandidate]) ->
         and {key: each.attributes[key] for key in keys if key in each.attributes} == wanted
         and not differs(target.inside, each.inside)
         and (not target.row or not differs(target.row, each.row))
+        and (target.name or has_other_language(target, each) or not find_contradiction(target, each))
     ]
     if len(same) != 1 or not _may_be_reworded(target, same[0]):
         return None
@@ -199,7 +207,7 @@ def _match_form_field(target: Target, candidates: Sequence[ElementCandidate]) ->
 def _may_be_reworded(target: Target, candidate: ElementCandidate) -> bool:
     """Return whether a field may have this label now; the label of a check box must mean what it did."""
     if candidate.role not in TOGGLE_ROLES:
-        return True
+        return has_other_language(target, candidate) or not asks_for_other_value(target.name, candidate.name)
     likeness = _compare_with(target, candidate)
     return likeness in ("same", "akin") or (likeness != "opposed" and has_other_language(target, candidate))
 

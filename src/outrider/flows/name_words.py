@@ -99,6 +99,11 @@ ALTERING_WORDS = split_words(
     "erste letzte endgültig tout tous toutes toute sans sauf seulement plus_tard autre confirmer todo todos toda "
     "todas sin solo otro otra confirmar tutto tutti tutte senza altro conferma niet zonder alleen"
 )
+OBJECT_WORDS = split_words(
+    "form request order account application details data page file document information entry comment review booking "
+    "formular anfrage bestellung konto antrag angaben daten seite datei dokument eintrag kommentar buchung formulaire "
+    "demande commande compte page fichier formulario solicitud pedido cuenta datos página archivo"
+)
 CONFIRM_WORDS = {"confirm", "confirmer", "confirmar", "conferma", "bestätigen", "bevestigen"}
 POLITE_WORDS = split_words(
     "a an the this that these those selected your my our its to of for in on at and now please here go ahead let's "
@@ -140,7 +145,7 @@ def compare_names(
 
     Returns:
         `akin` where the words or the meaning agree and nothing is added, `similar` where something is added that does
-        not change what is done, `opposed` where another thing is meant.
+        not change what is done, `other` where nothing can be said, `opposed` where another thing is meant.
     """
     if normalize_name(recorded) == normalize_name(present):
         return "same"
@@ -159,10 +164,48 @@ def compare_names(
     if meanings & RISKY_ACTIONS and lost and gained and not is_translated:
         return "opposed"  # "Delete member", "Delete whole team"
     kept = (before & after - POLITE_WORDS) or (meanings & new_meanings)
+    kept |= {word for word in before - POLITE_WORDS if {f"{word}s", word.removesuffix("s")} & after}
     added = gained - around
     if not kept or (not is_field and actions != new_actions):
         return "other"
-    return "similar" if added and not is_field else "akin"
+    # "Save" may say what it saves; "Reply privately" or "Place weekly order" would do another thing.
+    dropped = {word for word in lost if not {f"{word}s", word.removesuffix("s")} & after}
+    new = {word for word in added if not {f"{word}s", word.removesuffix("s")} & before}
+    is_longer = not dropped and all(find_meaning(word) in FIELD_WORDS or word in OBJECT_WORDS for word in new)
+    return "akin" if is_field or not added else "similar" if is_longer else "other"
+
+
+def asks_for_other_value(recorded: str, present: str) -> bool:
+    """Return whether a reworded label asks for another value: in another unit, or of something else."""
+    before, after = split_words(recorded), split_words(present)
+    gained = after - before
+    if gained & UNIT_WORDS or (before & UNIT_WORDS) - after or any(each[0].isdigit() for each in before ^ after):
+        return True
+    # "Year of birth" in place of "Year of licence", "Price per piece" in place of "Price"
+    is_qualified = any(each in LINKING_WORDS for each in after)
+    return bool(before & after - POLITE_WORDS) and is_qualified and bool(gained - POLITE_WORDS - LINKING_WORDS)
+
+
+MEASURE_WORDS = split_words(
+    "cent cents euro euros eur usd dollar dollars pound pounds gbp franc francs percent prozent kg g gram grams lb lbs "
+    "oz ounce ounces ton tons tonne tonnes mg ml cl l liter liters litre litres gallon gallons mm cm m km meter meters "
+    "metre metres inch inches foot feet ft yard yards mile miles pcs piece pieces pack packs packet packets box boxes "
+    "dozen carton cartons pallet pallets thousand thousands million millions celsius fahrenheit kelvin gross net "
+    "brutto netto stück"
+)
+TIME_WORDS = split_words(
+    "second seconds minute minutes hour hours day days week weeks month months year years minuten stunden tage wochen "
+    "monate jahre"
+)
+UNIT_WORDS = MEASURE_WORDS | TIME_WORDS
+LINKING_WORDS = {"of", "per", "in", "for", "by", "as", "from", "je", "pro", "von", "für", "por", "par", "en"}
+
+
+def list_units(text: str) -> set[str]:
+    """Return the units of the figures in a text, other than those of time."""
+    found = re.findall(r"\d\s?(%|€|\$|£|°\s?[cfCF]|[^\W\d_]+)|([€$£])\s?\d", text)
+    units = {(after or before).casefold().replace(" ", "") for after, before in found}
+    return {each for each in units if each in MEASURE_WORDS or not each.isalpha()}
 
 
 @cache

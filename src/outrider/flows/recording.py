@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from pydantic import ValidationError
 
 from outrider.core.errors import InvalidInput
+from outrider.flows.evidence import name_choice
 from outrider.flows.flow import Flow, FlowCondition, FlowStep, Parameter, Secret, Target
 from outrider.flows.origins import read_origin
 
@@ -62,6 +63,7 @@ class FlowBuilder:
         self._parameters: dict[str, Parameter] = {}
         self._secrets: dict[str, Secret] = {}
         self._origins: list[str] = []
+        self._touched: set[str] = set()  # fields that the flow itself sets
 
     def build_flow(self, actions: Sequence[RecordedAction], description: str = "") -> Flow:
         """Build the flow. Raises InvalidInput if there is nothing that can be repeated."""
@@ -74,6 +76,7 @@ class FlowBuilder:
             hint = "act in the session first: navigateToUrl, clickElement, inputText …"
             raise InvalidInput("the session has no actions to save", hint=hint)
         steps = [] if kept[0].kind in ("open", "tab") else [FlowStep(open=kept[0].before.url)]
+        self._touched = {_name_field(action.element or {}) for action in kept}
         steps += [self._build_step(action) for action in kept]
         return Flow(
             name=self._name,
@@ -142,6 +145,7 @@ class FlowBuilder:
         for name, value in values["arguments"].items():
             arguments[name] = self._add_value({"name": name}, value) if isinstance(value, str) else value
         form = values["form"] or {"fields": {}}
+        self._touched |= {_name_field(field["evidence"]) for field in form["fields"].values()}
         steps = [
             self._build_field_step(form["fields"][name], value) for name, value in arguments.items() if form["fields"]
         ]
@@ -179,6 +183,9 @@ class FlowBuilder:
         fields = {name: element[name] for name in names if element.get(name)}
         fields |= {name: str(element.get(name, "")) for name in ("under", "inside")}
         fields |= {name: dict(element[name]) for name in ("attributes", "traits") if element.get(name)}
+        if choices := fields.get("traits", {}).pop("choices", ""):
+            untouched = [each for each in choices.split("; ") if each.partition("=")[0] not in self._touched]
+            fields["traits"] |= {"choices": self._remove_secrets("; ".join(untouched))} if untouched else {}
         for name in ("name", "row", "near"):
             if name in fields:
                 fields[name] = self._insert_parameters(fields[name])
@@ -227,6 +234,10 @@ class FlowBuilder:
         news = _list_new(before.messages, after.messages) or _list_new(before.headings, after.headings)
         fields = {"url": self._generalize(_read_path(after.url))}
         return [FlowCondition(**(fields | ({"text": self._generalize(news[0])} if news else {})))]
+
+
+def _name_field(element: Mapping[str, Any]) -> str:
+    return name_choice(element.get("attributes") or {}, str(element.get("name", "")))
 
 
 def _measure_depth(value: object) -> int:

@@ -8,8 +8,8 @@ from typing import Protocol
 import anyio
 
 from outrider.core.errors import OutriderError
-from outrider.flows.conditions import PageMessages, PageView, find_translation, find_unmet
-from outrider.flows.evidence import ElementCandidate, has_other_language
+from outrider.flows.conditions import PageMessages, PageView, find_success, find_translation, find_unmet
+from outrider.flows.evidence import ElementCandidate, find_other_choice, has_other_language, name_choice
 from outrider.flows.extraction import Extraction, ExtractionMismatch, StructureReport, Value, read_rows
 from outrider.flows.flow import FlowCondition, FlowStep, Target
 from outrider.flows.matching import Match, match_target
@@ -123,8 +123,10 @@ class StepRunner:
         self._patience_s = patience_s
         self._secrets = secrets
         self._known_url = ""  # of the page on which an element was found last
-        self._messages: PageMessages | None = None  # before a press on a page that is in another language now
-        self._translations: dict[str, str] = {}  # what such a page said in place of an expected text
+        self._messages: PageMessages | None = None  # before a press after which a text is expected
+        self._is_translated = False
+        self._chosen: set[str] = set()  # fields that were set on this page
+        self._translations: dict[str, str] = {}  # what a page said in place of an expected text
 
     async def find_elements(self, step: FlowStep, origins: Sequence[str]) -> FoundElements:
         """Return the elements of a step, or its tool. Raises Stopped."""
@@ -133,24 +135,26 @@ class StepRunner:
             if tool is None:
                 raise Stopped("not_found", f"the page offers no tool {step.tool}")
             return FoundElements((tool.origin, ""), (), f"tool {step.tool}", tool.is_consequential)
-        self._messages, is_translated = None, False
+        self._messages, self._is_translated = None, False
         refs, titles = ["", ""], list[str]()
         notes: list[str] = []
         for index, target in enumerate((step.target, step.to)):
             if target is not None:
                 match = await self._find_element(target, step.kind)
                 assert match.candidate is not None
+                self._chosen.add(name_choice(match.candidate.attributes, match.candidate.name))
                 refs[index] = match.candidate.ref
                 notes += match.healed
                 is_known = match.candidate.traits.get("language") in KNOWN_LANGUAGES
-                is_translated |= is_known and has_other_language(target, match.candidate)
+                self._is_translated |= is_known and has_other_language(target, match.candidate)
                 titles.append(match.candidate.title)
                 _require_safe_address(step, match.candidate, origins)
                 frame_url = match.candidate.frame_url
                 if frame_url and self.is_secret(step) and not is_named_origin(frame_url, origins):
                     place = f"{match.candidate.title} is in a frame of {read_origin(frame_url) or frame_url[:100]}"
                     raise Stopped("origin_refused", f"{place}, which the secret is not for")
-        if is_translated and step.expect and step.expect.text:
+        sends = step.kind in ("click", "press") or step.submit
+        if (self._is_translated or sends) and step.expect and step.expect.text:
             self._messages = await self.page.read_messages()
         return FoundElements((refs[0], refs[1]), tuple(notes), " → ".join(titles))
 
@@ -277,6 +281,12 @@ class StepRunner:
         last, since = "", time.monotonic()
         while True:
             match = match_target(target, await self.page.list_candidates(target), kind)
+            if (
+                match.candidate
+                and kind in ("click", "press")
+                and (other := find_other_choice(target, match.candidate, self._chosen))
+            ):
+                match = Match("changed", message=f"{match.candidate.title}: {other}")
             now = time.monotonic()
             if match.message != last:
                 last, since = match.message, now
@@ -323,15 +333,19 @@ class StepRunner:
         Args:
             condition: What must hold.
             seconds: How long to wait; the condition's own time by default.
-            before: What a page said before a press that is in another language now: it may say something else new.
+            before: What the page said before a press, after which it may say something else that is new.
         """
-        deadline = time.monotonic() + (condition.seconds if seconds is None else seconds)
+        max_seconds = condition.seconds if seconds is None else seconds
+        started, own_text_s = time.monotonic(), min(2.0, max_seconds / 2)  # another text counts only after that
         while unmet := find_unmet(self._translate(condition), await self.page.read_view()):
+            waited_s = time.monotonic() - started
             is_unknown = before and condition.text and condition.text not in self._translations
-            if before and is_unknown and (seen := find_translation(before, await self.page.read_messages())):
-                self._translations[condition.text or ""] = seen
-                continue
-            if time.monotonic() >= deadline:
+            if before and is_unknown and (self._is_translated or waited_s >= own_text_s):
+                find = find_translation if self._is_translated else find_success
+                if seen := find(before, await self.page.read_messages()):
+                    self._translations[condition.text or ""] = seen
+                    continue
+            if waited_s >= max_seconds:
                 return unmet
             await anyio.sleep(POLL_INTERVAL_S)
         return ""

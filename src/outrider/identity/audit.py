@@ -23,7 +23,8 @@ class AuditEntry:
         at: Seconds since the epoch.
         person: The person; None for an unauthenticated caller, and for the operator at the command line.
         credential: The id of the token, or `oauth:` and the client's id.
-        action: `call`, `refused`, `token.create`, `token.revoke`, `workspace.create`, `member.add`, `member.remove`.
+        action: `call`, `refused`, `token.create`, `token.revoke`, `workspace.create`, `member.add`, `member.remove`,
+            or what was decided on the dashboard: `flow.approve`, `flow.unapprove`, `question.answer`.
         outcome: `ok`, or the code of an error.
         detail: The tool of a call, else the object of the action.
     """

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import ColumnElement, Connection, select
 
 from outrider.core.database.database import Database, to_storable_text
 from outrider.core.errors import InvalidInput, NotFound, OutriderError
@@ -126,10 +126,17 @@ class TokenStore:
 
     async def authenticate(self, digest: str) -> Principal:
         """Return the holder of the token with that hash. Raises InvalidCredentialError and Unavailable."""
+        return await self._authenticate(tokens.c.hash == digest)
+
+    async def authenticate_id(self, token_id: str) -> Principal:
+        """Return the holder of a token that was shown before. Raises InvalidCredentialError and Unavailable."""
+        return await self._authenticate(tokens.c.id == token_id)
+
+    async def _authenticate(self, condition: ColumnElement[bool]) -> Principal:
         update_interval_s = 300.0  # a write for each call would be too slow
 
         def load_holder(connection: Connection) -> tuple[TokenRecord, tuple[Membership, ...]] | None:
-            row = connection.execute(select(tokens).where(tokens.c.hash == digest)).mappings().first()
+            row = connection.execute(select(tokens).where(condition)).mappings().first()
             return (_parse_token(row), load_memberships(connection, row["person"])) if row else None
 
         holder = await self._database.run_transaction(load_holder, write=False)

@@ -200,11 +200,33 @@ async def open_team(folder: Path) -> AsyncGenerator[Team]:
             try:
                 origin = {"origin": dashboard.base_url.rstrip("/")}
                 async with httpx2.AsyncClient(base_url=dashboard.base_url, timeout=60, headers=origin) as operator:
-                    await operator.get("/", params={"token": dashboard.sign_in_url.partition("token=")[2]})
+                    await sign_in_by_name(operator, app)
                     with anyio.fail_after(PATIENCE):
                         yield Team(app, operator, shop, folder)
             finally:
                 await dashboard.aclose()
+
+
+async def sign_in_by_name(operator: httpx2.AsyncClient, app: identity_app.ServedApp) -> None:
+    """Signs in by a token that was issued for the dashboard, in the form alone; others are refused."""
+    for_tools = await app.issue_token("olga", "acme")
+    record, token = await app.app.identity().tokens.create("olga", toolsets=["dashboard"])
+    revoked, ended = await app.app.identity().tokens.create("olga", toolsets=["dashboard"])
+    in_address = await operator.get("/", params={"token": token})
+    codes = [(await operator.post("/signin", data={"token": each})).status_code for each in (for_tools, ended)]
+    await app.app.identity().tokens.revoke(revoked.id)
+    lost = await operator.get("/flows")
+    again = await operator.post("/signin", data={"token": ended})
+    signed_in = await operator.post("/signin", data={"token": token})
+    assert [in_address.status_code, *codes, lost.status_code, again.status_code, signed_in.status_code] == [
+        401,
+        401,
+        303,
+        401,
+        401,
+        303,
+    ]
+    assert not [each for each in (token, record.id) if each in str(signed_in.headers)]
 
 
 async def test_people_who_sign_in_approve_in_a_form_each_for_themselves(tmp_path: Path):
@@ -219,6 +241,7 @@ async def test_people_who_sign_in_approve_in_a_form_each_for_themselves(tmp_path
         await team.run_twice(tokens["ann"], once)
         refused = await approve_on_the_dashboard(team, tokens["ann"])
         listed = await team.show("/flows/buy")
+        decided = [(each.person, each.action) for each in await team.app.app.identity().audit.list_recent()]
 
     offered = lasting["ann"].forms[0].requested_schema
     assert [len(form.forms) for form in (*lasting.values(), once)] == [1, 1, 2], "one's approval is for nobody else"
@@ -226,7 +249,8 @@ async def test_people_who_sign_in_approve_in_a_form_each_for_themselves(tmp_path
     assert f"acts on {team.shop}" in offered["properties"]["always"]["description"]
     assert (refused["code"], "resumeFlow with runId=" in refused["hint"]) == ("consent_needed", True), refused
     assert "outrider flow approve" not in refused["hint"], "a terminal has no flows of people who sign in"
-    assert all(words in listed for words in ("by dashboard (browser ", "by bob"))
+    assert all(words in listed for words in ("by olga (dashboard)", "by bob"))
+    assert ("olga", "flow.approve") in decided
 
 
 async def approve_on_the_dashboard(team: Team, token: str) -> dict[str, Any]:

@@ -9,8 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from outrider.browser.actions.action_log import PerformedAction
-from outrider.browser.protocol.page import BrowserPage
-from outrider.browser.session.manual_recording import record_person
+from outrider.browser.actions.drag import drag_along
+from outrider.browser.protocol.page import BrowserPage, MouseButton
+from outrider.browser.session.manual_recording import PersonRecording, record_person
 from outrider.cli.commands.flow import command
 from outrider.core.context import Call
 from outrider.flows.flow_store import FlowStore
@@ -63,12 +64,66 @@ TRAP = """<!doctype html><title>Trap</title>
     tea.dispatchEvent(new Event("change", { bubbles: true }));
   }
 </script>"""
+GESTURES = """<!doctype html><title>Gestures</title><h1>Gestures</h1>
+<style>#menu ul { display: none; position: absolute; left: 60px; top: 60px } #menu li:hover ul { display: block }
+  ul { margin: 0; padding: 0; width: 200px }
+  [role=slider] { width: 60px; background: silver }
+  #card, #list, #pin, #board { width: 90px; background: silver }</style>
+<script>const say = (text) => { log.textContent += `${text}, ` }</script>
+<ul id=menu><li><span>File</span><ul><li><button onclick="say('saved as')">Save as</button></ul></ul>
+<div id=tools><button>Tools</button></div>
+<div id=card draggable=true>Card</div><section id=list aria-label=Done>Done</section>
+<div id=pin>Pin</div><section id=board aria-label=Board>Board</section>
+<button id=ctx>Row</button>
+<div role=slider tabindex=0 aria-label=Volume aria-valuenow=50 aria-valuemin=0 aria-valuemax=100>Volume</div>
+<label>Size <input id=size type=range min=0 max=10 value=2></label>
+<label>Day <input id=day type=date></label>
+<label>Tea <select id=tea><option>Green<option>Black<option>White</select></label>
+<div id=text contenteditable role=textbox aria-label=Text></div>
+<label>Invoice <input id=file type=file></label>
+<button id=pick onclick="filed.click()">Pick</button><input id=filed type=file hidden onchange="say('picked')">
+<div id=drawn role=button tabindex=0 aria-label=Drawn onkeydown="if (event.key === 'Enter') say('drawn')">Drawn</div>
+<dialog id=box aria-label=Box>Box</dialog><canvas id=map width=80 height=20></canvas>
+<div id=inner style='width: 150px'></div><p id=log role=status></p>
+<script>
+  tools.onmouseenter = () => setTimeout(() => {
+    if (tools.children.length === 1) tools.insertAdjacentHTML("beforeend", "<button hidden>Wipe</button>");
+    tools.children[1].hidden = false;
+    tools.children[1].onclick = () => say("wiped");
+  }, 30);
+  card.ondragstart = (event) => event.dataTransfer.setData("text/plain", "card");
+  list.ondragover = (event) => event.preventDefault();
+  list.ondrop = (event) => { event.preventDefault(); say("dropped") };
+  pin.onpointerdown = () => {
+    onpointermove = (event) => { pin.style.transform = `translate(0, ${event.clientY - 150}px)` };
+    onpointerup = (event) => {
+      onpointermove = onpointerup = null;
+      if (document.elementsFromPoint(event.clientX, event.clientY).includes(board)) say("pinned");
+      pin.style.transform = "";
+    };
+  };
+  ctx.oncontextmenu = (event) => { event.preventDefault(); say("menu") };
+  const volume = document.querySelector("[role=slider]");
+  const turn = (step) => volume.setAttribute("aria-valuenow", +volume.ariaValueNow + step);
+  volume.onkeydown = (event) => { if (event.key === "ArrowRight") turn(5); if (event.key === "ArrowLeft") turn(-5) };
+  for (const each of [size, tea]) each.onchange = () => say(each.value);
+  file.onchange = () => say(file.files[0].name);
+  addEventListener("keydown", (event) => {
+    if (event.ctrlKey && event.key === "s") { event.preventDefault(); say("stored"); box.showModal() }
+    if (event.key === "j" && event.target === document.body) event.preventDefault();
+  });
+  box.onclose = () => say("closed");
+  map.onclick = () => say("map");
+  inner.attachShadow({ mode: "closed" }).innerHTML =
+    "<input aria-label=Inner><select aria-label=Kind><option>One<option>Two</select>";
+</script>"""
 LINKS = "<a id=open href=/next>Next</a>"
 NEXT = """<button id=twice ondblclick="1">Twice</button><button id=ask onclick="confirm('Sure?')">Ask</button>"""
 PAGES = {
     "/order": FORM,
     "/trap": TRAP,
     "/frame": "<button style='position: fixed; inset: 0'>Framed</button>",
+    "/gestures": GESTURES,
     "/links": LINKS,
     "/next": NEXT,
 }
@@ -79,7 +134,9 @@ LOADED = "() => new Promise((done) => document.readyState === 'complete' ? done(
 @pytest.fixture
 async def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[LoopbackApp]:
     monkeypatch.setenv("DISPLAY", ":none")
-    more = {"toolsets": ["browser", "flows"], "browser": {"flags": WINDOWS}}
+    (tmp_path / "files").mkdir()
+    more: dict[str, object] = {"toolsets": ["browser", "flows"], "browser": {"flags": WINDOWS}}
+    more["workspace"] = {"directory": str(tmp_path / "files")}
     site = loopback_app.build_page_site(PAGES)
     with chdir(tmp_path), anyio.fail_after(120):
         async with loopback_app.open_loopback_app(tmp_path, site, more=more) as opened:
@@ -92,16 +149,29 @@ class Person:
     def __init__(self, page: BrowserPage) -> None:
         self.page = page
 
-    async def click(self, selector: str, *, count: int = 1) -> None:
+    async def click(self, selector: str, *, count: int = 1, button: MouseButton = "left") -> None:
+        await self.page.dispatch_mouse("click", *await self.find(selector), count=count, button=button)
+
+    async def move(self, selector: str) -> None:
+        await self.page.dispatch_mouse("move", *await self.find(selector))
+
+    async def drag(self, selector: str, goal: str) -> None:
+        await drag_along(self.page, [await self.find(selector), await self.find(goal)])
+
+    async def choose_file(self, selector: str, path: Path) -> None:
+        found = await self.page.evaluate_handle_in("", "(selector) => document.querySelector(selector)", selector)
+        await self.page.send("DOM.setFileInputFiles", {"files": [str(path)], "objectId": found.object_id})
+
+    async def find(self, selector: str) -> tuple[float, float]:
         script = """async (selector) => {
           while (document.readyState !== "complete" || !document.querySelector(selector))
             await new Promise((done) => setTimeout(done, 5));
           const element = document.querySelector(selector);
-          element.scrollIntoView({ block: "center" });
+          element.scrollIntoView({ block: "nearest" });
           const box = element.getBoundingClientRect();
           return [box.x + box.width / 2, box.y + box.height / 2] }"""
         x, y = await self.page.evaluate_in("", script, selector)
-        await self.page.dispatch_mouse("click", x, y, count=count)
+        return x, y
 
     async def type(self, text: str) -> None:
         for character in text:
@@ -110,6 +180,11 @@ class Person:
     async def press(self, *keys: str) -> None:
         for key in keys:
             await self.page.dispatch_key(key)
+
+    async def wait_for_text(self, text: str) -> None:
+        with anyio.fail_after(10):
+            while text not in str(await self.run("() => document.body.innerText")):
+                await anyio.sleep(0.01)
 
     async def run(self, script: str) -> object:
         return await self.page.evaluate_in("", script)
@@ -128,13 +203,20 @@ async def record(
     shop: LoopbackApp, path: str, act: Callable[[Person], Awaitable[None]], *, closes: bool = False
 ) -> tuple[list[PerformedAction], list[str]]:
     """Runs the recorder until the window closes or the command stops; returns the actions and the printed lines."""
+    recording, lines = await record_all(shop, path, act, closes=closes)
+    return recording.actions, lines
+
+
+async def record_all(
+    shop: LoopbackApp, path: str, act: Callable[[Person], Awaitable[None]], *, closes: bool = False
+) -> tuple[PersonRecording, list[str]]:
     lines: list[str] = []
-    actions: list[PerformedAction] = []
+    recordings: list[PersonRecording] = []
     stopped = anyio.Event()
 
     async def show() -> None:
         url, opened = f"{shop.site_url}{path}", shop.app.browsers
-        actions.extend(await record_person(opened, "me", url, on_step=lines.append, is_stopped=stopped.is_set))
+        recordings.append(await record_person(opened, "me", url, on_step=lines.append, is_stopped=stopped.is_set))
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(show)
@@ -148,7 +230,7 @@ async def record(
         if closes:
             page.channel.send_and_forget("Page.close")
         stopped.set()
-    return actions, lines
+    return recordings[0], lines
 
 
 async def save(shop: LoopbackApp, name: str, actions: list[PerformedAction]) -> str:
@@ -262,6 +344,91 @@ async def test_addresses_tabs_dialogs_and_double_clicks_are_steps_and_links_are_
     assert text.index("dialog: accept") < text.index("name: Ask")
     assert "count: 2" in text
     assert "abc123" not in text
+
+
+GESTURE_LINES = [
+    'hover "File"',
+    'click button "Save as"',
+    'hover button "Tools"',
+    'click button "Wipe"',
+    'drag "Card" to region "Done"',
+    'drag "Pin" to region "Board"',
+    'right click button "Row"',
+    'fill slider "Volume": 60',
+    'fill slider "Size": 5',
+    'fill date "Day": 2025-11-24',
+    'select combobox "Tea": White',
+    'fill textbox "Text": dear all',
+    'upload file "Invoice": invoice.txt',
+    'click button "Pick"',
+    'upload button "Pick": invoice.txt',
+    'press Enter in button "Drawn"',
+    'press Control+s in button "Drawn"',
+    'press Escape in dialog "Box"',
+    'fill textbox "Inner": in',
+    'select combobox "Kind": Two',
+]
+
+
+async def use_pointer(person: Person) -> None:
+    await person.move("#map")
+    await person.move("#menu span")
+    await person.click("#menu button")
+    await person.move("#tools > button")
+    await person.click("#tools > button + button:not([hidden])")
+    await person.drag("#card", "#list")
+    await person.drag("#pin", "#board")
+    await person.click("#ctx", button="right")
+    await person.wait_for_text("menu")
+    await person.click("[role=slider]")
+    await person.press("ArrowRight", "ArrowRight")
+    await person.click("#size")
+
+
+async def use_keys(person: Person, invoice: Path) -> None:
+    await person.press("Tab")
+    await person.type("11242025")
+    await person.press("Tab", "Tab")
+    await person.type("Wh")
+    await person.click("#text")
+    await person.type("dear all")
+    await person.choose_file("#file", invoice)
+    await person.page.send("Page.setInterceptFileChooserDialog", {"enabled": True})
+    await person.click("#pick")
+    await person.choose_file("#filed", invoice)
+    await person.page.send("Page.setInterceptFileChooserDialog", {"enabled": False})
+    await person.run("() => drawn.focus()")
+    await person.press("Enter", "Control+s", "Escape")
+    await person.click("#inner")
+    await person.type("in")
+    await person.press("Tab")
+    await person.type("T")
+    await person.click("#map")
+    await person.run("() => document.activeElement.blur()")
+    await person.type("j")
+
+
+async def test_drags_files_menus_sliders_and_shortcuts_are_steps_that_run_again(shop: LoopbackApp):
+    invoice = shop.app.loaded.workspace / "files" / "invoice.txt"
+    invoice.write_text("invoice")
+
+    async def use(person: Person) -> None:
+        await use_pointer(person)
+        await use_keys(person, invoice)
+
+    recording, lines = await record_all(shop, "/gestures", use)
+    await save(shop, "gestures", recording.actions)
+    ran = await shop.app.call("runFlow", name="gestures", keepOpen=True)
+    shown = await shop.app.call("snapshotPage", sessionId=ran.data["sessionId"])
+    assert [line.partition(": ")[2] for line in lines if line[0].isdigit()] == GESTURE_LINES
+    assert recording.notes == [
+        "the flow takes invoice.txt from the workspace: put it there, or change the parameter",
+        "2 actions were not recorded: a press at a place of <canvas#map>; keys that were typed outside of fields",
+    ]
+    assert "gestures succeeded: 20 steps" in ran.text
+    values = ('slider "Volume" e8 = "60"', '= "2025-11-24"', 'textbox "Inner" e', '= "in"', '= "Two"')
+    assert not [each for each in values if each not in shown.text]
+    assert "saved as, wiped, dropped, pinned, menu, 5, White, invoice.txt, picked, drawn, stored, closed," in shown.text
 
 
 def test_the_command_refuses_a_name_that_is_taken_and_a_machine_without_display(

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from outrider.flows.conditions import PageMessages, find_translation
-from outrider.flows.evidence import ElementCandidate
+from outrider.flows.conditions import PageMessages, find_success, find_translation
+from outrider.flows.evidence import ElementCandidate, find_other_choice
 from outrider.flows.flow import Target
 from outrider.flows.matching import match_target
 
@@ -234,3 +234,80 @@ def test_what_a_page_says_in_another_language_counts_unless_it_tells_of_a_failur
     assert find_translation(said, said) == ""
     assert find_translation(before, PageMessages(("Das Feld fehlt",))) == ""
     assert find_translation(before, replace(said, alerts=("Danke",))) == ""
+
+
+def test_words_that_change_what_a_press_or_a_value_means_are_not_taken_for_a_rewording():
+    presses = [
+        ("Pin message", "Unpin message"),
+        ("Answer in public", "Answer privately"),
+        ("Start order", "Start monthly order"),
+        ("Book room", "Book as package tour"),
+    ]
+    for recorded, present in presses:
+        target = SEND.model_copy(update={"name": recorded})
+        assert match_target(target, [replace(SENDING, name=present)]).candidate is None, present
+    labels = [
+        ("Weight", "Weight in pounds", False),
+        ("Price", "Price per piece", False),
+        ("Weight (kg)", "Weight (lb)", False),
+        ("Year of birth", "Year of marriage", False),
+        ("Number", "Dozens of 12", False),
+        ("Weight", "Your weight", True),
+        ("Street", "Road", True),
+    ]
+    for recorded, present, is_same in labels:
+        target = FIELD.model_copy(update={"name": recorded})
+        match = match_target(target, [replace(FILLED, name=present)], "fill")
+        assert (match.candidate is not None) is is_same, present
+
+
+def test_cells_named_by_their_place_are_the_same_only_under_the_same_head_and_in_the_same_unit():
+    cell = Target(role="textbox", name="C2", row="2", near="2 · Rent · 5 kg", traits={"head": "May", "order": "1 of 4"})
+    seen = ElementCandidate("e1", "textbox", "C2", "2", cell.near, traits=cell.traits)
+    assert match_target(cell, [seen], "fill").candidate == seen
+    for more in (
+        {"traits": cell.traits | {"head": "April"}},
+        {"near": "2 · Rent · 7 boxes"},
+        {"near": "2 · Power · 5 kg"},
+    ):
+        assert match_target(cell, [replace(seen, **more)], "fill").reason == "changed", more
+    unnamed = Target(role="textbox", near="7 · Weber, Ann", attributes={"name": "p_7"}, inside="form", equals=3)
+    other = ElementCandidate("e2", "textbox", "", near="7 · Weber, Tom", inside="form", attributes={"name": "p_7"})
+    assert match_target(unnamed, [other], "fill").candidate is None
+    assert match_target(SAVE, [replace(SAVED, under="Profile (12)")]).candidate is not None
+    assert (
+        match_target(SAVE.model_copy(update={"under": "Room (2)"}), [replace(SAVED, under="Room (3)")]).candidate
+        is None
+    )
+
+
+def test_a_press_means_what_is_chosen_beside_it():
+    order = SAVE.model_copy(update={"traits": {"choices": "currency=EUR; gift=false", "on": "false", "language": "en"}})
+    for choices, is_other in (
+        ("currency=EUR; gift=false", False),
+        ("currency=USD; gift=false", True),
+        ("currency=EUR; gift=true", True),
+        ("currency=eur; news=true", False),
+        ("", False),
+        (";;=;= ; =", False),
+    ):
+        candidate = replace(SAVED, traits={"choices": choices, "language": "en"})
+        assert bool(find_other_choice(order, candidate)) is is_other, choices
+    assert find_other_choice(order, replace(SAVED, traits={"on": "true"}))
+    assert not find_other_choice(order, replace(SAVED, traits={"on": "true", "language": "de"}))
+
+
+def test_a_short_message_of_plain_success_stands_for_the_text_that_was_expected():
+    for said, counts in (
+        ("Done. Thank you!", True),
+        ("Done. Nothing was sent.", False),
+        ("Thanks, but the card was declined", False),
+        ("Thank you. Saved as draft", False),
+        ("Done? Please confirm", False),
+        ("Your order was cancelled. Thank you", False),
+        ("Stock: 4", False),
+        ("Thanks " + "very " * 3 + "much for reading our long and varied news of this week", False),
+    ):
+        assert bool(find_success(PageMessages(("Hello",)), PageMessages(("Hello", said)))) is counts, said
+    assert not find_success(PageMessages(), PageMessages(("Done", "Other")))
+    assert not find_success(PageMessages(), PageMessages(("Done",), ("Card refused",)))

@@ -76,7 +76,7 @@ function collectTextAround(box, element) {
   const walker = document.createTreeWalker(box, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT, (node) => {
     if (nodeTypeOf(node) === Node.TEXT_NODE) return NodeFilter.FILTER_ACCEPT;
     if (node === element || UNRENDERED_TAGS.has(tagOf(node)) || matchesSelector(node, "textarea,[contenteditable]")) return NodeFilter.FILTER_REJECT;
-    const isOther = matchesSelector(node, `${LIST_SELECTOR},${CONTROL_SELECTOR}`) || selectFirst(node, CONTROL_SELECTOR) !== null;
+    const isOther = matchesSelector(node, `${LIST_SELECTOR},${CONTROL_SELECTOR},[role=option],[role=menuitem],[role=tab]`) || selectFirst(node, CONTROL_SELECTOR) !== null;
     if (isOther && !containsNode(node, element)) return NodeFilter.FILTER_REJECT;
     return checkVisibilityOf(node, { visibilityProperty: true }) ? NodeFilter.FILTER_SKIP : NodeFilter.FILTER_REJECT;
   });
@@ -98,10 +98,18 @@ function findHeadingAbove(element) {
       const isOther = !matchesSelector(before, HEADING_SELECTOR) && selectFirst(before, CONTROL_SELECTOR) !== null;
       const inside = matchesSelector(before, HEADING_SELECTOR) ? [before] : isOther ? [] : [...selectAll(before, HEADING_SELECTOR)];
       const heading = inside.filter(isVisible).pop();
-      if (heading) return shorten(cleanText(collapseSpace(heading.innerText || textContentOf(heading))), 100);
+      if (heading) return readHeading(heading);
     }
   }
   return "";
+}
+
+// A number in a box of its own at the end counts something, and stands in brackets.
+function readHeading(heading) {
+  const text = shorten(cleanText(collapseSpace(heading.innerText || textContentOf(heading))), 100);
+  const last = [...elementsOf(heading)].pop();
+  const count = last ? collapseSpace(textContentOf(last)) : "";
+  return /^\d+$/.test(count) && text.endsWith(` ${count}`) ? `${text.slice(0, -count.length)}(${count})` : text;
 }
 
 // The landmark, form or dialog around an element, in one word.
@@ -149,7 +157,7 @@ const MAX_FORM_FIELDS = 12;
 function describeTraits(element, equals) {
   const speaker = findClosest(element, (each) => attributeOf(each, "lang")) || document.documentElement;
   const language = (attributeOf(speaker, "lang") || "").split("-")[0].toLowerCase();
-  const traits = { ...describeOrder(element), ...describeForm(element), column: nameColumn(element, equals), head: nameHead(element), icon: describeIcon(element), language };
+  const traits = { ...describeOrder(element), ...describeForm(element), column: nameColumn(element, equals), head: nameHead(element), on: readToggled(element), choices: describeChoices(element, computeRole(element)), icon: describeIcon(element), language };
   return Object.fromEntries(Object.entries(traits).filter(([, value]) => value));
 }
 
@@ -166,15 +174,59 @@ function nameColumn(element, equals) {
   return new Set(peers.map(nameAround)).size > 1 ? nameAround(element) : "";
 }
 
-// The head of the table's column that a field is in, which may say in what unit it is written.
+// The head of the column that a field is in, which may say in what unit it is written.
 function nameHead(element) {
-  const cell = CELL_FIELD_TAGS.has(tagOf(element)) && closestOf(element, "td");
-  const table = cell && closestOf(cell, "table");
-  const head = table && table.rows[0]?.cells[cell.cellIndex];
-  return head && tagOf(head) === "th" ? shorten(cleanText(collapseSpace(head.innerText || "")), 60) : "";
+  const cell = CELL_FIELD_TAGS.has(tagOf(element)) && closestOf(element, "td,[role=gridcell],[role=cell]");
+  const row = cell && closestOf(cell, "tr,[role=row]");
+  const table = row && closestOf(row, "table,[role=grid],[role=treegrid],[role=table]");
+  const first = table && selectFirst(table, "tr,[role=row]");
+  if (!first || first === row) return "";
+  const heads = [...elementsOf(first)];
+  const head = heads[[...elementsOf(row)].indexOf(cell)];
+  const isHead = head && (matchesSelector(head, "th,[role=columnheader]") || (heads.length > 2 && heads.length === elementsOf(row).length && !selectFirst(first, CONTROL_SELECTOR)));
+  return isHead ? shorten(cleanText(collapseSpace(head.innerText || "")), 60) : "";
 }
 
 const CELL_FIELD_TAGS = new Set(["input", "select", "textarea"]);
+
+// Whether what a press turns on is on.
+function readToggled(element) {
+  return isToggle(element) ? "" : attributeOf(element, "aria-checked") || attributeOf(element, "aria-pressed") || "";
+}
+
+const CHOICE_SELECTOR = "select,input[type=checkbox],input[type=radio],[role=switch],[role=checkbox]";
+const MAX_CHOICES = 12; // that are shown
+const MAX_FORM_CHOICES = 60;
+
+// What is chosen in the form that a button belongs to: a press of it means that, too.
+function describeChoices(element, role) {
+  if (role !== "button" || matchesSelector(element, "select,[aria-checked],[aria-pressed],[aria-expanded],[aria-haspopup]")) return "";
+  const box = element.form || findFieldBox(element);
+  const rows = [null, closestOf(element, ROW_SELECTOR)];
+  const belongs = (each) => isPresented(each) && !isDisabled(each) && (element.form || rows.includes(closestOf(each, ROW_SELECTOR)));
+  const found = box ? [...selectAll(box, CHOICE_SELECTOR)] : [];
+  const choices = found.length <= MAX_FORM_CHOICES ? found.filter(belongs) : [];
+  if (choices.length > MAX_CHOICES) return "";
+  return [...new Set(choices.map(describeChoice).filter(Boolean))].join("; ");
+}
+
+// The nearest box around a button that has fields.
+function findFieldBox(element) {
+  for (let box = parentElementOf(element); box && tagOf(box) !== "body"; box = parentElementOf(box)) {
+    if (selectFirst(box, "input:not([type=hidden]),select,textarea")) return box;
+    if (matchesSelector(box, SECTION_SELECTOR)) return null;
+  }
+  return null;
+}
+
+function describeChoice(element) {
+  const { name, id } = readStableAttributes(element);
+  const key = name || id || nameToRecord(element, computeRole(element));
+  const isRadio = element.type === "radio";
+  if (!key || /[;=]/.test(key) || (isRadio && !element.checked)) return "";
+  const value = tagOf(element) === "select" || isRadio ? element.value : readChecked(element) || "";
+  return shorten(value, 60) && `${shorten(key, 60)}=${shorten(value, 60).replaceAll(";", ",")}`;
+}
 
 // Its number among the controls of the nearest group with several, and the names of those beside it.
 function describeOrder(element) {
@@ -225,7 +277,7 @@ const MAX_CANDIDATES = 60;
 
 // Lists what may be the element of an evidence: of its role and name, or with one of its attributes. Where none has the
 // name in the same surroundings, those of its purpose are added, because it may have another name now.
-function listEvidenceMatches({ role = "", name = "", row = "", near = "", under = null, attributes = {} }) {
+function listEvidenceMatches({ role = "", name = "", row = "", near = "", under = null, path = "", attributes = {} }) {
   const wanted = toComparableName(name);
   const roles = SAME_PURPOSE_ROLES.find((each) => each.has(role)) || new Set([role]);
   const isInWantedRow = (element) => !row || toComparable(nameRow(element)) === toComparable(row);
@@ -234,14 +286,25 @@ function listEvidenceMatches({ role = "", name = "", row = "", near = "", under 
   const others = [];
   let isNamed = false;
   for (const element of iterElements(document.documentElement)) {
-    const found = matchEvidence(element, { role, roles, wanted, name, attributes });
+    const found = matchEvidence(element, { role, roles, wanted, name, path, attributes });
     if (found && isPresented(element)) {
       matches.push(element);
       isNamed ||= found === "name" && isInSameSurroundings(element);
     } else if (!found && !isNamed && role && roles.has(computeRole(element)) && isPresented(element) && isInWantedRow(element)) others.push(element);
     if (matches.length >= MAX_CANDIDATES) break;
   }
-  return [...matches, ...(isNamed ? [] : others.slice(0, MAX_CANDIDATES))].map(presentCandidate);
+  return [...dropBoxesAround(matches), ...(isNamed ? [] : others.slice(0, MAX_CANDIDATES))].map(presentCandidate);
+}
+
+// A box and those around it that have no more text are one thing: the innermost on which the page acts.
+function dropBoxesAround(matches) {
+  const boxes = matches.filter((each) => !computeRole(each));
+  const isAround = (each) => {
+    const inner = boxes.filter((other) => other !== each && containsNode(each, other));
+    return inner.some(isActedOn) || (inner.length > 0 && !isActedOn(each));
+  };
+  const isInside = (each) => boxes.some((other) => other !== each && containsNode(other, each) && isActedOn(other)) && !isActedOn(each);
+  return matches.filter((each) => !boxes.includes(each) || !(isAround(each) || isInside(each)));
 }
 
 const TELLING_ATTRIBUTES = new Set(["id", "name", "href", ...STABLE_ATTRIBUTES.filter((name) => name.startsWith("data-"))]);
@@ -250,11 +313,17 @@ function readAttribute(element, key) {
   return key === "href" ? readLinkPath(element) : (attributeOf(element, key) || "").trim();
 }
 
-function matchEvidence(element, { role, roles, wanted, name, attributes }) {
+function matchEvidence(element, { role, roles, wanted, name, path, attributes }) {
   const own = computeRole(element);
-  const isRole = role ? roles.has(own) : ACTIVE_ROLES.has(own);
+  const isRole = role ? roles.has(own) : ACTIVE_ROLES.has(own) || (path && !own); // a path is recorded, also of boxes
   if (isRole && name && toComparableName(nameToRecord(element, own)) === wanted) return "name";
   return Object.entries(attributes).some(([key, value]) => TELLING_ATTRIBUTES.has(key) && readAttribute(element, key) === value) ? "attribute" : "";
+}
+
+// Whether a press means this element, and not only something in it or around it.
+function isActedOn(element) {
+  const parent = parentElementOf(element) || element;
+  return whyActionable(element, computeRole(element), getComputedStyle(element), new ParentContext(getComputedStyle(parent), parent)) !== "";
 }
 
 // A check box or file field may be drawn by something else, which is then pressed.

@@ -1,26 +1,28 @@
 // Reports what a person does in this document. Pages can make trusted `change` and `input` events, so that each report
 // needs a key or a press before it, which only a person's input brings.
 
-const KEYS_OF_LISTS = new Set(["ArrowDown", "ArrowUp", "Escape"]);
-const LIST_KEY_SELECTOR = "[aria-activedescendant],[aria-expanded=true],[role=combobox],[role=listbox],[role=option],[role=menuitem],[role=tab],[role=treeitem],[role=slider]";
-const EMPTIED_AFTER_MS = 50;
 const MAX_RECORDED_CHARS = 100_000; // of a text; longer ones are left out
 const typedFields = new Map(); // fields whose text a person has changed and that is not reported yet
 let sendReport = null;
 let personField = null; // the field that the person's last key or press was for
 let momentBefore = null; // and what it was before
 let pressNow = null;
-let keyNow = null;
 
 // The binding is of this world alone, so that the page can neither see nor call it.
 function recordPerson(binding) {
   sendReport ||= globalThis[binding];
   for (const kind of ["keydown", "beforeinput", "compositionstart", "paste", "cut", "drop"]) listenToPerson(kind, noteField);
+  for (const kind of ["pointerdown", "keydown"]) listenToPerson(kind, sendWaitingReports);
   listenToPerson("pointerdown", notePress);
   listenToPerson("keydown", noteKey);
   listenToPerson("input", noteInput);
   listenToPerson("change", noteChange);
-  listenToPerson("click", noteClick);
+  for (const kind of ["click", "auxclick"]) listenToPerson(kind, noteClick);
+  listenToPerson("contextmenu", noteMenu);
+  listenToPerson("dragstart", noteDragStart);
+  listenToPerson("drop", noteDrop);
+  listenToPerson("pointerover", noteHover);
+  listenToPerson("pointerup", noteRelease);
   for (const kind of ["focusout", "pagehide"]) listenToPerson(kind, noteLeaving);
 }
 
@@ -36,7 +38,13 @@ function listenToPerson(kind, handle) {
 function targetOf(event) {
   const hit = event.composedPath()[0];
   if (!(hit instanceof Node) || !isElement(hit)) return null;
-  return event instanceof MouseEvent ? findDeepestTarget(hit, event) : hit;
+  return event instanceof MouseEvent ? findDeepestTarget(hit, event) : findFocusInside(hit);
+}
+
+// Events of a closed shadow root name its host.
+function findFocusInside(host) {
+  const inner = closedRoots.get(host)?.activeElement;
+  return inner ? findFocusInside(inner) : host;
 }
 
 function reportAction(kind, moment, values = {}) {
@@ -57,10 +65,6 @@ function findPersonField(hit) {
 
 // What a press on an element is meant for: the field of a label, the list of an option, the button around an icon.
 function findPressed(hit) {
-  const isActedOn = (each) => {
-    const parent = parentElementOf(each) || each;
-    return whyActionable(each, computeRole(each), getComputedStyle(each), new ParentContext(getComputedStyle(parent), parent)) !== "";
-  };
   const select = findClosest(hit, (each) => tagOf(each) === "select");
   if (select) return select;
   const acted = findClosest(hit, isActedOn);
@@ -72,14 +76,19 @@ function noteField(event) {
   const hit = targetOf(event);
   const field = hit && findPersonField(hit);
   if (field && isSecret(field)) hiddenFields.add(field); // also after the page has made it readable
-  if (field && field !== personField) momentBefore = describeMoment(field);
+  if (field !== personField) {
+    reportTypedText(field); // between fields of a closed shadow root no event says that one was left
+    momentBefore = field && describeMoment(field);
+  }
   personField = field;
 }
 
 function noteInput(event) {
   const hit = targetOf(event);
+  if (hit?.type === "file") return reportFiles(hit);
   const field = hit && findPersonField(hit);
-  if (!field || field !== personField || tagOf(field) === "select") return;
+  if (!field || field !== personField) return;
+  if (tagOf(field) === "select") return reportOptions(field);
   if (isSecret(field)) hiddenFields.add(field);
   if (!typedFields.has(field)) typedFields.set(field, momentBefore || describeMoment(field));
 }
@@ -88,7 +97,9 @@ function reportText(field, values = {}) {
   const moment = typedFields.get(field);
   if (!moment) return false;
   typedFields.delete(field);
-  reportAction("fill", { ...moment, evidence: { ...moment.evidence, secret: isSecret(field) } }, { text: readFieldText(field).slice(0, MAX_RECORDED_CHARS + 1), ...values });
+  if (moment.value === readSliderValue(field)) return false;
+  const text = isDrawnSlider(field) ? attributeOf(field, "aria-valuenow") : readFieldText(field);
+  reportAction("fill", { ...moment, evidence: { ...moment.evidence, secret: isSecret(field) } }, { text: text.slice(0, MAX_RECORDED_CHARS + 1), ...values });
   return true;
 }
 
@@ -96,84 +107,97 @@ function reportTypedText(except = null) {
   for (const field of [...typedFields.keys()]) if (field !== except) reportText(field);
 }
 
+// A slider that the page draws says its value in an attribute.
+function noteSlider(element) {
+  if (!typedFields.has(element)) typedFields.set(element, { ...describeMoment(element), value: readSliderValue(element) });
+}
+
 function noteLeaving(event) {
   const hit = event.type === "focusout" ? targetOf(event) : null;
-  if (hit) reportText(findPersonField(hit) || hit);
+  if (hit && !closedRoots.has(hit)) reportText(findPersonField(hit) || hit);
   else reportTypedText();
 }
 
+// Of a date each figure that is typed is a change.
 function noteChange(event) {
   const hit = targetOf(event);
-  if (!hit) return;
-  if (tagOf(hit) !== "select") reportText(hit);
-  else if (hit === personField) reportAction("select", describeMoment(hit), { options: Array.from(hit.selectedOptions, (each) => collapseSpace(each.label)) });
+  if (hit && !(hit.type in DATE_FORMATS)) reportText(hit);
+}
+
+function reportOptions(field) {
+  const options = Array.from(field.selectedOptions, (each) => collapseSpace(each.label));
+  if (options.length) reportAction("select", describeMoment(field), { options });
+  else reportMissed(`that nothing is chosen in ${describeElement(field)}`);
+}
+
+function reportFiles(field) {
+  reportTypedText();
+  if (!field.files.length) return reportMissed(`that files were taken back from ${describeElement(field)}`);
+  reportAction("upload", describeMoment(field), { paths: Array.from(field.files, (each) => each.name), shown: isVisible(field) });
 }
 
 function notePress(event) {
   const hit = targetOf(event);
   const field = hit && findPersonField(hit);
   reportTypedText(field);
+  pressNow?.watch.finish();
   pressNow = null;
   if (!hit) return;
   if (field !== personField) momentBefore = field ? describeMoment(field) : null;
   personField = field;
-  const element = event.button === 0 ? findPressed(hit) : null;
-  if (element && !isDisabled(element)) pressNow = { hit, element, checked: readChecked(element), moment: describeMoment(element) };
+  const element = findPressed(hit) || (event.button === 2 ? hit : null);
+  if (element && !isDisabled(element)) pressNow = { hit, element, ...describePress(event, element) };
+  if (element && isDrawnSlider(element)) noteSlider(element);
+  forgetHover();
+}
+
+const BUTTON_NAMES = ["left", "middle", "right"];
+
+function describePress(event, element) {
+  const start = { x: event.clientX, y: event.clientY, startedAt: event.timeStamp, button: BUTTON_NAMES[event.button], modifiers: listModifiers(event) };
+  const hovers = listHovers(element).map(describeMoment);
+  return { checked: readChecked(element), moment: describeMoment(element), hovers, box: rectOf(element), watch: new ChangeWatch(), ...start };
+}
+
+function listModifiers(event) {
+  return ["Alt", "Control", "Meta", "Shift"].filter((name) => event.getModifierState(name));
 }
 
 // Other clicks than that of the last press or key are those that a page or a label makes of it.
 function noteClick(event) {
+  if (event.button > 1) return;
   const hit = targetOf(event);
   const press = event.detail === 0 ? keyNow : pressNow;
   if (!hit || !press || !(containsNode(hit, press.hit) || !press.hit.isConnected || isChosenRadio(event, hit, press))) return;
+  press.isClicked = true;
   keyNow = null;
   if (event.detail > 0) pressNow = null;
-  reportPress(isChosenRadio(event, hit, press) ? { ...press, element: hit, moment: describeMoment(hit) } : press, event.detail);
+  const held = event.detail > 0 && event.timeStamp - press.startedAt > MIN_HOLD_MS ? { hold_s: Math.min(event.timeStamp - press.startedAt, MAX_HOLD_MS) / 1000 } : {};
+  reportPress(isChosenRadio(event, hit, press) ? { ...press, element: hit, moment: describeMoment(hit) } : press, event.detail, held);
 }
+
+const MIN_HOLD_MS = 1_000; // which pages may take for more than a click
+const MAX_HOLD_MS = 10_000; // of a step
 
 // Arrow keys choose another radio button of the group, and click it.
 function isChosenRadio(event, hit, press) {
   return event.detail === 0 && hit.type === "radio" && press.hit.type === "radio" && hit.name === press.hit.name;
 }
 
-function reportPress({ element, checked, moment }, count) {
-  if (tagOf(element) === "select") return;
-  if (element.type === "file") return reportAction("upload", moment);
+function reportPress({ element, checked, moment, hovers = [], button = "left", modifiers = [] }, count, held = {}) {
+  const tag = tagOf(element);
+  if (tag === "select" || element.type === "file" || isSlider(element)) return;
+  if (tag === "canvas" || tag === "map" || tag === "area") return reportMissed(`a press at a place of ${describeElement(element)}`);
+  for (const each of hovers) reportAction("hover", each);
+  if (button !== "left" || modifiers.length) return reportAction("click", moment, { button, modifiers });
   if (isToggle(element)) return reportAction(checked === "true" && element.type === "checkbox" ? "uncheck" : "check", moment);
-  reportAction("click", moment, { count: Math.max(count, 1), field: findPersonField(element) !== null && !element.readOnly });
+  reportAction("click", moment, { count: Math.min(Math.max(count, 1), 3), field: findPersonField(element) !== null && !element.readOnly, ...held });
 }
 
-function noteKey(event) {
-  const hit = targetOf(event);
-  const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey && !event.isComposing && !event.repeat;
-  keyNow = null;
-  if (!hit || !isPlain) return;
-  const field = findPersonField(hit);
-  const isList = KEYS_OF_LISTS.has(event.key) && !matchesSelector(hit, "input[type=radio],select") && closestOf(hit, LIST_KEY_SELECTOR);
-  if (isList) return reportKey(hit, event.key);
-  if (event.key === "Enter" && field) return noteEnter(field);
-  if (isDisabled(hit) || !(["Enter", " "].includes(event.key) || hit.type === "radio")) return;
-  const element = findPressed(hit);
-  if (element) keyNow = { hit, element, checked: readChecked(element), moment: describeMoment(element) };
+function isSlider(element) {
+  return element.type === "range" || isDrawnSlider(element);
 }
 
-function reportKey(field, key) {
-  reportTypedText();
-  reportAction("press", describeMoment(field), { key });
-}
-
-// In a text of several lines Enter ends a line, unless the text is gone then, as in a chat.
-function noteEnter(field) {
-  if (tagOf(field) === "select") return;
-  if (tagOf(field) === "input") {
-    if (!reportText(field, { submit: true })) reportKey(field, "Enter");
-    return;
-  }
-  const moment = typedFields.get(field);
-  const text = readFieldText(field).slice(0, MAX_RECORDED_CHARS + 1);
-  if (moment && text.trim()) setTimeout(() => {
-    if (field.isConnected && readFieldText(field).trim()) return;
-    typedFields.delete(field);
-    reportAction("fill", moment, { text, submit: true });
-  }, EMPTIED_AFTER_MS);
+function reportMissed(what, milestones = readMilestones()) {
+  sendReport?.(JSON.stringify({ kind: "missed", what, milestones }));
 }

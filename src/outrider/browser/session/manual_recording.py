@@ -2,7 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 
 from outrider.browser.actions.action_log import PerformedAction
 from outrider.browser.process import flags
@@ -14,6 +15,19 @@ from outrider.browser.settings import BrowserSettings
 from outrider.core.errors import NotConfigured, Refused
 
 
+@dataclass(frozen=True)
+class PersonRecording:
+    """The actions of a person in a window.
+
+    Attributes:
+        actions: Those that can be repeated.
+        notes: Lines for the person, on those that cannot and on what the flow needs.
+    """
+
+    actions: list[PerformedAction]
+    notes: list[str]
+
+
 async def record_person(
     browsers: LoginBrowsers,
     owner: str,
@@ -22,7 +36,7 @@ async def record_person(
     on_step: Callable[[str], None],
     is_stopped: Callable[[], bool],
     secrets: Collection[str] = (),
-) -> list[PerformedAction]:
+) -> PersonRecording:
     """Open a window at an address and record what the person does, until the window is closed.
 
     Args:
@@ -43,7 +57,7 @@ async def record_person(
     options = SessionOptions("Record a flow", headless=False, dialogs="ask")
     session = await open_window(browsers, owner, "about:blank", options)
     if session is None:
-        return []
+        return PersonRecording([], [])
     session.actions.secrets.update(secrets)
     session.recorder = recorder = PersonRecorder(session.actions, session.tabs, on_step)
     try:
@@ -59,7 +73,20 @@ async def record_person(
     finally:
         await asyncio.shield(browsers.end_session(session))
     done = session.actions.list_since()
-    return done if any(action.kind != "open" for action in done) else []
+    actions = done if any(action.kind != "open" for action in done) else []
+    missed = [*recorder.missed, *["what was done before the others"] * (session.actions.total - len(done))]
+    return PersonRecording(actions, [*dict.fromkeys(recorder.notes), *_describe_missed(missed)])
+
+
+def _describe_missed(missed: Sequence[str]) -> list[str]:
+    """Return one note on all that was not recorded; none where nothing was missed."""
+    max_names = 10
+    if not missed:
+        return []
+    count = "1 action was" if len(missed) == 1 else f"{len(missed)} actions were"
+    names = list(dict.fromkeys(missed))
+    more = ["and others"] if len(names) > max_names else []
+    return [f"{count} not recorded: {'; '.join(names[:max_names] + more)}"]
 
 
 async def _record_until_closed(session: Session, recorder: PersonRecorder, is_stopped: Callable[[], bool]) -> None:

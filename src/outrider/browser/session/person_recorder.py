@@ -20,13 +20,16 @@ from outrider.browser.page.tabs import Tabs
 from outrider.browser.protocol.cdp import ContextGone, ProtocolError, TargetChannel
 from outrider.browser.protocol.condition import Condition
 from outrider.browser.protocol.frames import Frame
+from outrider.browser.protocol.keys import parse_chord
 from outrider.browser.protocol.page import BrowserPage
 from outrider.browser.protocol.redact import record_url
 from outrider.browser.protocol.scripts import IS_INSTALLED, ISOLATED_WORLD, load_source
 from outrider.browser.protocol.values import ScriptError
-from outrider.core.errors import OutriderError
+from outrider.core.errors import InvalidInput, OutriderError
 
 BINDING = "outriderReport"
+# Some keys are reported only once the page has had them.
+FINISH_SCRIPT = "() => new Promise((done) => setTimeout(done, 0)).then(() => outrider.reportTypedText())"
 PAGE_ERRORS = (OutriderError, ProtocolError, ContextGone, ScriptError)
 MAX_TEXT_CHARS = 100_000
 HISTORY_TIMEOUT_S = 2.0
@@ -41,6 +44,7 @@ class _RecordedInput:
     values: dict[str, Any]
     element: dict[str, Any]
     before: PageMilestones
+    goal: dict[str, Any] | None = None
     is_focus: bool = False
 
 
@@ -66,10 +70,16 @@ class PersonRecorder:
         log: The log.
         tabs: The session's pages.
         on_step: Called with one line on each step.
+
+    Attributes:
+        missed: What the person has done and no step repeats.
+        notes: What else the person must know of the steps.
     """
 
     def __init__(self, log: ActionLog, tabs: Tabs, on_step: Callable[[str], None]) -> None:
         self.changed = Condition()
+        self.missed: list[str] = []
+        self.notes: list[str] = []
         self._log, self._tabs, self._on_step = log, tabs, on_step
         self._reports: deque[tuple[BrowserPage, dict[str, Any]]] = deque()
         self._pending: _RecordedInput | None = None
@@ -129,7 +139,9 @@ class PersonRecorder:
                 scripts = get_page_tools(page).snapshotter.scripts
                 self._view = self._clean_page(await read_milestones(scripts, self._frame))
             for frame in page.frames:
-                await get_page_tools(page).snapshotter.prepare_frame(frame)
+                snapshotter = get_page_tools(page).snapshotter
+                await snapshotter.prepare_frame(frame)
+                await snapshotter.open_shadow_roots(frame)
                 await frame.evaluate(ISOLATED_WORLD, f"() => outrider.recordPerson({json.dumps(BINDING)})")
 
     async def process_reports(self) -> None:
@@ -142,8 +154,10 @@ class PersonRecorder:
             elif report["kind"] == "dialog":  # the press that opened it waits, and flows answer before the press
                 self._log.add("dialog", {name: report[name] for name in ("accept", "text")})
                 self._tell(f"dialog: {'accept' if report['accept'] else 'dismiss'}")
-            elif report["kind"] == "upload":
-                self._on_step("note: the choice of files is left out; add an `upload` step to the flow")
+            elif report["kind"] == "missed":
+                seen = self._clean_page(PageMilestones.from_report(report["milestones"]))
+                self._add_pending(self._view if report["frame"].parent else seen)
+                self._miss(str(self._clean_report({"what": report["what"]})["what"]))
             else:
                 self._record_input(page, report)
 
@@ -152,7 +166,7 @@ class PersonRecorder:
         for page in self._tabs:
             for frame in page.frames if page.lost is None else ():
                 with suppress(*PAGE_ERRORS):
-                    await frame.evaluate(ISOLATED_WORLD, "() => outrider.reportTypedText()", timeout=1.0)
+                    await frame.evaluate(ISOLATED_WORLD, FINISH_SCRIPT, timeout=1.0)
         await self.process_reports()
         await self.watch()
         if self._pending and self._pending.is_focus:
@@ -165,12 +179,13 @@ class PersonRecorder:
 
     def _record_input(self, page: BrowserPage, report: dict[str, Any]) -> None:
         """Keep an action until the next one, and add the one before."""
-        values = {name: report[name] for name in ("text", "submit", "options", "key", "count") if report.get(name)}
+        names = ("text", "submit", "options", "key", "count", "button", "modifiers", "paths", "hold_s")
+        values = {name: report[name] for name in names if report.get(name)}
         if report["kind"] == "fill":
             values = {"text": "", **values}
-            if len(values["text"]) > MAX_TEXT_CHARS:
-                self._on_step(f"note: a text of more than {MAX_TEXT_CHARS:,} characters is left out")
-                return
+        if missed := _find_obstacle(values):
+            self._miss(missed)
+            return
         is_known = values.get("text") in self._secrets
         if report["kind"] == "fill" and (is_known or is_secret_field(report["evidence"])):
             self._secrets.add(values.pop("text"))
@@ -184,7 +199,9 @@ class PersonRecorder:
             element["frame"], before = seen.url, before.add_frame(seen)
         self._frame = frame
         new = _RecordedInput(report["kind"], values, element, before)
-        new.is_focus = bool(report.get("field"))
+        new.goal, new.is_focus = report.get("goal"), bool(report.get("field"))
+        if new.kind == "upload":
+            self._add_files(new, is_shown=bool(report["shown"]))
         if self._pending and _is_replaced(self._pending, new):
             new.before, self._pending = self._pending.before, None
         self._add_pending(view if page is self._page else self._view)
@@ -199,7 +216,19 @@ class PersonRecorder:
         if last.is_focus:
             self._tell(self._describe_input(last))
         values = {name: value for name, value in last.values.items() if (name, value) != ("count", 1)}
-        self._log.add(last.kind, values, element=last.element, before=last.before, after=after)
+        self._log.add(last.kind, values, element=last.element, goal=last.goal, before=last.before, after=after)
+
+    def _add_files(self, upload: _RecordedInput, *, is_shown: bool) -> None:
+        """Name the files of an upload; a hidden field is reached by the press that opened the choice of files."""
+        files = ", ".join(upload.values.get("paths", ())) or "no file"
+        self.notes.append(f"the flow takes {files} from the workspace: put it there, or change the parameter")
+        if self._pending and self._pending.kind == "click" and not is_shown:
+            upload.element, upload.before = self._pending.element, self._pending.before
+            self._pending = None
+
+    def _miss(self, what: str) -> None:
+        self.missed.append(what)
+        self._on_step(f"not recorded: {what}")
 
     def _switch_page(self, page: BrowserPage) -> None:
         """Add a step for another tab."""
@@ -244,8 +273,15 @@ class PersonRecorder:
         """Return one line on an action, with dots for a secret."""
         element, values = action.element, action.values
         name = f' "{element["name"]}"' if element.get("name") else ""
-        words = [action.kind, *([values["key"], "in"] if "key" in values else []), f"{element.get('role', '')}{name}"]
-        text = str(values.get("text", "")) or ", ".join(values.get("options", ()))
+        words = [
+            action.kind,
+            *([values["key"], "in"] if "key" in values else []),
+            f"{element.get('role', '')}{name}".strip(),
+        ]
+        words[0] = "+".join([*values.get("modifiers", ()), words[0]])
+        words[:0] = [values["button"]] if values.get("button", "left") != "left" else []
+        words += ["to", f'{action.goal.get("role", "")} "{action.goal.get("name", "")}"'.strip()] if action.goal else []
+        text = str(values.get("text", "")) or ", ".join(values.get("options") or values.get("paths", ()))
         text = "●" * 8 if values.get("secret") or self._log.is_secret(text) else " ".join(text[:200].split())
         ends = [f": {text}" if text else "", ", Enter" if values.get("submit") else ""]
         return " ".join(words) + "".join([*ends, ", twice" if values.get("count", 1) > 1 else ""])
@@ -254,6 +290,16 @@ class PersonRecorder:
         if line:
             self._number += 1
             self._on_step(f"{self._number}: {line}")
+
+
+def _find_obstacle(values: Mapping[str, Any]) -> str:
+    """Return the part of an input that no step can repeat, in words; empty if there is none."""
+    if len(values.get("text", "")) > MAX_TEXT_CHARS:
+        return f"a text of more than {MAX_TEXT_CHARS:,} characters"
+    with suppress(InvalidInput):
+        parse_chord(values.get("key", "a"))
+        return ""
+    return f"the key {values['key'][:40]}"  # keyboards have more than steps know, as for the volume
 
 
 def _is_replaced(action: _RecordedInput, new: _RecordedInput) -> bool:

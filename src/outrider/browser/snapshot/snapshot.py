@@ -283,7 +283,7 @@ class Snapshotter:
         else:
             await self.prepare_frame(frame)
             report = await self.scripts.invoke(frame, "takeSnapshot", options)
-        opened = await self._open_shadow_roots(frame) if report.get("suspects") else 0
+        opened = await self.open_shadow_roots(frame) if report.get("suspects") else 0
         if opened or (report.get("shadows") and not self._listeners.has_shadows(frame)):
             self._listeners.include_shadows(frame)
             await self._listeners.mark_new(frame)
@@ -292,7 +292,7 @@ class Snapshotter:
             report = await self.scripts.invoke(frame, "takeSnapshot", options)
         return report
 
-    async def _open_shadow_roots(self, frame: Frame) -> int:
+    async def open_shadow_roots(self, frame: Frame) -> int:
         """Give the scripts the closed shadow roots, which only the browser knows; return how many there are."""
         suspects = await frame.evaluate_handle(ISOLATED_WORLD, "() => outrider.findSuspects()")
         properties = await frame.channel.send(

@@ -28,7 +28,7 @@ def command() -> None:
 @click.argument("person")
 @click.option("--label", default="", help="What it is for.")
 @click.option("--workspace", "workspaces", multiple=True, help="Where it is good (repeatable); all of the person's.")
-@click.option("--toolsets", metavar="A,B", help="Toolsets that it opens; all if not given.")
+@click.option("--toolsets", metavar="A,B", help="Toolsets that it opens, and dashboard; all toolsets if not given.")
 @click.option("--role", type=ROLE_CHOICE, default="owner", show_default=True, help="The most that it gives its person.")
 @click.option("--days", type=click.FloatRange(min=0, min_open=True), default=90, show_default=True)
 @click.option("--forever", is_flag=True, help="Good until it is revoked.")
@@ -116,7 +116,7 @@ def _parse_toolsets(every: dict[str, Any], servers: Iterable[str], wanted: str |
         return None
     from outrider.agents.remote_tools import build_toolset_name
 
-    known = {name: build_toolset_name(name) for name in servers}
+    known = {name: build_toolset_name(name) for name in servers} | {"dashboard": "dashboard"}
     known |= {name: each.name for each in every.values() for name in (each.name, each.display_name, *each.aliases)}
     names = [part.strip() for part in wanted.split(",") if part.strip()]
     for name in names:

@@ -13,6 +13,7 @@ from outrider.dashboard.access import get_allowed_workspace
 from outrider.dashboard.flows.flow_approval import approve_flow, build_approval_form
 from outrider.dashboard.flows.flow_repair import build_repair_form, propose_repair, repair_flow, resume_run
 from outrider.dashboard.page import DashboardPage, build_route_path, get_services, get_viewer
+from outrider.dashboard.viewer import record_decision
 from outrider.flows.approvals import FlowApprovals
 from outrider.flows.flow import NAME_PATTERN
 
@@ -92,8 +93,9 @@ async def approve_flow_run(request: Request) -> Response:
     _require_all_seen(request)
     services, form = get_services(request), await request.form()
     run, _ = await _open_history(request).load_run(request.path_params["run"][:40])
-    by = f"dashboard (browser {get_viewer(request)[:4]})"
+    by = str(get_viewer(request))
     await approve_flow(services, run, str(form.get("name", "")), str(form.get("digest", "")), by)
+    await record_decision(request, services.database, "flow.approve", f"{run.flow} ({run.id})")
     place = build_route_path(request, "flow_run", run=run.id)
     return RedirectResponse(
         place, 303, background=None if run.owner_folder else BackgroundTask(resume_run, services, run)
@@ -104,7 +106,9 @@ async def withdraw_flow_approval(request: Request) -> Response:
     """Let the steps of a flow ask again."""
     _require_all_seen(request)
     name, form = request.path_params["flow"], await request.form()
-    await FlowApprovals(get_services(request).database).withdraw(str(form.get("owner", ""))[:64], name)
+    database = get_services(request).database
+    await FlowApprovals(database).withdraw(str(form.get("owner", ""))[:64], name)
+    await record_decision(request, database, "flow.unapprove", name)
     return RedirectResponse(build_route_path(request, "flow", flow=name), 303)
 
 

@@ -44,7 +44,7 @@ async def show_health(request: Request) -> Response:
 
 async def serve_socket(websocket: WebSocket) -> None:
     """Serve `/live/socket`; see `live.connection`."""
-    room, viewer = _ensure_hub(websocket), get_viewer(websocket)
+    room, viewer = _ensure_hub(websocket), get_viewer(websocket).browser
     await websocket.accept()
     if not can_view(websocket, UNKNOWN_OWNER):
         await websocket.close(CLOSE_NOT_ALLOWED, "these sessions are not yours to see")

@@ -23,6 +23,7 @@ from outrider.dashboard.questions.question_view import (
     group_questions,
 )
 from outrider.dashboard.runs.run_view import build_answer_service
+from outrider.dashboard.viewer import record_decision
 
 
 async def show_questions(request: Request) -> Response:
@@ -87,8 +88,13 @@ async def answer_questions(request: Request) -> Response:
     else:
         ids = [str(each) for each in form.getlist("question")]
         given = _build_answers(ids, str(form.get("decision", "")), str(form.get("reason", "")), form.get("value"))
-    by = f"dashboard (browser {get_viewer(request)[:4]})"
+    by = str(get_viewer(request))
     answered = await build_answer_service(services).answer(given, by=by)
+    for each in answered.decisions:
+        if each.won:
+            await record_decision(
+                request, services.database, "question.answer", f"{each.question.id}: {each.question.decision}"
+            )
     if is_script:
         return JSONResponse(_serialize_answers(answered))
     if form.get("back") and not answered.blocked_reason and all(each.won for each in answered.decisions):

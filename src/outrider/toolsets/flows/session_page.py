@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from outrider.browser.session.session import Session
 
 TEXT_SCRIPT = """(limit) => ({
-  url: location.href, title: document.title, text: (document.body?.innerText ?? '').slice(0, limit),
+  url: location.href, title: document.title,
+  text: [...document.querySelectorAll('dialog[open],[role=dialog],[role=alertdialog]')]
+    .map((each) => (each.checkVisibility() && each.getAttribute('aria-label')) || '').join('\\n').slice(0, 10000)
+    + '\\n' + (document.body?.innerText ?? '').slice(0, limit),
   person: [...document.querySelectorAll('input[type=password]')].some((each) => each.checkVisibility())
     || document.querySelector('iframe[src*=captcha],iframe[src*=challenges]') !== null,
 })"""
@@ -64,7 +67,7 @@ class SessionPage:
 
     async def list_candidates(self, target: Target) -> Sequence[ElementCandidate]:
         """Return the elements of all frames that may be the target."""
-        names = ("role", "name", "row", "near", "under", "attributes")
+        names = ("role", "name", "row", "near", "under", "path", "attributes")
         query = {name: getattr(target, name) for name in names}
         found: list[ElementCandidate] = []
         async with self._use_tools() as tools:

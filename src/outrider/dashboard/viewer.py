@@ -1,0 +1,68 @@
+"""The person behind a signed-in browser."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from starlette.requests import HTTPConnection
+
+from outrider.core.database.database import Database
+from outrider.identity import token_format
+
+if TYPE_CHECKING:
+    from outrider.identity.principal import Principal
+
+DASHBOARD_GRANT = "dashboard"  # of a token, beside the names of toolsets
+
+
+@dataclass(frozen=True)
+class Viewer:
+    """A signed-in browser.
+
+    Attributes:
+        browser: A random name, the same for its tabs.
+        person: Its person, where they signed in by a token of their own.
+        credential: The id of that token.
+    """
+
+    browser: str
+    person: str = ""
+    credential: str = ""
+
+    def __str__(self) -> str:
+        """Return the words that stand beside what was decided."""
+        return f"{self.person} (dashboard)" if self.person else f"dashboard (browser {self.browser[:4]})"
+
+
+TokenCheck = Callable[[str, str], Awaitable["Principal | None"]]
+
+
+def build_token_check(database: Database) -> TokenCheck:
+    """Build a check of a token, or of the id of one, that was issued for the dashboard by name."""
+
+    async def find_holder(token: str, token_id: str) -> "Principal | None":
+        from outrider.identity.principal import InvalidCredentialError
+        from outrider.identity.tokens import TokenStore
+
+        if not (token_id or token_format.is_token(token)):
+            return None
+        store = TokenStore(database)
+        try:
+            digest = token_format.hash_token(token)
+            holder = await (store.authenticate_id(token_id) if token_id else store.authenticate(digest))
+        except InvalidCredentialError:
+            return None
+        # A token for all toolsets is meant for tools: the dashboard shows the work of everybody.
+        return holder if holder.memberships and DASHBOARD_GRANT in (holder.toolsets or ()) else None
+
+    return find_holder
+
+
+async def record_decision(connection: HTTPConnection, database: Database, action: str, detail: str) -> None:
+    """Save in the audit what a viewer has decided. Raises Unavailable."""
+    from outrider.identity.audit import Audit
+
+    viewer: Viewer = connection.state.viewer
+    address = connection.client.host if connection.client else ""
+    person, credential = viewer.person or None, viewer.credential or "dashboard"
+    await Audit(database).record(action, detail, person=person, credential=credential, address=address)

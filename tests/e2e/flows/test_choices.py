@@ -1,0 +1,65 @@
+"""What is chosen beside a button belongs to its press, and the name of a dialog is something that a page says."""
+
+from collections.abc import AsyncGenerator
+from contextlib import chdir
+from pathlib import Path
+
+import anyio
+import pytest
+
+from support.apps import loopback_app
+from support.apps.loopback_app import LoopbackApp
+
+pytestmark = pytest.mark.anyio
+PAYMENT = """<!doctype html><html lang=en><title>Pay</title><h1>Pay</h1>
+<button id=open onclick="box.show()">New payment</button>
+<dialog id=box aria-label="Your payment"><form onsubmit="event.preventDefault(); box.close();
+  said.textContent = `Paid ${sum.value} ${money.value} ${fast.checked} ${news.ariaChecked}`">
+<label>Sum <input id=sum name=sum></label>
+<label>Currency <select id=money name=money><option>EUR<option>USD</select></label>
+<label>Speed <select name=speed><option>slow<option>fast</select></label>
+<label><input type=checkbox id=fast name=fast> Fast</label>
+<input type=hidden name=querySelectorAll><input type=hidden name=form>
+<button>Pay now</button></form></dialog>
+<button id=news role=switch aria-checked=false aria-label=News
+  onclick="this.ariaChecked = String(this.ariaChecked === 'false')"></button>
+<p id=said role=status></p>"""
+
+
+@pytest.fixture
+async def bank(tmp_path: Path) -> AsyncGenerator[tuple[LoopbackApp, dict[str, str]]]:
+    pages = {"/pay": PAYMENT}
+    more = {"toolsets": ["browser", "flows"]}
+    with chdir(tmp_path), anyio.fail_after(120):
+        async with loopback_app.open_loopback_app(tmp_path, loopback_app.build_page_site(pages), more=more) as opened:
+            yield opened, pages
+
+
+async def test_a_press_stops_where_something_else_is_chosen_beside_it(bank: tuple[LoopbackApp, dict[str, str]]):
+    shop, pages = bank
+    session = (await shop.app.call("createSession", url=f"{shop.site_url}/pay")).data["sessionId"]
+    await shop.app.call("clickElement", sessionId=session, selector="#news")
+    await shop.app.call("clickElement", sessionId=session, selector="#open")
+    await shop.app.call("inputText", sessionId=session, selector="#sum", text="12")
+    await shop.app.call("selectOption", sessionId=session, selector="[name=speed]", options=["fast"])
+    await shop.app.call("clickElement", sessionId=session, selector="button=Pay now")
+    await shop.app.call("saveFlow", sessionId=session, name="pay")
+    ended = {}
+    for case, old, new in (
+        ("as it was", "", ""),
+        ("of a field that the flow sets", "<option>slow<option>fast", "<option>slow<option>soon<option>fast"),
+        ("a count beside the heading", "<h1>Pay", "<h1>Pay <small>5</small>"),
+        ("another currency", "<option>EUR<option>USD", "<option>EUR<option selected>USD"),
+        ("ticked", "id=fast", "id=fast checked"),
+        ("on already", "aria-checked=false", "aria-checked=true"),
+    ):
+        pages["/pay"] = PAYMENT.replace(old, new)
+        ended[case] = (await shop.app.call("runFlow", name="pay")).text.partition("\n")[0]
+
+    right = [ended.pop(case).partition(" in ")[0] for case in list(ended)[:3]]
+    assert right == ["pay succeeded: 6 steps"] * 3
+    assert [each.partition(": ")[2].partition(": ")[2] for each in ended.values()] == [
+        "<button> \"Pay now\": 'money' was 'EUR' and is 'USD', which the flow has not chosen",
+        "<button> \"Pay now\": 'fast' was 'false' and is 'true', which the flow has not chosen",
+        '<button#news> "News": it is true now and was false, so that a press means the opposite',
+    ]
