@@ -202,7 +202,7 @@ class Forms:
                 value = await self._invoke_script(location, "readSlider")
                 if value is None or abs(value - wanted) >= abs(before - wanted):
                     break
-            if value != start:
+            if value is None or start is None or abs(value - wanted) < abs(start - wanted):
                 return
 
     async def _invoke_script(self, location: ElementLocation, name: str, *args: object) -> Any:
