@@ -433,3 +433,15 @@ async def test_days_lists_and_slides_that_only_their_looks_tell_are_operated(vis
     outline = (await on.snapshotter.take_snapshot("full")).piece.text
     assert "Slide 1" in outline
     assert "Slide 8" not in outline
+
+
+async def test_what_a_page_does_after_a_move_or_a_focus_is_waited_for(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<p id=stars style="width: 90px" onclick="log.push(over)" onmousemove="port2.postMessage(4)">****</p>
+        <input aria-label=Number oninput="if (!moved) { moved = true; setSelectionRange(0, 0) }"><script>
+        log = []; over = 0; moved = false; const { port1, port2 } = new MessageChannel();
+        port1.onmessage = (event) => over = event.data;</script>"""
+    )
+    await on.pointer.click(await find_ref(on, r"<\*\*\*\* REF>"))
+    assert await on.read_log() == [4]
+    assert (await on.forms.type(await find_ref(on, 'textbox "Number" REF'), "12345")).value == "12345"
