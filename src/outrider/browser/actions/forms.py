@@ -135,7 +135,7 @@ class Forms:
     async def _write_located(
         self, selector: str, text: str, *, append: bool, delay: float
     ) -> tuple[ElementLocation, dict[str, Any]]:
-        """Write into a field, again where the page replaces it before the text arrives."""
+        """Write into a field, again where the page replaces it or moves its caret meanwhile."""
         max_attempts = 5
         query = parse_element_query(selector)
         options = {"append": append, "selector": query.selector}
@@ -149,7 +149,7 @@ class Forms:
             elif prepared["how"] != "set":
                 await self._write_prepared(location, text, prepared, append=append, delay=delay)
             written = await self._invoke_script(location, "checkFilled", text, options)
-            if not written.get("replaced") or written["same"] or append:
+            if not (written.get("replaced") or written.get("scrambled")) or written["same"] or append:
                 break
         return location, written
 
@@ -202,7 +202,7 @@ class Forms:
                 value = await self._invoke_script(location, "readSlider")
                 if value is None or abs(value - wanted) >= abs(before - wanted):
                     break
-            if value != start:
+            if value is None or start is None or abs(value - wanted) < abs(start - wanted):
                 return
 
     async def _invoke_script(self, location: ElementLocation, name: str, *args: object) -> Any:

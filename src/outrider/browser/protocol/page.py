@@ -219,8 +219,12 @@ class BrowserPage:
         else:
             events = [(down if kind == "down" else up) | {"clickCount": count}]
         self.mouse_at = (x, y)
-        # All at once: the browser keeps their order, and only one round trip is waited for.
-        sent = [self.channel.send("Input.dispatchMouseEvent", event, timeout=INPUT_TIMEOUT_S) for event in events]
+        first, *presses = events
+        await self.channel.send("Input.dispatchMouseEvent", first, timeout=INPUT_TIMEOUT_S)
+        if kind == "click":  # frameworks draw what is under the pointer a task later, and stars count what is drawn
+            await asyncio.sleep(0.01)
+        # The rest at once: the browser keeps their order, and only one round trip is waited for.
+        sent = [self.channel.send("Input.dispatchMouseEvent", event, timeout=INPUT_TIMEOUT_S) for event in presses]
         await asyncio.gather(*sent)
 
     async def dispatch_key(self, chord: str, kind: KeyAction = "press") -> None:

@@ -6,7 +6,7 @@ const LEAF_ROLES = new Set([
 
 function emitActionable(element, out, style, role, why) {
   if (role === "link") return emitLink(element, out, style);
-  if (role === "listbox" && tagOf(element) !== "select") return emitClickableContainer(element, out, style, role);
+  if (role === "listbox" && tagOf(element) !== "select" && attributeOf(element, "aria-expanded") !== "false") return emitClickableContainer(element, out, style, role);
   if (FIELD_ROLES.has(role)) return emitField(element, out, style, role);
   if (LEAF_ROLES.has(role) || why === "native") return emitControl(element, out, style, role || tagOf(element));
   if (why === "edit") return emitEditor(element, out, role);
@@ -53,10 +53,11 @@ function emitControl(element, out, style, role) {
 function holdsOtherTargets(element, role) {
   if (holdsControls(element)) return true;
   if (tagOf(element) === "button" || role === "option" || !hasActionableInside(element)) return false;
-  const text = collapseSpace(textContentOf(element));
+  const readText = (each) => (crossesShadow(each) ? nameFromContent(each) : collapseSpace(textContentOf(each)));
+  const text = readText(element);
   for (const each of iterElements(element)) {
     if (each === element || !listeningElements.has(each) || !isVisible(each)) continue;
-    if (!fillsBox(each, element) && (!text || collapseSpace(textContentOf(each)) !== text)) return true;
+    if (!fillsBox(each, element) && (!text || readText(each) !== text)) return true;
   }
   return false;
 }
@@ -72,11 +73,20 @@ function nameFromAria(element) {
 
 // Describes a control without a name by its icon, id, class or colour.
 function hintForNameless(element) {
-  const drawn = selectFirst(element, "img[alt]:not([alt='']), [aria-label]");
+  const drawn = findNamedPart(element);
   if (drawn) return quote(collapseSpace(drawn.alt || attributeOf(drawn, "aria-label")));
-  if (element instanceof SVGElement && !idOf(element)) return describeShape(element);
+  if (element instanceof SVGElement && !idOf(element) && !isIcon(element)) return describeShape(element);
   const paint = readSwatchColor(element);
   return hintFromAttributes(element) + (paint ? ` ${paint}` : "");
+}
+
+// The picture or labelled part in it, but not a control in it, as the button that clears a list.
+function findNamedPart(element) {
+  const isOwn = (part) => {
+    const control = closestOf(part, ACTIONABLE_SELECTOR);
+    return control === null || control === element || !containsNode(element, control);
+  };
+  return [...selectAll(element, "img[alt]:not([alt='']), [aria-label]")].find(isOwn);
 }
 
 function hintFromAttributes(element) {
@@ -84,10 +94,13 @@ function hintFromAttributes(element) {
 }
 
 function findHint(element) {
-  if (idOf(element)) return `#${shorten(idOf(element), 40)}`;
+  if (idOf(element) && !GENERATED_ID.test(idOf(element))) return `#${shorten(idOf(element), 40)}`;
   const name = findRarestClass(element) || (firstElementOf(element) && findRarestClass(firstElementOf(element)));
   return name ? `.${shorten(name, 40)}` : tagOf(element);
 }
+
+// Frameworks count such ids, or draw them at random, anew for each page.
+const GENERATED_ID = /:|[0-9a-f]{4}-[0-9a-f]{4}/i;
 
 // The class that fewest elements have says most about one: libraries give a class to all of their buttons.
 function findRarestClass(element) {
@@ -103,7 +116,7 @@ function emitField(element, out, style, role) {
   const ref = out.refer(element, role, name);
   const kind = element.type === "password" ? "password" : role;
   const value = formatFieldValue(element, name, out.valueLimit);
-  const shown = name ? ` ${quote(name)}` : ` ${hintForNameless(element)}`;
+  const shown = ` ${name ? quote(name) : hintFromAttributes(element)}`;
   out.item(`${kind}${shown} ${ref}${value}${formatCut(element, ref, out.valueLimit)}${formatStates(element, role)}`);
   if (NATIVE_FIELD_TAGS.has(tagOf(element)) || isEditingHost(element)) return;
   if (holdsControls(element)) return out.nested(() => walkChildren(element, out, style));
@@ -117,8 +130,16 @@ const NATIVE_FIELD_TAGS = new Set(["input", "select", "textarea"]);
 function formatFieldValue(element, name, limit) {
   const value = formatValue(element, name, limit);
   if (value || NATIVE_FIELD_TAGS.has(tagOf(element)) || holdsControls(element)) return value;
-  const text = readUnnamedText(element, nameFromAria(element) ? "" : name);
+  const text = nameFromAria(element) ? readTextBesideName(element, name) : readUnnamedText(element, name);
   return text ? ` = ${quote(shorten(text, limit))}` : "";
+}
+
+// A floating label repeats the name above the value.
+function readTextBesideName(element, name) {
+  const pieces = [];
+  gatherShownPieces(element, pieces, 0);
+  const others = pieces.filter((piece) => piece !== name);
+  return collapseSpace((others.some((piece) => /[\p{L}\p{N}]/u.test(piece)) ? others : pieces).join(" "));
 }
 
 // What is cut is counted, with the call that shows it.
@@ -140,9 +161,10 @@ function emitHiddenFileField(element, out) {
   out.item(`file ${hintFromAttributes(element)} ${out.refer(element, computeRole(element), computeName(element))} hidden${formatStates(element, "file")}`);
 }
 
-// Returns whether there are controls inside, and not only listeners.
+// Returns whether there are controls inside that may be shown, and not only listeners. File fields are, even if hidden.
 function holdsControls(element, except = null) {
-  for (const each of selectAll(element, ACTIONABLE_SELECTOR)) if (each !== except) return true;
+  const isShown = (each) => each !== except && (each.type === "file" || checkVisibilityOf(each));
+  for (const each of selectAll(element, ACTIONABLE_SELECTOR)) if (isShown(each)) return true;
   return hasActionableThroughSlots(element, (each) => each !== except && matchesSelector(each, ACTIONABLE_SELECTOR));
 }
 
@@ -184,8 +206,15 @@ function isStructured(element, role) {
   if (role === "listitem" && selectFirst(element, "ul,ol") !== null) return true;
   if (!firstElementOf(element)) return false;
   if (grabbedElements.has(element) && isLikeNeighbour(firstElementOf(element))) return true;
-  if (selectFirst(element, "iframe,frame,pre,table,canvas") !== null) return true;
+  if (selectFirst(element, "iframe,frame,pre,table,canvas") !== null || hasPointerInside(element)) return true;
   return textContentOf(element).length > MAX_CLICKABLE_CHARS || (nameFromAria(element) !== "" && mayHoldBlocks(element));
+}
+
+// A box that listens for its parts, such as a list of chips, shows by the cursor which of them are pressed.
+function hasPointerInside(element) {
+  const parts = element.getElementsByTagName("*");
+  if (parts.length > MAX_SEARCHED_ELEMENTS || getComputedStyle(element).cursor === "pointer") return false;
+  return [...parts].some((each) => getComputedStyle(each).cursor === "pointer" && isVisible(each));
 }
 
 const SPREAD_ROLES = new Set(["row", "table", "grid", "treegrid"]);

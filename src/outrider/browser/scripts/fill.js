@@ -172,7 +172,15 @@ function checkFilled(ref, text, { append = false, selector = "" } = {}) {
   const before = valueBefore.get(field) ?? "";
   const same = isSameText(value, append ? before + text : text);
   const problem = field.validity && !field.validity.valid ? field.validationMessage : "";
-  return { connected: true, replaced: elementOf(ref) === null, same, unchanged: value === before, value: isSecret(field) ? null : shorten(collapseSpace(value), MAX_VALUE_CHARS), problem };
+  const scrambled = !append && !same && value.length <= MAX_VALUE_CHARS && isScrambled(value, text);
+  return { connected: true, replaced: elementOf(ref) === null, same, scrambled, unchanged: value === before, value: isSecret(field) ? null : shorten(collapseSpace(value), MAX_VALUE_CHARS), problem };
+}
+
+// Masks place the caret a moment after a field has the focus, which may be between two of the letters.
+function isScrambled(value, intended) {
+  const letters = (text) => [...text.replace(/[^\p{L}\p{N}]/gu, "")];
+  const [held, wanted] = [letters(value), letters(intended)];
+  return held.join("") !== wanted.join("") && held.sort().join("") === wanted.sort().join("");
 }
 
 function isSameText(value, intended) {

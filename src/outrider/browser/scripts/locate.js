@@ -52,9 +52,17 @@ function choosePressTarget(element, action) {
   if (around) return around;
   if (tagOf(element) === "button") return findDrawingLabel(element) || (action === "drag" && findHandle(element)) || element;
   if (action === "drag") return findHandle(element) || element;
+  if (tagOf(element) === "select" && (action === "select" || action === "fill")) return findListDrawing(element) || element;
   if (action === "fill" || !element.labels || (element.type !== "checkbox" && element.type !== "radio" && element.type !== "file")) return element;
   if (isVisible(element) && getComputedStyle(element).pointerEvents !== "none" && isReachable(element)) return element;
   return [...element.labels].find(isVisible) || (isHidden(element) && element.type !== "file" && (findDrawnLabel(element) || findStandIn(element))) || element;
+}
+
+// A list may be laid transparently over what draws it, so that a press there opens it.
+function findListDrawing(select) {
+  if (!isVisible(select) || findTransparentAncestor(select) !== select) return null;
+  const box = findStandIn(select);
+  return box && listPoints(select).some(({ x, y }) => elementAtPoint(x, y) === select) ? box : null;
 }
 
 // A transparent button is drawn by the label around it, one that is clipped to a pixel by any of its labels.

@@ -365,7 +365,7 @@ function actsForControl(label) {
 
 function isLabelOverridden(control, label) {
   if (hasAttribute(control, "aria-labelledby")) return !listReferences(control, "aria-labelledby").includes(label);
-  return hasAttribute(control, "aria-label");
+  return hasAttribute(control, "aria-label") && readAriaLabel(control) !== collapseSpace(textContentOf(label));
 }
 
 function isReplacedByLabel(control) {
@@ -388,7 +388,17 @@ function readBriefText(element) {
   return shorten(collapseSpace(readShownText(element)), 200);
 }
 
+// Libraries draw a check box of their own beside the hidden one that sends its value.
+function findDrawnToggle(label, control) {
+  const others = [...selectAll(label, ACTIONABLE_SELECTOR)].filter((each) => each !== control && isVisible(each));
+  return others.length === 1 && DRAWN_TOGGLE_ROLES.has(attributeOf(others[0], "role")) ? others[0] : null;
+}
+
+const DRAWN_TOGGLE_ROLES = new Set(["checkbox", "radio", "switch"]);
+
 function emitReplacingLabel(label, control, out, style) {
+  const toggle = findDrawnToggle(label, control);
+  if (toggle) return emitDrawnToggle(toggle, label, out);
   const role = computeRole(control);
   const nested = holdsControls(label, control);
   const name = nested ? nameFromAria(control) : nameFromContent(label, control) || computeName(control) || readBriefText(label);
@@ -396,4 +406,11 @@ function emitReplacingLabel(label, control, out, style) {
   const ref = out.refer(label, computeRole(label), nameToRecord(label, computeRole(label)));
   out.item(`${role}${shown} ${ref}${formatStates(control, role)}`);
   if (nested) out.nested(() => walkChildren(label, out, style));
+}
+
+function emitDrawnToggle(toggle, label, out) {
+  const role = computeRole(toggle);
+  const name = nameFromAria(toggle) || nameFromContent(label, toggle) || readBriefText(label);
+  const ref = out.refer(toggle, role, nameToRecord(toggle, role));
+  out.item(`${role} ${name ? quote(name) : hintForNameless(toggle)} ${ref}${formatStates(toggle, role)}`);
 }

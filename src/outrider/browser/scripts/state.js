@@ -37,9 +37,15 @@ function addAriaStates(element, role, states) {
   else if (role !== "combobox" && POPUPS.has(attributeOf(element, "aria-haspopup"))) states.push(`opens ${POPUPS.get(attributeOf(element, "aria-haspopup"))}`);
   const pressed = attributeOf(element, "aria-pressed");
   if (pressed === "true" || pressed === "mixed") states.push(pressed === "mixed" ? "half-pressed" : "pressed");
-  if (attributeOf(element, "aria-selected") === "true") states.push("selected");
+  if (isSelected(element, role)) states.push("selected");
   const current = attributeOf(element, "aria-current");
   if (current && current !== "false") states.push("current");
+}
+
+// The cell of a calendar says that it is selected, and holds the button of its day.
+function isSelected(element, role) {
+  const cell = role === "button" ? domParentOf(element) : null;
+  return attributeOf(element, "aria-selected") === "true" || (cell !== null && CELL_ROLES.has(computeRole(cell)) && attributeOf(cell, "aria-selected") === "true");
 }
 
 const POPUPS = new Map([["true", "menu"], ["menu", "menu"], ["listbox", "listbox"], ["tree", "tree"], ["grid", "grid"], ["dialog", "dialog"]]);
@@ -76,7 +82,8 @@ function addFieldStates(element, states) {
 }
 
 function isReadOnly(element) {
-  return (element.readOnly && READ_ONLY_TAGS.has(tagOf(element))) || attributeOf(element, "aria-readonly") === "true";
+  const isNative = READ_ONLY_TAGS.has(tagOf(element)) && !isToggle(element) && element.type !== "range"; // these ignore it
+  return (isNative && element.readOnly) || attributeOf(element, "aria-readonly") === "true";
 }
 
 const READ_ONLY_TAGS = new Set(["input", "textarea"]);
@@ -109,7 +116,8 @@ function formatRange(element) {
   const isNative = BOUNDED_TYPES.has(element.type) || tagOf(element) === "meter" || tagOf(element) === "progress";
   const least = isNative ? String(element.min ?? 0) : attributeOf(element, "aria-valuemin");
   const most = isNative ? String(element.max) : attributeOf(element, "aria-valuemax");
-  return least || most ? ` (${plainLine(least || "")}–${plainLine(most || "")})` : "";
+  const bounds = [least, most].map((bound) => (Math.abs(Number(bound)) >= Number.MAX_SAFE_INTEGER ? "" : plainLine(bound || "")));
+  return bounds.some(Boolean) ? ` (${bounds.join("–")})` : "";
 }
 
 const BOUNDED_TYPES = new Set(["range", "number", "date", "time", "month", "week", "datetime-local"]);

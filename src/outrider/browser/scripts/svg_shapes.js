@@ -4,8 +4,14 @@ const SHAPE_SELECTOR = "rect,circle,ellipse,polygon,polyline,path,line,text,imag
 const MAX_SHAPES = 60;
 
 function isClickableDrawing(element) {
-  if (tagOf(element) !== "svg" || selectFirst(element, ACTIONABLE_SELECTOR) !== null) return false;
+  if (tagOf(element) !== "svg" || selectFirst(element, ACTIONABLE_SELECTOR) !== null || isIcon(element)) return false;
   return selectAll(element, SHAPE_SELECTOR).length <= MAX_SHAPES;
+}
+
+// An icon is pressed as a whole, and its class or title says what for.
+function isIcon(element) {
+  const { width, height } = rectOf(element);
+  return tagOf(element) === "svg" && width <= 32 && height <= 32 && !hasListenerInside(element);
 }
 
 function emitShapes(svg, out) {

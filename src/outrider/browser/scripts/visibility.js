@@ -22,7 +22,14 @@ function isClippedAway(element, style, display = style.display) {
   if (style.clip !== "auto" && isEmptyClip(style)) return true;
   const { right, bottom, width, height } = rectOf(element);
   if (width <= 1 || height <= 1) return isShrunk(element, style, display);
-  return (right + scrollX < -FAR_PX / 4 || bottom + scrollY < -FAR_PX / 4) && isMoved(style);
+  const isFar = right + scrollX < -FAR_PX / 4 || bottom + scrollY < -FAR_PX / 4;
+  return isFar && (isMoved(style) || attributeOf(element, "aria-hidden") === "true") && !spillsIntoPage(element, style);
+}
+
+// The strip of a carousel is moved by whole slides, of which one is still shown.
+function spillsIntoPage(element, style) {
+  const { left, top, bottom } = rectOf(element);
+  return style.overflowX === "visible" && left + element.scrollWidth + scrollX > 0 && Math.max(bottom, top + element.scrollHeight) + scrollY > 0;
 }
 
 const EMPTY_PATH = /^(inset\((50|[6-9]\d|100)%|circle\(0|ellipse\(0|polygon\((0(px|%)? 0(px|%)?(, )?)+\))/;

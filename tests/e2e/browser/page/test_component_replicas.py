@@ -375,3 +375,73 @@ async def test_an_editor_around_a_clipped_field_and_a_list_of_commands_take_what
     with pytest.raises(OutriderError) as refused:
         await on.forms.type("#trap", "x")
     assert re.fullmatch(r'<div> "Hi.*" is open: maybe first click e\d+ "Got it"', refused.value.hint)
+
+
+async def test_what_libraries_draw_around_hidden_fields_is_named_and_shown_once(visit: OpenFailurePage) -> None:
+    on = await visit(
+        f"""<label><span role=switch tabindex=0 aria-checked=false style="display: inline-block; width: 40px;
+          height: 20px" onclick="this.ariaChecked = 'true'; log.push('on')"></span><input type=checkbox tabindex=-1
+          aria-hidden=true style="{CLIPPED}">Alerts</label>
+        <span role=checkbox tabindex=0 id=terms aria-label="Accept terms" aria-checked=true>x</span>
+        <button id=terms2 aria-label="Accept all">v</button><label for=terms2>Accept all</label>
+        <div role=combobox tabindex=0 class=cities aria-expanded=false>Rome <button aria-label=Clear>x</button></div>
+        <div role=combobox tabindex=0 aria-label=Fruit aria-expanded=false><i>Fruit</i> <b>Apple</b></div>
+        <div role=listbox tabindex=0 class=friends aria-expanded=false>Elliot <p role=option hidden>Jo</p></div>
+        <div role=menuitem tabindex=0>Share <p role=menuitem hidden>By link</p></div>
+        <table role=grid><tr><td role=gridcell aria-selected=true><div role=button tabindex=0>10</div></table>
+        <input type=checkbox readonly aria-label=Visible> <input type=number aria-label=Pay min=-9007199254740991>
+        <div class=chip onclick=1>Vue <svg class=chip-close width=12 height=12 style="cursor: pointer"><path fill=red
+          d="M0 0h9v9z"></path></svg></div><script>log = [];
+        document.querySelector(".chip-close").onclick = () => log.push("closed")</script>"""
+    )
+    outline = (await on.snapshotter.take_snapshot("full")).piece.text
+    shown = " ".join(re.sub(r"\be\d+\b", "REF", outline).split())
+    assert 'switch "Alerts" REF checkbox "Accept terms" REF checked x button "Accept all" REF v combobox' in shown
+    assert "combobox .cities REF collapsed Rome button" in shown
+    assert 'combobox "Fruit" REF = "Apple" collapsed listbox .friends REF = "Elliot" collapsed' in shown
+    assert 'menuitem "Share" REF' in shown
+    assert 'button "10" REF selected' in shown
+    assert 'checkbox "Visible" REF spinbutton "Pay" REF <' in shown
+    assert shown.endswith("Vue <.chip-close REF>")
+    await on.pointer.click(await find_ref(on, 'switch "Alerts" REF'))
+    await on.pointer.click(await find_ref(on, "<.chip-close REF>"))
+    assert await on.read_log() == ["on", "closed"]
+
+
+async def test_days_lists_and_slides_that_only_their_looks_tell_are_operated(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<div id=days style="width: 210px"><p class=day style="cursor: pointer">15</p><p class=day
+          style="cursor: pointer">16</p></div>
+        <div style="position: relative; width: 120px; height: 30px"><button tabindex=-1>One</button><select
+          aria-label=Size style="position: absolute; inset: 0; width: 100%; height: 100%; opacity: 0"><option>One
+          <option>Two</select></div>
+        <div role=slider tabindex=0 aria-label=Wind aria-valuenow=90 aria-valuemax=360>~</div>
+        <div style="width: 300px; overflow: hidden"><ul style="display: flex; padding: 0; list-style: none;
+          transform: translateX(-600px)"><li style="flex: 0 0 100%" aria-hidden=true>Slide 8<li style="flex: 0 0 100%"
+          aria-hidden=true>Slide 9<li style="flex: 0 0 100%">Slide 1</ul></div><script>log = [];
+        days.onclick = (event) => log.push(event.target.textContent);
+        document.querySelector("select").onchange = (event) => log.push(event.target.value);
+        const wind = document.querySelector("[role=slider]");
+        const steps = { ArrowUp: -1, ArrowDown: 1, ArrowLeft: -1, ArrowRight: 1 };
+        wind.onkeydown = (event) => { wind.ariaValueNow = Number(wind.ariaValueNow) + (steps[event.key] ?? 0) };
+        </script>"""
+    )
+    await on.pointer.click(await find_ref(on, "<16 REF>"))
+    await on.forms.select(await find_ref(on, 'combobox "Size" REF'), "Two")
+    assert await on.read_log() == ["16", "Two"]
+    assert (await on.forms.type(await find_ref(on, 'slider "Wind" REF'), "95")).value == "95"
+    outline = (await on.snapshotter.take_snapshot("full")).piece.text
+    assert "Slide 1" in outline
+    assert "Slide 8" not in outline
+
+
+async def test_what_a_page_does_after_a_move_or_a_focus_is_waited_for(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<p id=stars style="width: 90px" onclick="log.push(over)" onmousemove="port2.postMessage(4)">****</p>
+        <input aria-label=Number oninput="if (!moved) { moved = true; setSelectionRange(0, 0) }"><script>
+        log = []; over = 0; moved = false; const { port1, port2 } = new MessageChannel();
+        port1.onmessage = (event) => over = event.data;</script>"""
+    )
+    await on.pointer.click(await find_ref(on, r"<\*\*\*\* REF>"))
+    assert await on.read_log() == [4]
+    assert (await on.forms.type(await find_ref(on, 'textbox "Number" REF'), "12345")).value == "12345"
