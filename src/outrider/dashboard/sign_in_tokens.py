@@ -57,10 +57,10 @@ class SignInTokens:
         claim, _, signature = cookie.rpartition(".")
         if not hmac.compare_digest(signature.encode("utf-8", "replace"), self._sign_claim(claim).encode()):
             return None
-        browser, until, named = claim.split(".")
+        browser, until, *named = claim.split(".")  # cookies of older releases name nobody
         if int(until) <= self._clock():
             return None
-        return Viewer(browser, *(json.loads(urlsafe_b64decode(named)) if named else ()))
+        return Viewer(browser, *(json.loads(urlsafe_b64decode(named[0])) if any(named) else ()))
 
     def _sign_claim(self, claim: str) -> str:
         return hmac.new(self._key, claim.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
