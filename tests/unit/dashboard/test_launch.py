@@ -1,7 +1,10 @@
 """Who may look: tokens that are spent, cookies that are signed, and how often somebody may ask."""
 
+from base64 import urlsafe_b64encode
+
 from outrider.dashboard.rate_limit import TokenBucketLimiter
 from outrider.dashboard.sign_in_tokens import COOKIE_LIFETIME_S, SignInTokens
+from outrider.dashboard.viewer import Viewer
 
 
 def test_a_token_is_good_once_and_the_next_is_told():
@@ -26,7 +29,7 @@ def test_a_cookie_names_its_browser_until_it_is_too_old():
     now = [1_000.0]
     launch = SignInTokens(clock=lambda: now[0])
     cookie = launch.issue_cookie()
-    assert launch.verify_cookie(cookie) == cookie.partition(".")[0]
+    assert launch.verify_cookie(cookie) == Viewer(cookie.partition(".")[0])
     assert launch.verify_cookie(cookie) != launch.verify_cookie(launch.issue_cookie())
     now[0] += COOKIE_LIFETIME_S
     assert launch.verify_cookie(cookie) is None
@@ -35,9 +38,12 @@ def test_a_cookie_names_its_browser_until_it_is_too_old():
 def test_a_cookie_of_another_start_or_another_hand_is_none():
     launch = SignInTokens()
     cookie = launch.issue_cookie()
-    name, until, signature = cookie.split(".")
+    name, until, _, signature = cookie.split(".")
+    olga = urlsafe_b64encode(b'["olga", "t1"]').decode()
     assert SignInTokens().verify_cookie(cookie) is None
-    assert launch.verify_cookie(f"{name}.{int(until) + 1}.{signature}") is None
+    assert launch.verify_cookie(f"{name}.{int(until) + 1}..{signature}") is None
+    assert launch.verify_cookie(f"{name}.{until}.{olga}.{signature}") is None
+    assert launch.verify_cookie(launch.issue_cookie("olga", "t1")).person == "olga"
     for nonsense in ("", ".", "..", "a.b.c", "\ud800", cookie[:-1]):
         assert launch.verify_cookie(nonsense) is None
 
