@@ -67,7 +67,11 @@ class ExfiltrationGuard:
             if any(_find_keys(part) & private_keys for part in decoded):
                 keyed.append(text)
             else:
-                passages[text] = {passage for part in decoded for passage in _iter_passages(part)}
+                passages[text] = {
+                    part[at : at + PASSAGE_CHARS]
+                    for part in map(_normalize_text, decoded)
+                    for at in range(0, len(part) - PASSAGE_CHARS + 1, PASSAGE_CHARS // 2)
+                }
         found = self._private.find_passages(set().union(*passages.values()))
         found -= self._public.find_passages(found)
         return keyed + [text for text, each in passages.items() if not each.isdisjoint(found)]
@@ -90,7 +94,7 @@ class _TextIndex:
         self.keys |= _find_keys(text)
 
     def find_passages(self, passages: set[str]) -> set[str]:
-        """Return those of the passages (`_iter_passages`) that the text contains."""
+        """Return those of the passages, each of `PASSAGE_CHARS`, that the text contains."""
         max_searches = 200  # reading the whole text once is faster than more of them
         if len(passages) <= max_searches:
             return {passage for passage in passages if passage in self.normalized_text}
@@ -107,12 +111,6 @@ def _iter_sent(tool: Tool, arguments: Mapping[str, Any]) -> Iterator[str]:
         for text in _iter_strings(value):
             # A text that begins with a URL counts as one URL, including its spaces.
             yield from [text] if is_sent or URL_PATTERN.match(text.strip()) else URL_PATTERN.findall(text)
-
-
-def _iter_passages(text: str) -> Iterator[str]:
-    normalized = _normalize_text(text)
-    for start in range(0, len(normalized) - PASSAGE_CHARS + 1, PASSAGE_CHARS // 2):
-        yield normalized[start : start + PASSAGE_CHARS]
 
 
 def _read_arguments(tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -5,7 +5,6 @@ import re
 import cchardet
 import webencodings
 
-LABELS = {"UHC": "euc-kr", "maccyrillic": "x-mac-cyrillic"}  # that the encoding standard lacks
 # Charsets in which nearly every non-ASCII letter is one of the script, unless the text is in another charset.
 SCRIPT_CHARSETS = (
     ("euc-kr", re.compile("[\uac00-\ud7a3]")),
@@ -20,9 +19,10 @@ def detect_legacy_charset(body: bytes) -> webencodings.Encoding | None:
     Uchardet at times takes Persian, Urdu and Korean for broken UTF-8, and Thai for IBM855: those are tried by script.
     """
     max_bytes = 65_536
+    standard_labels = {"UHC": "euc-kr", "maccyrillic": "x-mac-cyrillic"}  # for those that the encoding standard lacks
     sample = body[:max_bytes]
     label = cchardet.detect(sample)["encoding"] or ""
-    encoding = webencodings.lookup(LABELS.get(label, label))
+    encoding = webencodings.lookup(standard_labels.get(label, label))
     return encoding if encoding and encoding.name not in ("utf-8", "replacement") else _find_script_charset(sample)
 
 

@@ -12,8 +12,6 @@ from outrider.identity import token_format
 if TYPE_CHECKING:
     from outrider.identity.principal import Principal
 
-DASHBOARD_GRANT = "dashboard"  # of a token, beside the names of toolsets
-
 
 @dataclass(frozen=True)
 class Viewer:
@@ -52,8 +50,8 @@ def build_token_check(database: Database) -> TokenCheck:
             holder = await (store.authenticate_id(token_id) if token_id else store.authenticate(digest))
         except InvalidCredentialError:
             return None
-        # A token for all toolsets is meant for tools: the dashboard shows the work of everybody.
-        return holder if holder.memberships and DASHBOARD_GRANT in (holder.toolsets or ()) else None
+        # Named beside toolsets; a token for all of them is for tools: the dashboard shows the work of everybody.
+        return holder if holder.memberships and "dashboard" in (holder.toolsets or ()) else None
 
     return find_holder
 

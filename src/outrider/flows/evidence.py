@@ -199,7 +199,10 @@ def find_other_choice(target: Target, candidate: ElementCandidate, chosen: Colle
         return ""
     if "on" in target.traits and candidate.traits.get("on", target.traits["on"]) != target.traits["on"]:
         return f"it is {candidate.traits['on']} now and was {target.traits['on']}, so that a press means the opposite"
-    recorded, present = (_parse_choices(each.traits.get("choices", "")) for each in (target, candidate))
+    recorded, present = (
+        dict(pair.split("=", 1) for pair in each.traits.get("choices", "").split("; ") if "=" in pair)
+        for each in (target, candidate)
+    )
     for key in (recorded.keys() & present.keys()) - set(chosen):
         likeness = compare_names(recorded[key], present[key], is_field=True)
         if likeness not in ("same", "akin"):
@@ -210,11 +213,6 @@ def find_other_choice(target: Target, candidate: ElementCandidate, chosen: Colle
 def name_choice(attributes: Mapping[str, str], name: str) -> str:
     """Return the key of a field in the `choices` of a button beside it: see `scripts/evidence.js`."""
     return (attributes.get("name") or attributes.get("id") or name)[:60]
-
-
-def _parse_choices(text: str) -> dict[str, str]:
-    pairs = [each.partition("=") for each in text.split("; ") if "=" in each]
-    return {key: value for key, _, value in pairs}
 
 
 def _may_change_heading(target: Target, candidate: ElementCandidate) -> bool:

@@ -193,11 +193,10 @@ MEASURE_WORDS = split_words(
     "dozen carton cartons pallet pallets thousand thousands million millions celsius fahrenheit kelvin gross net "
     "brutto netto stück"
 )
-TIME_WORDS = split_words(
+UNIT_WORDS = MEASURE_WORDS | split_words(
     "second seconds minute minutes hour hours day days week weeks month months year years minuten stunden tage wochen "
     "monate jahre"
 )
-UNIT_WORDS = MEASURE_WORDS | TIME_WORDS
 LINKING_WORDS = {"of", "per", "in", "for", "by", "as", "from", "je", "pro", "von", "für", "por", "par", "en"}
 
 

@@ -12,8 +12,6 @@ from outrider.flows.evidence import name_choice
 from outrider.flows.flow import Flow, FlowCondition, FlowStep, Parameter, Secret, Target
 from outrider.flows.origins import read_origin
 
-MIN_PARAMETER_CHARS = 2  # shorter values are in too many texts by chance
-
 
 class RecordedPage(Protocol):
     """A page as it was before or after an action."""
@@ -195,9 +193,10 @@ class FlowBuilder:
 
     def _insert_parameters(self, text: str) -> str:
         """Replace the values of parameters in a text that names something, where a whole word is one."""
+        min_parameter_chars = 2  # shorter values are in too many texts by chance
         text = self._remove_secrets(text)
         for name, parameter in self._parameters.items():
-            if parameter.default and len(parameter.default) >= MIN_PARAMETER_CHARS:
+            if parameter.default and len(parameter.default) >= min_parameter_chars:
                 text = re.sub(rf"(?<!\w){re.escape(parameter.default)}(?!\w)", f"${{{name}}}", text)
         return text
 

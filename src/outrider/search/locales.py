@@ -5,7 +5,6 @@ from collections.abc import Collection, Mapping
 from outrider.search.provider import Query
 
 # Codes of today for those that ISO 639 has replaced, or that have a code for their written standard.
-MODERN_LANGUAGES = {"iw": "he", "in": "id", "ji": "yi", "no": "nb", "nn": "nb"}
 # Languages that Google's pages have in variants for regions, as Google writes them.
 GOOGLE_VARIANTS = ("en-GB", "fr-CA", "pt-BR", "pt-PT", "zh-CN", "zh-HK", "zh-TW", "es-419")
 TRADITIONAL_CHINESE = frozenset({"hant", "tw", "hk", "mo"})
@@ -19,11 +18,12 @@ def choose_language(query: Query, codes: Collection[str], other_names: Mapping[s
         codes: The codes that the provider takes, in lower case, for instance `de`, `zh-hant` and `pt-br`.
         other_names: The provider's own codes for languages, by ours.
     """
+    modern_languages = {"iw": "he", "in": "id", "ji": "yi", "no": "nb", "nn": "nb"}
     if query.language is None or query.language_code is None:
         return None
     names = other_names or {}
     tag = query.language.replace("_", "-").lower()
-    language = MODERN_LANGUAGES.get(query.language_code, query.language_code)
+    language = modern_languages.get(query.language_code, query.language_code)
     region = (query.country_code or "").lower()
     candidates = [tag] if "-" in tag else []
     candidates.append(f"{language}-{region}")

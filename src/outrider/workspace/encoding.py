@@ -40,7 +40,10 @@ def decode_text(data: bytes, path: str = "") -> tuple[str, TextFormat]:
             hint="read it with a code tool, or add it to the content store, which reads documents",
             code="binary",
         )
-    encoding = encoding or _detect_encoding(data)
+    if not encoding:
+        encoding = "utf-8" if _is_mostly_utf8(data) else "latin-1"
+        if encoding == "latin-1" and (legacy := detect_legacy_charset(data)):
+            encoding = legacy.codec_info.name
     text = data[len(mark) :].decode(encoding, "replace")
     end = text.find("\n")
     newline = "\r\n" if end > 0 and text[end - 1] == "\r" else "\n"
@@ -85,13 +88,6 @@ def convert_newlines(text: str, text_format: TextFormat) -> str:
     """Convert the line ends of a text to those of the file."""
     plain = text.replace("\r\n", "\n").replace("\r", "\n")
     return plain if text_format.newline == "\n" else plain.replace("\n", text_format.newline)
-
-
-def _detect_encoding(data: bytes) -> str:
-    if _is_mostly_utf8(data):
-        return "utf-8"
-    encoding = detect_legacy_charset(data)
-    return encoding.codec_info.name if encoding else "latin-1"
 
 
 def _is_mostly_utf8(data: bytes) -> bool:

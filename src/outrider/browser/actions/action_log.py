@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from outrider.browser.actions.locate import ElementLocation
     from outrider.browser.actions.outcome import ActionOutcome
 
-MAX_ACTIONS = 500
-
 
 @dataclass(frozen=True)
 class PageMilestones:
@@ -93,11 +91,12 @@ class ActionLog:
     """
 
     def __init__(self) -> None:
+        max_actions = 500
         self.total = 0
         self.is_approved = False
         self.secrets: set[str] = set()
         self.staged: dict[str, str] = {}
-        self._actions: deque[PerformedAction] = deque(maxlen=MAX_ACTIONS)
+        self._actions: deque[PerformedAction] = deque(maxlen=max_actions)
 
     def add(self, kind: str, values: Mapping[str, Any] | None = None, **evidence: Any) -> None:
         """Remember an action; `evidence` are further fields of `PerformedAction`."""

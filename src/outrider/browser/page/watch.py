@@ -9,8 +9,6 @@ from outrider.browser.page.own_requests import is_own_request
 from outrider.browser.protocol.page import BrowserPage
 from outrider.browser.protocol.redact import clean_message, clean_url
 
-MAX_ERRORS = 20
-
 
 class ActionMonitor:
     """Records a page's events while the context is open.
@@ -109,7 +107,8 @@ class ActionMonitor:
             return
 
     def _add_error(self, line: str) -> None:
-        if len(self.errors) < MAX_ERRORS and line not in self.errors:
+        max_errors = 20
+        if len(self.errors) < max_errors and line not in self.errors:
             self.errors.append(line)
 
     def _handle_response(self, event: dict[str, Any]) -> None:

@@ -29,11 +29,9 @@ from outrider.core.errors import InvalidInput, OutriderError
 
 BINDING = "outriderReport"
 # Some keys are reported only once the page has had them.
-FINISH_SCRIPT = "() => new Promise((done) => setTimeout(done, 0)).then(() => outrider.reportTypedText())"
 PAGE_ERRORS = (OutriderError, ProtocolError, ContextGone, ScriptError)
 MAX_TEXT_CHARS = 100_000
 HISTORY_TIMEOUT_S = 2.0
-MIN_SECRET_CHARS = 4  # shorter ones are in many texts by chance
 
 
 @dataclass
@@ -163,10 +161,11 @@ class PersonRecorder:
 
     async def finish(self) -> None:
         """Add the text that is still in a field, and the last action."""
+        script = "() => new Promise((done) => setTimeout(done, 0)).then(() => outrider.reportTypedText())"
         for page in self._tabs:
             for frame in page.frames if page.lost is None else ():
                 with suppress(*PAGE_ERRORS):
-                    await frame.evaluate(ISOLATED_WORLD, FINISH_SCRIPT, timeout=1.0)
+                    await frame.evaluate(ISOLATED_WORLD, script, timeout=1.0)
         await self.process_reports()
         await self.watch()
         if self._pending and self._pending.is_focus:
@@ -258,9 +257,10 @@ class PersonRecorder:
 
     def _clean_report(self, report: dict[str, Any]) -> dict[str, Any]:
         """Return a report without the secrets that were typed before, which a page may repeat."""
+        min_secret_chars = 4  # shorter ones are in many texts by chance
         text = json.dumps(report, ensure_ascii=False)
         for secret in self._secrets:
-            if len(secret) >= MIN_SECRET_CHARS:
+            if len(secret) >= min_secret_chars:
                 text = text.replace(json.dumps(secret, ensure_ascii=False)[1:-1], "[removed]")
         return dict(json.loads(text))
 

@@ -22,7 +22,6 @@ SCALE = re.compile(
     r"\s*(?:(million|billion|thousand|mio|mrd|bn|mln|mld)(?![^\W\d_])|([\u4e07\u4ebf\u5104\u842c]))|([mk])(?![^\W\d_])",
     re.IGNORECASE,
 )
-SCALES = {"m": 1e6, "b": 1e9, "t": 1e3, "k": 1e3, "\u4e07": 1e4, "\u842c": 1e4, "\u4ebf": 1e8, "\u5104": 1e8}
 
 
 def convert_number(text: str, *, is_integer: bool, language: str = "") -> float | int | None:
@@ -66,11 +65,12 @@ def write_ascii_digits(text: str) -> str:
 
 def _get_scale(text: str, end: int) -> float:
     """Return what the word after a number multiplies it by; a letter does so only in sums of money."""
+    scales = {"m": 1e6, "b": 1e9, "t": 1e3, "k": 1e3, "\u4e07": 1e4, "\u842c": 1e4, "\u4ebf": 1e8, "\u5104": 1e8}
     match = SCALE.match(text, end)
     if match is None or (match[3] and not any(sign in text for sign in "$\u20ac\u00a3\u00a5\u20b9")):
         return 1.0
     word = (match[1] or match[2] or match[3]).lower()
-    return SCALES["b"] if word.startswith(("mrd", "mld")) else SCALES[word[0]]
+    return scales["b"] if word.startswith(("mrd", "mld")) else scales[word[0]]
 
 
 def _read_digits(found: str, *, is_dot_grouped: bool, scale: float, is_integer: bool) -> float | int | None:

@@ -9,8 +9,6 @@ from outrider.pages.values.offered_value import OfferedValue, TextReader
 from outrider.pages.values.shown import ShownReader
 from outrider.pages.values.tables import MAX_ROWS, Row, read_columns, read_grid, read_rows
 
-MAX_GROUPS = 80
-
 
 def find_row_groups(tree: Any) -> Iterator[list[Row]]:
     """Yield groups of at least two rows: objects in JSON-LD or microdata, rows of tables, repeated elements."""
@@ -75,7 +73,8 @@ def _find_repeated(tree: Any, texts: TextReader) -> Iterator[list[Row]]:
         nodes for (_, _, named), nodes in groups.items() if len(nodes) > (1 if named else 2) and not is_hidden(nodes[0])
     ]
     large.sort(key=lambda nodes: sum(len(texts.read(node)) for node in nodes[:50]), reverse=True)
-    for nodes in large[:MAX_GROUPS]:
+    max_groups = 80
+    for nodes in large[:max_groups]:
         name = nodes[0].tag + "".join(f".{each}" for each in (nodes[0].attributes.get("class") or "").split()[:1])
         rows = []
         for number, node in enumerate(nodes[:MAX_ROWS], 1):
