@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from outrider.core.errors import InvalidInput
 from outrider.flows.flow import Flow, FlowStep
 
-HEADER = "A flow of Outrider: runFlow repeats it without a model. Keys: docs/guides/flows.md\n"
+HEADER = "A flow of Outrider: runFlow repeats it without a model. Keys: docs/reference/flows.md\n"
 
 
 def parse_flow(text: str, name: str) -> Flow:
