@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 import pytest
 from mcp import Client
-from mcp.types import CallToolResult
+from mcp.types import CallToolResult, ElicitRequestParams, ElicitResult
 
 from outrider.app import open_app
 from outrider.core.context import Call
@@ -68,15 +68,33 @@ class WorkspaceClient:
         return result
 
 
+class Person:
+    """Answers questions, and remembers them."""
+
+    def __init__(self, *, agrees: bool) -> None:
+        self.agrees = agrees
+        self.questions: list[str] = []
+
+    async def answer(self, context: Any, params: ElicitRequestParams) -> ElicitResult:
+        self.questions.append(params.message)
+        return ElicitResult(action="accept", content={"allow": True}) if self.agrees else ElicitResult(action="decline")
+
+
 @asynccontextmanager
-async def open_workspace(place: Path, **workspace: Any) -> AsyncGenerator[WorkspaceClient]:
+async def open_workspace(
+    place: Path, person: Person | None = None, /, **workspace: Any
+) -> AsyncGenerator[WorkspaceClient]:
+    """Opens an app whose tools ask the person where they have to; without one they never ask."""
     async with http_servers.serve_app(SITE) as site_url:
         flags = loopback_app.build_loopback_settings("http://127.0.0.1:1", site_url, ()) | {
             "workspace": workspace,
-            "tools": {"stakes": {"*": "never_ask"}},
+            "tools": {"stakes": {} if person else {"*": "never_ask"}},
         }
         loaded = load(flags, environ={}, home=place, workspace=place / "project")
-        async with open_app(sqlite.prepare_database(loaded)) as app, Client(app.build_server()) as client:
+        async with (
+            open_app(sqlite.prepare_database(loaded)) as app,
+            Client(app.build_server(), elicitation_callback=person.answer if person else None) as client,
+        ):
             yield WorkspaceClient(client, app.workspaces.ensure_workspace(Call()).directory, site_url)
 
 
@@ -131,6 +149,35 @@ async def test_a_file_that_any_tool_names_is_there_for_all_others(place: Path, d
         zipped = await at.call("export_zip", files=names)
         await at.call("closeSession", sessionId=session)
     assert f"{len(names)} files" in read_text(zipped)
+
+
+async def test_tools_that_read_ask_before_they_save_a_file_in_a_project(place: Path):
+    person = Person(agrees=True)
+    async with open_workspace(place, person, directory=".") as at:
+        offered = {tool.name: tool.annotations for tool in (await at.client.list_tools()).tools}
+        shown = await at.call("web_fetch", url=f"{at.site_url}/fox.png")
+        assert not any((place / "project").iterdir())
+        assert person.questions == []
+        await at.call("web_fetch", url=f"{at.site_url}/fox.png", mode="image")
+        await at.call("navigateToUrl", url=at.site_url)
+        await at.call("extractPageContent", saveRawHtml=True)
+        await at.call("takeScreenshot", mode="pdf")
+    assert [block.type for block in shown.content] == ["text", "image"]
+    assert "Not saved" in read_text(shown)
+    assert all(offered[name].read_only_hint for name in ("web_fetch", "extractPageContent", "takeScreenshot"))
+    assert len(person.questions) == 3
+    assert "images/" in person.questions[0]
+    saved = {file.parent.name for file in (place / "project").rglob("*.*") if file.is_file()}
+    assert saved == {"images", "extracted-content", "downloads"}
+
+
+async def test_a_person_who_does_not_agree_keeps_the_project_as_it_is(place: Path):
+    person = Person(agrees=False)
+    async with open_workspace(place, person, directory=".") as at:
+        refused = await at.client.call_tool("web_fetch", {"url": f"{at.site_url}/fox.png", "output_dir": "pictures"})
+    assert "did not allow" in read_error(refused)["message"]
+    assert len(person.questions) == 1
+    assert not any((place / "project").iterdir())
 
 
 async def test_code_changes_files_of_a_project_and_their_owner_keeps_them(place: Path):

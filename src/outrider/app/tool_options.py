@@ -18,6 +18,7 @@ def build_tool_options(loaded: LoadedSettings) -> ToolOptions:
         boundary=settings.boundary,
         mime_prefix=settings.mime_prefix,
         crawl_robots=settings.pages.crawl_robots,
+        unasked=frozenset(name for name, stake in settings.tools.stakes.items() if stake == "never_ask"),
     )
 
 

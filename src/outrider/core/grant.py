@@ -18,8 +18,6 @@ class GrantedTool(Protocol):
     def toolset(self) -> str: ...
     @property
     def effect(self) -> str: ...
-    @property
-    def viewers(self) -> bool: ...
 
 
 @dataclass(frozen=True)
@@ -28,7 +26,7 @@ class Grant:
 
     Attributes:
         credential: Identifies the credential, never the secret itself: a token's id, or `oauth:` and the client's.
-        role: Role in the workspace of the call. A viewer may only use tools that read, or the reading part of others.
+        role: Role in the workspace of the call. A viewer may only use tools that read.
         toolsets: Toolsets that may be used; None means all.
         remedy: Instruction how to get more permissions.
         address: The caller's network address; empty if there is none.
@@ -42,7 +40,7 @@ class Grant:
 
     def can_use_tool(self, tool: GrantedTool) -> bool:
         """Return whether the call may use the tool."""
-        return self.can_use_toolset(tool.toolset) and (self.role != "viewer" or tool.effect == "read" or tool.viewers)
+        return self.can_use_toolset(tool.toolset) and (self.role != "viewer" or tool.effect == "read")
 
     def can_use_toolset(self, toolset: str) -> bool:
         """Return whether any tool of the toolset may be used."""

@@ -42,8 +42,8 @@ class Tool:
         always_load: Whether hosts that defer tools should show this one from the start.
         untrusted: Whether its results hold text from untrusted sources.
         private: Parameters whose values are not recorded, because they may be passwords.
-        viewers: Whether viewers may use it, too; it then refuses them itself where it would store something
-            (`Grant.require_write_role`).
+        may_store: Whether it may store something although its effect is `read`: storage quotas count it, and it refuses
+            viewers itself where it would (`Grant.require_write_role`).
     """
 
     name: str
@@ -57,7 +57,7 @@ class Tool:
     always_load: bool = False
     untrusted: bool = False
     private: frozenset[str] = frozenset()
-    viewers: bool = False
+    may_store: bool = False
     toolset: str = ""
 
     @cached_property

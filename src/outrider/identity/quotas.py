@@ -85,7 +85,7 @@ class Quotas:
         Raises Unavailable (`quota`, with `retry_after`), and Refused (`quota`) if too much is stored.
         """
         for owner, quota, setting in self._list_limits(call.workspace, call.identity):
-            if quota.stored_bytes is not None and tool.effect != "read":
+            if quota.stored_bytes is not None and (tool.may_store or tool.effect != "read"):
                 await self._check_storage(owner, quota.stored_bytes, setting)
             if quota.calls_per_minute is not None:
                 await self._count_call(owner, MINUTE_S, quota.calls_per_minute, f"{setting}.calls_per_minute")

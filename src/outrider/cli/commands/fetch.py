@@ -72,7 +72,7 @@ async def command(
 async def _read_page(app: App, url: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the text of a page and the facts about it, or an error with its exit code."""
     try:
-        answer = await app.call("web_fetch", url=url, **arguments)
+        answer = await app.call("web_fetch", Call(answer=True), url=url, **arguments)  # the person has typed it
     except OutriderError as error:
         if error.code == "bad_url" and await anyio.Path(url).is_file():
             error.hint = f"for a file of this machine: outrider extract {url}"

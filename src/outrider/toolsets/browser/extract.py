@@ -19,7 +19,7 @@ from outrider.pages.extract import extract
 from outrider.toolsets.browser.results import ActivePage, escape_line, format_time, use_page
 from outrider.toolsets.browser.sessions import browser
 from outrider.toolsets.content_store.autosave import Autosave
-from outrider.toolsets.options import ToolOptions
+from outrider.toolsets.options import ToolOptions, require_saving_consent
 from outrider.toolsets.parameters import CharacterBudget, NotNegative, check_offset
 from outrider.workspace import SessionWorkspaces
 
@@ -27,6 +27,7 @@ RAW_HTML_SCRIPT = """(maxChars) => {
   const html = document.documentElement?.outerHTML ?? '';
   return {html: html.slice(0, maxChars), size: html.length};
 }"""
+HTML_FOLDER = "extracted-content"
 FormatName = Literal["markdown", "text", "html", "domMap"]
 FORMAT_SCHEMA = {"type": "string", "enum": list(get_args(FormatName))}
 FramedSlice = tuple[TextSlice, str]  # a part of a text, and the same with a fence around code that was cut
@@ -38,7 +39,7 @@ FormatNames = Annotated[
 ]
 
 
-@browser.tool(effect="write", title="Extract", open_world=True, untrusted=True, timeout=120)
+@browser.tool(title="Extract", open_world=True, untrusted=True, timeout=120, may_store=True)
 async def extractPageContent(
     browsers: Browsers,
     workspaces: SessionWorkspaces,
@@ -56,6 +57,8 @@ async def extractPageContent(
 ) -> Result:
     """Get the text that a session's page shows now."""
     wanted = list(dict.fromkeys(format or ["markdown"]))
+    if saveRawHtml:
+        require_saving_consent(workspaces, options, call, "extractPageContent", f"{HTML_FOLDER}/")
     async with use_page(browsers, call, sessionId, selector or None) as active:
         texts, page_info = await _render_texts(active, wanted, selector or "", main=mainContentOnly and not selector)
         tree = await _build_dom_map(active, selector or "", maxChars) if "domMap" in wanted else None
@@ -120,7 +123,7 @@ async def _save_html(active: ActivePage, workspaces: SessionWorkspaces, call: Ca
     source = await active.tools.page.evaluate_in("outrider", RAW_HTML_SCRIPT, max_html_chars)
     metadata: dict[str, Any] = {"raw_html_size": source["size"], "save_html_requested": True}
     stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime()) + f"-{time.time_ns() % 1_000_000_000:09d}"
-    wanted, data = f"extracted-content/extracted-{session_id}-{stamp}.html", source["html"].encode(errors="replace")
+    wanted, data = f"{HTML_FOLDER}/extracted-{session_id}-{stamp}.html", source["html"].encode(errors="replace")
     try:
         path = await anyio.to_thread.run_sync(lambda: workspaces.ensure_workspace(call).files.add_file(wanted, data))
     except OutriderError as error:

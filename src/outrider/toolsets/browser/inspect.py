@@ -26,7 +26,7 @@ from outrider.toolsets.browser.results import (
 )
 from outrider.toolsets.browser.sessions import browser
 from outrider.toolsets.browser.web_mcp import list_page_tools
-from outrider.toolsets.options import ToolOptions
+from outrider.toolsets.options import ToolOptions, require_saving_consent
 from outrider.toolsets.parameters import NotNegative, UpTo500, UpTo500Entries, check_offset
 from outrider.workspace import SessionWorkspaces
 
@@ -102,11 +102,12 @@ async def extractInteractable(
     return Result((TextBlock(text),), data=data)
 
 
-@browser.tool(effect="write", title="Screenshot", open_world=True, untrusted=True, timeout=90)
+@browser.tool(title="Screenshot", open_world=True, untrusted=True, timeout=90, may_store=True)
 async def takeScreenshot(
     browsers: Browsers,
     artifacts: ArtifactStore,
     workspaces: SessionWorkspaces,
+    options: ToolOptions,
     call: Call,
     /,
     sessionId: str,
@@ -116,6 +117,7 @@ async def takeScreenshot(
 ) -> Result:
     """Take a picture of the page, or save it as a PDF in the workspace. To read and act, snapshotPage is better."""
     if mode == "pdf":
+        require_saving_consent(workspaces, options, call, "takeScreenshot", f"{DOWNLOADS_FOLDER}/")
         return await _save_pdf(browsers, artifacts, workspaces, call, sessionId)
     async with use_page(browsers, call, sessionId, selector or None) as active:
         drawn, shot = await _draw_and_shoot(active, call, full=mode == "fullPage", selector=selector or "", refs=refs)

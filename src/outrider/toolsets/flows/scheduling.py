@@ -56,7 +56,7 @@ async def scheduleFlow(
     return Result((TextBlock("\n".join(lines)),), data=row)
 
 
-@flows.tool(title="List schedules of flows", viewers=True)
+@flows.tool(title="List schedules of flows")
 async def listFlowSchedules(scheduler: FlowScheduler, call: Call, /) -> Result:
     """List the scheduled flows and their times."""
     found = await scheduler.engine.schedules.list_schedules(call)

@@ -95,7 +95,7 @@ async def save_actions(
     return Result((TextBlock("\n".join(lines)),), data=data | ({"notes": notes} if notes else {}))
 
 
-@flows.tool(title="List flows", viewers=True)
+@flows.tool(title="List flows")
 async def listFlows(store: FlowStore, call: Call, /) -> Result:
     """List the saved flows."""
     entries = await anyio.to_thread.run_sync(store.list_flows, call)
@@ -115,7 +115,7 @@ async def listFlows(store: FlowStore, call: Call, /) -> Result:
     return Result((TextBlock("\n".join(lines) or "There are no flows: saveFlow saves one."),), data={"flows": rows})
 
 
-@flows.tool(title="Show a flow", viewers=True, untrusted=True)
+@flows.tool(title="Show a flow", untrusted=True)
 async def showFlow(store: FlowStore, tool_options: ToolOptions, call: Call, /, name: FlowName) -> str:
     """Show a flow's file."""
     return tool_options.mark_untrusted(await anyio.to_thread.run_sync(store.read_text, call, name), name)
@@ -198,7 +198,7 @@ async def resumeFlow(
     return await run_flow(services, call, request)
 
 
-@flows.tool(title="List runs of flows", viewers=True, untrusted=True)
+@flows.tool(title="List runs of flows", untrusted=True)
 async def listFlowRuns(runs: FlowRuns, call: Call, /, name: str | None = None) -> Result:
     """List the latest runs, newest first."""
     found = await runs.list_runs(call, name or "")

@@ -9,8 +9,9 @@ from outrider.core.artifacts import ArtifactStore
 from outrider.core.context import Call
 from outrider.core.errors import OutriderError
 from outrider.core.jail import rename_error_field
-from outrider.core.result import FILES_META_KEY, ImageBlock, LinkBlock, Result, ResultBlock, TextBlock
+from outrider.core.result import FILES_META_KEY, ImageBlock, LinkBlock, Result, TextBlock
 from outrider.pages.pages import Pages
+from outrider.toolsets.options import ToolOptions, may_save_unasked, require_saving_consent
 from outrider.workspace import SessionWorkspaces
 
 if TYPE_CHECKING:
@@ -19,37 +20,46 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PictureSaver:
-    """Saves pictures into the workspace of the caller's session, and as artifacts for hosts elsewhere."""
+    """Saves pictures into the workspace of the caller's session, and as artifacts for hosts elsewhere.
+
+    Attributes:
+        is_file_wanted: Whether the caller asks for a file, so that a person is asked where the folder is the user's.
+            Without it such a picture is only shown.
+    """
 
     pages: Pages
     artifacts: ArtifactStore
     workspaces: SessionWorkspaces
+    options: ToolOptions
+    is_file_wanted: bool = True
 
     async def save_picture(self, call: Call, url: str, folder: str, name: str | None) -> Result:
         """Save the picture at an address; return its path, the picture itself and a link.
 
         Raises:
-            Refused: Code `not_an_image`, or the caller may only read.
+            AnswerNeeded: A person has to agree first, because the folder is the user's.
+            Refused: Code `not_an_image`, the person did not agree, or the caller may only read.
             OutriderError: It cannot be read or written.
         """
         if call.grant is not None:
             call.grant.require_write_role("a picture would be saved")
         image = await self.pages.fetch_image(url, name)
-
-        def write_image() -> str:
-            files = self.workspaces.ensure_workspace(call).files
-            return files.add_file(f"{folder.rstrip('/') or '.'}/{image.name}", image.data, image.name_suffixes)
-
+        hidden = _explain_hidden(image)
+        shown = () if hidden else (ImageBlock(image.data, image.content_type),)
+        notes = [f"Not shown: {hidden}"] if hidden else []
+        wanted = f"{folder.rstrip('/') or '.'}/{image.name}"
+        if not self.is_file_wanted and not may_save_unasked(self.workspaces, self.options, call, "web_fetch"):
+            notes.append("Not saved: the workspace is the user's folder; mode=image asks them")
+            text = "\n".join([f"Source URL: {image.url}", *notes])
+            return Result((TextBlock(text), *shown), meta={"outrider/url": image.url})
+        require_saving_consent(self.workspaces, self.options, call, "web_fetch", wanted)
         with rename_error_field("output_dir"):
-            path = await anyio.to_thread.run_sync(write_image)
-        lines = [f"Saved image to: {path}", f"Source URL: {image.url}", f"Markdown: ![image]({path})"]
-        content: list[ResultBlock] = []
-        if reason := _explain_hidden(image):
-            lines.append(f"Not shown: {reason}")
-        else:
-            content.append(ImageBlock(image.data, image.content_type))
+            path = await anyio.to_thread.run_sync(
+                lambda: self.workspaces.ensure_workspace(call).files.add_file(wanted, image.data, image.name_suffixes)
+            )
+        lines = [f"Saved image to: {path}", f"Source URL: {image.url}", f"Markdown: ![image]({path})", *notes]
         links, meta = await self._save_artifact(call, image, path)
-        return Result((TextBlock("\n".join(lines)), *content, *links), meta={"outrider/url": image.url} | meta)
+        return Result((TextBlock("\n".join(lines)), *shown, *links), meta={"outrider/url": image.url} | meta)
 
     async def _save_artifact(
         self, call: Call, image: "WebImage", path: str

@@ -121,9 +121,7 @@ async def web_search(
     return results
 
 
-@web.tool(
-    effect="write", title="Read a page", open_world=True, always_load=True, untrusted=True, timeout=120, viewers=True
-)
+@web.tool(title="Read a page", open_world=True, always_load=True, untrusted=True, timeout=120, may_store=True)
 async def web_fetch(
     pages: Pages,
     artifacts: ArtifactStore,
@@ -150,7 +148,8 @@ async def web_fetch(
 ) -> Result:
     """Read a web page, PDF, Office document, archive or other file as Markdown, or show and save a picture."""
     passage_query = None if query is None else _require_query(query)
-    saver = PictureSaver(pages, artifacts, workspaces)
+    is_file_wanted = mode == "image" or bool(filename or output_dir)
+    saver = PictureSaver(pages, artifacts, workspaces, options, is_file_wanted)
     if mode == "image":
         return await _save_picture(pages, options, saver, call, url, output_dir, filename)
     try:
