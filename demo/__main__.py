@@ -1,4 +1,7 @@
-"""Searches, reads, prints cited evidence and packs a report; on the internet if it is there, else on this machine."""
+"""Search, read and cite, then delegate, write a report and repeat browser actions.
+
+Without internet access it reads the Python documentation of this machine.
+"""
 
 import socket
 import sys
@@ -11,158 +14,166 @@ from pathlib import Path
 import anyio
 from rich.markup import escape
 
-from demo import hosts, library, repetition, researcher, workbench
-from demo.agent import Agent, Answer, command_line, connected, stop
-from demo.evidence import Quote, best, holds
-from demo.stage import Stage, Step
+from demo import flow, hosts, python_docs, report, researcher
+from demo.agent import Agent, ToolAnswer, connect_agent, format_command, stop_daemon
+from demo.evidence import Quote, find_best_quotes, verify_quote
+from demo.terminal import DemoStep, Terminal
 
 QUESTION = "How do I limit the number of threads in a pool?"
-SOME_NAME = "docs.python.org"
-PATIENCE = 30.0  # seconds that a search on the internet may take
-IMPATIENCE = 6.0  # the same, where not even names resolve
-PAGES = 3
-QUOTES = 4
+PROBE_HOST = "docs.python.org"
+SEARCH_TIMEOUT_S = 30.0
+OFFLINE_TIMEOUT_S = 6.0  # of a search where not even names resolve
+MAX_PAGES = 3
+MAX_QUOTES = 4
 
 
-async def main(question: str) -> int:
-    """Exit code 0: evidence was found and holds; 1: it was not found."""
-    stage = Stage()
-    stage.say(f"[bold]Outrider[/], asked: [bold cyan]{escape(question)}[/]")
+async def run_demo(question: str) -> int:
+    """Return the exit code: 0 if evidence was found and verified, else 1."""
+    terminal = Terminal()
+    terminal.print(f"[bold]Outrider[/] answers: [bold cyan]{escape(question)}[/]")
     with tempfile.TemporaryDirectory(prefix="outrider-demo-") as folder:
         try:
-            found = await online(stage, Path(folder), question) or await offline(stage, Path(folder), question)
+            found = await run_online(terminal, Path(folder), question) or await run_offline(
+                terminal, Path(folder), question
+            )
         finally:
             with anyio.CancelScope(shield=True):
-                await stop(Path(folder))
+                await stop_daemon(Path(folder))
     if not found:
-        stage.say("\n[red]No evidence was found for this question.[/]")
+        terminal.print("\n[red]No evidence was found for this question.[/]")
         return 1
-    stage.say(f"\n[green]Done:[/] {stage.total()}.")
-    show_hosts(stage)
+    terminal.print(f"\n[green]Done:[/] {terminal.describe_total()}.")
+    print_hosts(terminal)
     return 0
 
 
-async def online(stage: Stage, home: Path, question: str) -> bool:
-    """Searches the web and reads what it finds; False where there is no web, or nothing in it."""
-    async with started(stage, home) as agent:
-        hits = await search_web(stage, agent, question)
-        found = bool(hits) and await answer(stage, agent, question, hits)
-    if found and await researcher.shown(stage, home, question, ()):
-        await workbench.shown(stage, home, question, hits[:PAGES], ())
-        await repetition.show_repetition(stage, home)
-        stage.say("\nThis was done on the [bold]internet[/].")
+async def run_online(terminal: Terminal, home: Path, question: str) -> bool:
+    """Search the web and read what it finds; return False without internet access or results."""
+    async with start_server(terminal, home) as agent:
+        hits = await search_web(terminal, agent, question)
+        found = bool(hits) and await answer_question(terminal, agent, question, hits)
+    if found and await researcher.run_researcher_demo(terminal, home, question, ()):
+        await report.run_report_demo(terminal, home, question, hits[:MAX_PAGES], ())
+        await flow.run_flow_demo(terminal, home)
+        terminal.print("\nAll of this used the [bold]internet[/].")
         return True
-    stage.say("\n[yellow]Going on without the internet, with documents of this machine.[/]")
+    terminal.print("\n[yellow]Continuing offline, with the Python documentation of this machine.[/]")
     return False
 
 
-async def offline(stage: Stage, home: Path, question: str) -> bool:
-    """Reads documents of this machine, then searches what it has read."""
-    async with library.documents() as index:
-        settings = (f"egress.allow={library.address(index)}", "search.order=local")
-        async with started(stage, home, settings) as agent:
-            with stage.step(f"Read this machine's Python documentation from {index}") as step:
-                read, characters, failed = await library.read_all(agent, index)
-                step.say(f"{len(read)} pages, {characters:,} characters, now searchable; {failed} could not be read")
-            with stage.step("Search what was read") as step:
-                hits = show_hits(step, await agent.call("web_search", query=question, num_results=5))
-            found = await answer(stage, agent, question, hits)
-        done = found and await researcher.shown(stage, home, question, settings)
+async def run_offline(terminal: Terminal, home: Path, question: str) -> bool:
+    """Read the documentation of this machine, then search it."""
+    async with python_docs.serve_python_docs() as index:
+        settings = (f"egress.allow={python_docs.get_host_and_port(index)}", "search.order=local")
+        async with start_server(terminal, home, settings) as agent:
+            with terminal.step(f"Read the Python documentation of this machine: web_fetch {index} …") as step:
+                read, characters, failed = await python_docs.read_python_docs(agent, index)
+                step.print(
+                    f"read {len(read)} pages with {characters:,} characters, which can be searched now; {failed} failed"
+                )
+            with terminal.step("Search the pages that were read: web_search") as step:
+                hits = print_hits(step, await agent.call("web_search", query=question, num_results=5))
+            found = await answer_question(terminal, agent, question, hits)
+        done = found and await researcher.run_researcher_demo(terminal, home, question, settings)
         if done:
-            await workbench.shown(stage, home, question, hits[:PAGES], settings)
-            await repetition.show_repetition(stage, home)
+            await report.run_report_demo(terminal, home, question, hits[:MAX_PAGES], settings)
+            await flow.run_flow_demo(terminal, home)
     if done:
-        stage.say("\nThis was done [bold]without the internet[/], on real documents of this machine.")
+        terminal.print("\nAll of this ran [bold]offline[/], on real documents of this machine.")
     return done
 
 
 @asynccontextmanager
-async def started(stage: Stage, home: Path, settings: tuple[str, ...] = ()) -> AsyncGenerator[Agent]:
-    """A connected agent; says what was started and what a model gets to see of it."""
+async def start_server(terminal: Terminal, home: Path, settings: tuple[str, ...] = ()) -> AsyncGenerator[Agent]:
+    """Start a server and print what a model gets to see of it; yield a connected agent."""
     async with AsyncExitStack() as stack:
-        with stage.step("Start the server and ask for its tools") as step:
-            agent = await stack.enter_async_context(connected(home, settings))
-            step.say(f"[dim]$[/] {escape(command_line(settings))}    [dim](its data in {home})[/]")
+        with terminal.step("Start the server and list its tools") as step:
+            agent = await stack.enter_async_context(connect_agent(home, settings))
+            step.print(f"[dim]$[/] {escape(format_command(settings))}    [dim](data in {home})[/]")
             tools = (await agent.client.list_tools()).tools
-            step.cost("".join(tool.model_dump_json(by_alias=True, exclude_none=True) for tool in tools))
-            step.say(f"it offers {', '.join(tool.name for tool in tools)}")
+            step.count_tokens("".join(tool.model_dump_json(by_alias=True, exclude_none=True) for tool in tools))
+            names = [tool.name for tool in tools]
+            step.print(f"{len(names)} tools: {', '.join([*names[-3:], *names[:5]])}, …")
         yield agent
 
 
-async def search_web(stage: Stage, agent: Agent, question: str) -> list[str]:
-    """The addresses that the web's providers name; none when they cannot be reached."""
-    with stage.step("Search the web, without a key") as step:
+async def search_web(terminal: Terminal, agent: Agent, question: str) -> list[str]:
+    """Return the URLs that search providers found; empty without internet access."""
+    with terminal.step("Search the web without an API key: web_search") as step:
         started = anyio.current_time()
-        found: Answer | None = None
-        with anyio.CancelScope(deadline=started + PATIENCE) as scope:
+        found: ToolAnswer | None = None
+        with anyio.CancelScope(deadline=started + SEARCH_TIMEOUT_S) as scope:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(partial(_give_up_early, scope, started))
                 found = await agent.call("web_search", query=question, num_results=5)
                 tasks.cancel_scope.cancel()
         if found is not None and found.data.get("provider") not in (None, "local"):
-            return show_hits(step, found)
-        step.say("[yellow]The internet cannot be reached from here.[/]")
+            return print_hits(step, found)
+        step.print("[yellow]No internet access.[/]")
         return []
 
 
 async def _give_up_early(scope: anyio.CancelScope, started: float) -> None:
-    """Shortens the wait where not even a name resolves."""
-    with anyio.move_on_after(IMPATIENCE):
+    """Shorten the timeout if not even a name resolves."""
+    with anyio.move_on_after(OFFLINE_TIMEOUT_S):
         try:
-            await anyio.getaddrinfo(SOME_NAME, 443, type=socket.SOCK_STREAM)
+            await anyio.getaddrinfo(PROBE_HOST, 443, type=socket.SOCK_STREAM)
         except OSError:
             pass
         else:
             return
-    scope.deadline = started + IMPATIENCE
+    scope.deadline = started + OFFLINE_TIMEOUT_S
 
 
-def show_hits(step: Step, found: Answer) -> list[str]:
-    """Prints what a search found; returns the addresses."""
-    step.cost(found.text)
+def print_hits(step: DemoStep, found: ToolAnswer) -> list[str]:
+    """Print the results of a search; return their URLs."""
+    step.count_tokens(found.text)
     hits = found.data.get("results", [])
     for number, hit in enumerate(hits, 1):
-        step.say(f"{number}. {escape(hit['title'])}  [blue]{escape(hit['url'])}[/]")
+        step.print(f"{number}. {escape(hit['title'])}  [blue]{escape(hit['url'])}[/]")
     if hits:
-        step.say(f"[dim]from {found.data['provider']}[/]")
+        step.print(f"[dim]from {found.data['provider']}[/]")
     return [hit["url"] for hit in hits]
 
 
-async def answer(stage: Stage, agent: Agent, question: str, hits: list[str]) -> bool:
-    """Reads the best pages for what they say to the question, and prints it with its source."""
-    pages: dict[str, Answer] = {}
-    for url in hits[:PAGES]:
-        with stage.step(f"Read {url}, for the question") as step:
+async def answer_question(terminal: Terminal, agent: Agent, question: str, hits: list[str]) -> bool:
+    """Read the passages of the best pages that answer the question, and print quotes with their sources."""
+    pages: dict[str, ToolAnswer] = {}
+    for url in hits[:MAX_PAGES]:
+        with terminal.step(f"Read only the passages that answer: web_fetch {url} query=…") as step:
             page = await agent.call("web_fetch", url=url, query=question)
-            step.cost(page.text)
+            step.count_tokens(page.text)
             if page.failed:
-                step.say(f"[yellow]{escape(page.text.splitlines()[0])}[/]")
+                step.print(f"[yellow]{escape(page.text.splitlines()[0])}[/]")
                 continue
             pages[url] = page
-            count, whole = len(page.meta.get("outrider/excerpts", [])), page.meta.get("outrider/total_chars", 0)
-            step.say(f"passages that matter: {count}, out of {whole:,} characters")
-    return await cite(stage, agent, best(question, pages, QUOTES))
+            count, total = len(page.meta.get("outrider/excerpts", [])), page.meta.get("outrider/total_chars", 0)
+            step.print(f"{count} passage{'s' if count != 1 else ''} of a page with {total:,} characters")
+    return await cite(terminal, agent, find_best_quotes(question, pages, MAX_QUOTES))
 
 
-async def cite(stage: Stage, agent: Agent, found: list[Quote]) -> bool:
-    """Prints the quotes that hold: each is read again at its place, so that none is made up."""
-    with stage.step("Evidence, read again at its place") as step:
-        held = [quote for quote in found if await holds(agent, quote)]
-        for number, quote in enumerate(held, 1):
-            step.say(f"\\[{number}] [bold]{escape(' '.join(quote.text.split()))}[/]")
-            step.say(f"    [blue]{escape(quote.url)}[/]  characters {quote.start}-{quote.end}")
-        if not held:
-            step.say("[yellow]These pages say nothing about it.[/]")
-    return bool(held)
+async def cite(terminal: Terminal, agent: Agent, found: list[Quote]) -> bool:
+    """Print the quotes that are found again at their position in the page."""
+    with terminal.step("Verify each quote: read it again at its position") as step:
+        verified = [quote for quote in found if await verify_quote(agent, quote)]
+        for number, quote in enumerate(verified, 1):
+            step.print(f"\\[{number}] [bold]{escape(' '.join(quote.text.split()))}[/]")
+            step.print(f"    [blue]{escape(quote.url)}[/]  characters {quote.start}-{quote.end}")
+        if not verified:
+            step.print("[yellow]These pages do not answer the question.[/]")
+    return bool(verified)
 
 
-def show_hosts(stage: Stage) -> None:
-    """Prints the lines that bring all this into a host."""
-    for title, command in (("Paste into your host", hosts.checkout()), ("Or, once published", hosts.RELEASED)):
-        stage.say(f"\n[bold]{title}[/]")
-        for host, line in hosts.lines(command):
-            stage.say(f"   [dim]{host:<12}[/] {escape(line)}")
+def print_hosts(terminal: Terminal) -> None:
+    """Print the commands that add Outrider to a host."""
+    for title, command in (
+        ("Add this checkout to your host", hosts.get_checkout_command()),
+        ("Or the released package", hosts.RELEASE_COMMAND),
+    ):
+        terminal.print(f"\n[bold]{title}[/]")
+        for host, line in hosts.list_host_lines(command):
+            terminal.print(f"   [dim]{host:<12}[/] {escape(line)}")
 
 
 if __name__ == "__main__":
-    sys.exit(anyio.run(main, " ".join(sys.argv[1:]) or QUESTION))
+    sys.exit(anyio.run(run_demo, " ".join(sys.argv[1:]) or QUESTION))

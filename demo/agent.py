@@ -1,4 +1,4 @@
-"""The agent's side: the official MCP client, and `outrider mcp` as a process of its own."""
+"""Connect to `outrider mcp` with the official MCP client."""
 
 import os
 import shlex
@@ -19,8 +19,8 @@ SERVER = ("-m", "outrider", "mcp")
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What a tool answered."""
+class ToolAnswer:
+    """The answer of a tool."""
 
     text: str
     data: dict[str, Any]
@@ -29,24 +29,24 @@ class Answer:
 
 
 class Agent:
-    """Calls Outrider's tools as any MCP host does."""
+    """Call Outrider's tools as an MCP host does."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
 
-    async def call(self, tool: str, **arguments: Any) -> Answer:
-        """One tool call; a failure is an answer too. The connection's `heard` is told of its progress."""
-        result = await self.client.call_tool(tool, arguments, progress_callback=_ignored)
+    async def call(self, tool: str, **arguments: Any) -> ToolAnswer:
+        """Call a tool; return its answer, also if it failed. Progress goes to the message handler."""
+        result = await self.client.call_tool(tool, arguments, progress_callback=_ignore_progress)
         assert isinstance(result, CallToolResult)
-        text = "\n\n".join(_texts(result))
-        return Answer(text, result.structured_content or {}, dict(result.meta or {}), bool(result.is_error))
+        text = "\n\n".join(_iter_texts(result))
+        return ToolAnswer(text, result.structured_content or {}, dict(result.meta or {}), bool(result.is_error))
 
 
-async def _ignored(*_: object, **__: object) -> None:
-    """Progress is asked for by listening to it; what it says in full comes to the connection's handler."""
+async def _ignore_progress(*_: object, **__: object) -> None:
+    """Request progress notifications, which arrive in full at the message handler."""
 
 
-def _texts(result: CallToolResult) -> Iterator[str]:
+def _iter_texts(result: CallToolResult) -> Iterator[str]:
     for item in result.content:
         if isinstance(item, TextContent):
             yield item.text
@@ -55,16 +55,20 @@ def _texts(result: CallToolResult) -> Iterator[str]:
 
 
 @asynccontextmanager
-async def connected(
+async def connect_agent(
     home: Path,
     settings: tuple[str, ...] = (),
     *,
-    person: ElicitationFnT | None = None,
-    heard: MessageHandlerFnT | None = None,
+    answer_question: ElicitationFnT | None = None,
+    handle_message: MessageHandlerFnT | None = None,
 ) -> AsyncGenerator[Agent]:
-    """An agent with a server that keeps everything below `home`, started with these settings.
+    """Start a server with these settings and yield an agent that is connected to it.
 
-    `person` answers what the server asks the user; `heard` gets its notices.
+    Args:
+        home: The folder for all of its data.
+        settings: Values for `--set`.
+        answer_question: Answers what the server asks the user.
+        handle_message: Receives notifications.
     """
     options = [part for each in settings for part in ("--set", each)]
     server = StdioServerParameters(
@@ -75,16 +79,16 @@ async def connected(
     )
     with (home / "server.log").open("a") as log:
         transport = stdio_client(server, errlog=log)
-        async with Client(transport, elicitation_callback=person, message_handler=heard) as client:
+        async with Client(transport, elicitation_callback=answer_question, message_handler=handle_message) as client:
             yield Agent(client)
 
 
-async def stop(home: Path) -> None:
-    """Ends the process that all servers of `home` share, and with it the browser; otherwise it waits for hosts."""
+async def stop_daemon(home: Path) -> None:
+    """Stop the shared process of `home` and its browser, which would wait for other hosts."""
     command = [sys.executable, "-m", "outrider", "daemon", "stop"]
     await anyio.run_process(command, check=False, cwd=home, env=dict(os.environ) | {"HOME": str(home)})
 
 
-def command_line(settings: tuple[str, ...]) -> str:
-    """The command that was started, as a user would type it."""
+def format_command(settings: tuple[str, ...]) -> str:
+    """Return the server's command as a user would type it."""
     return shlex.join(["outrider", "mcp", *(part for each in settings for part in ("--set", each))])

@@ -1,4 +1,4 @@
-"""The lines that a user pastes into an MCP host."""
+"""Commands and settings that add Outrider to MCP hosts."""
 
 import json
 import shlex
@@ -6,16 +6,16 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-RELEASED = ("uvx", "outrider", "mcp")
+RELEASE_COMMAND = ("uvx", "outrider", "mcp")
 
 
-def checkout() -> tuple[str, ...]:
-    """The command of this very environment."""
+def get_checkout_command() -> tuple[str, ...]:
+    """Return the command of this environment."""
     return (str(Path(sys.executable).with_name("outrider")), "mcp")
 
 
-def lines(command: Sequence[str]) -> list[tuple[str, str]]:
-    """(host, line) for each host that this machine's user may have."""
+def list_host_lines(command: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the name and the line to paste for each host."""
     server = {"command": command[0], "args": list(command[1:])}
     typed = shlex.join(command)
     named = {"name": "outrider"} | server

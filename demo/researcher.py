@@ -1,4 +1,4 @@
-"""The shipped researcher at work as a tool of its own, with a browser that it must ask for, where there is one."""
+"""Delegate the question to the built-in researcher, which has to ask before it opens a browser."""
 
 from pathlib import Path
 from typing import Any
@@ -8,96 +8,102 @@ from mcp.types import ElicitRequestFormParams, ElicitRequestParams, ElicitResult
 from rich.markup import escape
 
 from demo import model
-from demo.agent import Answer, command_line, connected
-from demo.stage import Stage, Step
+from demo.agent import ToolAnswer, connect_agent, format_command
+from demo.terminal import DemoStep, Terminal
 from outrider.agents.catalogue import BUILTIN_AGENTS_DIR
 from outrider.agents.definition import read_agent, render_agent
 from outrider.browser.process.find import find_browser
 from outrider.core.errors import OutriderError
 from outrider.settings import load
 
-EYES = ("createSession", "snapshotPage", "closeSession")
-SCRIPTED = (
-    "[yellow]The model is scripted: the demo's own few lines, so that it needs no key.[/] "
-    "Everything else is real: server, agent, tools, question and answer."
+BROWSER_TOOLS = ("createSession", "snapshotPage", "closeSession")
+MODEL_NOTE = (
+    "[yellow]The model is a script, so that the demo needs no key.[/] "
+    "Everything else is real: the server, the agent, its tools, the approval and the pages."
 )
-REAL = "[dim]A real model:[/] export ANTHROPIC_API_KEY=… (or OPENAI_API_KEY, GEMINI_API_KEY; Ollama is found by itself)"
+REAL_MODEL_HINT = (
+    "[dim]With a real model:[/] export ANTHROPIC_API_KEY=… (or OPENAI_API_KEY, GEMINI_API_KEY; Ollama needs no key)"
+)
 
 
-async def shown(stage: Stage, home: Path, question: str, settings: tuple[str, ...]) -> bool:
-    """Gives the question to the agent `researcher` and shows how it works; whether it has answered with a source."""
-    asks = _written(home)
-    async with model.served() as url:
+async def run_researcher_demo(terminal: Terminal, home: Path, question: str, settings: tuple[str, ...]) -> bool:
+    """Ask the agent `researcher` and print its progress; return whether it answered with a source."""
+    guarded_tool = _write_agent(home)
+    async with model.serve_model() as url:
         chosen = ("models.default=demo", "models.profiles.demo.model=scripted", f"models.profiles.demo.base_url={url}")
-        with stage.step("Give the question to an agent: run_researcher") as step:
-            step.say(SCRIPTED)
-            step.say(f"[dim]$[/] {escape(command_line((*settings, *chosen)))}")
-            step.say(f"[dim]its file says[/] {escape(asks)}: high [dim](it must ask before each call)[/]")
-            found = await _asked(step, home, question, (*settings, *chosen))
-            _show(step, found)
-            step.say(f'{REAL}, then: outrider ask "{escape(question)}"')
-    return not found.failed and bool(found.meta.get("outrider/refs"))
+        with terminal.step("Delegate the question to an agent: run_researcher") as step:
+            step.print(MODEL_NOTE)
+            step.print(f"[dim]$[/] {escape(format_command((*settings, *chosen)))}")
+            step.print(
+                f"[dim]in its file:[/] {escape(guarded_tool)}: high [dim](a person is asked before each call)[/]"
+            )
+            answer = await _ask_researcher(step, home, question, (*settings, *chosen))
+            _print_answer(step, answer)
+            step.print(f'{REAL_MODEL_HINT}, then: outrider ask "{escape(question)}"')
+    return not answer.failed and bool(answer.meta.get("outrider/refs"))
 
 
-def _written(home: Path) -> str:
-    """Writes the agent's file: the shipped one, which has to ask for one of its tools; which tool that is."""
+def _write_agent(home: Path) -> str:
+    """Write the agent's file with one guarded tool, and return the tool's name."""
     agent = read_agent(BUILTIN_AGENTS_DIR / "researcher.md", "kind")
-    if _browser():
-        agent, asks = agent.model_copy(update={"tools": list(EYES), "stakes": {EYES[0]: "high"}}), EYES[0]
+    if _has_browser():
+        guarded_tool = BROWSER_TOOLS[0]
+        agent = agent.model_copy(update={"tools": list(BROWSER_TOOLS), "stakes": {guarded_tool: "high"}})
     else:
-        agent, asks = agent.model_copy(update={"stakes": {"webbrowser": "high"}}), "webbrowser"
+        guarded_tool = "webbrowser"
+        agent = agent.model_copy(update={"stakes": {guarded_tool: "high"}})
     folder = home / ".outrider" / "agents"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "researcher.md").write_text(render_agent(agent), encoding="utf-8")
-    return asks
+    return guarded_tool
 
 
-def _browser() -> bool:
+def _has_browser() -> bool:
     try:
         return bool(find_browser(load().settings.browser.executable))
     except OutriderError:
         return False
 
 
-async def _asked(step: Step, home: Path, question: str, settings: tuple[str, ...]) -> Answer:
-    told: list[str] = []
+async def _ask_researcher(step: DemoStep, home: Path, question: str, settings: tuple[str, ...]) -> ToolAnswer:
+    printed: list[str] = []
 
-    async def heard(message: IncomingMessage) -> None:
-        """Shows what the agent thinks, as it thinks it: each notice holds all of it so far."""
-        output = _output(message)
+    async def print_progress(message: IncomingMessage) -> None:
+        """Print the new lines of the agent's reasoning; each notification holds all lines so far."""
+        output = _read_output(message)
         if output.get("type") == "run_agent_chain_of_thought":
-            for line in output["chainOfThought"].splitlines()[len(told) :]:
-                told.append(line)
-                step.say(f"[cyan]→[/] {escape(line)}")
+            for line in output["chainOfThought"].splitlines()[len(printed) :]:
+                printed.append(line)
+                step.print(f"[cyan]→[/] {escape(line)}")
 
-    async def allow(context: Any, params: ElicitRequestParams) -> ElicitResult:  # noqa: ARG001 - the protocol's
+    async def approve(context: Any, params: ElicitRequestParams) -> ElicitResult:  # noqa: ARG001 - the protocol's
         assert isinstance(params, ElicitRequestFormParams)
-        step.say(f"[bold yellow]? {escape(params.message)}[/]")
-        step.say("  [green]allowed[/] [dim](by the demo; your host shows you this question)[/]")
+        step.print(f"[bold yellow]? {escape(params.message)}[/]")
+        step.print("  [green]approved[/] [dim](by the demo; your host asks you)[/]")
         choices = [name for name, field in params.requested_schema["properties"].items() if "enum" in field]
         return ElicitResult(action="accept", content=dict.fromkeys(choices, "approved"))
 
-    async with connected(home, settings, person=allow, heard=heard) as agent:
+    async with connect_agent(home, settings, answer_question=approve, handle_message=print_progress) as agent:
         return await agent.call("run_researcher", query=question)
 
 
-def _output(message: IncomingMessage) -> dict[str, Any]:
-    """What a progress notice holds beside its message."""
+def _read_output(message: IncomingMessage) -> dict[str, Any]:
+    """Return the output in a progress notification."""
     if not isinstance(message, ProgressNotification):
         return {}
     meta: dict[str, Any] = dict(message.params.meta or {})
     return meta.get("data", {}).get("output", {})
 
 
-def _show(step: Step, found: Answer) -> None:
-    """The answer with its sources, and what it cost."""
-    step.cost(found.text)
-    step.say(f"[bold]{escape(' '.join(found.text.split()))}[/]")
-    for name, source in found.meta.get("outrider/refs", {}).items():
-        step.say(f"    {escape(f'[{name}]')} {escape(source['title'])}  [blue]{escape(source['href'])}[/]")
-    used = found.meta.get("outrider/run", {}).get("usage", {})
+def _print_answer(step: DemoStep, answer: ToolAnswer) -> None:
+    """Print the answer with its sources and tokens."""
+    step.count_tokens(answer.text)
+    step.print(f"[bold]{escape(' '.join(answer.text.split()))}[/]")
+    for name, source in answer.meta.get("outrider/refs", {}).items():
+        step.print(f"    {escape(f'[{name}]')} {escape(source['title'])}  [blue]{escape(source['href'])}[/]")
+    used = answer.meta.get("outrider/run", {}).get("usage", {})
     if used:
-        step.say(
-            f"[dim]{used['requests']} requests to the model and {used['tools']} tools; a real one would have read "
-            f"{used['input_tokens']:,} tokens[/]"
+        step.print(
+            f"[dim]{used['requests']} requests to the model and {used['tools']} tool calls; a real model would have "
+            f"read {used['input_tokens']:,} tokens[/]"
         )

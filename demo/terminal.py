@@ -1,4 +1,4 @@
-"""What the terminal shows: numbered steps, each with the seconds that it took and the tokens that it cost."""
+"""Print numbered steps with their seconds and tokens."""
 
 import time
 from collections.abc import Generator
@@ -12,25 +12,25 @@ from outrider.core.text import count_tokens
 
 
 @dataclass
-class Step:
-    """One step while it runs."""
+class DemoStep:
+    """A step while it runs."""
 
     tokens: int = 0
     lines: list[str] = field(default_factory=list)
 
-    def say(self, line: str) -> None:
-        """A line below the step's title; rich markup."""
+    def print(self, line: str) -> None:
+        """Add a line below the step's title, in rich markup."""
         self.lines.append(line)
 
-    def cost(self, text: str) -> int:
-        """Counts what a model would have to read; returns the tokens of this text alone."""
+    def count_tokens(self, text: str) -> int:
+        """Add the tokens that a model would read; return those of this text."""
         tokens = count_tokens(text)
         self.tokens += tokens
         return tokens
 
 
-class Stage:
-    """Prints the steps and adds up what they cost."""
+class Terminal:
+    """Prints the steps and sums up their tokens."""
 
     def __init__(self) -> None:
         self.console = Console(highlight=False, soft_wrap=True)
@@ -38,14 +38,14 @@ class Stage:
         self._started = time.monotonic()
         self._tokens = 0
 
-    def say(self, line: str = "") -> None:
+    def print(self, line: str = "") -> None:
         self.console.print(line)
 
     @contextmanager
-    def step(self, title: str) -> Generator[Step]:
-        """A numbered step; it is printed when it ends, however it ends."""
+    def step(self, title: str) -> Generator[DemoStep]:
+        """Run a numbered step and print it when it ends, even by an error."""
         self._number += 1
-        step = Step()
+        step = DemoStep()
         started = time.monotonic()
         try:
             with self.console.status(title):
@@ -54,10 +54,10 @@ class Stage:
             self._tokens += step.tokens
             cost = f", {step.tokens:,} tokens" if step.tokens else ""
             seconds = time.monotonic() - started
-            self.say(f"\n[bold]{self._number}. {escape(title)}[/]  [dim]{seconds:.1f} s{cost}[/]")
+            self.print(f"\n[bold]{self._number}. {escape(title)}[/]  [dim]{seconds:.1f} s{cost}[/]")
             for line in step.lines:
-                self.say(f"   {line}")
+                self.print(f"   {line}")
 
-    def total(self) -> str:
-        """The whole in words."""
+    def describe_total(self) -> str:
+        """Return the time and tokens of all steps."""
         return f"{time.monotonic() - self._started:.1f} seconds, {self._tokens:,} tokens of results for the model"

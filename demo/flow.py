@@ -1,4 +1,4 @@
-"""A scripted agent orders tea in a browser once; saved as a flow, that runs again without a model."""
+"""Order tea in a browser once, save it as a flow, and run it again without a model."""
 
 import threading
 import time
@@ -9,8 +9,8 @@ from pathlib import Path
 
 from rich.markup import escape
 
-from demo.agent import Agent, command_line, connected
-from demo.stage import Stage, Step
+from demo.agent import Agent, connect_agent, format_command
+from demo.terminal import DemoStep, Terminal
 
 PAGE = """<!doctype html><html lang=en><title>Order tea</title><h1>Order tea</h1>
 <form onsubmit="thanks.textContent = `Thank you, ${FIELD.value}`; return false">
@@ -18,10 +18,10 @@ PAGE = """<!doctype html><html lang=en><title>Order tea</title><h1>Order tea</h1
 
 
 class Shop(ThreadingHTTPServer):
-    """A shop on this machine, whose developers change its page.
+    """A shop on this machine whose page changes.
 
     Attributes:
-        page: What it shows.
+        page: Its only page.
     """
 
     page = PAGE.replace("FIELD", "who")
@@ -41,16 +41,16 @@ class ShopHandler(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name
-        """Say nothing: the terminal is the demo's."""
+        """Keep requests out of the demo's output."""
 
 
-async def show_repetition(stage: Stage, home: Path) -> None:
-    """Show an order that a flow repeats on a page that has changed; without a browser say so."""
-    with serve_shop() as shop, stage.step("What worked once runs again without a model") as step:
+async def run_flow_demo(terminal: Terminal, home: Path) -> None:
+    """Repeat an order on a changed page with a flow; without a browser say so."""
+    with serve_shop() as shop, terminal.step("Repeat browser actions without a model: saveFlow, runFlow") as step:
         address = f"127.0.0.1:{shop.server_address[1]}"
         settings = ("toolsets=browser,flows", f"egress.allow={address}")
-        step.say(f"[dim]$[/] {escape(command_line(settings))}")
-        async with connected(home, settings) as agent:
+        step.print(f"[dim]$[/] {escape(format_command(settings))}")
+        async with connect_agent(home, settings) as agent:
             if await order_tea(step, agent, f"http://{address}/"):
                 shop.page = PAGE.replace("FIELD", "customer").replace("<form", "<nav>New: Oolong</nav><form")
                 await repeat_order(step, agent)
@@ -68,12 +68,12 @@ def serve_shop() -> Generator[Shop]:
             shop.shutdown()
 
 
-async def order_tea(step: Step, agent: Agent, url: str) -> bool:
+async def order_tea(step: DemoStep, agent: Agent, url: str) -> bool:
     """Order as a model would, call by call, and save it; return whether this machine has a browser."""
     started, tokens = time.monotonic(), 0
     opened = await agent.call("createSession", url=url)
     if opened.failed:
-        step.say(f"[yellow]No browser on this machine: {escape(opened.text.splitlines()[0])}[/]")
+        step.print(f"[yellow]No browser on this machine: {escape(opened.text.splitlines()[0])}[/]")
         return False
     session = opened.data["sessionId"]
     for tool, given in (
@@ -81,18 +81,22 @@ async def order_tea(step: Step, agent: Agent, url: str) -> bool:
         ("clickElement", {"selector": "button=Send order"}),
     ):
         done = await agent.call(tool, sessionId=session, **given)
-        tokens += step.cost(done.text)
+        tokens += step.count_tokens(done.text)
     seconds = time.monotonic() - started
     saved = await agent.call("saveFlow", name="order-tea", sessionId=session)
-    step.say(f"once by a scripted model: {seconds:.1f} s, and {tokens:,} tokens of answers for it to read")
-    step.say(f"saved {saved.data['path'].rpartition('/')[2]}, {saved.data['steps']} steps, to read and to keep in git")
+    step.print(f"first run, by a scripted model: {seconds:.1f} s, {tokens:,} tokens of answers for it to read")
+    name = saved.data["path"].rpartition("/")[2]
+    step.print(f"saved {name}: {saved.data['steps']} steps in a file that people can read and review")
     await agent.call("closeSession", sessionId=session)
     return True
 
 
-async def repeat_order(step: Step, agent: Agent) -> None:
+async def repeat_order(step: DemoStep, agent: Agent) -> None:
     """Run the flow with another name, on the page as it is now."""
     ran = await agent.call("runFlow", name="order-tea", parameters={"name": "Grace"})
     for line in ran.text.splitlines()[:2]:
-        step.say(escape(line))
-    step.say("[dim]Its page had changed: another id, and something new above. Where it is not sure, it stops.[/]")
+        step.print(escape(line))
+    step.print(
+        "[dim]The page had changed in between: the field has another id, and there is a new menu. Where a flow is not "
+        "sure which element is meant, it stops instead of pressing one.[/]"
+    )
