@@ -17,7 +17,7 @@ UNSAID = ["/wo" + "rk/", "../sha" + "red", "pypi" + ".org", "files.python" + "ho
 SEARCHED = {("src/outrider/search/sources/pypi.py", UNSAID[2]), ("src/outrider/search/sources/npm.py", UNSAID[4])}
 
 
-def generator() -> ModuleType:
+def load_generator() -> ModuleType:
     spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
     assert spec
     assert spec.loader
@@ -28,14 +28,14 @@ def generator() -> ModuleType:
 
 @pytest.mark.parametrize("name", ["tools.md", "settings.md"])
 def test_the_reference_is_what_the_code_says(name: str):
-    assert (ROOT / "docs" / "reference" / name).read_text(encoding="utf-8") == anyio.run(generator().pages)[
+    assert (ROOT / "docs" / "reference" / name).read_text(encoding="utf-8") == anyio.run(load_generator().render_pages)[
         name
     ].rstrip() + "\n"
 
 
 def test_the_schemas_that_are_shipped_are_those_of_the_functions():
-    module = generator()
-    assert module.SCHEMAS.read_text(encoding="utf-8") == anyio.run(module.schemas)
+    module = load_generator()
+    assert module.SCHEMAS.read_text(encoding="utf-8") == anyio.run(module.render_schemas)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
