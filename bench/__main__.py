@@ -16,10 +16,10 @@ PARTS = (
 REPORT = ROOT / "docs" / "benchmarks.md"
 HEAD = """# Benchmarks
 
-Outrider beside its peers, measured in turns in one run. Read the ratios: they hold where absolute times do not.
-The yardstick of each table has the ratio 1.00; less is better. Repeat it with `make bench`, or one part with
-`make bench PARTS=cold_start`; the peers are installed into `.cache/bench` in the versions that `bench/peers.txt` and
-`bench/package-lock.json` pin. Each run rewrites its part of this page.
+Outrider compared with its peers; all programs took turns in one run. Read the ratios, not the absolute times: ratios
+hold on other machines. The yardstick of each table has the ratio 1.00; less is better unless noted. Repeat everything
+with `make bench`, or one part with `make bench PARTS=cold_start`. The peers are installed into `.cache/bench` in the
+versions that `bench/peers.txt` and `bench/package-lock.json` pin. Each run rewrites its part of this page.
 """
 
 

@@ -50,12 +50,12 @@ def run(*, quick: bool) -> Part:  # noqa: ARG001 - counting is quick
 
 
 METHOD = (
-    "The same scripted model does the same tasks on the same local pages: search a shop of 48 products and buy, fill "
-    "in a registration form, add a card to a board. Ours is `web_eval_agent` as it is served, instructions and rules "
-    "included; where the next control is outside of the window the model looks at the whole page. The peer is a "
-    "bare loop with one sentence of instructions over the tools that Playwright MCP lists, looking "
-    "after each action that may have changed the page, since its answers do not show it. Counted is what each request "
-    "to the model carries, messages and tools as compact JSON, in tokens of the o200k vocabulary."
+    "The same scripted model does the same tasks on the same local pages: search a shop of 48 products and buy "
+    "something, fill in a registration form, add a card to a board. Ours is `web_eval_agent` as it is served, with "
+    "its instructions and rules; if the next control is outside the window, the model looks at the whole page. The "
+    "peer is a bare loop with one sentence of instructions over the tools of Playwright MCP. It takes a snapshot "
+    "after each action that may have changed the page, since the answers do not show it. Tokens are those of all "
+    "requests to the model, messages and tools as compact JSON, in the o200k vocabulary."
 )
 
 

@@ -95,14 +95,14 @@ def run(*, quick: bool) -> Part:
 
 
 METHOD = (
-    "A scripted model over loopback HTTP, in a process of its own, drives both loops. A step is a request to the model "
-    f"and a call of a tool that repeats a word; one run has {STEPS}. Outrider writes each down before and after (in "
-    f"SQLite), so that another process could go on with it. Then {AT_ONCE} runs at the same time, each of three steps "
-    "and 40 words that come 50 milliseconds apart: the way of a word is from the model's server to the event in the "
-    "bare loop's own process, and for Outrider to the MCP client over stdio, which hears twenty notices a second at "
-    "most; one run alone speaks the same words. A durable step "
-    "is what of this is written for one call of a tool: two transactions, measured without anything else. Memory is "
-    "that of the process after its turn. The start is that of a new process that serves what it does by itself."
+    "A scripted model in another process drives both loops over loopback HTTP. A step is one request to the model and "
+    f"one call of a tool that repeats a word; a run has {STEPS}. Outrider stores each step before and after (in "
+    f"SQLite), so that another process could continue the run. Then {AT_ONCE} runs take place at the same time, each "
+    "with three steps and 40 words that arrive 50 milliseconds apart. A word's delay is measured from the model's "
+    "server to the event in the bare loop's own process; for Outrider, to the MCP client over stdio, which gets at "
+    "most twenty notifications a second. A single run repeats the same words for comparison. A durable step is what "
+    "is written for one tool call: two transactions, measured alone. Memory is that of the process after its turn. "
+    "The start is that of a new process without a daemon."
 )
 
 
@@ -132,8 +132,8 @@ def _ways(which: str, done: dict[str, list[Done]]) -> list[Measured]:
         return {name: [quantiles(each.late, n=100)[at] * 1000 for each in turns] for name, turns in done.items()}
 
     return [
-        Measured(f"milliseconds of a word's way, {which}, half of them", BARE, way(49), digits=0),
-        Measured(f"milliseconds of a word's way, {which}, 95 of 100", BARE, way(94), digits=0),
+        Measured(f"milliseconds of a word's delay, {which}, median", BARE, way(49), digits=0),
+        Measured(f"milliseconds of a word's delay, {which}, 95th percentile", BARE, way(94), digits=0),
     ]
 
 

@@ -61,17 +61,17 @@ def run(*, quick: bool) -> Part:
         if sys.platform.startswith("linux"):
             tables += held(url, 3 if quick else SESSIONS)
             remains = ", ".join(f"{name} {count}" for name, count in leftovers(url).items())
-            kept += f"\n\nProcesses that run five seconds after `kill -9` of the server: {remains}."
+            kept += f"\n\nProcesses still running five seconds after `kill -9` of the server: {remains}."
     return Part("Browser", METHOD, tables, kept)
 
 
 METHOD = (
-    "Four MCP servers over stdio, each with its defaults, headless, on the same Chromium, asked in turns about the "
-    "same pages: a registration form, an article of 108 paragraphs, a table of 2,000 rows with three controls each, a "
-    "board that a script draws, frames and a shadow root, a sign-in, a shop of 48 products. Tokens are of the o200k "
-    "vocabulary, of the text of the answers. A snapshot is of the whole page, if nothing else is said; the table's is "
-    "answered in parts by outrider: its time is that of the first part, its tokens are those of all. Numbers in "
-    "brackets are ratios."
+    "Four MCP servers over stdio with their defaults, headless, on the same Chromium. They take turns on the same "
+    "pages: a registration form, an article of 108 paragraphs, a table of 2,000 rows with three controls each, a "
+    "board that a script draws, frames with a shadow root, a sign-in, and a shop of 48 products. Tokens are those of "
+    "the answers' text in the o200k vocabulary. A snapshot is of the whole page unless noted. Outrider returns the "
+    "table in parts: its time is that of the first part, and its tokens are those of all parts. Numbers in brackets "
+    "are ratios."
 )
 
 
@@ -166,7 +166,7 @@ def text_kept(started: Sequence[Contender]) -> str:
         visible = _words(json.loads(rendered))
         untold = visible - _words(ours.look_on())
         shares.append(f"{page} {1 - untold.total() / visible.total():.2%}")
-    return f"Of the visible words outrider's snapshots hold: {', '.join(shares)}."
+    return f"Share of the visible words in Outrider's snapshots: {', '.join(shares)}."
 
 
 def _words(text: str) -> Counter[str]:
@@ -178,5 +178,5 @@ def held(url: str, count: int) -> list[Measured]:
     memory = {name: [value] for name, value in sessions(url, count).items()}
     return [
         Measured(f"megabytes of {count} sessions with the form", OURS, memory, digits=0),
-        Measured("megabytes of one more session that is put away", OURS, {OURS: [parked(url)]}, digits=1),
+        Measured("megabytes of one more session that is parked", OURS, {OURS: [parked(url)]}, digits=1),
     ]

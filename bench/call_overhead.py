@@ -32,8 +32,9 @@ def run(*, quick: bool) -> Part:
             wall, cpu = measured({BARE: bare, OURS: own}, 3 if quick else 21)
     return Part(
         "Overhead of a call",
-        f"A tool that repeats a word, {CALLS} calls a turn over stdio, one after another. Outrider validates, applies "
-        "its policy and time limit, and writes a record of each call to its database; the bare server does nothing.",
+        f"A tool that repeats a word, {CALLS} calls a turn over stdio, one after another. Outrider validates the "
+        "arguments, applies its policy and time limit, and writes a record of each call to its database. The bare "
+        "server does none of this.",
         [
             Measured("CPU milliseconds a call", BARE, cpu),
             Measured("wall milliseconds a call", BARE, wall),

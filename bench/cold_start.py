@@ -21,7 +21,7 @@ def run(*, quick: bool) -> Part:
                 cpu[name].append(used)
     return Part(
         "Cold start",
-        "A new process over stdio, until it has answered `initialize` and `tools/list`. The yardstick is a server of "
-        "one tool on the SDK's low-level server.",
+        "A new process over stdio, until it has answered `initialize` and `tools/list`. The yardstick is a server "
+        "with one tool on the SDK's low-level server.",
         [Measured("CPU seconds", BARE, cpu), Measured("wall seconds", BARE, wall)],
     )

@@ -25,21 +25,21 @@ MEASURES = (
     ("ingest_cpu_ms", "CPU ms to add a document", 2),
     ("add_find_ms", "ms to add one and find it", 0),
     ("delete_ms", "ms to delete a store", 0),
-    ("sweep_ms", "ms to sweep its rows afterwards", 0),
+    ("sweep_ms", "ms to remove its rows afterwards", 0),
     ("size_mb", "MB on disk", 0),
     ("rss_mb", "MB of memory", 0),
 )
 METHOD = (
-    "Documents of about 800 characters out of real sentences with a long tail of rare words, in 200 stores; queries of "
-    "three words of one document; those to one store go to 20 in turns. The bare engines keep text and words in one "
-    "table or index and do nothing else: no transactions across two places, passages, lines, languages other than "
-    "English, filters, highlights or rights; tantivy in one process alone. Searching in all 200 stores asks 200 files "
-    "here, and one there. A deleted store is out of sight at once; its rows are swept beside the calls, in steps for "
-    "which other writers wait 20 ms."
+    "Documents of about 800 characters, made of real sentences with a long tail of rare words, in 200 stores. Queries "
+    "have three words of one document. Queries of one store go to 20 stores in turn. The bare engines keep text and "
+    "words in one table or index and do nothing else: no passages, languages other than English, filters, highlights, "
+    "permissions or transactions across two places; tantivy works in one process only. A search in all 200 stores "
+    "reads 200 files in Outrider and one in the others. A deleted store is out of reach at once; its rows are removed "
+    "later, in steps for which other writers wait 20 ms."
 )
 VECTORS = (
-    "Vectors of 384 dimensions: the ten nearest by signs and exact rescoring out of the database's rows, against "
-    "comparing with all vectors in memory"
+    "Vectors of 384 dimensions. The ten nearest by sign bits, rescored exactly from rows of the database, compared "
+    "with a scan of all vectors in memory"
 )
 
 

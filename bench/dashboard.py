@@ -69,12 +69,13 @@ def run(*, quick: bool) -> Part:
 
 
 METHOD = (
-    "`outrider mcp` with its dashboard on loopback; one Chromium is the session, another one shows the dashboard, at "
-    "1280 × 800 and medium quality, on the same machine. A picture's age counts from the script that changes the page "
-    "to the first picture of the dashboard's window after it was drawn there; an input's from the dashboard's own "
-    "event to the page's. Processor time is of Outrider and of the sessions' browser, without that of the browser that "
-    "watches; the page changes ten times a second. The agent's task is a navigation, snapshots, typing and clicks over "
-    "MCP, in turns watched and not watched; there the browser that watches takes its share of the machine, too."
+    "`outrider mcp` with its dashboard on loopback. One Chromium is the session, and another one on the same machine "
+    "shows the dashboard at 1280 × 800 and medium quality. A picture's age is the time from the script that changes "
+    "the page to the first picture of it in the dashboard's window. An input's age is the time from the event in the "
+    "dashboard to the event in the page. Processor time is that of Outrider and of the sessions' browser, while the "
+    "page changes ten times a second; the viewer's browser is not counted. The agent's task is a navigation, "
+    "snapshots, typing and clicks over MCP, watched and not watched in turns; here the viewer's browser takes its "
+    "share of the machine."
 )
 
 
@@ -175,10 +176,10 @@ async def _measured(house: House, turns: int, events: int, seconds: float) -> tu
         used = await _used(house, browser, seconds)
         took = await _tasks(house, browser, session, turns)
     age = Measured("milliseconds", PICTURE, ages, 0)
-    work = Measured("percent of a core", "Outrider, nobody watches", used, 1)
+    work = Measured("percent of a core", "Outrider, no viewer", used, 1)
     task = Measured("seconds of the agent's task", UNWATCHED, took)
     late = "; ".join(f"{name}: {_late(values):.0f} ms" for name, values in ages.items())
-    return [age, work, task], f"The slowest twentieth took longer than: {late}."
+    return [age, work, task], f"95th percentile: {late}."
 
 
 async def _pictures(house: House, browser: Browser, session: str, events: int) -> list[float]:
@@ -223,7 +224,7 @@ async def _used(house: House, browser: Browser, seconds: float) -> dict[str, lis
     for each in sessions:
         house.js(each, "setInterval(change, 100)")
     found = {}
-    for name, watched in (("nobody watches", 0), ("one is watched", 1), ("four are watched", 4)):
+    for name, watched in (("no viewer", 0), ("one session watched", 1), ("four sessions watched", 4)):
         pages = [watching(browser, house.place, each) for each in sessions[:watched]]
         for each in pages:
             await each.__aenter__()

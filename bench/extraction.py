@@ -30,10 +30,10 @@ KINDS = {
     "math": "LaTeX",
 }  # fmt: skip
 KEPT = (
-    "Structure of the main content that is left in the Markdown, mean of the pages that have any; in brackets of that "
-    "which was extracted at all."
+    "The share of the main content's structure that the Markdown keeps, as the mean over pages that have any. In "
+    "brackets: the share of the structure inside the text that was extracted."
 )
-WRITTEN = "The same of the pages that were written for this purpose (`evals/structure/pages`)."
+WRITTEN = "The same for pages that we wrote for this purpose (`evals/structure/pages`)."
 
 
 @dataclass(frozen=True)
@@ -168,11 +168,11 @@ def part(
     times = {name: sorted(read.ms for read in reads) for name, reads in flat.items()}
     return Part(
         "Main content",
-        f"{len(corpus):,} {where}, from bytes to Markdown with metadata and links, each extractor in a process of its "
-        "own, in turns. CPU time is measured inside of the processes, garbage collectors included; a page that takes "
-        f"over {LIMIT:.0f} s counts as empty. Ready is a new process's import, numpy included, with a first small "
-        "page. F1 is that of bags of words, mean of pages, on the extractor's own plain text (untimed), or on its "
-        "Markdown without addresses where it has none.",
+        f"{len(corpus):,} {where}, from bytes to Markdown with metadata and links. Each extractor has its own process, "
+        "and they take turns. CPU time is measured inside the processes, garbage collection included. A page that "
+        f"takes more than {LIMIT:.0f} s counts as empty. *Ready* is the import in a new process, numpy included, with "
+        "a first small page. F1 compares bags of words and is the mean over pages. It uses the extractor's own plain "
+        "text (not timed), or its Markdown without addresses if it has no plain text.",
         [
             Measured("CPU milliseconds a page", YARDSTICK, _means(found), digits=1),
             Measured("CPU milliseconds, 95th percentile", YARDSTICK, _percentiles(times), digits=1),

@@ -39,10 +39,11 @@ def run(*, quick: bool) -> Part:
     ):
         values = asyncio.run(measure(url, model_url, Path(folder), 3 if quick else TURNS))
     method = (
-        "A form of thirty fields is opened, five of them are filled and a button is pressed: by the tools, whose "
-        "answers show what has changed, and by a flow that was saved from these actions, in one session and in turns. "
-        "The flow compares the evidence of each element before it acts; no model is asked in either. Then an agent "
-        "does it, whose model on loopback answers at once: what a real model thinks at each step comes on top."
+        "One page with a form of thirty fields: open it, fill five fields and press a button. The tools do it one by "
+        "one, with answers that show what has changed; a flow saved from these actions repeats it. Both share one "
+        "session and take turns, and no model is asked. The flow compares the evidence of each element before it "
+        "acts. Then an agent does the same with a model on loopback that answers at once, so the time in which a real "
+        "model thinks comes on top."
     )
     return Part("Flows", method, [Measured("milliseconds a step", BARE, values, digits=1)], build_remarks(values))
 
@@ -51,10 +52,10 @@ def build_remarks(values: dict[str, list[float]]) -> str:
     """From which model on a flow takes a fifth of an agent's time, and what tests count."""
     flow, agent = median(values[FLOW]), median(values[AGENT])
     return (
-        f"So a flow takes at most a fifth of an agent's time if its model thinks for {max(5 * flow - agent, 0):.0f} ms "
-        "or longer at each step, and no tokens. How runs end on changed pages is in [the guide of flows]"
-        "(guides/flows.md#how-well-it-holds); `make test-kills` kills running and scheduled flows at random moments, "
-        "on SQLite and on Postgres: each order must be made once, and none be lost."
+        f"A flow takes at most a fifth of an agent's time if the model thinks for {max(5 * flow - agent, 0):.0f} ms "
+        "or longer at each step, and it uses no tokens. The [reference of flows](reference/flows.md#how-well-it-holds) "
+        "shows how runs end on changed pages. `make test-kills` kills running and scheduled flows at random moments, "
+        "on SQLite and on Postgres: each order must be placed exactly once."
     )
 
 

@@ -37,8 +37,9 @@ def run(*, quick: bool) -> Part:
         ]
     return Part(
         "grep over a tree",
-        f"{size / 1e6:,.0f} MB of Python's own sources in {files:,} files, in the page cache. ripgrep is started as a "
-        "shell would start it; the tool reads every line that it tells once more, through the jail.",
+        f"{size / 1e6:,.0f} MB of Python's own sources in {files:,} files, in the page cache. ripgrep is started as "
+        "from a shell. The tool reads every line that it reports once more, through the workspace's checked file "
+        "access.",
         tables,
     )
 

@@ -36,10 +36,9 @@ def run(*, quick: bool) -> Part:
     wall, cpu, chars = ({name: [cost[at] for cost in costs] for name, costs in found.items()} for at in range(3))
     return Part(
         "Reading pages",
-        f"{turns * pages:,} generated pages of 60 layouts (articles, manuals, shops, forums; 45 to 75 kB with menus "
-        f"and scripts) on loopback, {AT_ONCE} at a time, each address once. The server of the pages is a process of "
-        f"its own. mcp-server-fetch reads {FEW} pages a turn, without robots.txt; for each it starts Node, "
-        "if that is there.",
+        f"{turns * pages:,} generated pages with 60 layouts (articles, manuals, shops, forums; 45 to 75 kB with menus "
+        f"and scripts), served on loopback by another process, {AT_ONCE} at a time. Each address is read once. "
+        f"mcp-server-fetch reads {FEW} pages a turn, without robots.txt; it starts Node for each if Node is installed.",
         [
             Measured("CPU milliseconds a page", HAND, cpu, digits=1),
             Measured("wall milliseconds a page", HAND, wall, digits=1),

@@ -25,11 +25,11 @@ for line in sys.stdin:
 """
 
 METHOD = (
-    "A new process over stdio, until it has answered `initialize` and `tools/list`, as hosts start it: by the "
-    "installed command. `outrider mcp` relays to the process of this user, which is warm; the yardstick is an "
-    "interpreter that imports `json` and answers with nothing. The first one of all starts the shared process and "
-    f"waits for it. Memory is of each of {HOSTS} that are connected at once (PSS: shared pages are shared out among "
-    "those who share them), without the shared process."
+    "A new process over stdio, started by the installed command as hosts do, until it has answered `initialize` and "
+    "`tools/list`. `outrider mcp` relays to the user's shared process, which is warm. The yardstick is an interpreter "
+    "that imports `json` and returns empty answers. The very first `outrider mcp` starts the shared process and waits "
+    f"for it. Memory is the mean of {HOSTS} processes connected at once, without the shared process. PSS divides "
+    "shared pages among the processes that share them."
 )
 
 

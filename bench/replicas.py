@@ -47,14 +47,13 @@ def run(*, quick: bool) -> Part:
 
 
 METHOD = (
-    "Real `outrider serve` and `outrider worker` processes on one real Postgres, over its socket; the load comes from "
-    f"one more process over {CONNECTIONS} kept connections. Calls are `get_current_state` (one read of the database) "
-    "in the protocol of 2026-07-28, spread evenly over the replicas. Where the processors are used up (the load and "
-    "Postgres take their share), more replicas cannot bring more calls; what a call costs them tells their efficiency. "
-    "A token's way is from the model's server through a "
-    "worker and Postgres to a follower in another process. Resumed is when the model is asked again by another worker "
-    "after `kill -9` of the first. Sessions are of the protocol of 2025-11-25 with `serve.stateless=false`; a replica "
-    "on Postgres keeps none by default."
+    "Real `outrider serve` and `outrider worker` processes on one real Postgres, over its socket. The load comes from "
+    f"another process over {CONNECTIONS} kept connections: calls of `get_current_state` (one read of the database) in "
+    "the protocol of 2026-07-28, spread evenly over the replicas. The load and Postgres use the same processors, so "
+    "once these are busy, more replicas cannot answer more calls; compare the CPU time of a call instead. A token's "
+    "delay is measured from the model's server through a worker and Postgres to a follower in another process. "
+    "*Resumed* is when another worker asks the model again after `kill -9` of the first. Sessions use the protocol of "
+    "2025-11-25 with `serve.stateless=false`; by default, a replica on Postgres keeps none."
 )
 
 
@@ -86,7 +85,7 @@ async def _measured(programs: Path, quick: bool) -> tuple[list[Measured], str]:
         Measured("seconds from kill -9 to resumed", "a run", {"a run": resumed}, digits=2),
     ]
     remarks = (
-        f"A token's way to another process: p50 {middle * 1_000:.0f} ms, p99 {late * 1_000:.0f} ms "
+        f"A token's delay to another process: p50 {middle * 1_000:.0f} ms, p99 {late * 1_000:.0f} ms "
         f"({len(tokens)} tokens). A thousand idle sessions hold {idle:.0f} MB."
     )
     return tables, remarks

@@ -35,9 +35,9 @@ def run(*, quick: bool) -> Part:
     return Part(
         "Sandbox",
         "An empty program, from its start until its end is known, at each level of isolation that this machine has. "
-        f"Then {MANY} calls of `execute_python` at the same time, each of which keeps 50 MB for half a second, beside "
-        "as many bare interpreters; memory is the most that all processes held together at any moment, without the "
-        "server's own. `code.parallel` is 8, the default: the others wait, which takes longer and bounds the memory.",
+        f"Then {MANY} calls of `execute_python` at the same time, each holding 50 MB for half a second, beside as many "
+        "bare interpreters. Memory is the highest total of all these processes at any moment, without the server's "
+        "own. `code.parallel` is 8, the default; the other calls wait, which takes longer and limits memory.",
         [
             Measured("milliseconds of an empty Python program", BARE, starts, digits=1),
             Measured("milliseconds of an empty TypeScript program", BARE_DENO, denos, digits=1),

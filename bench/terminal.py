@@ -146,14 +146,14 @@ def run(*, quick: bool) -> Part:
             stack.enter_context(shell)
         tables = list(measure(shells, turns))
     method = (
-        "A form of thirty fields is open in each maker's browser, and its process is warm. Then a command each lists "
-        "the tabs, fills a field, presses a button, and shows the page. Listing tabs asks the browser almost nothing, "
-        "so that it is what the command itself costs. Processors are those of the command and of the process that "
-        "keeps the browser, without the browser."
+        "A form of thirty fields is open in each program's browser, and its background process is warm. One command "
+        "each lists the tabs, fills a field, presses a button, and shows the page. Listing tabs asks almost nothing "
+        "of the browser, so it shows what the command itself costs. Processor time is that of the command and of the "
+        "process that keeps the browser, without the browser."
     )
     remark = (
-        "`outrider browser` and playwright-cli show after a click what it did, the first as the difference, the other "
-        "as a file to read; agent-browser says that it clicked. A skill is the file that a coding agent reads first."
+        "`outrider browser` and playwright-cli show what a click did: the first as a difference, the second as a file "
+        "to read. agent-browser only says that it clicked. A skill is the file that a coding agent reads first."
     )
     return Part("The terminal", method, tables, remark)
 

@@ -23,7 +23,7 @@ def run(*, quick: bool) -> Part:  # noqa: ARG001 - counting is quick
     numbers = ", ".join(f"{name}: {count}" for name, count in tools.items())
     return Part(
         "Tokens of the tools",
-        "The `tools` of `tools/list` as compact JSON, in tokens of the o200k vocabulary.",
+        "The `tools` array of `tools/list` as compact JSON, in tokens of the o200k vocabulary.",
         [Measured("tokens", OURS, counted, digits=0)],
         f"Number of tools: {numbers}.",
     )
