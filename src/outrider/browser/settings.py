@@ -15,30 +15,32 @@ class BrowserSettings(BaseModel, extra="forbid", defer_build=True):
     cdp_urls: list[SecretStr] = Field(
         [],
         description="Use these browsers instead of starting one: ws://…, http://host:port, or `chrome` alone for your "
-        "own running Chrome. Of several, a new session goes to the one with the fewest; one that fails is left out "
-        "until it answers again. The egress guard does not hold there",
+        "own running Chrome. A new session goes to the browser with the fewest sessions; one that fails is skipped "
+        "until it answers again. The egress guard does not cover them",
     )
     cdp_profile: Literal["new", "own"] = Field(
         "new",
         description="In browsers of cdp_urls: `new` gives each session its own cookies; `own` opens tabs beside yours, "
         "with your sign-ins, as `chrome` always does",
     )
-    headless: bool = Field(True, description="Without windows, unless a session asks for one")
+    headless: bool = Field(True, description="Run without windows, unless a session asks for one")
     sandbox: bool | None = Field(None, description="Chromium's own sandbox; empty means wherever it can run")
     flags: list[str] = Field([], description="Further command-line flags of the browser")
     web_mcp: bool = Field(
         False,
         description="Let agents use tools that pages register (WebMCP), which Chromium has as an experimental feature",
     )
-    user_agent: str = Field("", description="How the browser introduces itself; empty means as it does with windows")
+    user_agent: str = Field(
+        "", description="User-Agent header of the browser; empty means that of a browser with windows"
+    )
     viewport: str = Field("1200x800", pattern=r"^\d{2,5}x\d{2,5}$", description="Size of a page in CSS pixels")
     dialogs: DialogPolicy = Field(
         "dismiss", description="confirm() and prompt(): dismiss, accept, or ask (stays open until answered)"
     )
     max_sessions: int = Field(50, ge=1, le=500, description="Sessions at the same time, parked ones included")
     max_tabs: int = Field(20, ge=1, le=200, description="Tabs of one session; further pop-ups are closed")
-    park_s: float = Field(300, gt=0, description="Seconds unused after which a session's pages are put away")
-    idle_s: float = Field(3_600, gt=0, description="Seconds unused after which a session is closed")
+    park_s: float = Field(300, gt=0, description="Unused seconds after which a session's pages are parked")
+    idle_s: float = Field(3_600, gt=0, description="Unused seconds after which a session is closed")
     paused_s: float = Field(
         1_800, gt=0, le=86_400, description="Seconds that a call waits while a person has paused its session"
     )

@@ -12,14 +12,14 @@ class DashboardSettings(BaseModel, extra="forbid", defer_build=True):
     )
     remote: bool = Field(
         default=False,
-        description="Offer it with `outrider serve` even where serve.host can be reached from other machines; "
-        "needs `token`",
+        description="Offer the dashboard with `outrider serve` even if other machines can reach serve.host; needs "
+        "`token`",
     )
     url: str = Field(
         default="",
         pattern=r"^(https?://[^\s?#]+/)?$",
-        description="Address, with a final slash, under which people reach the dashboard of `outrider serve`, for "
-        "results that need a person; empty means where it listens",
+        description="Address, with a final slash, at which people reach the dashboard of `outrider serve`, for results "
+        "that need a person; empty means where it listens",
     )
     token: str = Field(
         default="",

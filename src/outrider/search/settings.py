@@ -57,7 +57,7 @@ class SearchSettings(BaseModel):
     agent_browser: AgentBrowserSettings = AgentBrowserSettings()
     disabled: list[str] = Field(default_factory=list, description="Providers never to ask")
     per_domain: int = Field(
-        default=3, ge=0, description="Most results of one host when answers are merged; 0 for any number"
+        default=3, ge=0, description="Maximum results of one host when answers are merged; 0 means no limit"
     )
     deadline_s: float = Field(default=60.0, gt=0, description="Seconds after which a search returns what it has")
 

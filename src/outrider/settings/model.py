@@ -62,13 +62,14 @@ class ServeSettings(BaseModel, extra="forbid", defer_build=True):
         "its own host and port, with the address by which it reaches the database if host means all addresses",
     )
     drain_s: float = Field(
-        default=5, ge=0, le=3600, description="Seconds that calls in progress have when the server is told to stop"
+        default=5, ge=0, le=3600, description="Seconds that running calls have to finish when the server stops"
     )
     notice_s: float = Field(
         default=0,
         ge=0,
         le=300,
-        description="Seconds that it then still accepts calls while /readyz fails, so that load balancers notice",
+        description="Seconds that a stopping server still accepts calls while /readyz fails, so that load balancers "
+        "notice",
     )
 
     @field_validator("state_key")
@@ -96,7 +97,7 @@ class Settings(BaseModel, extra="forbid", defer_build=True):
     assistant: str = Field(
         default="",
         max_length=200,
-        description="The assistant of calls that name none; playbooks belong to it; empty: the client's own name",
+        description="Assistant of calls that name none, to which playbooks belong; empty means the client's own name",
     )
     tools: ToolPolicy = ToolPolicy()
     data_dir: ExpandedPath = Field(
@@ -115,9 +116,12 @@ class Settings(BaseModel, extra="forbid", defer_build=True):
     mime_prefix: str = Field(default="application/vnd.dust", description="Vendor tree of typed result resources")
     artifacts: ArtifactsSettings = ArtifactsSettings()
     keep_days: float = Field(default=30, gt=0, description="Days that artifacts and call records are kept")
-    daemon: bool = Field(default=True, description="Let `outrider mcp` of all hosts share one process of this user")
+    daemon: bool = Field(default=True, description="Let all hosts of a user share one process")
     daemon_idle_s: float = Field(
-        default=900, ge=0, le=604_800, description="Seconds without hosts and running agents after which it ends"
+        default=900,
+        ge=0,
+        le=604_800,
+        description="Seconds without hosts and running agents after which the shared process ends",
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="warning", description="Lowest level of messages on stderr"

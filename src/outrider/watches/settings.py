@@ -10,16 +10,16 @@ class WatchesSettings(BaseModel, extra="forbid", defer_build=True):
 
     notices: dict[str, NoticeSettings] = Field(
         default={},
-        description="By name how to tell of a change: `webhook` with `secret_env`, or `command` (for mail)",
+        description="Notices by name: `webhook` with `secret_env`, or `command` (for instance for mail)",
     )
     notify: list[str] = Field(default=[], description="Names of notices for watches that name none")
     timezone: str = Field(default="", description="Time zone of cron schedules, for instance Europe/Vienna; empty: UTC")
-    min_interval_s: float = Field(default=300, gt=0, description="Shortest time between two looks of a watch")
+    min_interval_s: float = Field(default=300, gt=0, description="Minimum seconds between two checks of a watch")
     max_watches: int = Field(
         default=5_000, ge=0, description="Watches of one person in one workspace; 0 turns watching off"
     )
     keep_changes: int = Field(default=100, ge=1, description="Changes that are kept of each watch")
-    concurrency: int = Field(default=4, ge=1, le=64, description="Looks of one process at the same time")
+    concurrency: int = Field(default=4, ge=1, le=64, description="Checks of one process at the same time")
 
     @field_validator("timezone")
     @classmethod

@@ -31,12 +31,12 @@ class WorkspaceSettings(BaseModel, extra="forbid", defer_build=True):
     protected: list[str] = Field(
         default=list(PROTECTED_PATHS),
         description="Names and paths that tools neither write nor delete at any depth of a folder chosen with "
-        "`directory`, because programs of yours run or obey them; code in the sandbox is not bound by it",
+        "`directory`, because your own programs run or obey them; this does not bind code in the sandbox",
     )
     max_bytes: int = Field(
         default=2_000_000_000,
         gt=0,
         description="Bytes that the files of one session may take; a folder chosen with `directory` has no limit",
     )
-    keep_days: float = Field(default=30, gt=0, description="Days after its last use that a session's files are kept")
+    keep_days: float = Field(default=30, gt=0, description="Days that a session's files are kept after their last use")
     show_paths: bool = Field(default=False, description="Tell models the path of the workspace on this machine")

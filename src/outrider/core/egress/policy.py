@@ -43,16 +43,15 @@ class EgressSettings(BaseModel, extra="forbid", defer_build=True):
         "`localhost:3000`, `[::1]:*`; `example.com public` may lead to public addresses only, `example.com private` to "
         "private ones too",
     )
-    deny: list[str] = Field(default=[], description="Refused although the defaults would let it pass; wins over allow")
-    ports: list[int] = Field(default=[80, 443], description="Ports that may be reached everywhere")
+    deny: list[str] = Field(default=[], description="Refused although the defaults would allow it; wins over allow")
+    ports: list[int] = Field(default=[80, 443], description="Ports that are allowed on every host")
     only: bool = Field(
         default=False,
-        description="Nothing may be reached but what `allow` lists; its names then mean public addresses, unless they "
-        "say private",
+        description="Allow only what `allow` lists; its names then mean public addresses, unless they say private",
     )
     proxy: SecretStr | None = Field(
         default=None,
-        description="A forward proxy that resolves and dials for us: `http://user:pass@proxy.example:3128`",
+        description="A forward proxy that resolves names and connects: `http://user:pass@proxy.example:3128`",
     )
 
     @field_validator("allow", "deny")

@@ -14,5 +14,5 @@ class TelemetrySettings(BaseModel, extra="forbid", defer_build=True):
     metrics: str = Field(
         default="",
         pattern=r"^((\[[^\]\s]+\]|[^:\s]+):\d{1,5})?$",
-        description="Address for Prometheus' /metrics, not that of MCP, for instance 127.0.0.1:9464; empty means none",
+        description="Address of Prometheus' /metrics, separate from MCP, for instance 127.0.0.1:9464; empty means none",
     )

@@ -34,7 +34,9 @@ class CodeSettings(BaseModel, extra="forbid", defer_build=True):
     interpreters: int = Field(
         default=16, ge=1, le=256, description="Interpreters kept for the next call, of all sessions and languages"
     )
-    idle_s: float = Field(default=1_800, gt=0, description="Seconds without a call after which one is closed")
+    idle_s: float = Field(
+        default=1_800, gt=0, description="Seconds without a call after which an interpreter is closed"
+    )
     cgroup: str = Field(
         default="",
         description="A cgroup v2 folder delegated to this user, in which each execution is limited as a whole; empty "
