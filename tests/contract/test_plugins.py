@@ -1,9 +1,11 @@
 """The manifests with which hosts install the repository as a plugin follow their formats and name one version."""
 
+import base64
 import json
 import re
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import jsonschema
 import pytest
@@ -12,6 +14,7 @@ from outrider import __version__
 from outrider.skills import SKILL_FOLDER
 
 ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 NAME = {"type": "string", "pattern": "^[a-z0-9]+(-[a-z0-9]+)*$"}
 TEXT = {"type": "string", "minLength": 1}
 SERVERS: dict[str, Any] = {
@@ -118,3 +121,21 @@ def test_the_version_of_the_package_is_that_of_its_metadata():
     found = re.search(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
     assert found
     assert found[1] == __version__
+
+
+def test_each_install_button_of_the_readme_starts_the_released_server():
+    links = re.findall(r"\]\((https://[^)\s]+(?:install-mcp|mcp/install|mcp/add|goose/extension)\?[^)\s]+)\)", README)
+    started = {urlsplit(link).hostname: read_started_command(link) for link in links}
+    assert len(started) == len(links) == 5
+    assert set(started.values()) == {("uvx", "outrider", "mcp")}
+
+
+def read_started_command(link: str) -> tuple[str, ...]:
+    """Return the command in a link that installs a server: plain JSON, Base64 or single fields."""
+    fields = parse_qs(urlsplit(link).query)
+    if "cmd" in fields:
+        return (*fields["cmd"], *fields["arg"])
+    [config] = fields["config"]
+    entry = json.loads(config if config.startswith("{") else base64.b64decode(config, validate=True))
+    assert fields["name"] == ["outrider"]
+    return (entry["command"], *entry["args"])
