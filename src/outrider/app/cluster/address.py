@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import anyio
 
-from outrider.core.egress.local_address import find_local_address
+from outrider.core.egress.addresses import find_local_address
 
 log = logging.getLogger(__name__)
 

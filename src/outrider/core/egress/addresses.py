@@ -1,5 +1,6 @@
 """Classify IP addresses, including IPv4 addresses embedded in IPv6 ones."""
 
+import socket
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
@@ -89,3 +90,22 @@ def _load_blocks(version: int) -> tuple[_AddressBlock, ...]:
     networks = [(ip_network(row[0]), row) for row in (IPV4_BLOCKS if version == 4 else IPV6_BLOCKS)]
     networks.sort(key=lambda pair: pair[0].prefixlen, reverse=True)
     return tuple(_AddressBlock(int(net.network_address), int(net.broadcast_address), row) for net, row in networks)
+
+
+def find_local_address(host: str, port: int, *, only_ipv4: bool) -> str:
+    """Return the local address from which another host would be contacted; nothing is sent.
+
+    Args:
+        host: The other host's name or address.
+        port: Any of its ports.
+        only_ipv4: Whether only IPv4 is usable.
+
+    Raises:
+        OSError: The name is unknown, or no route leads there.
+        ValueError: It is not a name.
+    """
+    family = socket.AF_INET if only_ipv4 else socket.AF_UNSPEC
+    address_family, _, _, _, peer = socket.getaddrinfo(host, port, family, socket.SOCK_DGRAM)[0]
+    with socket.socket(address_family, socket.SOCK_DGRAM) as probe:
+        probe.connect(peer)  # a datagram socket: the kernel chooses the route, and sends nothing
+        return probe.getsockname()[0]
