@@ -16,8 +16,8 @@ from outrider.core import errors
 from outrider.core.call_codec import parse_result, serialize_result
 from outrider.core.context import Call
 from outrider.core.database.database import Database
+from outrider.core.egress.client import UNREACHABLE_CODE, stream_lines
 from outrider.core.egress.guard import EgressGuard
-from outrider.core.egress.line_stream import UNREACHABLE_CODE, stream_lines
 from outrider.core.errors import OutriderError, Unavailable
 from outrider.core.replicas import HEARTBEAT_INTERVAL_S, HEARTBEAT_TIMEOUT_S, ReplicaRegistry
 from outrider.core.result import Result
