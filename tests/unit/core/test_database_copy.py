@@ -10,9 +10,8 @@ import pytest
 from sqlalchemy import JSON, Boolean, Column, Float, Integer, LargeBinary, Table, func, insert, select
 
 from outrider.core.artifacts import ArtifactStore
-from outrider.core.database.copier import DatabaseCopy, TableCopy, count_table_rows
+from outrider.core.database.copier import DatabaseCopy, TableCopy, count_table_rows, iter_batches
 from outrider.core.database.database import Database
-from outrider.core.database.rows import iter_batches
 from outrider.core.database.schema import PROCESS_TABLES, list_tables
 from outrider.core.errors import Refused, Unavailable
 from outrider.core.storage.folder import FolderStorage
