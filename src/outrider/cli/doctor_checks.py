@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from outrider.app import App
 from outrider.cli.finding import Finding
 from outrider.core.database.address import get_sqlite_path
-from outrider.core.database.sqlite_failures import DatabaseLocked
+from outrider.core.database.failures import DatabaseLocked
 from outrider.core.database.sqlite_locks import describe_process, find_writer
 from outrider.core.egress.guard import EgressGuard
 from outrider.core.errors import NotConfigured, OutriderError

@@ -9,9 +9,9 @@ from typing import Any
 from sqlalchemy import Connection, Table, delete, exists, func, select
 
 from outrider.core.database.database import Database
+from outrider.core.database.failures import DatabaseDamaged
 from outrider.core.database.migration import find_head_revision, read_revision
 from outrider.core.database.schema import compare_schema, list_tables
-from outrider.core.database.sqlite_failures import DatabaseDamaged
 from outrider.core.storage.storage import Storage
 from outrider.core.tables import artifacts
 
