@@ -15,7 +15,7 @@ from outrider.core.database.database import Database
 from outrider.core.database.schema import PROCESS_TABLES, list_tables
 from outrider.core.errors import Refused, Unavailable
 from outrider.core.storage.folder import FolderStorage
-from outrider.core.storage.transfer import ArtifactTransfer
+from outrider.core.storage.storage import ArtifactTransfer
 from outrider.core.tables import artifacts, citation_counters, events
 from support.databases import sqlite
 

@@ -276,7 +276,7 @@ async def _copy_database(
     dry_run: bool,
 ) -> dict[str, Any]:
     from outrider.core.database.copier import DatabaseCopy
-    from outrider.core.storage.transfer import ArtifactTransfer
+    from outrider.core.storage.storage import ArtifactTransfer
 
     origin, place = _resolve_address(source), _resolve_address(target or settings.settings.database_url)
     _check_copy_allowed(origin, place)
