@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, Integer, String, and_, cast, func, literal
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from outrider.core.call_records import CallRecord
+from outrider.core.context import Call
 from outrider.core.database.database import Database, to_storable_text
 from outrider.core.errors import InvalidInput, NotFound
 from outrider.core.keyset import Batch, build_batch, format_cursor, order_newest_first
@@ -180,3 +181,27 @@ async def _read_new_postgres(connection: AsyncConnection, cursor: str) -> tuple[
     )
     rows = (await connection.execute(query)).mappings().all()
     return [_to_record(row) for row in rows], f"{rows[-1]['written']}~{rows[-1]['id']}" if rows else cursor
+
+
+@dataclass(frozen=True)
+class KnownSession:
+    """A session of a person in a workspace; None where the host named none."""
+
+    session: str
+    workspace: str | None = None
+    identity: str | None = None
+
+    @property
+    def scope(self) -> str:
+        """The scope of its state (`Call.scope`)."""
+        return Call(session=self.session, workspace=self.workspace, identity=self.identity).scope
+
+
+async def list_known_sessions(database: Database) -> list[KnownSession]:
+    """Return the sessions of the newest 20,000 calls, the last used first. Raises Unavailable."""
+    columns = (events.c.session, events.c.workspace, events.c.identity)
+    newest = select(*columns, events.c.at).order_by(events.c.at.desc()).limit(20_000).subquery()
+    names: Any = [newest.c[name] for name in ("session", "workspace", "identity")]
+    query = select(*names).group_by(*names).order_by(func.max(newest.c.at).desc())
+    async with database.read() as connection:
+        return [KnownSession(*row) for row in await connection.execute(query)]

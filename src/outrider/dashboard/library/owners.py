@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from outrider.core.known_sessions import KnownSession, list_known_sessions
+from outrider.core.call_history import KnownSession, list_known_sessions
 from outrider.dashboard.access import ResourceOwner
 from outrider.dashboard.labels import format_label
 from outrider.dashboard.services import DashboardServices
