@@ -17,8 +17,7 @@ from typing import Any
 import snowballstemmer
 
 from outrider.core.markdown import find_code_blocks
-from outrider.core.question_words import QUESTION_WORD_WEIGHT, QUESTION_WORDS
-from outrider.core.text import extract_terms
+from outrider.core.text import QUESTION_WORD_WEIGHT, QUESTION_WORDS, extract_terms
 from outrider.pages.passages import DocumentPassage, split_passages
 
 BM25_K1 = 1.2

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from outrider.content.lexical.index import Candidates
-from outrider.core.question_words import QUESTION_WORD_WEIGHT, QUESTION_WORDS
+from outrider.core.text import QUESTION_WORD_WEIGHT, QUESTION_WORDS
 
 BM25_K1 = 1.2
 BM25_B = 0.5  # passages are of one length on purpose; a shorter one is the end of a text, or a title
