@@ -18,8 +18,7 @@ from outrider.agents.repetition import RepetitionDetector
 from outrider.agents.run import Run
 from outrider.agents.steps import RunSteps, ToolStep
 from outrider.core.context import Call
-from outrider.core.error_length import MAX_ERROR_TOKENS, shorten_error
-from outrider.core.errors import AnswerNeeded, InvalidInput, NotFound, OutriderError
+from outrider.core.errors import MAX_ERROR_TOKENS, AnswerNeeded, InvalidInput, NotFound, OutriderError, shorten_error
 from outrider.core.questions import Question
 from outrider.core.result import (
     FILES_META_KEY,

@@ -35,8 +35,7 @@ from outrider import __version__
 from outrider.core import approval_required
 from outrider.core.artifacts import ArtifactStore
 from outrider.core.context import Call
-from outrider.core.error_length import shorten_error
-from outrider.core.errors import AnswerNeeded, NotFound, OutriderError
+from outrider.core.errors import AnswerNeeded, NotFound, OutriderError, shorten_error
 from outrider.core.result import Result
 from outrider.core.tool import Tool
 from outrider.core.toolbox import Toolbox

@@ -8,8 +8,15 @@ from typing import Any
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from outrider.core.error_length import shorten_error
-from outrider.core.errors import InvalidInput, NotConfigured, NotFound, OutriderError, Refused, Unavailable
+from outrider.core.errors import (
+    InvalidInput,
+    NotConfigured,
+    NotFound,
+    OutriderError,
+    Refused,
+    Unavailable,
+    shorten_error,
+)
 from outrider.serve.paths import is_rest_path
 
 PROBLEM_TYPE = "application/problem+json"

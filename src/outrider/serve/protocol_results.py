@@ -14,8 +14,7 @@ from mcp_types import (
     ToolAnnotations,
 )
 
-from outrider.core.error_length import shorten_error
-from outrider.core.errors import OutriderError
+from outrider.core.errors import OutriderError, shorten_error
 from outrider.core.result import ImageBlock, LinkBlock, ResourceBlock, Result, ResultBlock, TextBlock
 from outrider.core.text import count_tokens
 from outrider.core.tool import Tool as OutriderTool
