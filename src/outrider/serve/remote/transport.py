@@ -3,10 +3,12 @@
 import os
 import re
 import secrets
+import signal
 import threading
 from collections import deque
 from collections.abc import AsyncGenerator, Iterable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -17,9 +19,9 @@ from outrider.agents.settings import McpServerSettings
 from outrider.core.egress.client import build_guarded_client
 from outrider.core.egress.guard import EgressGuard
 from outrider.core.errors import NotConfigured
-from outrider.serve.remote.orphans import TOKEN_VARIABLE, kill_orphans
 
 VARIABLE_PATTERN = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+TOKEN_VARIABLE = "OUTRIDER_MCP_SERVER"  # noqa: S105
 
 
 class StderrTail:
@@ -137,3 +139,20 @@ def expand_variables(text: str, name: str, environ: Mapping[str, str]) -> str:
         return value
 
     return VARIABLE_PATTERN.sub(resolve_variable, text)
+
+
+def kill_orphans(token: str) -> int:
+    """Kill every process with the token in its environment, also in other process groups; return their number.
+
+    On systems without /proc only the SDK's own cleanup applies: it ends the program's process group.
+    """
+    variable = f"{TOKEN_VARIABLE}={token}".encode()
+    pids: list[int] = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # the process belongs to another user, or has ended
+            if variable in (folder / "environ").read_bytes().split(b"\0"):
+                pids.append(int(folder.name))
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    return len(pids)
