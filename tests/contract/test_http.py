@@ -17,9 +17,9 @@ from outrider.core.database.database import Database
 from outrider.core.tool import Toolset
 from outrider.core.tool_policy import ToolPolicy
 from outrider.core.toolbox import Toolbox
-from outrider.serve.connection_limits import LimitedHttpProtocol
 from outrider.serve.http import build_http_app
 from outrider.serve.mcp import build_mcp_server
+from outrider.serve.uvicorn_server import LimitedHttpProtocol
 from support.apps import echo_toolset
 from support.fakes import http_servers
 

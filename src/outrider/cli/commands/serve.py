@@ -51,10 +51,9 @@ async def _serve_http(settings: LoadedSettings) -> None:
 
     from outrider.app.cluster.address import find_advertised_address
     from outrider.app.http_app import build_served_app
-    from outrider.serve.connection_limits import LimitedHttpProtocol
     from outrider.serve.graceful_shutdown import DrainingServer, StreamTracker
     from outrider.serve.telemetry.setup import run_telemetry
-    from outrider.serve.uvicorn_server import bind_server_socket, format_socket_url
+    from outrider.serve.uvicorn_server import LimitedHttpProtocol, bind_server_socket, format_socket_url
 
     chosen, leaving = settings.settings.serve, asyncio.Event()
     async with AsyncExitStack() as stack:
