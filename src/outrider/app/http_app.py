@@ -11,9 +11,8 @@ from outrider.app.app import App
 from outrider.app.dashboard import MountedDashboard
 from outrider.app.http_access import build_auth_middleware, build_oauth_routes, list_allowed_hosts
 from outrider.core.errors import OutriderError
-from outrider.serve.health import HealthCheck, build_readiness_route
 from outrider.serve.host_guard import build_transport_security
-from outrider.serve.http import build_http_app
+from outrider.serve.http import HealthCheck, build_http_app, build_readiness_route
 from outrider.serve.rest.routes import build_rest_routes
 from outrider.serve.telemetry.tracing_middleware import TracingMiddleware
 

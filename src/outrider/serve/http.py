@@ -1,10 +1,11 @@
 """Serve many clients over streamable HTTP: all toolsets together and each alone."""
 
 import hmac
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
+import anyio
 from mcp.server import Server
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
 from starlette.applications import Starlette
@@ -14,12 +15,16 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from outrider.serve.health import build_liveness_route
+from outrider import __version__
+from outrider.core.errors import OutriderError
 from outrider.serve.host_guard import ExactHostMiddleware, build_transport_security
 from outrider.serve.malformed import MalformedMessageMiddleware
 from outrider.serve.paths import MCP_PATH, requires_caller
 from outrider.serve.problems import ProblemMiddleware
 from outrider.serve.stateless import SessionIdMiddleware
+
+# Returns a description of the problem, or None.
+HealthCheck = Callable[[], Awaitable[str | None]]
 
 
 def build_http_app(
@@ -109,3 +114,34 @@ def _build_not_found_handler(servers: Mapping[str, Server[Any]]) -> Any:
         return JSONResponse({"error": f"no toolset {name!r}", "hint": f"served here: {paths}"}, 404)
 
     return serve_not_found
+
+
+def build_liveness_route() -> Route:
+    """Build `/healthz`."""
+
+    async def serve_liveness(_: Request) -> Response:
+        return JSONResponse({"status": "ok", "version": __version__})
+
+    return Route("/healthz", serve_liveness)
+
+
+def build_readiness_route(checks: Mapping[str, HealthCheck]) -> Route:
+    """Build `/readyz`, which answers 200 if all checks pass, else 503, with the result of each check."""
+
+    async def serve_readiness(_: Request) -> Response:
+        problems = {name: await _run_check(check) for name, check in checks.items()}
+        failed = any(problems.values())
+        results = {name: problem or "ok" for name, problem in problems.items()}
+        return JSONResponse({"status": "not ready" if failed else "ready", "checks": results}, 503 if failed else 200)
+
+    return Route("/readyz", serve_readiness)
+
+
+async def _run_check(check: HealthCheck) -> str | None:
+    timeout_s = 2.0
+    with anyio.move_on_after(timeout_s):
+        try:
+            return await check()
+        except OutriderError as error:
+            return error.code
+    return f"no answer within {timeout_s:g} seconds"
