@@ -8,8 +8,7 @@ from starlette.routing import BaseRoute
 from outrider.app.app import App
 from outrider.core.errors import NotFound
 from outrider.core.toolbox import Toolbox
-from outrider.serve.auth import AuthMiddleware
-from outrider.serve.auth_responses import build_metadata_routes
+from outrider.serve.auth import AuthMiddleware, build_metadata_routes
 from outrider.serve.tool_names import resolve_tool
 
 
