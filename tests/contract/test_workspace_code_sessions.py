@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from outrider.app import App
-from outrider.app.daemon.cleanup import clean_up_host
+from outrider.app.daemon.session_names import clean_up_host
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, NotFound, Refused
 from outrider.core.result import ImageBlock

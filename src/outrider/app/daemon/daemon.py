@@ -13,13 +13,12 @@ from typing import Any, Protocol
 
 from outrider import __version__
 from outrider.app.daemon.app_pool import AppPool
-from outrider.app.daemon.cleanup import clean_up_host
 from outrider.app.daemon.code_version import fingerprint_code, is_newer_version
 from outrider.app.daemon.host_config import HostConfig, change_directory, resolve_paths
 from outrider.app.daemon.host_connection import HostConnection
 from outrider.app.daemon.listener import DaemonListener
 from outrider.app.daemon.logs import LOG_FILE, LogTarget, current_target, trim_output
-from outrider.app.daemon.session_names import SessionNames
+from outrider.app.daemon.session_names import SessionNames, clean_up_host
 from outrider.core.errors import OutriderError
 from outrider.relay import frames
 from outrider.relay.daemon_paths import DaemonPaths
