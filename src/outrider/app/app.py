@@ -10,9 +10,8 @@ import anyio
 from outrider.agents.catalogue import Catalogue
 from outrider.agents.models import ModelResolver
 from outrider.agents.runs import RunService
-from outrider.app.lazy_remote_servers import LazyRemoteServers
 from outrider.app.project_folder import RootChooser
-from outrider.app.server_tools import ServerToolLists
+from outrider.app.server_tools import LazyRemoteServers, ServerToolLists
 from outrider.browser.session.browsers import Browsers
 from outrider.content.stores import ContentStores
 from outrider.core.artifacts import ArtifactStore

@@ -21,9 +21,8 @@ from outrider.app.adapters import (
 )
 from outrider.app.app import App
 from outrider.app.file_publisher import FilePublisher
-from outrider.app.lazy_remote_servers import LazyRemoteServers
 from outrider.app.project_folder import resolve_project_folder
-from outrider.app.server_tools import ServerToolLists
+from outrider.app.server_tools import LazyRemoteServers, ServerToolLists
 from outrider.app.shared_components import SharedComponents
 from outrider.app.tool_options import build_delegation_options, build_tool_options, find_unlisted_tools, select_toolsets
 from outrider.app.watch_reading import build_target_reader
