@@ -7,9 +7,8 @@ from typing import Any
 
 import click
 
-from outrider.cli.hosts.catalogue import HOSTS, Host, find_folders, find_used_hosts
+from outrider.cli.hosts.catalogue import HOSTS, Host, build_entry, find_command, find_folders, find_used_hosts
 from outrider.cli.hosts.editors import EDITORS
-from outrider.cli.hosts.server_entry import build_entry, find_command
 from outrider.cli.hosts.settings_file import SERVER_NAME, plan_change
 from outrider.cli.output import print_json
 from outrider.core.installation import get_installation

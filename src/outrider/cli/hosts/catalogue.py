@@ -1,12 +1,14 @@
 """The hosts that `outrider install` and `outrider skill install` know, as their documentation describes them."""
 
+import shutil
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from outrider.core.errors import InvalidInput
+from outrider.core.installation import Installation
 
 FileFormat = Literal["json", "jsonc", "toml", "yaml"]
 EntryStyle = Literal["plain", "typed", "goose"]
@@ -207,3 +209,40 @@ def find_used_hosts(folders: Mapping[str, str]) -> list[Host]:
         return folder.is_dir()
 
     return [host for host in HOSTS.values() if is_used(host)]
+
+
+def build_entry(host: Host, command: list[str]) -> dict[str, Any]:
+    """Return the fields with which a host starts a command."""
+    goose_timeout_s = 300
+    program, *arguments = command
+    if host.entry == "goose":
+        return {
+            "name": "outrider",
+            "type": "stdio",
+            "description": "Search, read and browse the web",
+            "enabled": True,
+            "cmd": program,
+            "args": arguments,
+            "envs": {},
+            "timeout": goose_timeout_s,
+        }
+    kind = {"type": "stdio"} if host.entry == "typed" else {}
+    return {**kind, "command": program, "args": arguments}
+
+
+def find_command(installation: Installation, arguments: list[str], *, project: bool) -> list[str]:
+    """Return the command that starts `outrider mcp` as it is installed here.
+
+    Programs are absolute paths, because hosts with a window often lack the shell's PATH. In a project, which others
+    share, they are names where the installer puts them on the PATH.
+    """
+    if installation.method == "uvx":
+        program = "uvx" if project else shutil.which("uvx") or "uvx"
+        return [program, "outrider", "mcp", *arguments]
+    if project and installation.method in {"uv tool", "pipx"}:
+        return ["outrider", "mcp", *arguments]
+    script = Path(sys.prefix, *(("Scripts", "outrider.exe") if sys.platform == "win32" else ("bin", "outrider")))
+    linked = shutil.which("outrider")
+    if linked and Path(linked).resolve() == script.resolve():
+        script = Path(linked)
+    return [*([str(script.absolute())] if script.exists() else [sys.executable, "-m", "outrider"]), "mcp", *arguments]
