@@ -1,7 +1,10 @@
 """Show a run in the terminal: thoughts, tools, sources, questions and the answer."""
 
+import os
 import re
+import shutil
 import sys
+import time
 from typing import Any
 
 import click
@@ -11,9 +14,8 @@ from outrider.agents.limits import RunUsage
 from outrider.agents.run import Run
 from outrider.app import App
 from outrider.cli.output import print_line
-from outrider.cli.status_line import StatusLine
 from outrider.cli.terminal_markdown import format_markdown
-from outrider.cli.terminal_text import get_line_width
+from outrider.cli.terminal_text import CONTROL_CHAR, get_line_width, measure_cells
 from outrider.core.questions import Decision
 from outrider.core.untrusted import clean_untrusted
 
@@ -138,3 +140,33 @@ class TerminalRunView:
 def _shorten_line(text: str, limit: int) -> str:
     flat = " ".join(clean_untrusted(text).split())
     return flat if len(flat) <= limit else f"{flat[:limit]}…"
+
+
+class StatusLine:
+    """Show what goes on in the last line of standard error, if that is a terminal."""
+
+    def __init__(self) -> None:
+        self._is_shown = False
+        self._shown_at = 0.0
+        self._can_show = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+
+    def show(self, text: str) -> None:
+        """Show the end of a text, several times a second at most."""
+        interval_s = 0.1
+        if not self._can_show or time.monotonic() - self._shown_at < interval_s:
+            return
+        tail = " ".join(CONTROL_CHAR.sub("", text).split())
+        while measure_cells(tail) >= shutil.get_terminal_size().columns:
+            tail = tail[1:]
+        self.clear()
+        # A terminal without the codes for dim text ignores them.
+        sys.stderr.write(tail if os.environ.get("NO_COLOR") else f"\x1b[2m{tail}\x1b[0m")
+        sys.stderr.flush()
+        self._is_shown, self._shown_at = bool(tail), time.monotonic()
+
+    def clear(self) -> None:
+        """Remove the line, so that others can be printed."""
+        if self._is_shown:
+            sys.stderr.write("\r\x1b[2K")
+            sys.stderr.flush()
+            self._is_shown = False
