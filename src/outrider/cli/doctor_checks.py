@@ -4,19 +4,42 @@ import io
 import shutil
 import uuid
 from collections.abc import AsyncGenerator
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
 from outrider.app import App
-from outrider.cli.finding import Finding
 from outrider.core.database.address import get_sqlite_path
 from outrider.core.database.failures import DatabaseLocked
 from outrider.core.database.sqlite_locks import describe_process, find_writer
 from outrider.core.egress.guard import EgressGuard
 from outrider.core.errors import NotConfigured, OutriderError
 from outrider.core.http import HttpClient
+from outrider.core.installation import get_installation
 
 if TYPE_CHECKING:
     from outrider.core.database.status import DatabaseStatus
+
+FindingState = Literal["ok", "note", "bad"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The state of one thing, and how to fix it.
+
+    Attributes:
+        state: `ok`, `note` for what may stay as it is, or `bad`.
+        what: What was found, in a sentence that begins with its area, such as `search: `.
+        remedy: How to fix it; may be empty.
+        choice: A short name, if it is one of several that do the same, of which people need only some.
+    """
+
+    state: FindingState
+    what: str
+    remedy: str = ""
+    choice: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "remedy", get_installation().adapt_commands(self.remedy))
 
 
 async def check_storage(app: "App") -> AsyncGenerator[Finding]:

@@ -4,7 +4,7 @@ import time
 from collections.abc import AsyncGenerator
 
 from outrider.app import App
-from outrider.cli.finding import Finding
+from outrider.cli.doctor_checks import Finding
 from outrider.core.errors import OutriderError
 
 
