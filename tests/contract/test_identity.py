@@ -13,7 +13,7 @@ import pytest
 from mcp import MCPError
 from mcp.types import ElicitResult, EmptyResult, InputRequiredResult, Request
 
-from outrider.cli.identity_check import check_identity
+from outrider.cli.doctor_checks import check_identity
 from outrider.identity import token_format
 from outrider.serve.context import SwitchContextParams
 from support.apps import identity_app, loopback_app

@@ -13,7 +13,7 @@ from mcp import Client
 from mcp.client.auth.extensions.client_credentials import ClientCredentialsOAuthProvider
 from mcp.client.streamable_http import streamable_http_client
 
-from outrider.cli.identity_check import check_identity
+from outrider.cli.doctor_checks import check_identity
 from outrider.core.database.database import Database
 from outrider.core.egress.guard import EgressGuard
 from outrider.core.egress.policy import EgressSettings

@@ -2,6 +2,7 @@
 
 import io
 import shutil
+import time
 import uuid
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
@@ -138,3 +139,28 @@ async def _check_embedders(app: "App") -> AsyncGenerator[Finding]:
         if missing := each.missing(means):
             what = f"search by meaning: {each.title} is not used: {missing}"
             yield Finding("note", what, each.remedy, choice=each.title)
+
+
+async def check_identity(app: "App") -> AsyncGenerator[Finding]:
+    """Check that callers could authenticate where that is required."""
+    settings = app.loaded.settings.identity
+    if not settings.is_enabled:
+        return
+    identity = app.identity()
+    try:
+        if settings.tokens:
+            active = [
+                each for each in await identity.tokens.list_tokens() if each.compute_state(time.time()) == "active"
+            ]
+            remedy = (
+                "" if active else "outrider workspace create <name> --owner <person>; outrider token create <person>"
+            )
+            state = "ok" if active or settings.oauth.issuer else "bad"
+            yield Finding(state, f"identity: {len(active)} tokens are good", remedy)
+        if identity.provider is not None:
+            count = await identity.provider.count_usable_keys()
+            yield Finding("ok", f"identity: {settings.oauth.issuer} publishes {count} keys that can be used")
+    except OutriderError as error:
+        yield Finding("bad", f"identity: {error.message}", error.hint)
+    if app.loaded.settings.serve.token:
+        yield Finding("note", "identity: who holds serve.token acts for whomever they name", "leave serve.token empty")

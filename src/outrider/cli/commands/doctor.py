@@ -9,8 +9,7 @@ import click
 
 from outrider.agents.extra import require_agents_extra
 from outrider.app import App, open_app
-from outrider.cli.doctor_checks import Finding, FindingState, check_storage
-from outrider.cli.identity_check import check_identity
+from outrider.cli.doctor_checks import Finding, FindingState, check_identity, check_storage
 from outrider.cli.options import add_settings_option, load_settings
 from outrider.cli.output import EXIT_PARTIAL, async_command, print_json, print_line, print_notes
 from outrider.core.errors import NotConfigured, OutriderError
