@@ -14,8 +14,7 @@ from outrider.agents.limits import RunUsage
 from outrider.agents.run import Run
 from outrider.app import App
 from outrider.cli.output import print_line
-from outrider.cli.terminal_markdown import format_markdown
-from outrider.cli.terminal_text import CONTROL_CHAR, get_line_width, measure_cells
+from outrider.cli.terminal_text import CONTROL_CHAR, format_markdown, get_line_width, measure_cells
 from outrider.core.questions import Decision
 from outrider.core.untrusted import clean_untrusted
 

@@ -6,8 +6,7 @@ import click
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outrider.cli.terminal_markdown import format_markdown
-from outrider.cli.terminal_text import measure_cells
+from outrider.cli.terminal_text import format_markdown, measure_cells
 
 PAGE = """# Harbour *notes*
 

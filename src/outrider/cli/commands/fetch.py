@@ -94,6 +94,6 @@ def _print_text(text: str, *, raw: bool) -> None:
     if raw:
         print_line(text)
     else:
-        from outrider.cli.terminal_markdown import format_markdown
+        from outrider.cli.terminal_text import format_markdown
 
         print_line(format_markdown(text, get_line_width()))
