@@ -1,13 +1,20 @@
 """A connection to a server of tools on which several requests may wait at the same time."""
 
-import itertools
-import json
+import os
+import sys
 import threading
-from collections.abc import Callable
-from typing import Any
+from contextlib import suppress
+from typing import IO, TYPE_CHECKING
 
 from outrider import __version__
-from outrider.client.server_pipes import ServerPipes
+from outrider.relay.relay import run_relay
+
+if TYPE_CHECKING:
+    import subprocess
+import itertools
+import json
+from collections.abc import Callable
+from typing import Any
 
 PROTOCOL_VERSION = "2025-11-25"
 METHOD_NOT_FOUND = -32601
@@ -131,3 +138,47 @@ def build_form_answer(question: dict[str, Any], content: dict[str, Any] | None) 
     """Return the message that answers a question; without content the person has declined."""
     result = {"action": "decline"} if content is None else {"action": "accept", "content": content}
     return {"jsonrpc": "2.0", "id": question["id"], "result": result}
+
+
+class ServerPipes:
+    """The two ends of the pipes, and the thread that serves them.
+
+    Args:
+        arguments: As after `outrider mcp`.
+
+    Attributes:
+        outgoing: Takes a message a line.
+        incoming: Gives a message a line.
+    """
+
+    def __init__(self, arguments: list[str]) -> None:
+        request_end, write_end = os.pipe()
+        read_end, answer_end = os.pipe()
+        self.outgoing: IO[bytes] = os.fdopen(write_end, "wb")
+        self.incoming: IO[bytes] = os.fdopen(read_end, "rb")
+        self._own_server: subprocess.Popen[bytes] | None = None
+        self._thread = threading.Thread(target=self._serve, args=(arguments, request_end, answer_end), daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """End the connection; a server of our own ends with it."""
+        with suppress(OSError):
+            self.outgoing.close()
+        self._thread.join(timeout=5.0)
+        if self._own_server is not None:
+            self._own_server.terminate()
+
+    def _serve(self, arguments: list[str], request_end: int, answer_end: int) -> None:
+        try:
+            if run_relay(arguments, (request_end, answer_end), __version__) is None:
+                import subprocess  # takes longer to import than all else here
+
+                command = [sys.executable, "-m", "outrider", "mcp", "--no-daemon", *arguments]
+                self._own_server = subprocess.Popen(command, stdin=request_end, stdout=answer_end)  # noqa: S603
+                os.close(request_end)
+                request_end = -1
+                self._own_server.wait()
+        finally:
+            for descriptor in (request_end, answer_end):
+                if descriptor >= 0:
+                    os.close(descriptor)
