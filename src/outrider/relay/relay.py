@@ -7,7 +7,6 @@ import time
 from outrider.relay import daemon_start, frames
 from outrider.relay.daemon_paths import DaemonPaths, UntrustedDaemon, find_daemon_paths
 from outrider.relay.handshake import Handshake, build_handshake
-from outrider.relay.line_routing import build_error_reply, route_line
 
 READ_BYTES = 65_536
 PIPE_WRITE_BYTES = 4_096  # a pipe that is ready accepts this much without blocking (POSIX, PIPE_BUF)
@@ -338,3 +337,36 @@ def write_stderr(text: bytes) -> None:
             os.write(2, text[:PIPE_WRITE_BYTES])
     except OSError:
         return
+
+
+def route_line(line: bytes) -> tuple[bool, bool]:
+    """Return whether a line goes to the leaving daemon, and whether it goes to the new one.
+
+    Responses go to the leaving daemon, because it still has requests open; a cancellation may concern either.
+    """
+    message = _parse_message(line)
+    method = message.get("method")
+    if method is None:
+        return True, False
+    return method == "notifications/cancelled", True
+
+
+def build_error_reply(line: bytes, reason: str) -> bytes:
+    """Return an error line for a request that will not be answered any more; empty for other messages."""
+    import json
+
+    message = _parse_message(line)
+    if "method" not in message or message.get("id") is None:
+        return b""
+    error = {"code": -32000, "message": f"{reason}; restart the server, then try again"}
+    return json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": error}).encode() + b"\n"
+
+
+def _parse_message(line: bytes) -> dict[str, object]:
+    import json
+
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return message if isinstance(message, dict) else {}

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from outrider.relay.line_routing import build_error_reply, route_line
+from outrider.relay.relay import build_error_reply, route_line
 
 
 @pytest.mark.parametrize(
