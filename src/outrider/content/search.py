@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 from sqlalchemy import Connection, bindparam, or_, select
 
-from outrider.content.fusion import fuse_rankings
 from outrider.content.highlight import HitExcerpt, find_best_excerpt
 from outrider.content.lexical.analysis import parse_query_terms
 from outrider.content.lexical.index import LexicalIndex, Watermark
@@ -19,6 +18,8 @@ from outrider.core.database.database import Database
 
 SearchMode = Literal["keyword", "semantic", "hybrid"]
 OVERFETCH_FACTOR = 2  # rank this many times the wanted hits, as some may have been deleted meanwhile
+Ranking = Sequence[tuple[str, float]]
+CALIBRATION_DEPTH = 100  # results from which on the lowest score counts as what all texts have in common
 
 
 @dataclass(frozen=True)
@@ -259,3 +260,27 @@ def join_chunks(rows: Sequence[Any]) -> str:
         parts.append(row.text[end - row.start :])
         end = row.end
     return "".join(parts)
+
+
+def fuse_rankings(rankings: Sequence[Ranking], weights: Sequence[float] | None = None) -> list[tuple[str, float]]:
+    """Fuse rankings into one.
+
+    Args:
+        rankings: Each best first: (chunk id, score from 0 to 1).
+        weights: Relative weight of each ranking; equal by default.
+
+    Returns:
+        Every chunk of any ranking, best first, with scores from 0 to 1; a chunk that a ranking lacks has 0 there. Ties
+        keep the order of the earlier rankings.
+    """
+    shares = list(weights or [1.0] * len(rankings))
+    total_weight = sum(shares) or 1.0
+    scores: dict[str, float] = {}
+    for share, ranking in zip(shares, rankings, strict=True):
+        # The fewer results, the less sure it is that the lowest score is mere background.
+        depth = min(1.0, len(ranking) / CALIBRATION_DEPTH)
+        floor = min((score for _, score in ranking), default=0.0) * depth
+        for chunk, score in ranking:
+            scaled = (score - floor) / (1 - floor) if floor < 1 else score
+            scores[chunk] = scores.get(chunk, 0.0) + share / total_weight * scaled
+    return sorted(scores.items(), key=lambda scored: -scored[1])

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as some
 
-from outrider.content.fusion import CALIBRATION_DEPTH, fuse_rankings
+from outrider.content.search import CALIBRATION_DEPTH, fuse_rankings
 
 rankings = some.lists(
     some.dictionaries(some.sampled_from("abcdefgh"), some.floats(0, 1), max_size=8).map(
