@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outrider.content.chunking.languages import detect_language
+from outrider.content.chunking.prepare import detect_language
 from outrider.content.lexical.analysis import extract_index_terms, iter_tokens, parse_query_terms
 
 
