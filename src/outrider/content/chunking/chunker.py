@@ -7,9 +7,9 @@ import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import IntEnum
 
-from outrider.content.chunking.chunk import Chunk
 from outrider.content.chunking.line_index import LINE_END, LineIndex
 from outrider.core.text import cut_text
 
@@ -17,6 +17,27 @@ PASSAGE_CHARS = (800, 1_200)  # smallest and largest size to aim at
 OVERLAP_CHARS = 180
 MARKDOWN_FENCE = re.compile(r" {0,3}(```+|~~~+)")
 MARKDOWN_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*$")
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A passage: `text` equals `document[start:end]`.
+
+    Attributes:
+        number: Counts the chunks of a text from 0.
+        start, end: Character offsets.
+        from_line, to_line: First and last line, from 1; lines end with LF, CRLF or a lone CR.
+        text: The passage itself; chunks may overlap, and together they cover the whole text.
+        heading: The path of headings above it, joined by ` > `; may be empty.
+    """
+
+    number: int
+    start: int
+    end: int
+    from_line: int
+    to_line: int
+    text: str
+    heading: str = ""
 
 
 class BreakRank(IntEnum):

@@ -4,8 +4,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from outrider.content.chunking.chunk import Chunk
-from outrider.content.chunking.chunker import chunk_text
+from outrider.content.chunking.chunker import Chunk, chunk_text
 from outrider.content.chunking.line_index import LineIndex
 from outrider.content.models import ContentDraft, hash_text
 from outrider.core.database.database import to_storable_text

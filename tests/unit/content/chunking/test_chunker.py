@@ -7,8 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outrider.content.chunking.chunk import Chunk
-from outrider.content.chunking.chunker import OVERLAP_CHARS, PASSAGE_CHARS, chunk_text
+from outrider.content.chunking.chunker import OVERLAP_CHARS, PASSAGE_CHARS, Chunk, chunk_text
 from outrider.content.chunking.line_index import LineIndex
 
 PIECES = st.sampled_from(
