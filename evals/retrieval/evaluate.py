@@ -22,12 +22,11 @@ from pathlib import Path
 import anyio
 
 from evals.retrieval import peers
-from outrider.content.embedding_settings import EmbeddingSettings
 from outrider.content.models import ContentDraft
 from outrider.content.search import SearchMode, SearchOptions
 from outrider.content.semantic.embedder import Embedder
 from outrider.content.semantic.select_embedder import load_embedder_providers, select_embedder
-from outrider.content.settings import ContentSettings
+from outrider.content.settings import ContentSettings, EmbeddingSettings
 from outrider.content.stores import ContentStores
 from outrider.core.context import Call
 from outrider.core.database.database import Database

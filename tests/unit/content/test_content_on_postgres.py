@@ -5,10 +5,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from outrider.content.embedding_settings import EmbeddingSettings
 from outrider.content.models import ContentDraft
 from outrider.content.search import SearchMode, SearchOptions
 from outrider.content.semantic.select_embedder import select_embedder
+from outrider.content.settings import EmbeddingSettings
 from outrider.content.stores import ContentStores
 from outrider.core.context import Call
 from outrider.core.database.database import Database

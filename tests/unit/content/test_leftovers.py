@@ -9,13 +9,13 @@ import anyio
 import pytest
 
 from outrider.app.usage import QuotaUsage
-from outrider.content.embedding_settings import EmbeddingSettings
 from outrider.content.lexical.consistency import find_mismatches
 from outrider.content.models import ContentDraft
 from outrider.content.purge import PURGE_BATCH_ROWS, purge_batch
 from outrider.content.search import SearchOptions
 from outrider.content.semantic.embedder import EmbedderDependencies
 from outrider.content.semantic.embedders.builtin import builtin
+from outrider.content.settings import EmbeddingSettings
 from outrider.content.stores import ContentStores
 from outrider.core.context import Call
 from outrider.core.database.copier import DatabaseCopy

@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from outrider.content.embedding_settings import EmbeddingSettings
+from outrider.content.settings import EmbeddingSettings
 from outrider.core.http import HttpClient
 
 EMBEDDER_ENTRY_POINTS = "outrider.embedders"

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from outrider.content.embedding_settings import EmbeddingSettings
 from outrider.content.semantic import embedders
 from outrider.content.semantic.embedder import (
     EMBEDDER_ENTRY_POINTS,
@@ -14,6 +13,7 @@ from outrider.content.semantic.embedder import (
     EmbedderDependencies,
     EmbedderProvider,
 )
+from outrider.content.settings import EmbeddingSettings
 from outrider.core.discovery import discover_instances
 from outrider.core.errors import NotConfigured
 from outrider.core.http import HttpClient

@@ -14,10 +14,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from outrider.content.embedding_settings import EmbeddingSettings
 from outrider.content.semantic.embedder import Embedder
 from outrider.content.semantic.embedders.endpoint import EndpointEmbedder
 from outrider.content.semantic.select_embedder import load_embedder_providers, select_embedder
+from outrider.content.settings import EmbeddingSettings
 from outrider.core.egress.guard import EgressGuard
 from outrider.core.egress.policy import EgressSettings
 from outrider.core.errors import NotConfigured, Unavailable
