@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from evals.extraction.corpus import VARIABLE, digest, samples
 from outrider.content.semantic.embedder import EmbedderDependencies
+from outrider.content.semantic.embedders.builtin import VECTOR_DIMENSIONS, WORD_VECTORS_FILE, pack_nibbles
 from outrider.content.semantic.embedders.minilm import MiniLMEmbedder, find_weights
-from outrider.content.semantic.word_vectors import VECTOR_DIMENSIONS, WORD_VECTORS_FILE, pack_nibbles
 from outrider.content.settings import EmbeddingSettings
 from outrider.core.egress.guard import EgressGuard
 from outrider.core.egress.policy import EgressSettings
