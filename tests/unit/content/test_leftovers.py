@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from outrider.app.usage import QuotaUsage
-from outrider.content.lexical.consistency import find_mismatches
+from outrider.content.lexical.index_sync import find_mismatches
 from outrider.content.models import ContentDraft
 from outrider.content.purge import PURGE_BATCH_ROWS, purge_batch
 from outrider.content.search import SearchOptions

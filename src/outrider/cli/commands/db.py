@@ -216,7 +216,7 @@ def _check_work_file(url: str) -> "list[DatabaseProblem]":
 
 
 async def _check_database(settings: "LoadedSettings", *, repair: bool) -> list[dict[str, Any]]:
-    from outrider.content.lexical.consistency import find_mismatches
+    from outrider.content.lexical.index_sync import find_mismatches
     from outrider.core.database import integrity
 
     findings: list[dict[str, Any]] = []
