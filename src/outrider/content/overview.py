@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Select, or_, select
+from sqlalchemy import Connection, Select, func, or_, select
 
 from outrider.content import queries
 from outrider.content.errors import content_not_found, store_not_found
@@ -142,3 +142,23 @@ class ContentOverview:
 
     async def _fetch_rows(self, query: Select[Any]) -> list[Any]:
         return await self._database.run_transaction(lambda connection: list(connection.execute(query)), write=False)
+
+
+def sum_content_bytes(connection: Connection, workspace: str, identity: str | None) -> int:
+    """Return the bytes of contents in stores.
+
+    Args:
+        connection: In a transaction.
+        workspace: The workspace; empty for callers without one.
+        identity: Only this person's stores; None for everybody's in the workspace.
+    """
+    # Rows of callers without a workspace hold NULL.
+    stores = content_stores.c
+    owned = stores.workspace == workspace
+    if not workspace:
+        owned = or_(owned, stores.workspace.is_(None))
+    store_ids = select(stores.id).where(owned)
+    if identity is not None:
+        store_ids = store_ids.where(stores.identity == identity)
+    query = select(func.coalesce(func.sum(contents.c.size), 0)).where(contents.c.store_id.in_(store_ids))
+    return int(connection.execute(query).scalar_one())
