@@ -1,17 +1,21 @@
 """Detect which files an execution created, changed or deleted, by snapshots before and after."""
 
 import os
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from outrider.core.errors import OutriderError
 from outrider.core.jail import PARTIAL_PREFIX
+from outrider.workspace.files import WorkspaceFiles
 
 MAX_SNAPSHOT_FILES = 50_000
 
 FileFacts = tuple[int, int, int]  # size in bytes, modification time in ns, inode
 FileSnapshot = dict[str, FileFacts]
+MAX_IMAGE_BYTES = 2_000_000  # what hosts commonly accept
 
 
 @dataclass(frozen=True)
@@ -61,3 +65,37 @@ def is_over_quota(directory: Path, quota: int) -> bool:
         if size > quota or count > max_entries:
             return True
     return False
+
+
+@dataclass(frozen=True)
+class ImageFile:
+    """The content of an image file."""
+
+    path: str
+    data: bytes
+    mime_type: str
+
+
+def collect_images(files: WorkspaceFiles, changed: Iterable[FileChange]) -> list[ImageFile]:
+    """Return the first few images among changed files that are not too large. Blocking."""
+    suffixes = (".png", ".jpg", ".jpeg", ".gif", ".webp")
+    max_images = 4
+    images: list[ImageFile] = []
+    for change in changed:
+        fits = change.path.lower().endswith(suffixes) and 0 < change.size <= MAX_IMAGE_BYTES
+        if fits and len(images) < max_images and (image := _read_image(files, change.path)):
+            images.append(image)
+    return images
+
+
+def _read_image(files: WorkspaceFiles, path: str) -> ImageFile | None:
+    """Return an image, recognized by its content; None for anything else."""
+    signatures = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif"}
+    try:
+        data = files.read_bytes(path)
+    except OutriderError:  # deleted or replaced meanwhile
+        return None
+    mime_type = next((mime for start, mime in signatures.items() if data.startswith(start)), "")
+    if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
+        mime_type = "image/webp"
+    return ImageFile(path, data, mime_type) if mime_type and len(data) <= MAX_IMAGE_BYTES else None

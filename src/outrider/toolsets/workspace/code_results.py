@@ -98,7 +98,7 @@ async def _save_outputs(execution: "Execution[Any]", outputs: dict[str, str]) ->
 
 
 async def _load_pictures(execution: "Execution[Any]") -> list[ImageBlock]:
-    from outrider.workspace.images import collect_images
+    from outrider.workspace.changes import collect_images
 
     images = await anyio.to_thread.run_sync(collect_images, execution.workspace.files, execution.changed)
     return [ImageBlock(image.data, image.mime_type) for image in images]
