@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,6 @@ from outrider.workspace.sandbox.backend import LaunchPlan
 from outrider.workspace.sandbox.cgroup import Cgroup
 from outrider.workspace.sandbox.job import Job
 from outrider.workspace.sandbox.output import OutputBuffer
-from outrider.workspace.sandbox.process_memory import iter_descendants, measure_memory, measure_shared_memory
 from outrider.workspace.sandbox.rlimits import COUNTS_PER_NAMESPACE, apply_rlimits, count_threads
 
 EndReason = Literal["", "timeout", "memory", "stopped", "disk"]
@@ -270,3 +270,45 @@ async def _drain_stream(stream: ByteReceiveStream | None, output: OutputBuffer) 
     with suppress(anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
         while stream:
             output.add(await stream.receive(65_536))
+
+
+def iter_descendants(pid: int) -> Iterator[int]:
+    """Yield all descendants of a process; none where the system does not tell (only Linux does)."""
+    parents = [pid]
+    while parents:
+        parent = parents.pop()
+        children: list[int] = []
+        with suppress(OSError, ValueError):
+            for task in os.listdir(f"/proc/{parent}/task"):  # noqa: PTH208 - called many times a second
+                children += map(int, Path(f"/proc/{parent}/task/{task}/children").read_text().split())
+        parents += children
+        yield from children
+
+
+def measure_memory(pid: int) -> int:
+    """Return the bytes of memory that the descendants of `pid` use.
+
+    Memory that processes share counts for each of them; if the sum is too large, `measure_shared_memory` tells exactly,
+    which takes longer.
+    """
+    return sum(_read_resident(descendant) for descendant in iter_descendants(pid))
+
+
+def measure_shared_memory(pid: int) -> int:
+    """Return the same with shared memory divided between its processes (proportional set size)."""
+    total = 0
+    for descendant in iter_descendants(pid):
+        try:
+            lines = Path(f"/proc/{descendant}/smaps_rollup").read_text().splitlines()
+            total += next(int(line.split()[1]) for line in lines if line.startswith("Pss:")) * 1024
+        except (OSError, ValueError, StopIteration):
+            total += _read_resident(descendant)
+    return total
+
+
+def _read_resident(pid: int) -> int:
+    """Return the bytes of anonymous and shared pages; those of program files are not counted."""
+    with suppress(OSError, ValueError, IndexError):
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+        return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(("RssAnon:", "RssShmem:")))
+    return 0
