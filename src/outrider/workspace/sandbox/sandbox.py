@@ -183,7 +183,7 @@ class Sandbox:
 
     async def _find_reader_uid(self, directory: Path) -> int | None:
         """Return the user who must be able to read programs: namespaces can show what only root can enter."""
-        from outrider.workspace.sandbox.unprivileged_user import find_unused_uid
+        from outrider.workspace.sandbox.launcher_backends import find_unused_uid
 
         return find_unused_uid(directory) if (await self.require_backend()).level == "landlock" else None
 
@@ -218,7 +218,7 @@ class Sandbox:
 
 def _assign_files(backend: "SandboxBackend", job: "Job") -> int | None:
     """Return the user that a job runs as, None for the server's own, and give it the files. Blocking."""
-    from outrider.workspace.sandbox.unprivileged_user import chown_tree, find_owner_uid, find_unused_uid
+    from outrider.workspace.sandbox.launcher_backends import chown_tree, find_owner_uid, find_unused_uid
 
     uid = None if backend.level == "none" else find_unused_uid(job.directory)
     if uid is None:

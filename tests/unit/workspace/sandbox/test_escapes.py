@@ -20,12 +20,11 @@ import anyio
 import pytest
 
 from outrider.workspace.sandbox.job import IsolationLevel, Job
-from outrider.workspace.sandbox.launcher_backends import LandlockBackend
+from outrider.workspace.sandbox.launcher_backends import LandlockBackend, find_unused_uid
 from outrider.workspace.sandbox.sandbox import Sandbox
 from outrider.workspace.sandbox.seccomp import is_supported
 from outrider.workspace.sandbox.settings import CodeSettings
 from outrider.workspace.sandbox.syscalls import SUPPORTED_MACHINES, SYSCALL_NUMBERS
-from outrider.workspace.sandbox.unprivileged_user import find_unused_uid
 from support.processes import sandbox_escapes
 
 SCRIPT = Path(sandbox_escapes.__file__).read_bytes()

@@ -15,9 +15,8 @@ import pytest
 from outrider.workspace.sandbox.backend import SandboxBackend
 from outrider.workspace.sandbox.bubblewrap import BubblewrapBackend
 from outrider.workspace.sandbox.job import IsolationLevel, Job
-from outrider.workspace.sandbox.launcher_backends import LandlockBackend, NoIsolationBackend
+from outrider.workspace.sandbox.launcher_backends import LandlockBackend, NoIsolationBackend, find_unused_uid
 from outrider.workspace.sandbox.seccomp import is_supported
-from outrider.workspace.sandbox.unprivileged_user import find_unused_uid
 from support.processes.sandboxes import ISOLATION_LEVELS, find_processes_with, open_sandbox, open_workspace
 
 pytestmark = pytest.mark.skipif(not is_supported(), reason="there are sandboxes for Linux on x86-64 and ARM alone")

@@ -14,11 +14,10 @@ from outrider.workspace.sandbox.bubblewrap import BubblewrapBackend
 from outrider.workspace.sandbox.cgroup import Cgroup, find_parent_group
 from outrider.workspace.sandbox.interpreters import find_deno, find_python
 from outrider.workspace.sandbox.job import Job, ResourceLimits
-from outrider.workspace.sandbox.launcher_backends import LandlockBackend
+from outrider.workspace.sandbox.launcher_backends import SANDBOX_UIDS, LandlockBackend, chown_tree, find_unused_uid
 from outrider.workspace.sandbox.sandbox import Sandbox
 from outrider.workspace.sandbox.seccomp import is_supported
 from outrider.workspace.sandbox.settings import CodeSettings
-from outrider.workspace.sandbox.unprivileged_user import SANDBOX_UIDS, chown_tree, find_unused_uid
 from support.processes.sandboxes import open_sandbox, open_workspace
 
 linux = pytest.mark.skipif(not is_supported(), reason="there are sandboxes for Linux on x86-64 and ARM alone")
