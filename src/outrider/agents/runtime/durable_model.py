@@ -2,6 +2,7 @@
 
 import logging
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,13 +27,13 @@ from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.settings import ModelSettings
 
+from outrider.agents.definition import Budgets
 from outrider.agents.limits import RunStopped, RunUsage
 from outrider.agents.models.access import ModelAccess
 from outrider.agents.runtime.argument_encryption import ArgumentEncryption
 from outrider.agents.runtime.attempt_context import AttemptContext
 from outrider.agents.runtime.context_window import SUMMARY_PROMPT, ContextWindow
 from outrider.agents.runtime.model_failure import ModelFailure, StreamInterruptedError, classify_failure
-from outrider.agents.runtime.model_limits import compute_request_limit
 from outrider.agents.runtime.picture_messages import adapt_pictures
 from outrider.agents.runtime.usage import build_usage, record_metrics
 from outrider.core.errors import NotFound
@@ -294,3 +295,26 @@ def _is_complete(response: ModelResponse) -> bool:
         except (ValueError, AssertionError):
             return False
     return bool(response.tool_calls or (response.text or "").strip())
+
+
+def compute_request_limit(chain: Sequence[ModelAccess], budgets: Budgets) -> int:
+    """Return the tokens that a request may have: the budget, or a share of the smallest context window."""
+    # The answer needs space as well, and tokens are only estimated.
+    request_share = 0.75
+    return budgets.context or int(min(find_context_window(access) for access in chain) * request_share)
+
+
+def find_context_window(access: ModelAccess) -> int:
+    """Return a model's context window in tokens, from its profile, from genai-prices or by default."""
+    local_tokens = 32_000  # servers on this machine rarely load a larger window by default
+    default_tokens = 128_000
+    if access.context_tokens:
+        return access.context_tokens
+    from genai_prices.data_snapshot import get_snapshot
+
+    try:
+        tokens = get_snapshot().find_provider_model(access.model, None, access.provider, None)[1].context_window
+    except LookupError:
+        tokens = None
+    is_local = access.price is not None and access.price.input == access.price.output == 0
+    return tokens or (local_tokens if is_local else default_tokens)
