@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -35,8 +35,8 @@ from outrider.agents.runtime.attempt_context import AttemptContext
 from outrider.agents.runtime.context_window import SUMMARY_PROMPT, ContextWindow
 from outrider.agents.runtime.model_failure import ModelFailure, StreamInterruptedError, classify_failure
 from outrider.agents.runtime.picture_messages import adapt_pictures
-from outrider.agents.runtime.usage import build_usage, record_metrics
 from outrider.core.errors import NotFound
+from outrider.core.metrics import MODEL_COST, MODEL_SECONDS, MODEL_TOKENS
 from outrider.core.tracing import get_error_type, start_span
 
 log = logging.getLogger(__name__)
@@ -318,3 +318,42 @@ def find_context_window(access: ModelAccess) -> int:
         tokens = None
     is_local = access.price is not None and access.price.input == access.price.output == 0
     return tokens or (local_tokens if is_local else default_tokens)
+
+
+def build_usage(response: ModelResponse, access: ModelAccess) -> dict[str, Any]:
+    """Return the usage of one response as `RunUsage.to_dict` does."""
+    usage = response.usage
+    cost = _compute_cost(response, access)
+    return RunUsage(
+        requests=1,
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        cached_tokens=usage.cache_read_tokens,
+        tools=len(response.tool_calls),
+        cost=cost,
+        unpriced=int(cost is None),
+    ).to_dict()
+
+
+def record_metrics(access: ModelAccess, seconds: float, usage: Mapping[str, Any], outcome: str = "ok") -> None:
+    """Record duration, tokens and cost of a model request as metrics."""
+    attributes = {"gen_ai.request.model": access.model, "gen_ai.provider.name": access.provider}
+    MODEL_SECONDS.record(seconds, attributes | {"outcome": outcome})
+    for kind in ("input", "output"):
+        if tokens := usage.get(f"{kind}_tokens"):
+            MODEL_TOKENS.record(tokens, attributes | {"gen_ai.token.type": kind})
+    if cost := usage.get("cost"):
+        MODEL_COST.add(cost, attributes)
+
+
+def _compute_cost(response: ModelResponse, access: ModelAccess) -> float | None:
+    """Return the cost in US dollars, from the profile's price or genai-prices; None if both lack the model."""
+    usage = response.usage
+    if access.price is not None:
+        return (usage.input_tokens * access.price.input + usage.output_tokens * access.price.output) / 1_000_000
+    if usage.cost is not None:
+        return float(usage.cost)
+    try:
+        return float(response.cost().total_price)
+    except (LookupError, ValueError, AssertionError):
+        return None
