@@ -5,8 +5,7 @@ from typing import Any
 
 from outrider.agents.evaluations import EvaluationRecord
 from outrider.agents.limits import RunUsage
-from outrider.agents.views.comparison import align_steps
-from outrider.agents.views.step_list import StepRow
+from outrider.agents.views.step_list import StepRow, align_steps
 from outrider.dashboard.runs.steps import build_step_views
 
 

@@ -7,9 +7,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from outrider.agents.views.comparison import align_steps
 from outrider.agents.views.overview import RunOverview
-from outrider.agents.views.step_list import StepList
+from outrider.agents.views.step_list import StepList, align_steps
 from outrider.core.errors import InvalidInput, NotFound
 from outrider.dashboard import feed, render
 from outrider.dashboard.page import DashboardPage, build_route_path, get_services
