@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from outrider.agents.run_totals import count_active_runs, sum_cost
+from outrider.agents.live_usage import count_active_runs, sum_cost
 from outrider.content.overview import sum_content_bytes
 from outrider.core.artifact_totals import sum_artifact_bytes
 from outrider.core.database.database import Database
