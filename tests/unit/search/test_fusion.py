@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outrider.search.fusion import RRF_K, Ranking, deduplicate_hits, fuse_rankings
+from outrider.search.outcome import RRF_K, Ranking, deduplicate_hits, fuse_rankings
 from outrider.search.provider import ProviderRank, SearchHit
 from outrider.search.urls import canonicalize_url, parse_host
 
