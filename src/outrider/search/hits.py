@@ -9,8 +9,8 @@ from typing import Any
 
 from outrider.core.text import cut_text
 from outrider.core.untrusted import clean_untrusted, disarm_marks
+from outrider.search.failures import redact_secrets
 from outrider.search.provider import ProviderRank, Query, ResultItem, SearchHit
-from outrider.search.redact import redact_secrets
 from outrider.search.urls import is_web_url, is_within_site, unwrap_redirect
 
 # Only the tags that engines put around matches, because `a < b` and `vector<int>` are words of the page.

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from outrider.core.errors import OutriderError
 from outrider.core.http import HttpClient, HttpResponse
 from outrider.search.block_pages import detect_block, is_html_page
-from outrider.search.failures import ERROR_CLASSES, FailureCode, build_failure, classify_status
+from outrider.search.failures import ERROR_CLASSES, FailureCode, build_failure, classify_status, redact_secrets
 from outrider.search.hits import clean_text, to_hits
 from outrider.search.provider import (
     EngineResults,
@@ -26,7 +26,6 @@ from outrider.search.provider import (
     SearchProvider,
     SearchServices,
 )
-from outrider.search.redact import redact_secrets
 
 QUOTA_EXHAUSTED = re.compile(
     r"credits?\b|quota|out of searches|usage limit|plan.{0,12} limit|daily limit|billing", re.IGNORECASE

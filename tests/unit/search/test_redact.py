@@ -3,7 +3,7 @@ from urllib.parse import quote
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outrider.search.redact import redact_secrets
+from outrider.search.failures import redact_secrets
 
 KEYS = st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=8, max_size=60)
 
