@@ -10,8 +10,15 @@ from typing import Any, NoReturn
 
 from outrider.core.errors import OutriderError
 from outrider.core.http import HttpClient, HttpResponse
-from outrider.search.block_pages import detect_block, is_html_page
-from outrider.search.failures import ERROR_CLASSES, FailureCode, build_failure, classify_status, redact_secrets
+from outrider.search.failures import (
+    ERROR_CLASSES,
+    FailureCode,
+    build_failure,
+    classify_status,
+    detect_block,
+    is_html_page,
+    redact_secrets,
+)
 from outrider.search.hits import clean_text, to_hits
 from outrider.search.provider import (
     EngineResults,

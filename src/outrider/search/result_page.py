@@ -12,8 +12,7 @@ from typing import Any, NoReturn
 from urllib.parse import urlencode, urljoin, urlsplit
 
 from outrider.core.errors import OutriderError
-from outrider.search.block_pages import detect_block
-from outrider.search.failures import FailureCode, build_failure
+from outrider.search.failures import FailureCode, build_failure, detect_block
 from outrider.search.hits import clean_text
 from outrider.search.outline import OutlineLine, build_outline, find_results
 from outrider.search.provider import Query, QueryFeature, RenderedPage, ResultItem

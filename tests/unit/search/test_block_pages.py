@@ -1,6 +1,6 @@
 import pytest
 
-from outrider.search.block_pages import detect_block, is_html_page
+from outrider.search.failures import detect_block, is_html_page
 
 
 @pytest.mark.parametrize(

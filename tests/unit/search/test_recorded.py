@@ -10,7 +10,7 @@ import pytest
 from outrider.core.egress.guard import EgressGuard
 from outrider.core.errors import OutriderError, Unavailable
 from outrider.core.http import HttpClient
-from outrider.search.block_pages import detect_block
+from outrider.search.failures import detect_block
 from outrider.search.page_providers import load_engines
 from outrider.search.provider import Query, RenderedPage
 from outrider.search.result_page import parse_result_page
