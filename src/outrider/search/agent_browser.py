@@ -22,9 +22,8 @@ import anyio
 from outrider.core.errors import OutriderError
 from outrider.search import command
 from outrider.search.failures import build_failure
-from outrider.search.outline import OutlineLine
+from outrider.search.outline import OutlineLine, parse_snapshot
 from outrider.search.settings import AgentBrowserSettings
-from outrider.search.snapshot_text import parse_snapshot
 
 PACKAGE_NAME = "agent-browser"
 PINNED_VERSION = "0.41.2"  # that npm installs; its output is tested

@@ -3,9 +3,10 @@
 This works for nearly every result page, whatever its class names, and for accessibility trees, which have none.
 """
 
+import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 HEADING_TAGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
@@ -33,6 +34,10 @@ AD_LABEL = re.compile(
 # `https://example.com › docs`, as engines show the address of a result.
 BREADCRUMB = re.compile(r"(?:https?://)?[\w-]+(?:\.[\w-]+)+/?(?:\S*|\s*›.*)|›.*")
 MAX_OUTLINE_LINES = 20_000  # result pages have a few thousand
+ELEMENT_LINE = re.compile(r"(?P<indent> *)- (?P<rest>.*)")
+ELEMENT_HEAD = re.compile(r"(?P<role>[A-Za-z]+)(?: (?P<name>\"(?:[^\"\\]|\\.)*\"))?(?P<after>.*)", re.DOTALL)
+URL_ATTRIBUTE = re.compile(r"url=(?P<url>.*?)\](?:: .*)?$")
+REF_ATTRIBUTE = re.compile(r" \[(?:ref=e\d+|nth=\d+)\]")
 
 
 @dataclass(frozen=True)
@@ -199,3 +204,57 @@ def _iter_snippet_texts(lines: list[OutlineLine], at: int, end: int) -> Iterator
         if line.text and (is_leaf or line.role == "paragraph") and not BREADCRUMB.fullmatch(line.text):
             yield line.text
         at += 1
+
+
+def parse_snapshot(text: str) -> list[OutlineLine]:
+    """Return the outline; lines that do not describe an element are skipped."""
+    empty_snapshots = ("(empty page)", "Empty page", "(no interactive elements)", "")
+    lines: list[OutlineLine] = []
+    if text.strip() in empty_snapshots:
+        return lines
+    for raw in text.splitlines()[:MAX_OUTLINE_LINES]:
+        match = ELEMENT_LINE.fullmatch(raw)
+        if match is None:
+            continue
+        depth, rest = len(match["indent"]) // 2, match["rest"]
+        if rest.startswith("/"):  # a property of the element above, such as `/url: https://…`
+            name, _, value = rest.partition(": ")
+            if name == "/url" and lines and lines[-1].depth == depth - 1:
+                lines[-1] = replace(lines[-1], url=_parse_scalar(value))
+            continue
+        if quoted := re.match(r"'((?:[^']|'')*)'(.*)", rest, re.DOTALL):
+            # The old dialect is YAML, which quotes a key with a colon.
+            rest = quoted[1].replace("''", "'") + quoted[2]
+        if (line := _parse_line(depth, rest)) is not None:
+            lines.append(line)
+    return lines
+
+
+def _parse_line(depth: int, rest: str) -> OutlineLine | None:
+    text_roles = frozenset({"text", "StaticText", "InlineTextBox"})
+    # The old dialect puts its first bracket into a name that holds quotation marks.
+    head = ELEMENT_HEAD.fullmatch(REF_ATTRIBUTE.sub("", rest) if '" [ref=' in rest or "] [nth=" in rest else rest)
+    if head is None:
+        return None
+    role, after = head["role"], head["after"]
+    address = URL_ATTRIBUTE.search(after)
+    value = after.partition(": ")[2] if address is None else ""
+    name = _decode_name(head["name"])
+    text = name or _parse_scalar(value)
+    return OutlineLine(
+        depth, "text" if role in text_roles else role, " ".join(text.split()), address["url"] if address else ""
+    )
+
+
+def _decode_name(quoted: str | None) -> str:
+    if quoted is None:
+        return ""
+    try:
+        return str(json.loads(quoted))
+    except ValueError:
+        return quoted[1:-1]
+
+
+def _parse_scalar(value: str) -> str:
+    value = value.strip()
+    return _decode_name(value) if len(value) > 1 and value[0] == value[-1] == '"' else value

@@ -17,14 +17,13 @@ from outrider.core.http import HttpClient
 from outrider.search.agent_browser import AgentBrowser
 from outrider.search.hits import clean_text
 from outrider.search.outcome import SearchOutcome
-from outrider.search.outline import find_results
+from outrider.search.outline import find_results, parse_snapshot
 from outrider.search.page_providers import load_engines
 from outrider.search.provider import Query, SearchServices
 from outrider.search.result_page import parse_result_outline
 from outrider.search.search import Search
 from outrider.search.selection import load_providers
 from outrider.search.settings import DEFAULT_ENGINES, AgentBrowserSettings, SearchSettings
-from outrider.search.snapshot_text import parse_snapshot
 from support.fakes import agent_browser_program, result_pages
 
 pytestmark = pytest.mark.anyio
