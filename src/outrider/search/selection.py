@@ -12,7 +12,6 @@ from outrider.core.errors import InvalidInput, NotConfigured
 from outrider.search import providers, sources
 from outrider.search.health import ProviderHealth
 from outrider.search.page_providers import PAGE_SUFFIX, build_page_provider, load_engines, resolve_engines
-from outrider.search.placeholder import is_placeholder
 from outrider.search.provider import (
     PROVIDER_ENTRY_POINTS,
     CallRate,
@@ -20,7 +19,7 @@ from outrider.search.provider import (
     SearchProvider,
     SearchServices,
 )
-from outrider.search.settings import PROFILES_FILE, SearchSettings
+from outrider.search.settings import PROFILES_FILE, SearchSettings, is_placeholder
 from outrider.search.urls import is_web_url
 
 

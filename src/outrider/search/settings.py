@@ -77,3 +77,9 @@ class SearchSettings(BaseModel):
             others = ", ".join(sorted(self.profiles)) or "none"
             warnings.append(f"no search profile {name!r} (profiles: {others}); the default chain is used")
         return "", warnings
+
+
+def is_placeholder(value: Any) -> bool:
+    """Return whether a value is empty or contains the word "replace"."""
+    text = "" if value is None or isinstance(value, bool | list | dict) else str(value).strip()
+    return not text or "replace" in text.lower()

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ValidationError
 
 from outrider.agents.settings import McpServerSettings
 from outrider.core.errors import InvalidInput
-from outrider.search.placeholder import is_placeholder
+from outrider.search.settings import is_placeholder
 from outrider.settings import layers
 from outrider.settings.layers import SettingPath, SettingsLayer, flatten_values
 from outrider.settings.model import Settings

@@ -3,10 +3,9 @@ from datetime import UTC, datetime
 import pytest
 
 from outrider.core.errors import NotConfigured
-from outrider.search.placeholder import is_placeholder
 from outrider.search.provider import SearchServices
 from outrider.search.selection import SearchPlan, explain_providers, load_providers, load_sources, plan_search
-from outrider.search.settings import SearchSettings
+from outrider.search.settings import SearchSettings, is_placeholder
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC).timestamp()
 WEB_JSON = {

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from outrider.search.placeholder import is_placeholder
+from outrider.search.settings import is_placeholder
 from outrider.settings import load
 from outrider.settings.load import create_profile_template
 
