@@ -5,7 +5,7 @@ from typing import Any
 from outrider.browser.protocol.redact import clean_message
 from outrider.browser.session.registry import SessionRecord
 from outrider.browser.session.session import Session
-from outrider.core.inflight import InflightCall, InflightCalls
+from outrider.core.call_records import InflightCall, InflightCalls
 from outrider.dashboard.live.goals import RunGoals
 
 MAX_URL_CHARS = 2_000  # characters

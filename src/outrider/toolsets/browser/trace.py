@@ -7,10 +7,9 @@ from pydantic import Field
 
 from outrider.browser.page.downloads import DOWNLOADS_FOLDER
 from outrider.browser.session.browsers import Browsers
-from outrider.core.call_records import CallRecorder
+from outrider.core.call_records import CallRecorder, InflightCalls
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput
-from outrider.core.inflight import InflightCalls
 from outrider.core.result import FILES_META_KEY, Result, TextBlock
 from outrider.toolsets.browser.network import browser_devtools
 from outrider.toolsets.browser.results import clean_line, translate_errors
