@@ -5,7 +5,7 @@ from typing import Any
 import anyio
 import pytest
 
-from outrider.browser.live.control import SessionControl
+from outrider.browser.live.control import MAX_QUEUED_INPUTS, MAX_UNANSWERED_INPUTS, SessionControl
 from outrider.browser.live.control_input import (
     MAX_CLICK_COUNT,
     MAX_COORDINATE_PX,
@@ -14,7 +14,6 @@ from outrider.browser.live.control_input import (
     InputRejected,
     parse_input,
 )
-from outrider.browser.live.control_queue import MAX_QUEUED_INPUTS, MAX_UNANSWERED_INPUTS
 from outrider.browser.live.pause_gate import PauseGate
 from outrider.browser.protocol.cdp import CdpConnection
 from outrider.browser.protocol.page import BrowserPage
