@@ -1,6 +1,9 @@
 """Launch a browser with an empty profile and connect to it."""
 
+import os
 import shutil
+import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,10 +12,60 @@ import anyio
 from outrider.browser.process import flags
 from outrider.browser.process.find import BrowserExecutable, find_browser
 from outrider.browser.process.process import BrowserProcess, spawn_browser
-from outrider.browser.process.profile import BrowserProfile, remove_stale_profiles
 from outrider.browser.protocol.cdp import BrowserGone, CdpConnection, CommandTimeout
 from outrider.browser.protocol.pipe import PipeTransport
 from outrider.core.errors import NotConfigured, Unavailable
+
+PROFILE_PREFIX = "outrider-browser-"
+LOCK_FILE_NAME = ".owner"
+
+
+class BrowserProfile:
+    """A new profile directory, locked for as long as this process lives.
+
+    Attributes:
+        path: The directory.
+    """
+
+    def __init__(self, parent: Path | None = None) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix=PROFILE_PREFIX, dir=parent))
+        self._lock = os.open(self.path / LOCK_FILE_NAME, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        _lock_file(self._lock)
+
+    def remove(self) -> None:
+        """Remove the directory with all that the browser wrote."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        with suppress(OSError):
+            os.close(self._lock)
+
+
+def remove_stale_profiles(parent: Path | None = None) -> int:
+    """Remove the profiles whose process has ended; return how many."""
+    folder = parent or Path(tempfile.gettempdir())
+    return sum(_remove_if_stale(path) for path in folder.glob(f"{PROFILE_PREFIX}*"))
+
+
+def _remove_if_stale(path: Path) -> bool:
+    try:
+        lock = os.open(path / LOCK_FILE_NAME, os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return False  # being created just now, or another user's
+    try:
+        _lock_file(lock)
+    except OSError:
+        return False
+    else:
+        shutil.rmtree(path, ignore_errors=True)
+        return True
+    finally:
+        os.close(lock)
+
+
+def _lock_file(descriptor: int) -> None:
+    """Lock the file for this process. Raises OSError when another has it."""
+    import fcntl  # missing on Windows
+
+    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 @dataclass

@@ -11,7 +11,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from outrider.browser.process.profile import remove_stale_profiles
+from outrider.browser.process.launch import remove_stale_profiles
 from outrider.browser.protocol.cdp import BrowserGone, CommandTimeout, PageGone
 from outrider.browser.session.browsers import Browsers
 from outrider.browser.session.options import SessionOptions
@@ -272,7 +272,7 @@ async def test_a_killed_owner_leaves_no_browser_and_its_profile_is_swept(tempora
 
 
 def test_living_profiles_are_not_swept(tmp_path):
-    from outrider.browser.process.profile import BrowserProfile
+    from outrider.browser.process.launch import BrowserProfile
 
     mine = BrowserProfile(tmp_path)
     assert remove_stale_profiles(tmp_path) == 0
