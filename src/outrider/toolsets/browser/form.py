@@ -40,7 +40,7 @@ async def fillForm(
     submit: Annotated[str | None, Field(description="Button to click then")] = None,
 ) -> Result:
     """Fill many fields: texts, option labels, true or false."""
-    from outrider.browser.actions.fill_form import fill_form
+    from outrider.browser.actions.forms import fill_form
 
     if not fields:
         raise InvalidInput("fields: is empty", hint="send [{selector, value}, …]")
