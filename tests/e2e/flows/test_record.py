@@ -8,8 +8,8 @@ import anyio
 import pytest
 from click.testing import CliRunner
 
-from outrider.browser.actions.action_log import PerformedAction
 from outrider.browser.actions.drag import drag_along
+from outrider.browser.actions.outcome import PerformedAction
 from outrider.browser.protocol.page import BrowserPage, MouseButton
 from outrider.browser.session.manual_recording import PersonRecording, record_person
 from outrider.cli.commands.flow import command

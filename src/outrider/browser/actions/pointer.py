@@ -12,10 +12,9 @@ from typing import Any, Literal
 
 import anyio
 
-from outrider.browser.actions.action_log import get_action_log, is_secret_field, remember_action
 from outrider.browser.actions.drag import drag_along
 from outrider.browser.actions.locate import ElementLocation, ElementLocator, ElementQuery, Point, parse_element_query
-from outrider.browser.actions.outcome import ActionOutcome
+from outrider.browser.actions.outcome import ActionOutcome, get_action_log, is_secret_field, remember_action
 from outrider.browser.page.watch import ActionMonitor
 from outrider.browser.protocol.action_errors import build_action_error
 from outrider.browser.protocol.cdp import ContextGone, PageGone

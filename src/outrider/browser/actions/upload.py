@@ -4,9 +4,8 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from outrider.browser.actions.action_log import get_action_log
 from outrider.browser.actions.locate import ElementLocation, parse_element_query
-from outrider.browser.actions.outcome import ActionOutcome
+from outrider.browser.actions.outcome import ActionOutcome, get_action_log
 from outrider.browser.actions.pointer import Pointer, SettleMode
 from outrider.browser.page.watch import ActionMonitor
 from outrider.browser.protocol.action_errors import build_action_error

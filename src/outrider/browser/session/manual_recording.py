@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from outrider.browser.actions.action_log import PerformedAction
+from outrider.browser.actions.outcome import PerformedAction
 from outrider.browser.process import flags
 from outrider.browser.session.manual_login import LoginBrowsers, open_window
 from outrider.browser.session.options import SessionOptions

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from outrider.browser.actions.action_log import (
+from outrider.browser.actions.outcome import (
     ActionLog,
     PageMilestones,
     hide_secret,

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import anyio
 
-from outrider.browser.actions.action_log import ActionLog, PageMilestones
+from outrider.browser.actions.outcome import ActionLog, PageMilestones
 from outrider.browser.actions.page_tools import forget_snapshot, get_page_tools
 from outrider.browser.devtools.conditions import PERMISSIONS, Conditions
 from outrider.browser.devtools.routes import Routes

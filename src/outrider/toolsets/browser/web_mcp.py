@@ -40,7 +40,7 @@ async def callPageTool(
     arguments: dict[str, Any] | None = None,
 ) -> Result:
     """Call a tool that the page itself offers; snapshotPage lists them."""
-    from outrider.browser.actions.action_log import remember_tool_call
+    from outrider.browser.actions.outcome import remember_tool_call
     from outrider.browser.devtools.web_mcp import call_offered_tool
     from outrider.browser.snapshot.outline import limit_lines
 

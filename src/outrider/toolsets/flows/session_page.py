@@ -83,7 +83,7 @@ class SessionPage:
 
     async def read_messages(self) -> PageMessages:
         """Return headings and messages; none while a dialog holds the page up, or it cannot answer."""
-        from outrider.browser.actions.action_log import read_milestones
+        from outrider.browser.actions.outcome import read_milestones
 
         if self._session.dialogs.unanswered:
             return PageMessages()

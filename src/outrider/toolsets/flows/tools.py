@@ -24,7 +24,7 @@ from outrider.toolsets.parameters import NotNegative
 from outrider.toolsets.usual_names import USUAL_TOOL_NAMES
 
 if TYPE_CHECKING:
-    from outrider.browser.actions.action_log import PerformedAction
+    from outrider.browser.actions.outcome import PerformedAction
     from outrider.browser.session.session import Session
 
 MAX_RUN_S = 1_800

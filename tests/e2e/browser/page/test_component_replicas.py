@@ -5,7 +5,7 @@ import re
 import pytest
 
 from failures.failure_site import FailurePage, OpenFailurePage
-from outrider.browser.actions.action_log import ActionLog
+from outrider.browser.actions.outcome import ActionLog
 from outrider.core.errors import OutriderError, Refused
 
 CLIPPED = "position: absolute; width: 1px; height: 1px; clip-path: inset(50%); overflow: hidden"
