@@ -1,12 +1,22 @@
 """Cut and filter the lines of an outline."""
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import pairwise
 
 from outrider.browser.protocol.refs import REF_PATTERN, unescape_refs
 
 DEFAULT_SNAPSHOT_CHARS = 12_000
 REF_MENTION_PATTERN = re.compile(rf"(?<=[ <(\[])({REF_PATTERN.pattern})(?=[ >\])]|$)")
+# A control or a cell inside a line: `button "Save" e2`, `<card e3>`, `[link e4]`, `| text`. Matching it whole keeps
+# what a name contains from looking like another one.
+ITEM_PATTERN = re.compile(rf'(?<= )(?:\|(?= )|[<\[][^<>\[\]]*[>\]]|[a-z]+ (?:"[^"]*" )?{REF_PATTERN.pattern}(?= |$))')
+
+# A line that begins with a control: `checkbox "Paid" e5 checked`, `<Buy milk e6>`.
+CONTROL_PATTERN = re.compile(rf'[<\[]|[a-z]+ (?:"[^"]*" |\S+ )?{REF_PATTERN.pattern}(?= |$)')
 
 
 @dataclass(frozen=True)
@@ -108,3 +118,190 @@ def _select_with_context(lines: list[str], matches: list[bool]) -> list[str]:
         parents.append(number)
         heading = number if line.lstrip().startswith("#") else heading
     return [line for line, is_selected in zip(lines, selected, strict=True) if is_selected]
+
+
+@dataclass(frozen=True)
+class OutlineDiff:
+    """Lines that were added (`+`), removed (`-`) or changed (`~`).
+
+    Attributes:
+        lines: The lines with their marks.
+        whole: So much has changed that the new outline itself is the better answer.
+    """
+
+    lines: tuple[str, ...]
+    whole: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.lines) or self.whole
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
+
+
+def diff_outlines(before: list[str], after: list[str]) -> OutlineDiff:
+    """Compare the lines of two outlines."""
+    # Past this share of the new outline, the outline itself is clearer than the difference.
+    max_diff_share = 0.6
+    if before == after:
+        return OutlineDiff(())
+    start = _count_common(before, after)
+    end = _count_common(before[start:][::-1], after[start:][::-1])
+    old, new = before[start : len(before) - end], after[start : len(after) - end]
+    lines = _mark_changes(old, new)
+    size = sum(len(line) for line in lines)
+    total = sum(len(line) + 1 for line in after)
+    return OutlineDiff(tuple(lines), whole=total > 400 and size > max_diff_share * total)
+
+
+def _count_common(one: Sequence[str], other: Sequence[str]) -> int:
+    length = min(len(one), len(other))
+    return next((index for index in range(length) if one[index] != other[index]), length)
+
+
+def _mark_changes(old: list[str], new: list[str]) -> list[str]:
+    max_compared_lines = 1_500  # past this many lines their order is ignored, because comparing it is slow
+    old, new = [line.strip().removeprefix("- ") for line in old], [line.strip().removeprefix("- ") for line in new]
+    if max(len(old), len(new)) > max_compared_lines:
+        old_lines, new_lines = set(old), set(new)
+        removed = [line for line in old if line not in new_lines]
+        blocks = [_pair_changes(removed, [line for line in new if line not in old_lines])]
+    else:
+        opcodes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+        blocks = [_pair_changes(old[a:b], new[c:d]) for kind, a, b, c, d in opcodes if kind != "equal"]
+    return _join_blocks(blocks, {ref for line in new for ref in find_refs(line)})
+
+
+def _pair_changes(removed: list[str], added: list[str]) -> tuple[list[str], list[str]]:
+    """Return the removed lines, and the marked others.
+
+    An added line with a reference or the words of a removed one replaces it as changed.
+    """
+    line_of_ref = {ref: line for line in removed for ref in find_refs(line)}
+    line_of_words, new_words = _index_by_words(removed), _index_by_words(added)
+    replaced: set[str] = set()
+    changes = []
+    for line in added:
+        earlier = next((line_of_ref[ref] for ref in find_refs(line) if ref in line_of_ref), None)
+        words = _strip_numbers(line)
+        if new_words.get(words) == line:
+            earlier = line_of_words.get(words)
+        if earlier is not None:
+            replaced.add(earlier)
+        changes.append(f"+ {line}" if earlier is None else f"~ {_shorten_change(earlier, line)}")
+    return [line for line in removed if line not in replaced], changes
+
+
+def _join_blocks(blocks: list[tuple[list[str], list[str]]], shown: set[str]) -> list[str]:
+    """Mark removed lines; several controls are named once by their references alone: they were shown before."""
+    max_refs = 12
+    controls = [line for removed, _ in blocks for line in removed if CONTROL_PATTERN.match(line)]
+    refs = [ref for line in controls for ref in find_refs(line) if ref not in shown] if len(controls) > 1 else []
+    lines = []
+    if refs:
+        ranges = _join_ranges(refs)
+        more = f" … {len(ranges) - max_refs} more" if len(ranges) > max_refs else ""
+        lines.append(f"- {' '.join(ranges[:max_refs])}{more}")
+    for removed, changes in blocks:
+        texts = [line for line in removed if not CONTROL_PATTERN.match(line)] if refs else removed
+        lines += _mark_removed(texts) + changes
+    return lines
+
+
+def _index_by_words(lines: list[str]) -> dict[str, str]:
+    """Return the lines without references whose words no other one has, such as counters."""
+    texts = [line for line in lines if not find_refs(line)]
+    counts = Counter(map(_strip_numbers, texts))
+    return {words: line for line in texts if (words := _strip_numbers(line)) and counts[words] == 1}
+
+
+def _strip_numbers(line: str) -> str:
+    """Return the words of a line in the singular: those of `1 item left` are those of `2 items left`."""
+    return " ".join(word.removesuffix("s") for word in re.findall(r"[^\W\d_]+", line))
+
+
+def _mark_removed(lines: list[str]) -> list[str]:
+    """Mark removed lines, the first three of many."""
+    max_lines, max_line_chars = 3, 80
+    marked = [f"- {line if len(line) <= max_line_chars else cut_line(line, max_line_chars - 1)}" for line in lines]
+    return marked if len(lines) <= max_lines else [*marked[:max_lines], f"- … {len(lines) - max_lines} more lines"]
+
+
+def _join_ranges(refs: list[str]) -> list[str]:
+    """Return references in the order of their numbers, three or more in a row as `e5–e9`."""
+    split = sorted((ref.rstrip("0123456789"), int(re.sub(r"\D", "", ref))) for ref in {*refs})
+    runs: list[list[tuple[str, int]]] = []
+    for prefix, number in split:
+        if runs and runs[-1][-1] == (prefix, number - 1):
+            runs[-1].append((prefix, number))
+        else:
+            runs.append([(prefix, number)])
+    texts = []
+    for run in runs:
+        names = [f"{prefix}{number}" for prefix, number in run]
+        texts += [f"{names[0]}–{names[-1]}"] if len(names) > 2 else names
+    return texts
+
+
+def _shorten_change(earlier: str, line: str) -> str:
+    """Return what changed in a long line, with the first cell if it is a row."""
+    min_chars, max_share, max_row_chars = 100, 0.7, 60
+    if controls := _join_changed_controls(earlier, line):
+        return controls
+    if len(line) < min_chars:
+        return line
+    same_start = _count_common(earlier, line)
+    same_end = _count_common(earlier[same_start:][::-1], line[same_start:][::-1])
+    starts = [0, *(match.start() for match in ITEM_PATTERN.finditer(line)), len(line)]
+    # The part before is shown too, because a state that it has lost changes only what follows it.
+    begin = max((start for start in starts if start < same_start), default=0)
+    end = min(start for start in starts if start >= len(line) - same_end)
+    part = line[begin:end].strip()
+    column = line[:begin].count(" | ") + part.startswith("| ")
+    if column:  # how many cells are left out tells which one it is
+        first_cell = line.partition(" | ")[0]
+        first_cell = first_cell if len(first_cell) <= max_row_chars else cut_line(first_cell, max_row_chars)
+        left_out = f"… {column - 1} cells | " if column > 1 else ""
+        part = f"{first_cell} | {left_out}{part.removeprefix('| ')}"
+    elif begin:
+        part = f"… {part}"
+    part += " …" if end < len(line) else ""
+    return part if len(part) <= max_share * len(line) else line
+
+
+def _join_changed_controls(earlier: str, line: str) -> str:
+    """Return the controls of a line that changed, such as two of a toolbar; empty if it is a row or one has gone."""
+    if " | " in line or not {*find_refs(earlier)} <= {*find_refs(line)}:
+        return ""
+    before, after = _split_controls(earlier), _split_controls(line)
+    changed = [control for control in after if control not in before]
+    # Text has no reference that tells where it stands, or stood.
+    if not changed or not all(map(find_refs, changed + [control for control in before if control not in after])):
+        return ""
+    tails = dict(filter(None, map(_split_tail, before)))
+    return " ".join(_strip_known_name(control, tails) for control in changed)
+
+
+def _split_tail(control: str) -> tuple[str, str] | None:
+    """Cut a control, such as `slider "Size" e5 = "30" (0–100)`, after its reference; None for other text."""
+    head = re.match(rf'[a-z]+ (?:"[^"]*" |[.#]\S+ ){REF_PATTERN.pattern}(?= |$)', control)
+    return (head[0], control[head.end() :]) if head else None
+
+
+def _strip_known_name(control: str, tails: dict[str, str]) -> str:
+    """Return a control without its name, and without the range or options that it still has."""
+    parts = _split_tail(control)
+    if parts is None or parts[0] not in tails:
+        return control
+    head, tail = parts
+    before = tails[head]
+    known = re.fullmatch(r' = "[^"]*"( \([^()]*\)).*', before)
+    if known and (valued := re.match(r' = "[^"]*"', tail)) and tail[valued.end() :].startswith(known[1]):
+        tail = valued[0] + tail[valued.end() + len(known[1]) :]
+    return f"{head.partition(' ')[0]} {head.rpartition(' ')[2]}{tail}"
+
+
+def _split_controls(line: str) -> list[str]:
+    """Cut a line before each control; its states, and the text up to the next one, stay with it."""
+    starts = [0, *(match.start() for match in ITEM_PATTERN.finditer(line)), len(line)]
+    return [line[start:end].strip() for start, end in pairwise(starts)]

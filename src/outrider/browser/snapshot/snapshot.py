@@ -16,12 +16,13 @@ from outrider.browser.protocol.page import BrowserPage
 from outrider.browser.protocol.refs import escape_refs
 from outrider.browser.protocol.scripts import ISOLATED_WORLD, PageScripts
 from outrider.browser.protocol.values import Handle, ScriptError
-from outrider.browser.snapshot.difference import OutlineDiff, diff_outlines
 from outrider.browser.snapshot.internals import ComponentInternals
 from outrider.browser.snapshot.listeners import Listeners
 from outrider.browser.snapshot.outline import (
     DEFAULT_SNAPSHOT_CHARS,
+    OutlineDiff,
     OutlineSlice,
+    diff_outlines,
     filter_interactive,
     filter_matching,
     limit_lines,

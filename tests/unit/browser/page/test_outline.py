@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outrider.browser.protocol.refs import escape_refs, unescape_refs
-from outrider.browser.snapshot.difference import diff_outlines
-from outrider.browser.snapshot.outline import filter_interactive, filter_matching, find_refs, limit_lines
+from outrider.browser.snapshot.outline import diff_outlines, filter_interactive, filter_matching, find_refs, limit_lines
 
 LINES = st.lists(st.text(alphabet="ab \ne12[]<>", max_size=30).map(lambda line: line.replace("\n", "")), max_size=40)
 
