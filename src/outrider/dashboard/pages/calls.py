@@ -1,8 +1,9 @@
 """Page Calls: call records, speed and size, providers, errors."""
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
+from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -14,11 +15,13 @@ from outrider.core.errors import NotFound
 from outrider.dashboard import feed, render
 from outrider.dashboard.access import ResourceOwner, can_view, get_allowed_workspace
 from outrider.dashboard.calls import charts, provider_states
-from outrider.dashboard.calls.call_query import PERIOD_SECONDS, PERIOD_TITLES, CallQuery, parse_call_query
 from outrider.dashboard.page import DashboardPage, FeedChange, get_services
 from outrider.dashboard.services import DashboardServices
 
 COLUMN_COUNT, CHART_WIDTH = 60, 600  # of the calls over time
+DAY_S = 86_400
+PERIOD_TITLES = {"": "Any time", "hour": "Last hour", "day": "Last day", "week": "Last week"}
+PERIOD_SECONDS = {"hour": 3_600, "day": DAY_S, "week": 7 * DAY_S}
 
 
 async def show_calls(request: Request) -> Response:
@@ -142,3 +145,34 @@ CALLS_PAGE = DashboardPage(
     feeds={"calls": _read_changes},
     key="c",
 )
+
+
+@dataclass(frozen=True)
+class CallQuery:
+    """The filters; empty ones match everything. `q` is text, `period` is one of PERIODS."""
+
+    q: str = ""
+    tool: str = ""
+    toolset: str = ""
+    provider: str = ""
+    outcome: str = ""
+    session: str = ""
+    period: str = ""
+
+    @property
+    def call_filter(self) -> CallFilter:
+        """The filter for the call history."""
+        since = time.time() - PERIOD_SECONDS[self.period] if self.period in PERIOD_SECONDS else 0.0
+        return CallFilter(self.tool, self.toolset, self.provider, self.outcome, self.session, self.q, since)
+
+    def query(self, **changed: Any) -> str:
+        """Return the filters as a query string with `?`; `changed` overrides values."""
+        values = {name: value for name, value in (vars(self) | changed).items() if value}
+        return f"?{urlencode(values)}" if values else ""
+
+
+def parse_call_query(request: Request) -> CallQuery:
+    """Parse the filters of a request."""
+    max_filter_chars = 200  # characters of a filter
+    given = request.query_params
+    return CallQuery(**{each.name: given.get(each.name, "").strip()[:max_filter_chars] for each in fields(CallQuery)})
