@@ -1,5 +1,6 @@
 """Page Flows: what runs again without a model, its versions, and each run step by step."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from starlette.background import BackgroundTask
@@ -7,15 +8,18 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from outrider.core.errors import NotFound
+from outrider.core.errors import InvalidInput, NotFound, OutriderError, Refused
 from outrider.dashboard import render
 from outrider.dashboard.access import get_allowed_workspace
-from outrider.dashboard.flows.flow_approval import approve_flow, build_approval_form
 from outrider.dashboard.flows.flow_repair import build_repair_form, propose_repair, repair_flow, resume_run
 from outrider.dashboard.page import DashboardPage, build_route_path, get_services, get_viewer
+from outrider.dashboard.services import DashboardServices
 from outrider.dashboard.viewer import record_decision
 from outrider.flows.approvals import FlowApprovals
 from outrider.flows.flow import NAME_PATTERN
+from outrider.flows.flow_runs import StoredRun
+from outrider.flows.program import FlowProgram, load_program
+from outrider.flows.program_summary import format_program
 
 if TYPE_CHECKING:
     from outrider.flows.flow_history import FlowHistory
@@ -147,3 +151,54 @@ FLOWS_PAGE = DashboardPage(
     ),
     key="f",
 )
+
+
+@dataclass(frozen=True)
+class ApprovalForm:
+    """What a person approves.
+
+    Attributes:
+        flow: The flow's name, which the person types.
+        version: Its version.
+        digest: The fingerprint of its files, which the form sends back.
+        summary: All that it does.
+        is_of_caller: Whether its caller signs in, and goes on with the run.
+    """
+
+    flow: str
+    version: int
+    digest: str
+    summary: str
+    is_of_caller: bool
+
+
+async def build_approval_form(services: DashboardServices, run: StoredRun) -> ApprovalForm | None:
+    """Return what can be approved for a run; None if it does not wait for that. Raises Unavailable."""
+    max_summary_chars = 200_000  # nobody reads more
+    program = _load_waiting_program(run)
+    if program is None or await FlowApprovals(services.database).is_approved(run.owner_folder or "", program):
+        return None
+    flow, summary = program.flow, format_program(program)
+    if len(summary) > max_summary_chars:
+        return None
+    return ApprovalForm(flow.name, flow.version, program.digest, summary, bool(run.owner_folder))
+
+
+async def approve_flow(services: DashboardServices, run: StoredRun, name: str, digest: str, by: str) -> None:
+    """Approve the files with which a run waits. Raises Refused, InvalidInput, Unavailable."""
+    program = _load_waiting_program(run)
+    if program is None or program.digest != digest:
+        raise Refused("the run does not wait for this approval any more", hint="open its page again", code="changed")
+    if name.strip() != program.flow.name:
+        raise InvalidInput("name: is not the flow's name", hint=f"type {program.flow.name} to approve it")
+    await FlowApprovals(services.database).approve(run.owner_folder or "", program, by=by)
+
+
+def _load_waiting_program(run: StoredRun) -> FlowProgram | None:
+    waits = run.state == "waiting" or (run.state == "stopped" and run.message.startswith("not_approved"))
+    if not waits or run.owner_folder is None:
+        return None
+    try:
+        return load_program(run.flow, lambda name: run.sources[name])
+    except (OutriderError, KeyError):
+        return None
