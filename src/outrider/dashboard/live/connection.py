@@ -8,6 +8,7 @@ but `drawn` is answered by `{event: "answer", id, data: {ok, …}}`.
 
 import json
 import logging
+import time
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
@@ -18,10 +19,9 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from outrider.browser.live.control import Ack
 from outrider.browser.live.control_choice import find_dropdown
-from outrider.browser.live.screencast import SCREENCAST_QUALITIES
+from outrider.browser.live.screencast import SCREENCAST_QUALITIES, ScreencastFrame
 from outrider.browser.session.session import Session
 from outrider.core.errors import OutriderError
-from outrider.dashboard.live.frames import encode_frame
 from outrider.dashboard.live.hub import LiveHub
 from outrider.dashboard.live.steering import steer_session
 
@@ -216,3 +216,19 @@ class LiveConnection:
 async def _wake_session(session: Session) -> None:
     with suppress(OutriderError):  # the states say what has become of it
         await session.wake()
+
+
+def encode_frame(session_id: str, frame: ScreencastFrame) -> bytes:
+    """Encode with the fields of gsd-browser's `frame` event; times in seconds since the epoch, sizes in CSS pixels."""
+    now = time.time()
+    header = {
+        "seq": frame.seq,
+        "session_id": session_id,
+        "captured_ts": frame.captured_at,
+        "received_ts": frame.received_at,
+        "emitted_ts": now,
+        "latency_ms": round((now - frame.captured_at) * 1_000, 1),
+        "metadata": {"width": frame.size[0], "height": frame.size[1], "scale": frame.scale},
+    }
+    text = json.dumps(header, separators=(",", ":")).encode()
+    return len(text).to_bytes(4, "big") + text + frame.data
