@@ -4,6 +4,7 @@ Whatever a file calls itself, its bytes decide: pictures of types that hold no s
 answer forbids itself scripts, forms, popups and the rights of our origin (`sandbox`), in case it is opened on its own.
 """
 
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 
@@ -16,7 +17,6 @@ from outrider.core.errors import NotFound
 from outrider.dashboard.access import ResourceOwner, can_view
 from outrider.dashboard.labels import build_content_disposition
 from outrider.dashboard.page import get_services
-from outrider.dashboard.ranges import RangeNotSatisfiable, parse_range
 from outrider.pages.mime.sniff import SNIFF_BYTES, match_magic_number
 
 # Types that a browser saves or hands on under their own name; it renders none of them in our origin.
@@ -39,6 +39,7 @@ SANDBOX_HEADERS = {
     "x-frame-options": "DENY",
     "cross-origin-resource-policy": "same-origin",
 }
+SINGLE_RANGE = re.compile(r"bytes=(\d*)-(\d*)", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -147,3 +148,27 @@ async def _iter_blocks(file: ServedFile, start: int, stop: int) -> AsyncIterator
 
 
 FILE_ROUTES = (Route("/files/{key}", show_artifact, name="file"),)
+
+
+class RangeNotSatisfiable(Exception):
+    """The range is outside of the file (416)."""
+
+
+def parse_range(header: str | None, size: int) -> tuple[int, int] | None:
+    """Return the first byte and the one past the last, or None for the whole file.
+
+    An invalid range, or several at once, may be answered with the whole file. Raises RangeNotSatisfiable.
+    """
+    found = SINGLE_RANGE.fullmatch((header or "").strip())
+    if found is None or found.group(0) == "bytes=-":
+        return None
+    first, last = found.groups()
+    if not first:
+        start, stop = max(size - int(last), 0), size
+    else:
+        start, stop = int(first), min(int(last) + 1, size) if last else size
+        if last and int(last) < start:
+            return None
+    if start >= size or start >= stop:
+        raise RangeNotSatisfiable
+    return start, stop

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from starlette.requests import HTTPConnection
 
 from outrider.dashboard.access import ResourceOwner, can_view
+from outrider.dashboard.files import RangeNotSatisfiable, parse_range
 from outrider.dashboard.labels import build_content_disposition, format_label
 from outrider.dashboard.library.preview import cut_part, measure_html_bytes
 from outrider.dashboard.library.stores import split_at_matches
-from outrider.dashboard.ranges import RangeNotSatisfiable, parse_range
 from support.fakes import hostile_payloads
 
 ANY = st.text(st.characters(codec=None), max_size=300)
