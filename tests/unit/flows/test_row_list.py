@@ -4,7 +4,7 @@ import pytest
 
 from outrider.core.csv_rows import format_csv
 from outrider.core.errors import InvalidInput
-from outrider.flows.row_list import parse_rows
+from outrider.flows.values import parse_rows
 
 
 def test_rows_are_read_from_objects_json_csv_and_plain_lists(subtests: pytest.Subtests):
