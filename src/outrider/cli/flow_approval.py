@@ -8,7 +8,7 @@ from outrider.core.context import Call
 from outrider.flows.approvals import FlowApprovals
 from outrider.flows.flow import require_flow_name
 from outrider.flows.flow_store import FlowStore
-from outrider.flows.program_summary import format_program
+from outrider.flows.program import format_program
 from outrider.settings import LoadedSettings
 
 

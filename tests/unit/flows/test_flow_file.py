@@ -11,8 +11,7 @@ from outrider.flows.flow import Flow, FlowCondition, FlowStep, Target
 from outrider.flows.flow_file import format_flow, parse_flow
 from outrider.flows.flow_store import FlowStore, SecretStore
 from outrider.flows.origins import is_named_origin
-from outrider.flows.program import load_program
-from outrider.flows.program_summary import format_program
+from outrider.flows.program import format_program, load_program
 from outrider.flows.values import fill_step, resolve_parameters
 
 TEXT = """# Of the whole team

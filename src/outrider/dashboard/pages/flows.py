@@ -18,8 +18,7 @@ from outrider.dashboard.viewer import record_decision
 from outrider.flows.approvals import FlowApprovals
 from outrider.flows.flow import NAME_PATTERN
 from outrider.flows.flow_runs import StoredRun
-from outrider.flows.program import FlowProgram, load_program
-from outrider.flows.program_summary import format_program
+from outrider.flows.program import FlowProgram, format_program, load_program
 
 if TYPE_CHECKING:
     from outrider.flows.flow_history import FlowHistory

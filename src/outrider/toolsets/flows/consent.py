@@ -9,8 +9,7 @@ from outrider.core.errors import AnswerNeeded, Refused
 from outrider.core.tool import Tool
 from outrider.core.tool_policy import ToolPolicy, filter_tools, resolve_stake
 from outrider.flows.flow import Flow, FlowStep
-from outrider.flows.program import FlowProgram
-from outrider.flows.program_summary import clean_line, format_program
+from outrider.flows.program import FlowProgram, clean_line, format_program
 from outrider.toolsets.browser.sessions import browser
 from outrider.toolsets.browser.web_mcp import browser_webmcp
 
