@@ -7,8 +7,7 @@ passes over the page as one array, with 44 bits to make collisions unlikely.
 import numpy as np
 from numpy.typing import NDArray
 
-from outrider.pages.extraction.blocks.character_classes import encode_code_points
-from outrider.pages.extraction.blocks.code_point_table import CodePointTable
+from outrider.pages.extraction.blocks.character_classes import CodePointTable, encode_code_points
 
 Floats = NDArray[np.float32]
 Numbers = NDArray[np.int64]
