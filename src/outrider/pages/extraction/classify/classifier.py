@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outrider.pages.extraction.blocks.page_blocks import TAG_NUMBERS, PageBlocks, iter_parts
-from outrider.pages.extraction.classify.article_check import is_single_article
 from outrider.pages.extraction.classify.attribute_words import AttributeWords, build_attribute_words
 from outrider.pages.extraction.classify.block_arrays import BlockArrays, build_block_arrays
 from outrider.pages.extraction.classify.complete_structures import (
@@ -23,6 +22,7 @@ from outrider.pages.extraction.classify.group_smoothing import smooth_scores
 from outrider.pages.extraction.classify.lexicon import build_lexicon_columns
 from outrider.pages.extraction.classify.model import ContentModel, load_model, to_probability
 from outrider.pages.extraction.classify.outliers import CONTIGUOUS_KIND, drop_dangling_pointers, drop_outliers
+from outrider.pages.extraction.classify.page_kind import is_single_article
 from outrider.pages.extraction.classify.sections import complete_sections
 from outrider.pages.extraction.classify.signals import PageSignals
 from outrider.pages.extraction.classify.threshold import MIN_FLOOR_BLOCKS, select_blocks
