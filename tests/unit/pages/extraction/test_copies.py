@@ -5,8 +5,8 @@ import pytest
 
 from outrider.pages.extraction.blocks.tree_walker import cut_into_blocks
 from outrider.pages.extraction.classify.block_arrays import build_block_arrays
+from outrider.pages.extraction.classify.classifier import smooth_scores
 from outrider.pages.extraction.classify.duplicates import drop_duplicates
-from outrider.pages.extraction.classify.group_smoothing import smooth_scores
 from outrider.pages.extraction.main_content import extract_main_content, parse_html
 
 ONE = "The river ran under the market square in a pipe of concrete for sixty years before anybody asked why."

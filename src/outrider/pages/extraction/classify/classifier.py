@@ -18,7 +18,6 @@ from outrider.pages.extraction.classify.complete_structures import (
 from outrider.pages.extraction.classify.doubtful_blocks import keep_doubtful_blocks
 from outrider.pages.extraction.classify.duplicates import drop_duplicates
 from outrider.pages.extraction.classify.features import BlockFeatures, build_features
-from outrider.pages.extraction.classify.group_smoothing import smooth_scores
 from outrider.pages.extraction.classify.lexicon import build_lexicon_columns
 from outrider.pages.extraction.classify.model import ContentModel, load_model, to_probability
 from outrider.pages.extraction.classify.outliers import CONTIGUOUS_KIND, drop_dangling_pointers, drop_outliers
@@ -126,3 +125,27 @@ def _score_window(page: PageBlocks, signals: PageSignals) -> tuple[Floats, Float
     words, lexicon = view.words, build_lexicon_columns(naming, view.owner, view.words, model.name_weights)
     kind = model.predict_kind(features, lexicon, words) if float(words.sum()) >= MIN_KIND_WORDS else ""
     return predict_content(model, features, lexicon, (view, naming), kind), words, kind
+
+
+def smooth_scores(
+    scores: NDArray[np.float32], signatures: NDArray[np.int64], words: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """Draw the scores of blocks towards the mean of those that look the same.
+
+    Long blocks count by the square root of their words.
+
+    Args:
+        scores: Per block, a logit.
+        signatures: Per block, a number that only blocks with the same markup share.
+        words: Per block.
+    """
+    min_group_blocks = 3
+    group_weight = 0.5  # share of a score that the group decides
+    weight = np.sqrt(words + np.float32(0.5))
+    mean = np.bincount(signatures, weight * scores) / np.maximum(np.bincount(signatures, weight), 1e-9)
+    share = np.multiply(np.bincount(signatures) >= min_group_blocks, group_weight)
+    smoothed = mean.take(signatures)
+    smoothed -= scores
+    smoothed *= share.take(signatures)
+    smoothed += scores
+    return smoothed.astype(np.float32)
