@@ -15,7 +15,6 @@ from outrider.pages.extraction.classify.complete_structures import (
     complete_lists,
     complete_tables,
 )
-from outrider.pages.extraction.classify.doubtful_blocks import keep_doubtful_blocks
 from outrider.pages.extraction.classify.duplicates import drop_duplicates
 from outrider.pages.extraction.classify.features import BlockFeatures, build_features
 from outrider.pages.extraction.classify.lexicon import build_lexicon_columns
@@ -24,7 +23,7 @@ from outrider.pages.extraction.classify.outliers import CONTIGUOUS_KIND, drop_da
 from outrider.pages.extraction.classify.page_kind import is_single_article
 from outrider.pages.extraction.classify.sections import complete_sections
 from outrider.pages.extraction.classify.signals import PageSignals
-from outrider.pages.extraction.classify.threshold import MIN_FLOOR_BLOCKS, select_blocks
+from outrider.pages.extraction.classify.threshold import MIN_FLOOR_BLOCKS, keep_doubtful_blocks, select_blocks
 
 Floats = NDArray[np.float32]
 PageLayout = tuple[BlockArrays, AttributeWords]
