@@ -19,12 +19,12 @@ from outrider.pages.extraction.blocks.page_blocks import (
     PageBlocks,
 )
 from outrider.pages.extraction.markdown.block_context import DETAIL_PART, TERM_PART, BlockContext, BlockContexts
-from outrider.pages.extraction.markdown.embeds import PageEmbed, find_embeds
 from outrider.pages.extraction.markdown.emphasis import strip_control_chars
 from outrider.pages.extraction.markdown.escape import escape_heading, escape_text
 from outrider.pages.extraction.markdown.footnotes import collect_footnotes, strip_note_mark
 from outrider.pages.extraction.markdown.grid import build_grid
 from outrider.pages.extraction.markdown.line_prefixes import LinePrefixes, prefix_lines
+from outrider.pages.extraction.markdown.media import PageEmbed, find_embeds
 from outrider.pages.extraction.markdown.paragraph import ParagraphWriter
 from outrider.pages.extraction.markdown.posts import PostHead
 from outrider.pages.extraction.markdown.redundant_blocks import drop_footnote_headings, drop_redundant
