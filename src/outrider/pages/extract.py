@@ -5,8 +5,7 @@ The work is bounded by the source limits, so that it can run in a thread and nee
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from outrider.pages.memory import release_memory
-from outrider.pages.pausing import GC_PAUSE
+from outrider.pages.memory import GC_PAUSE, release_memory
 
 if TYPE_CHECKING:
     from outrider.pages.document import Document

@@ -1,10 +1,12 @@
 """Return freed memory to the system after large pages, because glibc keeps it, and limit that of parsers."""
 
+import gc
 import re
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
+from threading import Lock
 
 STATUS_FILE = Path("/proc/self/status")  # of Linux only
 
@@ -61,3 +63,31 @@ def _load_malloc_trim() -> Callable[[int], object]:
         return CDLL(None).malloc_trim
     except (AttributeError, OSError, TypeError):
         return int
+
+
+class GcPause:
+    """A pause of the garbage collector, shared by all readers."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._readers = 0
+        self._was_enabled = False  # before the first reader
+
+    @contextmanager
+    def pause(self) -> Generator[None]:
+        """Disable the garbage collector until the last reader has left its block."""
+        with self._lock:
+            if not self._readers:
+                self._was_enabled = gc.isenabled()
+                gc.disable()
+            self._readers += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._readers -= 1
+                if not self._readers and self._was_enabled:
+                    gc.enable()
+
+
+GC_PAUSE = GcPause()

@@ -8,7 +8,7 @@ from threading import Barrier
 import pytest
 
 from outrider import extract
-from outrider.pages.pausing import GcPause
+from outrider.pages.memory import GcPause
 
 
 @pytest.fixture(autouse=True)
