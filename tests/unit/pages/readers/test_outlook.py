@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from outrider.core.errors import OutriderError, Unavailable
-from outrider.pages.readers.office97.compressed_rtf import decompress_rtf
+from outrider.pages.readers.office97.outlook_message import decompress_rtf
 from support.documents.compound_files import build_compound_file
 from support.documents.office_files import read_document
 from support.documents.outlook_files import (

@@ -11,12 +11,18 @@ from functools import cached_property
 from outrider.pages.document import to_single_line
 from outrider.pages.mime.charset import decode_body
 from outrider.pages.readers.office97.compound_file import CompoundFile
-from outrider.pages.readers.office97.compressed_rtf import decompress_rtf
 from outrider.pages.readers.parsing.mail_message import SHOWN_HEADERS, MailMessage, parse_mail
 from outrider.pages.readers.parsing.rtf_tokens import find_codec
 
 STORAGE_PATH = re.compile(r"(__(recip|attach)_version1\.0_#[0-9A-Fa-f]{8}/)[^/]*")
 ANSI_TYPE, UNICODE_TYPE, BINARY_TYPE = 0x001E, 0x001F, 0x0102  # of values in streams (MS-OXCDATA section 2.11.1)
+# The initial content of the window (section 2.1.3.1.1).
+INITIAL_DICTIONARY = (
+    rb"{\rtf1\ansi\mac\deff0\deftab720{\fonttbl;}{\f0\fnil \froman \fswiss \fmodern \fscript \fdecor MS Sans Serif"
+    rb"SymbolArialTimes New RomanCourier{\colortbl\red0\green0\blue0"
+    b"\r\n"
+    rb"\par \pard\plain\f0\fs20\b\i\u\tab\tx"
+)
 
 
 class Pid:
@@ -174,3 +180,36 @@ def _format_person(storage: MessageStorage, name: int, *addresses: int) -> str:
     candidates = (storage.read_text(number).strip() for number in addresses)
     address = next((candidate for candidate in candidates if "@" in candidate), "")
     return f"{person} <{address}>" if person and address and person != address else address or person
+
+
+def decompress_rtf(body: bytes) -> bytes:
+    """Return the RTF up to the first damage; empty if the body is not compressed RTF."""
+    max_bytes = 20_000_000
+    if len(body) < 16:
+        return b""
+    size, signature = struct.unpack_from("<L4s", body, 4)
+    if signature == b"MELA":  # stored without compression
+        return body[16 : 16 + size]
+    return _decompress_body(body[16:], min(size, max_bytes)) if signature == b"LZFu" else b""
+
+
+def _decompress_body(body: bytes, size: int) -> bytes:
+    window_bytes = 4_096
+    output, at = bytearray(INITIAL_DICTIONARY), 0
+    end = len(INITIAL_DICTIONARY) + size
+    while at < len(body) and len(output) < end:
+        flags, at = body[at], at + 1
+        for bit in range(8):
+            if not flags >> bit & 1:
+                output += body[at : at + 1]
+                at += 1
+                continue
+            reference = int.from_bytes(body[at : at + 2], "big")
+            position, length, at = reference >> 4, (reference & 15) + 2, at + 2
+            distance = (len(output) - position) % window_bytes
+            # A reference to the current position marks the end.
+            if distance == 0 or distance > len(output) or at > len(body):
+                return bytes(output[len(INITIAL_DICTIONARY) : end])
+            for _ in range(length):
+                output.append(output[-distance])
+    return bytes(output[len(INITIAL_DICTIONARY) : end])
