@@ -10,7 +10,7 @@ from itertools import islice
 
 from outrider.pages.document import Document
 from outrider.pages.reader import DocumentReader, ReaderInput
-from outrider.pages.readers.ooxml.drawing import iter_drawing_texts
+from outrider.pages.readers.ooxml.chart import iter_drawing_texts
 from outrider.pages.readers.ooxml.package import ELEMENTS_PER_TAG, Package
 from outrider.pages.readers.parsing.draft import DocumentDraft, format_link
 from outrider.pages.readers.parsing.errors import build_broken_error
