@@ -13,8 +13,7 @@ from outrider.pages.readers.pdf_layout.baselines import merge_script_lines
 from outrider.pages.readers.pdf_layout.bidi import RTL_CHAR, RTL_RANGES
 from outrider.pages.readers.pdf_layout.late_marks import restore_paint_order
 from outrider.pages.readers.pdf_layout.line import PdfCell, PdfLine
-from outrider.pages.readers.pdf_layout.painted_columns import join_painted_columns
-from outrider.pages.readers.pdf_layout.reading_order import sort_reading_order
+from outrider.pages.readers.pdf_layout.painted_columns import join_painted_columns, sort_reading_order
 from outrider.pages.readers.pdf_layout.tables import merge_tables
 from outrider.pages.readers.pdf_layout.text_columns import sort_text_columns
 from outrider.pages.readers.pdf_layout.writing_modes import merge_vertical_lines
