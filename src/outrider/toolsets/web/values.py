@@ -80,7 +80,7 @@ class ValueReader:
     async def _read_page(self, url: str) -> str:
         """Take the values of a page, and return the address of the next page of its list."""
         from outrider.pages.values.extract_values import extract_values
-        from outrider.pages.values.pagination import find_next_page
+        from outrider.pages.values.rows import find_next_page
 
         page = await self.pages.read(url, ReadOptions())
         rows = await anyio.to_thread.run_sync(
