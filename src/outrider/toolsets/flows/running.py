@@ -32,9 +32,9 @@ from outrider.toolsets.flows.consent import (
     require_tools,
 )
 from outrider.toolsets.flows.run_result import build_run_result, save_result_files
-from outrider.toolsets.flows.secret_filter import SecretFilter
 from outrider.toolsets.flows.secret_parameters import (
     RunParameters,
+    SecretFilter,
     name_secret_values,
     restore_parameters,
     split_parameters,

@@ -18,7 +18,7 @@ from outrider.flows.flow import FlowStep, Target
 from outrider.flows.run import MAX_PICTURE_BYTES, RunPicture
 from outrider.flows.step_runner import PageTool
 from outrider.toolsets.browser.results import escape_line, translate_errors
-from outrider.toolsets.flows.secret_filter import SecretFilter
+from outrider.toolsets.flows.secret_parameters import SecretFilter
 
 if TYPE_CHECKING:
     from outrider.browser.actions.page_tools import PageTools
