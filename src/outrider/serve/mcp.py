@@ -1,13 +1,15 @@
 """Build an MCP server over a toolbox, for every protocol version of the SDK."""
 
+import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from mcp.server import NotificationOptions, Server, ServerRequestContext
 from mcp.server.caching import CacheHint
+from mcp.server.context import CallNext, HandlerResult
 from mcp.server.models import InitializationOptions
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.server.subscriptions import ListenHandler
@@ -30,19 +32,23 @@ from mcp_types import (
     Resource,
     TextResourceContents,
 )
+from pydantic_core import to_json
 
 from outrider import __version__
 from outrider.core import approval_required
+from outrider.core.arguments import RAW_ARGUMENT, parse_arguments
 from outrider.core.artifacts import ArtifactStore
 from outrider.core.context import Call
-from outrider.core.errors import AnswerNeeded, NotFound, OutriderError, shorten_error
+from outrider.core.errors import AnswerNeeded, InvalidInput, NotFound, OutriderError, shorten_error
 from outrider.core.result import Result
 from outrider.core.tool import Tool
 from outrider.core.toolbox import Toolbox
-from outrider.serve import elicitation, lean, middleware, prompts, protocol_results, tool_names
+from outrider.serve import elicitation, lean, prompts, protocol_results, tool_names
 from outrider.serve.context import SWITCH_CONTEXT_METHOD, CallDefaults, ConnectionContexts, SwitchContextParams
 from outrider.serve.instructions import build_instructions
 from outrider.serve.list_changes import ListChangeNotifier
+from outrider.serve.protocol_results import FIELDS_META_KEY
+from outrider.serve.surrogates import replace_surrogates
 
 if TYPE_CHECKING:
     from outrider.serve.roots import HostRoots
@@ -331,9 +337,9 @@ def build_mcp_server(  # noqa: PLR0913 - an app names them all once
         server.add_notification_handler("notifications/roots/list_changed", NotificationParams, roots.forget_roots)
     security = approvals.security or RequestStateSecurity.ephemeral()
     server.middleware += [
-        middleware.adapt_result,
-        middleware.parse_text_arguments,
-        *((lean.unwrap_lean_call, middleware.parse_text_arguments) if is_lean else ()),
+        adapt_result,
+        parse_text_arguments,
+        *((lean.unwrap_lean_call, parse_text_arguments) if is_lean else ()),
         RequestStateBoundary(security, default_audience=name),
     ]
     return server
@@ -361,3 +367,42 @@ def _build_server(
         on_subscriptions_listen=ListenHandler(list_changes.bus),
         lifespan=list_changes.lifespan,
     )
+
+
+async def parse_text_arguments(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    """Parse a tool call's arguments into an object; the SDK would refuse them without a reason."""
+    arguments = (ctx.params or {}).get("arguments")
+    if ctx.method == "tools/call" and arguments is not None and not isinstance(arguments, dict):
+        try:
+            parsed = parse_arguments(arguments)
+        except InvalidInput:
+            # Every tool refuses this name and explains what is wrong.
+            parsed = {RAW_ARGUMENT: arguments if isinstance(arguments, str) else json.dumps(arguments)}
+        ctx = replace(ctx, params={**(ctx.params or {}), "arguments": parsed})
+    return await call_next(ctx)
+
+
+async def adapt_result(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    """Put a resource's own fields where clients look for them, replace lone surrogates, and explain refused state."""
+    try:
+        result = await call_next(ctx)
+    except MCPError as error:
+        code, message, data = error.error.code, error.error.message, error.error.data
+        if isinstance(data, dict) and data.get("reason") == "invalid_request_state":
+            message = (  # only the log tells the exact reason
+                "Invalid or expired requestState: it was changed, is too old, or belongs to another caller, "
+                "conversation, tool or arguments. Call the tool again without requestState to be asked again"
+            )
+        raise MCPError(code=code, message=replace_surrogates(message), data=replace_surrogates(data)) from error
+    if ctx.method == "tools/call" and isinstance(result, dict):
+        for item in result.get("content", []):
+            resource = item.get("resource", {}) if isinstance(item, dict) else {}
+            # The SDK drops fields that the protocol does not define, so they are in `_meta` until here. They stay
+            # there too, because typed clients would drop the copies.
+            fields = (resource.get("_meta") or {}).get(FIELDS_META_KEY, {})
+            resource.update({name: value for name, value in fields.items() if name not in resource})
+    try:
+        to_json(result)  # nearly every result can be encoded, and this test is cheap
+    except (ValueError, RecursionError):
+        return replace_surrogates(result)
+    return result
