@@ -1,4 +1,4 @@
-"""Checks of `outrider doctor`: database, artifacts, embedders."""
+"""Checks of `outrider doctor`: database, artifacts, embedders, identity."""
 
 import io
 import shutil

@@ -1,4 +1,4 @@
-"""Cut and filter the lines of an outline."""
+"""Cut, filter and compare the lines of outlines."""
 
 import re
 from collections import Counter

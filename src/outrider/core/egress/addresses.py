@@ -1,4 +1,4 @@
-"""Classify IP addresses, including IPv4 addresses embedded in IPv6 ones."""
+"""Classify IP addresses, also IPv4 ones in IPv6, and find this machine's own."""
 
 import socket
 from dataclasses import dataclass

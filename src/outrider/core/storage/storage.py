@@ -1,4 +1,4 @@
-"""The protocol of storages for artifacts."""
+"""The protocol of storages for artifacts, and copying between two of them."""
 
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
