@@ -36,7 +36,6 @@ SnapshotMode = Literal["viewport", "full", "interactive"]
 FRAME_MARKER_PATTERN = re.compile("\x01(.*?)\x01")
 # Huge pages are read until this time is over: past it the page would look as if it were hanging.
 WALK_BUDGET_S = 8.0
-LONG_WALK_BUDGET_S = 20.0  # of a caller who reads on
 # What reading a frame that is going away can raise.
 TRANSIENT_ERRORS = (ProtocolError, PageGone, ScriptError, NotFound)
 
@@ -174,7 +173,8 @@ class Snapshotter:
                 capture = await self._capture_with_baseline(captured_mode)
             self._paged_capture = request, capture
         elif self._paged_capture[1].stopped and offset >= len(self._paged_capture[1].lines):
-            longer = await self.capture_outline(captured_mode, root=root, urls=urls, budget_s=LONG_WALK_BUDGET_S)
+            budget_s = 20.0  # longer, since the caller reads on
+            longer = await self.capture_outline(captured_mode, root=root, urls=urls, budget_s=budget_s)
             self._paged_capture = request, longer
         capture = self._paged_capture[1]
         lines = filter_matching(capture.lines, find) if find else capture.lines

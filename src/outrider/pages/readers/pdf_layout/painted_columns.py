@@ -7,8 +7,6 @@ from statistics import median
 
 from outrider.pages.readers.pdf_layout.line import PdfLine
 
-MIN_ROWS = 3
-
 
 def join_painted_columns(lines: list[PdfLine]) -> list[PdfLine]:
     """Return the lines, those of short columns joined with the rows at their heights."""
@@ -46,7 +44,7 @@ def _iter_runs(lines: list[PdfLine]) -> Iterator[list[PdfLine]]:
 
 def _match_rows(rows: list[PdfLine], run: list[PdfLine]) -> dict[int, PdfLine]:
     """Return the first lines of a run by the index of the row beside which they stand, none if they are no column."""
-    max_median_chars = 20
+    min_rows, max_median_chars = 3, 20
     slack_em = 0.3  # beside a label of two lines, numbers are centered
     matches: dict[int, PdfLine] = {}
     for line in run:
@@ -63,7 +61,7 @@ def _match_rows(rows: list[PdfLine], run: list[PdfLine]) -> dict[int, PdfLine]:
             break
         matches[index] = line
     lengths = [len(cell.text) for line in matches.values() for cell in line.cells]
-    return matches if len(matches) >= MIN_ROWS and median(lengths) <= max_median_chars else {}
+    return matches if len(matches) >= min_rows and median(lengths) <= max_median_chars else {}
 
 
 def sort_reading_order(lines: list[PdfLine]) -> list[PdfLine]:
