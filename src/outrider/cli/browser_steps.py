@@ -178,7 +178,7 @@ def drag_element(selector: str, to: str) -> ToolCall:
 @click.argument("pixels", type=float, required=False)
 @click.option("--in", "selector", help="The box to scroll [default: the page].")
 def scroll_page(direction: str, pixels: float | None, selector: str | None) -> ToolCall:
-    """Scroll the page or a box in it."""
+    """Scroll the page or an element in it."""
     return "scrollPage", {"direction": direction, "amount": pixels, "selector": selector}
 
 

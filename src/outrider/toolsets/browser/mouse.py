@@ -38,6 +38,9 @@ def read_times(action: str, points: list[list[float]]) -> tuple[float, ...]:
     return tuple(each / 1_000 for each in times)
 
 
+PointList = Annotated[list[list[float]], BeforeValidator(list_points)]
+
+
 @browser.tool(effect="act", stake="low", title="Mouse", open_world=True, untrusted=True, timeout=60)
 async def useMouse(
     browsers: Browsers,
@@ -46,12 +49,12 @@ async def useMouse(
     /,
     sessionId: str,
     action: Literal["click", "drag", "move", "down", "up", "wheel"],
-    points: Annotated[list[list[float]], BeforeValidator(list_points), Field(description="[[x, y, ms?], …], px")],
+    points: Annotated[PointList, Field(description="[[x, y], …] px; [x, y, ms] moves slowly")],
     selector: Annotated[str | None, Field(description="Points count from its corner")] = None,
     button: Literal["left", "right", "middle"] = "left",
     clicks: Annotated[int, Field(ge=1, le=3)] = 1,
     holdMs: int = 0,
-    wheel: Annotated[list[float] | None, Field(description="[right, down]")] = None,
+    wheel: Annotated[list[float] | None, Field(description="[right, down], px")] = None,
 ) -> Result:
     """Use the mouse at points of the viewport or along a path."""
     from outrider.browser.actions.mouse import MouseGesture, use_mouse

@@ -115,7 +115,7 @@ async def listSessions(browsers: Browsers, call: Call, /) -> Result:
 async def navigateToUrl(
     browsers: Browsers, workspaces: SessionWorkspaces, call: Call, /, sessionId: str, url: str
 ) -> Result:
-    """Open an address and wait for it. Also revives a session that has crashed or hangs."""
+    """Open an address and wait for it. Also revives a crashed or hanging session."""
     if sessionId == NEW_SESSION and not browsers.list_sessions(call.session):
         return await createSession(browsers, workspaces, call, url)
     async with translate_errors():

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 browser_webmcp = Toolset(
     "browser_webmcp",
-    "snapshotPage lists the tools that a page offers; callPageTool calls one.",
+    "snapshotPage lists the tools that a page offers; callPageTool calls them.",
     on_request=True,
     usual_names=USUAL_TOOL_NAMES["browser_webmcp"],
     default_arguments={"sessionId": find_default_session},
@@ -35,7 +35,7 @@ async def callPageTool(
     call: Call,
     /,
     sessionId: str,
-    origin: Annotated[str, Field(description="Of the page that offers it, as listed")],
+    origin: Annotated[str, Field(description="Origin in the tool list")],
     name: str,
     arguments: dict[str, Any] | None = None,
 ) -> Result:

@@ -25,11 +25,11 @@ async def scheduleFlow(
     name: FlowName,
     cron: Annotated[str, Field(max_length=100, description="Such as 0 7 * * mon-fri")],
     timezone: Annotated[str, Field(max_length=64, description="Such as Europe/Berlin; default: the setting")] = "",
-    parameters: Annotated[dict[str, Any] | None, Field(description="As of runFlow; no secrets")] = None,
+    parameters: Annotated[dict[str, Any] | None, Field(description="As for runFlow, without secrets")] = None,
     stateId: Annotated[str | None, Field(description="Saved sign-in")] = None,
-    notify: Annotated[list[str] | None, Field(max_length=10, description="Notices that the operator set up")] = None,
+    notify: Annotated[list[str] | None, Field(max_length=10, description="Notices the operator configured")] = None,
 ) -> Result:
-    """Run a flow on a cron schedule, which replaces its earlier one."""
+    """Run a flow on a cron schedule; replaces its earlier one."""
     _require_person(call, f"{name} at {cron}" + (f" with the sign-in {stateId!r}" if stateId else ""))
     engine = scheduler.engine
     options = {"stateId": stateId, "waitSeconds": 10.0}

@@ -112,11 +112,11 @@ async def web_extract(
     output_schema: Annotated[
         dict[str, Any], Field(description='JSON schema of an object, or of an array of objects; or {"price": "number"}')
     ],
-    max_pages: Annotated[int, Field(ge=1, le=50, description="Follow a list over so many pages")] = 1,
+    max_pages: Annotated[int, Field(ge=1, le=50, description="Follow a list over this many pages")] = 1,
     filename: Annotated[str | None, Field(max_length=200, description="Workspace file, .csv or .json")] = None,
     store_id: Annotated[str | None, Field(max_length=100, description="Content store for the data")] = None,
     use_model: Annotated[
-        bool, Field(description="Let the configured model read what tables and labels lack; costs tokens")
+        bool, Field(description="Let the configured model find what tables and labels do not show; costs tokens")
     ] = False,
 ) -> ExtractedValues:
     """Extract values from pages by a JSON schema, each with its quote and place."""

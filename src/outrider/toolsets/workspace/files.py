@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 workspace = Toolset(
     "workspace",
-    "Workspace paths are relative. Before replace_lines_in_file, read_file with numbered=true. execute_python and the "
-    "like run code there, without network unless allowed. export_file gives a file to the user.",
+    "Workspace paths are relative. Before replace_lines_in_file, read_file with numbered=true. execute_python and "
+    "execute_shell run code there, without network unless allowed. export_file gives a file to the user.",
     display_name="Workspace",
     usual_names=USUAL_TOOL_NAMES["workspace"],
     record=ServerRecord(category="storage"),
@@ -36,14 +36,14 @@ SHOWN_DIGEST_CHARS = 16  # enough to tell versions of a file apart, and short en
 
 
 class LineEdit(BaseModel, extra="forbid", defer_build=True):
-    """A replacement of lines, by their numbers before the call."""
+    """A replacement of lines by their numbers before the call."""
 
     start_line: Annotated[
         int, Field(ge=1, validation_alias=AliasChoices("start_line", "line_number"), description="First line, from 1")
     ]
     end_line: Annotated[int | None, Field(ge=1, description="Last line; default: start_line")] = None
-    new_content: Annotated[str | None, Field(description="Empty or missing: the lines are removed")] = None
-    expected_text: Annotated[str | None, Field(description="Text that the lines must have now")] = None
+    new_content: Annotated[str | None, Field(description="Empty or missing: remove the lines")] = None
+    expected_text: Annotated[str | None, Field(description="Text the lines must have now")] = None
 
 
 @workspace.tool(title="Read a file", untrusted=True)
@@ -58,7 +58,7 @@ async def read_file(
     max_chars: Annotated[int, Field(ge=100, le=500_000)] = DEFAULT_CUT_CHARS,
     offset: Annotated[int, Field(ge=0, description="Characters to skip, in a very long line")] = 0,
 ) -> Result:
-    """Read a text file in any encoding, or some of its lines, or show a picture."""
+    """Read a text file in any encoding, or some of its lines; or show a picture."""
     session_workspace = await anyio.to_thread.run_sync(workspaces.ensure_workspace, call)
     if picture := await anyio.to_thread.run_sync(_read_picture, session_workspace.files, path):
         return picture
@@ -102,7 +102,7 @@ async def replace_lines_in_file(
     replacements: Annotated[list[LineEdit], Field(min_length=1, max_length=1_000)],
     expected_sha256: Sha256 = None,
 ) -> Result:
-    """Replace or remove lines, all or none, by their numbers before the call. Answers with a diff."""
+    """Replace or remove lines by number, all or none. Returns a diff."""
     from outrider.workspace.edit import Replacement
 
     edits = [
@@ -127,7 +127,7 @@ async def replace_text_in_file(
     new_text: Annotated[str, Field(max_length=1_000_000)],
     expected_sha256: Sha256 = None,
 ) -> Result:
-    """Replace a text that occurs exactly once in a file. Answers with a diff, or with the most similar line."""
+    """Replace a text that occurs exactly once in a file. Returns a diff, or the most similar line."""
 
     def replace_text() -> "WriteResult":
         return workspaces.ensure_workspace(call).files.replace_text(path, old_text, new_text, expected_sha256)
@@ -145,7 +145,7 @@ async def import_file(
     ],
     dest_rel_path: FilePath,
 ) -> Result:
-    """Copy a file of this machine into the workspace, from folders that the operator allowed."""
+    """Copy a file from this machine into the workspace, from folders that the operator allowed."""
 
     def copy_file() -> "WriteResult":
         roots = workspaces.settings.import_roots
