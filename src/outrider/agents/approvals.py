@@ -263,7 +263,7 @@ def _build_question_query() -> "Select[*tuple[Any, ...]]":
 async def _load_question(connection: "AsyncConnection", *where: Any) -> Question:
     row = (await connection.execute(_build_question_query().where(*where))).mappings().first()
     if row is None:
-        raise NotFound("this question does not exist", hint="its run may have been deleted: call the agent again")
+        raise NotFound("this question no longer exists", hint="its run may have been deleted: call the agent again")
     return _parse_question(row)
 
 

@@ -27,11 +27,11 @@ def install(sets: tuple[str, ...]) -> None:
         found = install_model(folder, lambda line: click.echo(click.style(f"$ {line}", dim=True), err=True))
     except OutriderError as error:
         raise SystemExit(report_error(error)) from None
-    click.echo(f"MiniLM is in {found}; what is kept gets new vectors the next time stores are used")
+    click.echo(f"MiniLM is in {found}; stored content gets new vectors the next time stores are used")
 
 
 @embeddings.command()
-@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @add_settings_option
 @async_command
 async def status(sets: tuple[str, ...], *, as_json: bool) -> None:

@@ -23,11 +23,13 @@ async def check_identity(app: "App") -> AsyncGenerator[Finding]:
                 "" if active else "outrider workspace create <name> --owner <person>; outrider token create <person>"
             )
             state = "ok" if active or settings.oauth.issuer else "bad"
-            yield Finding(state, f"identity: {len(active)} tokens are good", remedy)
+            yield Finding(state, f"identity: {len(active)} tokens are valid", remedy)
         if identity.provider is not None:
             count = await identity.provider.count_usable_keys()
-            yield Finding("ok", f"identity: {settings.oauth.issuer} publishes {count} keys that can be used")
+            yield Finding("ok", f"identity: {settings.oauth.issuer} publishes {count} usable keys")
     except OutriderError as error:
         yield Finding("bad", f"identity: {error.message}", error.hint)
     if app.loaded.settings.serve.token:
-        yield Finding("note", "identity: who holds serve.token acts for whomever they name", "leave serve.token empty")
+        yield Finding(
+            "note", "identity: holders of serve.token can act as any person they name", "leave serve.token empty"
+        )

@@ -206,7 +206,7 @@ def find_other_choice(target: Target, candidate: ElementCandidate, chosen: Colle
     for key in (recorded.keys() & present.keys()) - set(chosen):
         likeness = compare_names(recorded[key], present[key], is_field=True)
         if likeness not in ("same", "akin"):
-            return f"{key!r} was {recorded[key]!r} and is {present[key]!r}, which the flow has not chosen"
+            return f"{key!r} was {recorded[key]!r} and is {present[key]!r}, which the flow did not choose"
     return ""
 
 

@@ -160,12 +160,12 @@ def _read_row(extraction: Extraction, number: int, record: Sequence[Mapping[str,
 def _read_value(column: Column, cell: Mapping[str, Any]) -> Value:
     """Return a value of the column's type. Raises ValueError with a sentence."""
     if several := cell.get("several"):
-        raise ValueError(f"{several} values stand there; name the place more exactly")
+        raise ValueError(f"{several} values match; make the selector more specific")
     text = str(cell.get("address" if column.type == "address" else "text") or "").strip()
     if not text:
         if column.optional:
             return None
-        raise ValueError("the place is empty; correct the column, or set optional: true")
+        raise ValueError("no value found; correct the column, or set optional: true")
     return parse_number(text, column.type, column.decimal) if column.type in ("integer", "number") else text
 
 

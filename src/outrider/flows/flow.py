@@ -361,7 +361,7 @@ class Flow(FlowModel):
                     f"extraction before it (there are {names})"
                 )
             if any(place.startswith(f"{loop}.") for loop in loops):
-                raise ValueError(f"step {place}: a loop over rows cannot be in another; use a flow of its own")
+                raise ValueError(f"step {place}: a loop over rows cannot be inside another; use a separate flow")
             loops.append(place)
         return self
 

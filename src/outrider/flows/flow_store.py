@@ -93,7 +93,7 @@ class FlowStore:
         before = self.read_text(call, flow.name) if flow.name in self.list_names(call) else ""
         if before and not replace:
             hint = "send replace=true, or choose another name"
-            raise InvalidInput(f"name: there is a flow {flow.name} already", hint=hint, code="flow_exists")
+            raise InvalidInput(f"name: flow {flow.name} exists already", hint=hint, code="flow_exists")
         if before:
             try:
                 version = parse_flow(before, flow.name).version

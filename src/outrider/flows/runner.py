@@ -337,7 +337,7 @@ class FlowRunner:
             try:
                 await self._repeat_step(passed)
             except Stopped as stopped:
-                message = f"the page of before cannot be restored: step {passed.record.position}: {stopped.message}"
+                message = f"the previous page cannot be restored: step {passed.record.position}: {stopped.message}"
                 raise Stopped(stopped.reason, message) from None
         return True
 

@@ -168,7 +168,7 @@ class ScheduleEngine:
     async def _run_and_record(self, schedule: FlowSchedule, run: StoredRun) -> None:
         """Make a run; what prevents it from its beginning ends it. Raises Unavailable."""
         if run.attempts >= MAX_ATTEMPTS:
-            problem = f"its process has ended in the middle of it {run.attempts} times"
+            problem = f"its process died during the run {run.attempts} times"
             await self._runs.end_run(run, run.lease, "stopped", message=problem)
             return
         try:

@@ -44,8 +44,8 @@ class SecretStore:
         strange = [origin for origin in origins if not is_named_origin(origin, sites)]
         if sites and strange:
             raise Refused(
-                f"the secret {entry} is for {', '.join(sites)}, and the flow would type it on {strange[0]}",
-                hint="correct the origins of the flow, or let the operator add the site",
+                f"the secret {entry} is bound to {', '.join(sites)}, but the flow would type it on {strange[0]}",
+                hint="correct the flow's origins, or have the operator add the site",
                 code="secret_bound",
             )
 

@@ -264,7 +264,7 @@ class StepRunner:
             try:
                 rows = read_rows(extraction, await self.page.read_structures(extraction))
                 is_old = bool(rows) and rows == list(page_before)
-                problem = "the rows are still those of the page before" if is_old else "the rows change all the time"
+                problem = "the rows are still those of the previous page" if is_old else "the rows keep changing"
                 if rows == last and not is_old:
                     return rows
                 last = rows

@@ -111,4 +111,4 @@ def describe_remote_reading(page: FetchedPage) -> str:
     """Tell that a reader service was told the address and has read the page; empty if none has."""
     if not page.read_through:
         return ""
-    return f"the site refused, so {page.read_through} was told this address and has read the page"
+    return f"the site refused, so {page.read_through} received this address and read the page"

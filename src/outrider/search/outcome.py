@@ -151,7 +151,7 @@ class SearchState:
             )
         max_reason_chars = 180  # of one provider, in a text that names them all
         reasons = "; ".join(
-            f"{each.provider}: nothing that was read here matches"
+            f"{each.provider}: no page read here matches"
             if each.outcome == "ok"
             else f"{each.provider}: {each.message[:max_reason_chars]} [{each.outcome}]"
             for each in last_attempts.values()

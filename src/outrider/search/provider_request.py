@@ -169,7 +169,7 @@ def _shorten_query(provider: SearchProvider, query: Query, operators: str) -> tu
     max_chars = provider.max_chars - len(operators) - bool(operators)
     if len(shortened) > max_chars:
         shortened = shortened[:max_chars].rsplit(" ", 1)[0]
-    note = f"{provider.title} takes shorter queries: only the beginning was searched"
+    note = f"{provider.title} takes shorter queries: only the beginning was used"
     text = f"{shortened} {operators}".strip()
     return replace(query, text=text), "" if shortened == query.text else note
 
@@ -180,13 +180,13 @@ def _paginate_query(provider: SearchProvider, access: ProviderAccess, query: Que
     if not provider.supports("page", query, keyless=access.keyless):
         if query.offset >= max_count:
             raise build_failure("unsupported", f"{provider.title} has no results beyond the first {max_count}")
-        note = f"{provider.title} gives at most {max_count} results" if last > max_count else ""
+        note = f"{provider.title} returns at most {max_count} results" if last > max_count else ""
         return replace(query, page=1, count=min(last, max_count)), note
     adapted = replace(query, count=min(query.count, max_count))
     is_past_offset = provider.max_offset is not None and adapted.offset > provider.max_offset
     if is_past_offset or (provider.max_page is not None and adapted.page > provider.max_page):
         raise build_failure("unsupported", f"{provider.title} has no page {query.page}")
-    return adapted, f"{provider.title} gives at most {max_count} results a page" if query.count > max_count else ""
+    return adapted, f"{provider.title} returns at most {max_count} results a page" if query.count > max_count else ""
 
 
 async def _fetch_own_pages(

@@ -506,7 +506,7 @@ class Session:
 
     def _handle_handback(self) -> None:
         """Tell the agent that a person had control, and that earlier snapshots no longer hold."""
-        note = "a person had control of this session meanwhile: the page may be different from what you saw before"
+        note = "a person controlled this session meanwhile: the page may have changed"
         self.used_at = time.time()
         if note not in self.notes:
             self._add_note(note)

@@ -70,7 +70,7 @@ class OutlineCapture:
         if self.stopped:
             read, total = f"{self.stopped:,}", f"{self.position['elements']:,}"
             further = f"read on with offset={len(self.lines)}, or scroll" if self.mode == "full" else "scroll"
-            missing = f"… not the whole page: {read} of {total} elements were read in time"
+            missing = f"… incomplete: only {read} of {total} elements were read in time"
             gaps.append(f"{missing}; {further}, or name a root")
         if self.unread_frames:
             counts = f"{self.unread_frames} of {self.frames} frames"
@@ -162,7 +162,7 @@ class Snapshotter:
                 nobody has acted since.
 
         Raises:
-            NotFound: `root` has left the page.
+            NotFound: `root` is no longer on the page.
         """
         captured_mode: SnapshotMode = "viewport" if mode == "viewport" and not (root or find) else "full"
         request = (captured_mode, root, urls, self.page.main.loader)
@@ -194,7 +194,7 @@ class Snapshotter:
 
         `shown` False means that no model reads it, so references keep the names that they were last shown with.
 
-        Raises NotFound: `root` has left the page.
+        Raises NotFound: `root` is no longer on the page.
         """
         options = {"root": root, "urls": urls, "shown": shown, "budgetMs": budget_s * 1e3}
         return (await self._capture_outlines(mode, options))[0]
@@ -379,7 +379,7 @@ class Snapshotter:
 
 
 def _build_gone_error(root: str) -> NotFound:
-    return NotFound(f"{root} has left the page", hint="take a snapshot", code="not_found")
+    return NotFound(f"{root} is no longer on the page", hint="take a snapshot", code="not_found")
 
 
 def _choose_baseline_mode(position: dict[str, Any]) -> SnapshotMode:

@@ -54,7 +54,7 @@ def command(
     """Call any TOOL with KEY=VALUE arguments; without one, list the tools.
 
     KEY:=JSON gives any value, '{...}' several arguments at once, and - reads them from standard input. Tools run in the
-    process that all hosts of `outrider mcp` share, so a session goes on from one command to the next.
+    process that all hosts of `outrider mcp` share, so a session continues from one command to the next.
     """
     if wants_help and not tool:
         click.echo(context.get_help())
@@ -70,7 +70,7 @@ def command(
     elif tool in tools:
         print_line(format_tool_help(tools[tool]))
     else:
-        click.echo(f"error: no tool {tool!r}\ntry: outrider call, which lists them", err=True)
+        click.echo(f"error: no tool {tool!r}\ntry: outrider call (lists the tools)", err=True)
         sys.exit(EXIT_WRONG_USE)
 
 

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from outrider.content.models import ContentRecord
 
 
-SESSION_OPTION = click.option("--session", default="default", show_default=True, help="Whose stores.")
+SESSION_OPTION = click.option("--session", default="default", show_default=True, help="Session that owns the stores.")
 STORE_OPTION = click.option("--store", "store_id", help="Only this store.")
-JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="For programs.")
+JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 @click.group(cls=HelpfulGroup)
@@ -157,4 +157,4 @@ async def rebuild(sets: tuple[str, ...], *, store_id: str | None) -> None:
     """Rebuild the keyword indexes of all sessions from the database."""
     async with open_app(load_settings(sets)) as app:
         count = await app.content.rebuild_indexes(store_id)
-    print_line(f"{count} {'index is' if count == 1 else 'indexes are'} new")
+    print_line(f"{count} {'index' if count == 1 else 'indexes'} rebuilt")

@@ -43,7 +43,7 @@ def explain_error(url: str, error: Exception, *, committing: bool = False) -> Ou
         return TransactionOutcomeUnknown(
             f"the connection to the database was lost while it stored this: {reason}",
             code="database_unsure",
-            hint="it may or may not be stored: look before you do it again",
+            hint="it may or may not be stored: check before you repeat the call",
             details={"stored": "unknown"},
         )
     message, hint = f"the database cannot be used: {reason}", _suggest_fix(error)

@@ -31,7 +31,7 @@ def explain_sqlite_error(place: str, error: Exception, reason: str) -> Unavailab
     message = f"the database {place} cannot be used: {reason}"
     if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
         return DatabaseLocked(
-            f"{message}: another process writes to it and did not finish in time (by default 15 seconds)",
+            f"{message}: another process is writing to it and did not finish in time (by default 15 seconds)",
             code="database_locked",
             hint="call again; if it stays locked, end the backup, copy or outrider that `outrider doctor` names",
             retry_after=5.0,

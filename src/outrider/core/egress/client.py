@@ -101,7 +101,7 @@ def _translate_errors(request: httpx2.Request) -> Any:
     except httpcore2.TimeoutException as error:
         raise httpx2.ReadTimeout("no answer in time", request=request) from error
     except (httpcore2.ProtocolError, ReadLimitExceeded) as error:
-        raise httpx2.RemoteProtocolError("the answer broke off or is not HTTP", request=request) from error
+        raise httpx2.RemoteProtocolError("the response ended early or is not HTTP", request=request) from error
     except httpcore2.ConnectError as error:
         raise httpx2.ConnectError("no connection", request=request) from error
     except (httpcore2.NetworkError, StaleConnection) as error:

@@ -242,14 +242,14 @@ def _build_allow_entry(host: str, port: int, open_ports: Iterable[int] = ()) -> 
 
 
 def _build_port_refusal(host: str, port: int) -> Refused:
-    hint = f"{port} in the setting egress.ports opens it on every host"
-    return _build_refusal(f"port {port} of {host} may not be reached", host, _build_allow_entry(host, port), hint)
+    hint = f"adding {port} to egress.ports allows it on every host"
+    return _build_refusal(f"port {port} of {host} is not allowed", host, _build_allow_entry(host, port), hint)
 
 
 def _build_refusal(message: str, host: str, entry: str, more: str = "") -> Refused:
     """Return the error, with the entry that would allow the host if there is one."""
     if not entry:
         return Refused(message, code="egress", hint="use another address", details={"host": host})
-    hint = f"if this is meant to be reachable, an operator adds {entry!r} to the setting egress.allow"
+    hint = f"if this is meant to be reachable, an operator can add {entry!r} to the setting egress.allow"
     hint += f"; {more}" if more else ""
     return Refused(message, code="egress", hint=hint, details={"host": host, "allow": entry})

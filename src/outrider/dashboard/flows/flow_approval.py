@@ -45,7 +45,7 @@ async def approve_flow(services: DashboardServices, run: StoredRun, name: str, d
     """Approve the files with which a run waits. Raises Refused, InvalidInput, Unavailable."""
     program = _load_waiting_program(run)
     if program is None or program.digest != digest:
-        raise Refused("the run does not wait for this approval any more", hint="open its page again", code="changed")
+        raise Refused("the run no longer waits for this approval", hint="open its page again", code="changed")
     if name.strip() != program.flow.name:
         raise InvalidInput("name: is not the flow's name", hint=f"type {program.flow.name} to approve it")
     await FlowApprovals(services.database).approve(run.owner_folder or "", program, by=by)

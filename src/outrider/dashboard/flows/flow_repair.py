@@ -96,7 +96,7 @@ async def propose_repair(services: DashboardServices, run_id: str) -> None:
     flow, place = await load_stopped_flow(services.flow_store, call, run)
     count = run.options.get("proposal", {}).get("count", 0)
     if not is_element_missing(run) or count >= MAX_PROPOSALS:
-        message = f"a model was asked {count} times for this run, or another element would not help"
+        message = f"the model was already asked {count} times for this run, or another element cannot help"
         raise Refused(message, hint="choose the element, or edit the step", code="not_repairable")
     # Counted before it costs anything.
     asked = {"place": run.place, "count": count + 1}
@@ -127,7 +127,9 @@ async def repair_flow(services: DashboardServices, run_id: str, given: Mapping[s
     step = find_step(flow, place)
     if element := given.get("element", ""):
         if step.target is None or element not in list_choices(list_outline_elements(run.outline), step):
-            raise InvalidInput("element: is not one of the page that this step could mean", hint="choose another one")
+            raise InvalidInput(
+                "element: is not an element of the page that this step can use", hint="choose another one"
+            )
         chosen = choose_element(list_outline_elements(run.outline), element, step.target)
         changed = repair_step(flow, place, chosen, asks=False)
     else:

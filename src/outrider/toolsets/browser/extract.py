@@ -53,9 +53,9 @@ async def extractPageContent(
     mainContentOnly: bool = True,
     maxChars: CharacterBudget = 20_000,
     offset: NotNegative = 0,
-    saveRawHtml: Annotated[bool, Field(description="Save the source in the workspace")] = False,
+    saveRawHtml: Annotated[bool, Field(description="Save source to a file")] = False,
 ) -> Result:
-    """Read the text of the open page as it is now."""
+    """Read the text of the open page."""
     wanted = list(dict.fromkeys(format or ["markdown"]))
     if saveRawHtml:
         require_saving_consent(workspaces, options, call, "extractPageContent", f"{HTML_FOLDER}/")

@@ -44,7 +44,7 @@ async def snapshotPage(
     /,
     sessionId: str,
     mode: Literal["viewport", "full", "interactive"] = "viewport",
-    root: Annotated[str | None, Field(description="Ref: only inside this element")] = None,
+    root: Annotated[str | None, Field(description="Ref: only inside it")] = None,
     find: Annotated[str | None, Field(description="Only lines containing this")] = None,
     offset: Annotated[NotNegative, Field(description="First line to show")] = 0,
 ) -> Result:
@@ -113,7 +113,7 @@ async def takeScreenshot(
     sessionId: str,
     mode: Literal["viewport", "fullPage", "pdf"] = "viewport",
     selector: Annotated[str | None, Field(description="Only this")] = None,
-    refs: Annotated[bool, Field(description="Draw refs on it")] = False,
+    refs: Annotated[bool, Field(description="Draw refs")] = False,
 ) -> Result:
     """Take a screenshot, or save the page as a PDF in the workspace. To read or act, use snapshotPage."""
     if mode == "pdf":

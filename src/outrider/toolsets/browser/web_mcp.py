@@ -104,6 +104,8 @@ def _require_consent(tool: "OfferedTool", call: Call, arguments: dict[str, Any])
     if not tool.is_consequential or call.answer is True:
         return
     if call.answer is False:
-        raise Refused("the user did not allow this tool of the page", hint="do not repeat the call; go on without it")
+        raise Refused(
+            "the user did not allow this tool of the page", hint="do not repeat the call; continue without it"
+        )
     shown = escape_line(f"{tool.name} with {json.dumps(arguments)}", 4_000)
     raise AnswerNeeded(f"Let {tool.origin} run its tool {shown}?", state=tool.name)

@@ -81,7 +81,7 @@ def require_tools(program: FlowProgram, policy: ToolPolicy, call: Call) -> None:
             continue
         if tool is None or (call.grant is not None and not call.grant.can_use_tool(tool)):
             message = f"step {place} of {program.flow.name} needs {name}, which you may not use"
-            raise Refused(message, hint="the operator decides which tools are offered")
+            raise Refused(message, hint="ask the operator to offer that tool")
 
 
 def require_start_consent(

@@ -24,7 +24,7 @@ async def load_stopped_flow(store: FlowStore, call: Call, run: StoredRun) -> tup
         message = f"runId: {run.id} is {run.state}, and no step of it can be repaired"
         raise Refused(message, hint="repair runs that stopped at a step", code="not_repairable")
     if await anyio.to_thread.run_sync(store.read_text, call, name) != run.sources[name]:
-        message = f"{name} was changed after {run.id} began"
+        message = f"{name} has changed since {run.id} began"
         raise Refused(message, hint="run it again, and repair that run if it stops", code="changed")
     return parse_flow(run.sources[name], name), place
 

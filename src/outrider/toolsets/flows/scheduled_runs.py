@@ -70,7 +70,7 @@ class ScheduledRuns:
         new = [] if known is None else [each for each in self.describe_reach(program) if each not in known]
         if new:
             message = f"{program.flow.name} uses {new[0][:200]} since it was changed, and was not scheduled with it"
-            raise Refused(message, hint="look at its file, then schedule it again", code="not_approved")
+            raise Refused(message, hint="check its file, then schedule it again", code="not_approved")
 
     def _prepare(self, schedule: "FlowSchedule") -> "tuple[FlowProgram, FlowSchedule]":
         program = self.store.load_program(schedule.call, schedule.flow)

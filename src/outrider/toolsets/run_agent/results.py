@@ -147,7 +147,7 @@ def _explain_stop(run: Run) -> str:
     explanations = {
         "steps": "it has used all its steps",
         "tokens": "it has used all its tokens",
-        "cost": "it has used all its money",
+        "cost": "it has used its cost budget",
         "time": "its time is up",
         "repetition": "it repeated the same calls",
         "length": "the model's answer reached its maximum length",
