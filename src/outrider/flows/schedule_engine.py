@@ -153,7 +153,7 @@ class ScheduleEngine:
                 else:
                     await self.schedules.start_run(prepared, program)
             except OutriderError as error:
-                log.warning("the flow %s could not be begun: %s", schedule.flow, error)
+                log.warning("the flow %s could not be started: %s", schedule.flow, error)
 
     async def _run_in_background(self, schedule: FlowSchedule, run: StoredRun) -> None:
         try:

@@ -142,7 +142,7 @@ class WatchEngine:
         try:
             await self._look_and_record(claimed)
         except OutriderError as error:
-            log.warning("the look at %s could not be recorded: %s", claimed.watch.id, error)
+            log.warning("the check of %s could not be recorded: %s", claimed.watch.id, error)
         finally:
             self._busy_hosts.discard(claimed.watch.target.host)
             self._wake_event.set()

@@ -36,7 +36,7 @@ class WorkspaceSettings(BaseModel, extra="forbid", defer_build=True):
     max_bytes: int = Field(
         default=2_000_000_000,
         gt=0,
-        description="Bytes that the files of one session may take; a folder chosen with `directory` has no limit",
+        description="Maximum bytes of one session's files; a folder chosen with `directory` has no limit",
     )
-    keep_days: float = Field(default=30, gt=0, description="Days that a session's files are kept after their last use")
+    keep_days: float = Field(default=30, gt=0, description="Days to keep a session's files after its last use")
     show_paths: bool = Field(default=False, description="Tell models the path of the workspace on this machine")

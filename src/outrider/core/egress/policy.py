@@ -39,19 +39,21 @@ class EgressSettings(BaseModel, extra="forbid", defer_build=True):
 
     allow: list[str] = Field(
         default=[],
-        description="Opened although the defaults refuse it: `intranet.example`, `*.example`, `10.1.0.0/16`, "
-        "`localhost:3000`, `[::1]:*`; `example.com public` may lead to public addresses only, `example.com private` to "
-        "private ones too",
+        description="Targets to allow although the defaults refuse them: `intranet.example`, `*.example`, "
+        "`10.1.0.0/16`, `localhost:3000`, `[::1]:*`; `example.com public` may lead to public "
+        "addresses only, `example.com private` to private ones too",
     )
-    deny: list[str] = Field(default=[], description="Refused although the defaults would allow it; wins over allow")
-    ports: list[int] = Field(default=[80, 443], description="Ports that are allowed on every host")
+    deny: list[str] = Field(
+        default=[], description="Targets to refuse although the defaults allow them; wins over allow"
+    )
+    ports: list[int] = Field(default=[80, 443], description="Ports allowed on every host")
     only: bool = Field(
         default=False,
         description="Allow only what `allow` lists; its names then mean public addresses, unless they say private",
     )
     proxy: SecretStr | None = Field(
         default=None,
-        description="A forward proxy that resolves names and connects: `http://user:pass@proxy.example:3128`",
+        description="Forward proxy that resolves names and connects for Outrider: `http://user:pass@proxy.example:3128`",
     )
 
     @field_validator("allow", "deny")

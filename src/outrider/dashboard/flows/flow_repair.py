@@ -150,7 +150,7 @@ async def resume_run(services: DashboardServices, run: StoredRun) -> None:
     except AnswerNeeded:
         log.info("the run %s waits for a person", run.id)
     except OutriderError as error:
-        log.warning("the run %s could not go on: %s", run.id, error)
+        log.warning("the run %s could not continue: %s", run.id, error)
 
 
 def _needs_secret(run: StoredRun) -> bool:
