@@ -98,7 +98,7 @@ def find_text(text: str) -> ToolCall:
 @click.option("--format", "kind", type=click.Choice(["markdown", "text", "html"]), help="[default: markdown]")
 @click.option("--offset", type=int, help="First line to show.")
 def read_page(selector: str | None, kind: str | None, offset: int | None) -> ToolCall:
-    """Read the page's text as it is now."""
+    """Print the page's current text."""
     return "extractPageContent", {"selector": selector, "format": kind, "offset": offset}
 
 

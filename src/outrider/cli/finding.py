@@ -13,7 +13,7 @@ class Finding:
     """The state of one thing, and how to fix it.
 
     Attributes:
-        state: `ok`, `note` for what may stay as it is, or `bad`.
+        state: `ok`, `note` for what need not change, or `bad`.
         what: What was found, in a sentence that begins with its area, such as `search: `.
         remedy: How to fix it; may be empty.
         choice: A short name, if it is one of several that do the same, of which people need only some.

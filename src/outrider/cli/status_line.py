@@ -9,7 +9,7 @@ from outrider.cli.terminal_text import CONTROL_CHAR, measure_cells
 
 
 class StatusLine:
-    """Show what goes on in the last line of standard error, if that is a terminal."""
+    """Show the current activity in the last line of standard error, if that is a terminal."""
 
     def __init__(self) -> None:
         self._is_shown = False

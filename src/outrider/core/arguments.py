@@ -143,7 +143,7 @@ class _ArgumentReader:
         return unwrapped
 
     def validate_repaired(self, model: type[BaseModel], arguments: dict[str, Any]) -> ReadArguments:
-        """Validate, and repair wrong values as long as that helps. Raises InvalidInput."""
+        """Validate, and repair wrong values while that helps. Raises InvalidInput."""
         max_problems = 10_000  # each takes a kilobyte
         max_rounds = 4  # a text becomes a list, its item an object, and a field of that a number
         repaired = deepcopy(arguments)
@@ -196,7 +196,7 @@ class _ArgumentReader:
             self._notes.append(f"{spelling} as {parameter}")
 
     def _rename_nested(self, model: type[BaseModel], parameter: str, value: Any, place: Place) -> Any:
-        """Return an object, or a list of objects, with the fields' own names; anything else as it is."""
+        """Return an object, or a list of objects, with the fields' own names; anything else unchanged."""
         nested = map_nested_models(model).get(parameter)
         if nested is None:
             return value

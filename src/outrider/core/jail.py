@@ -298,7 +298,7 @@ class PathWalk:
 
 
 def make_relative(path: Path, root: Path) -> str | None:
-    """Return a path relative to the root, None for one outside; a relative path as it is.
+    """Return a path relative to the root, None for one outside; a relative path unchanged.
 
     Links and `..` in it are checked by the jail that opens it.
     """

@@ -115,7 +115,7 @@ class Tool:
     def read_arguments(self, arguments: object, defaults: Mapping[str, str] | None = None) -> ReadArguments:
         """Return the arguments as they are meant, with notes on what was written otherwise.
 
-        `defaults` stand for parameters that are left out. Raises InvalidInput.
+        `defaults` replace omitted parameters. Raises InvalidInput.
         """
         return read_arguments(self.parameters, self.name, arguments, defaults)
 

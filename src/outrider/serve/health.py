@@ -1,7 +1,7 @@
 """Liveness and readiness endpoints for load balancers and orchestrators.
 
-`/healthz` answers as long as the process lives, also without its database, because a restart would not help.
-`/readyz` tells whether the process can take calls.
+`/healthz` answers while the process lives, also without its database, because a restart would not help.
+`/readyz` says whether the process can take calls.
 """
 
 from collections.abc import Awaitable, Callable, Mapping

@@ -52,7 +52,7 @@ async def command(question: tuple[str, ...], sets: tuple[str, ...], *, as_json: 
     elif ended.error:
         print_notes([ended.error["message"]])
     if ended.status == "blocked" and not as_json:
-        print_notes([f"it waits for a decision; go on with: outrider agents resume {ended.id}"])
+        print_notes([f"it waits for a decision; continue with: outrider agents resume {ended.id}"])
     if ended.status != "completed":
         sys.exit(EXIT_PARTIAL)
 

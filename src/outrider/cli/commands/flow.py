@@ -47,7 +47,7 @@ def save_flow(name: str, since: int | None, description: str | None, options: Ca
 async def record_flow(name: str, url: str, description: str, sets: tuple[str, ...], *, replace: bool) -> None:
     """Open a window at URL, and save what you do in it as flow NAME when you close it.
 
-    Each step is printed as it is understood. Typed values become parameters, passwords secrets that are not stored.
+    Each step is printed when it is recognized. Typed values become parameters, passwords secrets that are not stored.
     Exit code 1: nothing was done.
     """
     from outrider.cli import flow_recording

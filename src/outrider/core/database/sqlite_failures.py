@@ -19,7 +19,7 @@ def explain_sqlite_error(place: str, error: Exception, reason: str) -> Unavailab
     """Return the error for callers.
 
     Args:
-        place: Name of the file. Remote callers are not told its path; `outrider doctor` shows it.
+        place: Name of the file. Remote callers do not see its path; `outrider doctor` shows it.
         error: SQLAlchemy's, the driver's or the system's.
         reason: Its message in one line.
     """

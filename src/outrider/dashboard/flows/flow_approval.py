@@ -1,4 +1,4 @@
-"""Let a person approve a flow whose run waits, as it is, also for a caller who signs in."""
+"""Let a person approve the current version of a flow whose run waits, also for a caller who signs in."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ class ApprovalForm:
         version: Its version.
         digest: The fingerprint of its files, which the form sends back.
         summary: All that it does.
-        is_of_caller: Whether its caller signs in, and goes on with the run.
+        is_of_caller: Whether its caller signs in, and continues the run.
     """
 
     flow: str

@@ -38,7 +38,7 @@ class RepairForm:
         place: The step's place in it.
         text: The step as YAML.
         elements: The elements of its page that could be meant; none where another one would not help.
-        needs_secret: Whether the run goes on only at a terminal, which asks for its secrets.
+        needs_secret: Whether the run continues only at a terminal, which asks for its secrets.
         can_propose: Whether a model can be asked for the element.
         proposal: What a model has proposed, if it was asked.
     """
@@ -141,7 +141,7 @@ async def repair_flow(services: DashboardServices, run_id: str, given: Mapping[s
 
 
 async def resume_run(services: DashboardServices, run: StoredRun) -> None:
-    """Go on with a run that was repaired; one whose step asks a person waits for that at a terminal."""
+    """Continue a repaired run; one whose step asks a person waits for that at a terminal."""
     if _needs_secret(run):
         return
     arguments: dict[str, Any] = {"runId": run.id}

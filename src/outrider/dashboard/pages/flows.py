@@ -71,7 +71,7 @@ async def show_flow_run(request: Request) -> Response:
 
 
 async def repair_flow_run(request: Request) -> Response:
-    """Save another version of a stopped flow, and go on with its run."""
+    """Save another version of a stopped flow, and continue its run."""
     _require_all_seen(request)
     services, form = get_services(request), await request.form()
     given = {name: str(value) for name, value in form.items() if isinstance(value, str)}
@@ -89,7 +89,7 @@ async def propose_flow_repair(request: Request) -> Response:
 
 
 async def approve_flow_run(request: Request) -> Response:
-    """Approve the flow of a run that waits, and go on with it; a caller who signs in goes on alone."""
+    """Approve the flow of a waiting run and continue it; a caller who signs in continues it themselves."""
     _require_all_seen(request)
     services, form = get_services(request), await request.form()
     run, _ = await _open_history(request).load_run(request.path_params["run"][:40])
@@ -126,7 +126,7 @@ def _open_history(request: Request) -> "FlowHistory":
 
 
 def _require_all_seen(request: Request) -> None:
-    """Refuse viewers who do not see everything; a run does not tell its workspace. Raises NotFound."""
+    """Refuse viewers who do not see everything; a run does not record its workspace. Raises NotFound."""
     if get_allowed_workspace(request) is not None:
         raise NotFound("no such flow")
 

@@ -17,7 +17,7 @@ async def read_run_changes(services: DashboardServices, cursor: str) -> tuple[li
 async def build_start_cursor(services: DashboardServices, run: Run) -> str:
     """Return where a run's event stream starts: at the text that the model is writing.
 
-    Their numbers are the cursor, so whoever comes back gets each of them, and each once.
+    Their numbers are the cursor, so a reconnecting client gets each of them exactly once.
     """
     seq = await StepList(services.database).find_unfinished_seq(run.id)
     standing = await RunOverview(services.database).compute_fingerprint(run.root_run_id)
