@@ -14,12 +14,12 @@ StructureKind = Literal["table", "list", "items", "page"]
 
 
 class Column(FlowModel):
-    """One value of each row, and where it stands.
+    """One value of each row, and where to find it.
 
     Attributes:
         label: The head of a table's column, or the label beside the value.
         part: A part of the row or item.
-        selector: A CSS selector in the row or item, where nothing else tells the value apart.
+        selector: A CSS selector in the row or item, where nothing else identifies the value.
         value: A fixed text with placeholders, such as `${row.id}`.
         type: What the value must be; `address` takes that of the link or picture there.
         decimal: The character before the decimals of a number.
@@ -42,7 +42,7 @@ class Column(FlowModel):
 
     @model_validator(mode="after")
     def require_one_place(self) -> Self:
-        """Refuse a column that stands nowhere or in several places."""
+        """Refuse a column with no place or several places."""
         if sum((bool(self.label), self.part is not None, bool(self.selector), self.value is not None)) != 1:
             raise ValueError("needs exactly one of label, part, selector, value")
         return self
@@ -114,7 +114,7 @@ class StructureReport:
 
     Attributes:
         name: How the page calls it.
-        records: A text and an address for each column that stands on the page, or None.
+        records: A text and an address for each column found on the page, or None.
         missing: The labels that it lacks.
     """
 

@@ -1,4 +1,4 @@
-"""Store runs of flows, so that another process can go on with one."""
+"""Store runs of flows, so that another process can continue one."""
 
 import hashlib
 import uuid
@@ -188,7 +188,7 @@ class FlowRuns:
         await self._update_own(run.id, lease, browser_session=session_id)
 
     async def replace_sources(self, run: StoredRun, texts: Mapping[str, str], repair: Mapping[str, Any]) -> None:
-        """Let a stopped run go on with other files of its flows. Raises Refused if it goes on already, Unavailable.
+        """Replace the flow files of a stopped run. Raises Refused if it is running already, Unavailable.
 
         Args:
             run: The run.
@@ -202,7 +202,7 @@ class FlowRuns:
             raise Refused(f"runId: {run.id} is running", hint="listFlowRuns shows its outcome", code="run_active")
 
     async def set_option(self, run: StoredRun, name: str, value: object) -> None:
-        """Remember something about a run that nobody works on. Raises Refused if it goes on already, Unavailable."""
+        """Store an option of a run that is not running. Raises Refused if it is running already, Unavailable."""
         if not await self._update_own(run.id, run.lease, options={**run.options, name: value}):
             raise Refused(f"runId: {run.id} is running", hint="listFlowRuns shows its outcome", code="run_active")
 
@@ -233,7 +233,7 @@ class FlowRuns:
 
 
 class DatabaseJournal(StepJournal):
-    """The journal of a run, each record of which is stored before the run goes on."""
+    """The journal of a run, each record of which is stored before the run continues."""
 
     def __init__(
         self, database: Database, run_id: str, lease: str, hide: Callable[[Any], Any], records: list[StepRecord]

@@ -113,7 +113,7 @@ def _is_proven_renamed(target: Target, candidate: ElementCandidate, *, is_field:
         return True
     if likeness == "opposed" or "order" not in kinds or not has_other_language(target, candidate):
         return False
-    # Where a translation has the same meaning and no namesake, its place is enough; else only the rest can tell.
+    # Where a translation has the same meaning and no namesake, its place is enough; else only the rest decides.
     meanings = [list_meanings(split_words(name)) for name in (target.name, candidate.name)]
     is_same_meaning = bool(meanings[0]) and meanings[0] == meanings[1]
     is_alone = target.equals < 2

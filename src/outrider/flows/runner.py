@@ -125,7 +125,7 @@ class FlowRunner:
                 await self._run_nested(step, inner)
 
     async def _run_tool(self, step: FlowStep, tool: str, context: StepContext) -> None:
-        """Call a tool of the page; where it is not offered, do the steps that stand for it."""
+        """Call a tool of the page; where it is not offered, do the steps that replace it."""
         record = self._journal.find_record(format_position(context.position))
         depth = len(context.position)
         is_inside = self._from[:depth] == context.position and len(self._from) > depth

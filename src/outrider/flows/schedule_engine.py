@@ -41,7 +41,7 @@ class ScheduledWork(Protocol):
         ...
 
     async def run(self, call: Call, run: StoredRun) -> None:
-        """Begin or go on with a run that is stored. Raises OutriderError, AnswerNeeded."""
+        """Start or continue a stored run. Raises OutriderError, AnswerNeeded."""
         ...
 
 
@@ -49,13 +49,13 @@ class ScheduleEngine:
     """Runs the flows of one project when they are due.
 
     A run is written down before it begins, together with the time of the next one, so that it is neither lost nor made
-    twice; the run's own lease and journal say which process goes on with it.
+    twice; the run's own lease and journal say which process continues it.
 
     Args:
         database: Holds schedules and runs.
         settings: Limits.
         project: The folder of the project.
-        notifier: The ways to tell of runs.
+        notifier: Sends the notices of runs.
         work: Makes the runs.
         default_timezone: The time zone of schedules that name none.
 

@@ -1,4 +1,4 @@
-"""The tool web_watch, which looks again at pages, searches and values, and tells what has changed."""
+"""The tool web_watch, which checks pages, searches and values and reports what has changed."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -33,7 +33,7 @@ WatchAction = Literal["list", "changes", "add", "look", "pause", "resume", "remo
 
 @dataclass
 class WatchReport:
-    """What a call tells: facts as data, and as lines of text."""
+    """The result of a call: facts as data, and as lines of text."""
 
     lines: list[str] = field(default_factory=list)
     data: dict[str, Any] = field(default_factory=dict)

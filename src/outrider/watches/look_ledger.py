@@ -25,7 +25,7 @@ class LookOutcome:
         reading: What is seen from now on; None leaves the last snapshot.
         problem: Why the look failed; empty if it did not.
         change: What to tell, as the columns `kind`, `url`, `summary` and `difference`; None for nothing.
-        notify: The names of the notices that tell it.
+        notify: Names of the notices to send.
     """
 
     next_at: float

@@ -31,7 +31,7 @@ RETRY_DELAY_S = 300.0  # after the first failure; doubled for each further one
 
 
 class WatchEngine:
-    """Adds watches, looks at them and tells of changes.
+    """Adds watches, checks them and reports changes.
 
     Args:
         database: Holds the watches.

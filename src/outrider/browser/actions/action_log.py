@@ -66,7 +66,7 @@ class PerformedAction:
         element: The evidence of its element: see `scripts/evidence.js`; `frame` is the address of the frame around it.
         goal: The evidence of the element that something was dragged onto.
         before: The page before it.
-        after: The page after it; None if nobody looked.
+        after: The page after it; None if it was not read.
         is_approved: Whether a person was asked and allowed it.
     """
 

@@ -141,7 +141,7 @@ class ActionOutcome:
 
 
 def _shorten_element(text: str) -> str:
-    """Return `e5 "Save"` for `e5 <button#save> "Save"`, and what has no name as it is."""
+    """Return `e5 "Save"` for `e5 <button#save> "Save"`, and a target without a name unchanged."""
     head, _, name = text.partition("> ")
     return f"{head.partition(' ')[0]} {name}" if name.startswith('"') else text
 

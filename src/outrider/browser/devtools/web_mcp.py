@@ -1,6 +1,6 @@
 """Tools that pages register for agents (WebMCP, https://webmachinelearning.github.io/webmcp/).
 
-The browser tells about them in the CDP domain `WebMCP`, which exists only where its feature is turned on.
+The browser reports them in the CDP domain `WebMCP`, which exists only where its feature is turned on.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """Take snapshots of a page as outlines that a model can read and act on.
 
 A script walks each document. This module puts the outlines of frames in their places, opens closed
-shadow roots, and cuts the result to size. An element keeps its reference for as long as it lives.
+shadow roots, and cuts the result to size. An element keeps its reference while it exists.
 """
 
 import asyncio
@@ -123,7 +123,7 @@ def _format_header(position: dict[str, Any], text: str, *, address: bool) -> str
 
 
 class Snapshotter:
-    """Takes snapshots of one page and tells what has changed since the last one.
+    """Takes snapshots of one page and reports what has changed since the last one.
 
     Args:
         page: The page.
@@ -224,7 +224,7 @@ class Snapshotter:
         self._paged_capture, self._is_invalidated = None, True
 
     async def prepare_frame(self, frame: Frame) -> int:
-        """Tell the scripts in a frame which elements the page listens on; return how many are new."""
+        """Pass the elements that the page listens on to the scripts of a frame; return how many are new."""
         marked = await self._listeners.mark_new(frame)
         if marked is None:
             await self.scripts.ensure_installed(frame)

@@ -124,7 +124,7 @@ async def takeScreenshot(
         url = active.tools.page.url
     size = f"{shot.width}×{shot.height}" + (", cut below" if shot.cut else "")
     if shot.scale < 1:
-        size += f", shown at {shot.scale:.0%} of that; selector shows a part as it is"
+        size += f", shown at {shot.scale:.0%} of that; selector shows a part at full size"
     text = f"Screenshot of {escape_line(url)}, {size}"
     if drawn:
         text += f", {drawn.count} refs drawn: a label with {drawn.code} is ours, any other is the page's own"

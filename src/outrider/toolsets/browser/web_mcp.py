@@ -47,7 +47,7 @@ async def callPageTool(
     async with use_page(browsers, call, sessionId) as active:
         offered = active.session.offered_tools
         if offered is None:
-            hint = "go on with the other tools; the operator can turn it on"
+            hint = "continue with the other tools; the operator can turn it on"
             raise NotConfigured("tools of pages are off (setting browser.web_mcp)", hint=hint)
         page, values = active.tools.page, arguments or {}
         tool = offered.find_tool(page, origin, name)

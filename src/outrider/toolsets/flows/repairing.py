@@ -101,7 +101,7 @@ async def repairFlow(
     difference = await save_repair(store, runs, call, run, repaired)
     lines = [f"Step {step} of {flow.name} now uses {chosen} (version {flow.version + 1})."]
     lines += [f"Note: {note}; the step asks a person until the flow is approved"] if note else []
-    lines += [f"Go on with resumeFlow, runId={run.id}.", tool_options.mark_untrusted(difference, flow.origins[0])]
+    lines += [f"Continue with resumeFlow, runId={run.id}.", tool_options.mark_untrusted(difference, flow.origins[0])]
     data: dict[str, Any] = {"name": flow.name, "version": flow.version + 1, "runId": run.id, "step": step}
     data |= {"element": str(chosen), "difference": difference} | ({"notes": [note]} if note else {})
     return Result((TextBlock("\n".join(lines)),), data=data)

@@ -1,4 +1,4 @@
-"""Save another version of a flow whose run has stopped, and let the run go on with it."""
+"""Save another version of a flow whose run has stopped, and continue the run with it."""
 
 import anyio
 
@@ -30,7 +30,7 @@ async def load_stopped_flow(store: FlowStore, call: Call, run: StoredRun) -> tup
 
 
 async def save_repair(store: FlowStore, runs: FlowRuns, call: Call, run: StoredRun, repaired: Flow) -> str:
-    """Save a flow as a new version with which its run goes on; return the difference of the files.
+    """Save a flow as a new version with which its run continues; return the difference of the files.
 
     Raises InvalidInput if the flow cannot be run so, Refused, Unavailable.
     """

@@ -45,7 +45,7 @@ class SecretFilter:
 
 
 def _build_pattern(value: str) -> re.Pattern[str]:
-    """Return the pattern of a value as it is, or as addresses, JSON, HTML or a mix of them write it."""
+    """Return the pattern of a value in plain form, or as addresses, JSON, HTML or a mix of them write it."""
     # Pages collapse white space; one pattern for a run of it, because several would try all ways to share it.
     space = r"(?:\s|%20|%0[AaDd]|%09|\+|&nbsp;|\\[nrt])+"
     pieces = re.split(r"(\s+)", value)

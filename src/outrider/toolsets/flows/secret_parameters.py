@@ -66,7 +66,7 @@ def find_secret_names(flow: Flow) -> set[str]:
 def restore_parameters(
     run_parameters: RunParameters, given: Mapping[str, Any], store: Mapping[str, str], run_id: str
 ) -> dict[str, Any]:
-    """Return all parameters of a run that goes on. Raises InvalidInput for a secret that has to be sent again."""
+    """Return all parameters of a resumed run. Raises InvalidInput for a secret that has to be sent again."""
     withheld = run_parameters.withheld
     if unknown := next((name for name in given if name not in withheld), None):
         known = ", ".join(withheld) or "none"

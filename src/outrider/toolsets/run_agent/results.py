@@ -110,7 +110,7 @@ def add_overruled_note(result: Result, questions: Sequence[Question]) -> Result:
         return result
     lines = ["Other people answered these questions first, and their decisions hold:"]
     lines += [
-        f"- {question.title} for {question.agent}: {question.decision} by {question.decided_by or 'somebody'}"
+        f"- {question.title} for {question.agent}: {question.decision} by {question.decided_by or 'someone'}"
         for question in questions
     ]
     overruled = [

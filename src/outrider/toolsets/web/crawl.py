@@ -22,9 +22,9 @@ MAX_CRAWL_S = 3_600
 GlobPatterns = list[str] | None
 NEXT_STEPS = {
     "finished": "the site is read; web_fetch reads one of these pages, the same call later reads what has changed",
-    "pages": "max_pages is reached: call again with a larger one to go on",
-    "time": "the time is up: call again with the same arguments to go on",
-    "trouble": "the site stopped answering: call again later with the same arguments to go on",
+    "pages": "max_pages is reached: call again with a larger one to continue",
+    "time": "the time is up: call again with the same arguments to continue",
+    "trouble": "the site stopped answering: call again later with the same arguments to continue",
 }
 
 

@@ -297,7 +297,7 @@ def _format_passage(markdown: str, excerpt: "DocumentExcerpt") -> str:
 
 
 def _describe_caveats(page: FetchedPage) -> str:
-    """Tell how the page was fetched and what it lacks."""
+    """Describe how the page was fetched and what it lacks."""
     stale = "the site did not answer; this is a copy from an earlier visit" if page.stale else ""
     cut_off = "the page is larger than this server reads; its end is missing" if page.cut else ""
     rendered = "rendered in a browser" if page.is_rendered else describe_remote_reading(page)

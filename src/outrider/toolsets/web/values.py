@@ -42,7 +42,7 @@ class ValueReader:
 
     Attributes:
         plan: What is looked for.
-        max_pages: Pages to read, with those that a list goes on with.
+        max_pages: Pages to read, including further pages of a list.
         model: Reads what no structure holds, if it may be asked.
         items: The rows so far.
         notes: Pages that could not be read, and why the reading ended.
@@ -75,7 +75,7 @@ class ValueReader:
         if first_error and len(self.notes) == len(visited):
             raise first_error
         if waiting:
-            self.notes.append(f"max_pages is reached; the list goes on at {waiting[0]}")
+            self.notes.append(f"max_pages is reached; the list continues at {waiting[0]}")
 
     async def _read_page(self, url: str) -> str:
         """Take the values of a page, and return the address of the next page of its list."""

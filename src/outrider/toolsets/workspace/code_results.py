@@ -75,7 +75,7 @@ async def build_execution_result(report: ExecutionReport) -> Result:
 
 
 def shorten_output(text: str, limit: int) -> tuple[str, bool]:
-    """Remove control sequences and the middle of a text over `limit` characters; tell whether it was cut."""
+    """Remove control sequences and the middle of a text over `limit` characters; return whether it was cut."""
     text = clean_untrusted(ANSI_ESCAPES.sub("", text))
     limit = max(limit, 0)
     if len(text) <= limit:

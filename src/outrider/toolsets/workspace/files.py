@@ -179,7 +179,7 @@ def _build_file_result(file: "FileText", *, numbered: bool, limit: int, offset: 
     last = first + max(len(lines) - 1, 0)
     total = f" of {file.lines:,}" if file.lines is not None else ""
     rest = f"start_line={next_line}" if next_line else f"start_line={file.start}, offset={next_offset}"
-    footer = f"[… lines {first} to {last}{total}; go on with {rest}]" if next_line or next_offset else ""
+    footer = f"[… lines {first} to {last}{total}; continue with {rest}]" if next_line or next_offset else ""
     fields = {"start_line": first, "end_line": last, "lines": file.lines, "encoding": file.encoding}
     fields |= {"sha256": file.sha256, "truncated": bool(footer), "next_line": next_line, "next_offset": next_offset}
     meta = {f"outrider/{name}": value for name, value in fields.items() if value not in (None, "")}
@@ -219,7 +219,7 @@ def _read_picture(files: "WorkspaceFiles", path: str) -> Result | None:
 def _build_change_result(summary: str, change: "WriteResult", extra_meta: dict[str, str] | None = None) -> Result:
     text = f"{summary}; {change.size:,} bytes now, sha256 {change.sha256[:SHOWN_DIGEST_CHARS]}"
     piece = cut_text(change.difference, DEFAULT_CUT_CHARS)
-    text += f"\n{piece.text}{'[… the diff goes on]' if piece.truncated else ''}" if change.difference else ""
+    text += f"\n{piece.text}{'[… the diff continues]' if piece.truncated else ''}" if change.difference else ""
     fields = {"path": change.path, "size": change.size, "sha256": change.sha256, "created": change.created}
     meta: dict[str, Any] = {f"outrider/{name}": value for name, value in (fields | (extra_meta or {})).items()}
     meta[FILES_META_KEY] = [{"path": change.path}]
