@@ -80,7 +80,7 @@ class SearchState:
     def is_answered(self) -> bool:
         """Whether a provider that could know has answered.
 
-        The local index cannot stand for the web: its "nothing" counts only if no web provider failed.
+        The local index cannot replace the web: its "nothing" counts only if no web provider failed.
         """
         if any(answer.hits or not candidate.provider.is_local for candidate, answer in self.answers):
             return True

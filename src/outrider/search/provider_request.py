@@ -270,10 +270,10 @@ def _raise_status_error(provider: SearchProvider, access: ProviderAccess, reply:
     message = _find_message(body) or clean_text(text[:MAX_REPLY_CHARS])
     rule = _find_error_rule(provider, reply.status, message)
     code = rule.code if rule else classify_status(reply.status)
-    # Providers report an exhausted plan with all of these statuses, and only the text tells it from the others.
+    # Providers report an exhausted plan with all of these statuses, and only the text distinguishes it.
     if rule is None and code in {"rate_limited", "auth", "bad_request"} and QUOTA_EXHAUSTED.search(message):
         code = "quota"
-    # The usual remedy is to get a key, which helps nobody who has one already, unless it is wrong.
+    # The usual remedy is to get a key, which does not help those who have one, unless it is wrong.
     is_key_helpful = code == "auth" or (access.keyless and code in {"quota", "rate_limited"})
     hint = (rule.hint if rule else "") or (provider.remedy if is_key_helpful else "")
     wait = _parse_retry_after(reply, body, access.now)

@@ -201,7 +201,7 @@ def _parse_row(row: "RowMapping | dict[str, Any]") -> StepRow:
 
 
 def _parse_model_result(result: dict[str, Any]) -> dict[str, Any]:
-    """Return text, thinking and called tools of a response; the calls' arguments stand in their own rows."""
+    """Return text, thinking and called tools of a response; the calls' arguments have their own rows."""
     if "stop" in result:
         return {"text": ": ".join(map(str, result["stop"]))}
     parts = (result.get("response") or {}).get("parts", [])

@@ -1,4 +1,4 @@
-"""Find the next page of a list that goes on."""
+"""Find the next page of a paginated list."""
 
 import re
 from urllib.parse import urlsplit

@@ -22,7 +22,7 @@ class ValueField:
         path: The names of the properties that lead to it.
         schema: Its own schema.
         is_list: Whether all values are wanted, and `schema` is that of each.
-        is_shared: Whether another field has the same last name, so that what is around a value must tell which it is.
+        is_shared: Whether another field has the same last name, so that its surroundings must show which it is.
         rows: The fields of each object, if a list of objects is wanted.
     """
 

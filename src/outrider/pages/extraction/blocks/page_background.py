@@ -1,4 +1,4 @@
-"""Decide whether text stands on the white of an empty page."""
+"""Decide whether text is on the white of an empty page."""
 
 import re
 from typing import Any

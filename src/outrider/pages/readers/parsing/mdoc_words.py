@@ -1,4 +1,4 @@
-"""Render the words of mdoc(7), whose macros may stand within a line."""
+"""Render the words of mdoc(7), whose macros may occur within a line."""
 
 from outrider.pages.readers.parsing.draft import TextRun
 from outrider.pages.readers.parsing.roff_text import RoffText
