@@ -9,9 +9,10 @@ import click
 from click.shell_completion import CompletionItem
 
 import outrider
-from outrider.cli.output import print_line
+from outrider.cli.output import EXIT_BUG, print_error, print_line
 from outrider.cli.shared_process import EXIT_WRONG_USE, add_call_options, call_tool, open_client, parse_arguments
 from outrider.cli.tool_results import CallOptions
+from outrider.client.server_connection import ConnectionEnded
 
 
 def _read_shipped_schemas() -> dict[str, dict[str, Any]]:
@@ -62,7 +63,11 @@ def command(
     with open_client(options) as client:
         if tool and not wants_help:
             sys.exit(call_tool(client, tool, parse_arguments(arguments), options))
-        tools = {each["name"]: each for each in client.list_tools()}
+        try:
+            tools = {each["name"]: each for each in client.list_tools()}
+        except ConnectionEnded as error:
+            print_error({"message": str(error)})
+            sys.exit(EXIT_BUG)
     if not tool:
         for name, each in tools.items():
             first_line, _, _ = each.get("description", "").partition("\n")

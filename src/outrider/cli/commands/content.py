@@ -13,7 +13,15 @@ from outrider.app import App, open_app
 from outrider.cli.command_group import HelpfulGroup
 from outrider.cli.embeddings import embeddings
 from outrider.cli.options import add_settings_option, load_settings
-from outrider.cli.output import EXIT_PARTIAL, async_command, get_exit_code, print_json, print_line, report_error
+from outrider.cli.output import (
+    EXIT_PARTIAL,
+    async_command,
+    get_exit_code,
+    print_json,
+    print_line,
+    print_notes,
+    report_error,
+)
 from outrider.core.context import Call
 from outrider.core.errors import NotFound, OutriderError
 from outrider.toolsets.content_store.schemas import serialize_listed_record, serialize_match, serialize_record
@@ -59,6 +67,8 @@ async def list_contents(
         print_line(f"{click.style(store.name, bold=True)}  {store.id}  {figures}")
         for record in records:
             print_line(f"  {_format_record(record)}")
+    if not any(records for _, records in kept):
+        print_notes([f"session {session!r} has no stored contents; `outrider content add FILE` adds one"])
 
 
 def _format_record(record: "ContentRecord") -> str:
@@ -145,6 +155,8 @@ async def search(query: tuple[str, ...], sets: tuple[str, ...], *, session: str,
         place = f"{hit.content_id} lines {hit.from_line}-{hit.to_line}"
         print_line(f"{hit.score:.2f}  {click.style(name, bold=True)}  {click.style(place, dim=True)}")
         print_line(f"      {' '.join(hit.excerpt_text.split())}")
+    if not (hits or as_json):
+        print_notes(["no passage matches: try other words, or --mode hybrid"])
     if not hits:
         sys.exit(EXIT_PARTIAL)
 

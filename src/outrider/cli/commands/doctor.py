@@ -45,7 +45,7 @@ async def command(sets: tuple[str, ...], *, online: bool, live: bool, every: boo
         if finding.remedy:
             print_line(f"    {finding.remedy}")
     if not (as_json or every):
-        print_notes(["`outrider doctor --all` says what each of those that are not used needs"])
+        print_notes(["`outrider doctor --all` shows what each unused one needs"])
     if any(finding.state == "bad" for finding in findings):
         sys.exit(EXIT_PARTIAL)
 

@@ -48,7 +48,7 @@ async def create(person: str, sets: tuple[str, ...], *, as_json: bool, **options
         print_json(_serialize_token(token) | {"token": secret})
     else:
         click.echo(secret)
-        where = ", ".join(token.workspaces) or "all workspaces of theirs"
+        where = ", ".join(token.workspaces) or "all their workspaces"
         what = "all toolsets" if token.toolsets is None else ", ".join(token.toolsets)
         end = token.expires_at
         until = "it is revoked" if end is None else datetime.fromtimestamp(end).astimezone().date().isoformat()

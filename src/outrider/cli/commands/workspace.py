@@ -44,7 +44,7 @@ async def list_workspaces(sets: tuple[str, ...], *, as_json: bool) -> None:
         print_json(rows)
         return
     for row in rows:
-        click.echo(f"{row['name']}  {row['members']} members  since {row['created_at']}")
+        click.echo(f"{row['name']}  {row['members']} member{'s' * (row['members'] != 1)}  since {row['created_at']}")
     if not rows:
         click.echo("there are no workspaces yet: outrider workspace create <name> --owner <person>")
 
