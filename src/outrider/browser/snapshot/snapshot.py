@@ -162,7 +162,7 @@ class Snapshotter:
                 nobody has acted since.
 
         Raises:
-            NotFound: `root` is no longer on the page.
+            NotFound: `root` is not on the page any more.
         """
         captured_mode: SnapshotMode = "viewport" if mode == "viewport" and not (root or find) else "full"
         request = (captured_mode, root, urls, self.page.main.loader)
@@ -194,7 +194,7 @@ class Snapshotter:
 
         `shown` False means that no model reads it, so references keep the names that they were last shown with.
 
-        Raises NotFound: `root` is no longer on the page.
+        Raises NotFound: `root` is not on the page any more.
         """
         options = {"root": root, "urls": urls, "shown": shown, "budgetMs": budget_s * 1e3}
         return (await self._capture_outlines(mode, options))[0]
@@ -379,7 +379,7 @@ class Snapshotter:
 
 
 def _build_gone_error(root: str) -> NotFound:
-    return NotFound(f"{root} is no longer on the page", hint="take a snapshot", code="not_found")
+    return NotFound(f"{root} is not on the page any more", hint="take a snapshot", code="not_found")
 
 
 def _choose_baseline_mode(position: dict[str, Any]) -> SnapshotMode:

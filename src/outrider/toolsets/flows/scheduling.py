@@ -72,7 +72,7 @@ async def unscheduleFlow(scheduler: FlowScheduler, call: Call, /, name: FlowName
     if not await scheduler.engine.schedules.remove_schedule(call, flow):
         raise NotFound(f"name: {flow} has no schedule", hint="listFlowSchedules lists the flows that have one")
     scheduler.engine.wake()
-    return f"{flow} is no longer scheduled."
+    return f"{flow} has no schedule now."
 
 
 def describe_schedule(schedule: "FlowSchedule") -> dict[str, Any]:
