@@ -245,7 +245,7 @@ async def test_reloading_the_dashboard_releases(dashboard_stage: Stage):
     await view.wait_for_text("Watching")
     assert (control.holder, control.paused) == (None, False)
     again = await dashboard_stage.service.call_tool("snapshotPage", sessionId=session)
-    assert "a person had control" in format_result_text(again)
+    assert "a person controlled this session" in format_result_text(again)
 
 
 async def test_one_person_at_a_time_has_control(dashboard_stage: Stage):
