@@ -121,7 +121,15 @@ async def web_search(
     return results
 
 
-@web.tool(title="Read a page", open_world=True, always_load=True, untrusted=True, timeout=120, may_store=True)
+@web.tool(
+    title="Read a page",
+    open_world=True,
+    always_load=True,
+    max_result_chars=100_000,  # 25,000 tokens, where Claude Code cuts other answers
+    untrusted=True,
+    timeout=120,
+    may_store=True,
+)
 async def web_fetch(
     pages: Pages,
     artifacts: ArtifactStore,

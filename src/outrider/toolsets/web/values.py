@@ -33,7 +33,7 @@ class ExtractedValues(BaseModel, defer_build=True):
     notes: list[str] = []
 
     def __str__(self) -> str:
-        return disarm_json(json.dumps(self.model_dump(exclude_unset=True), ensure_ascii=False, indent=1))
+        return disarm_json(json.dumps(self.model_dump(exclude_unset=True), ensure_ascii=False))
 
 
 @dataclass
