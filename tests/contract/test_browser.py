@@ -459,6 +459,8 @@ async def test_the_only_session_need_not_be_named_and_of_several_the_caller_must
         title = await at.call_tool("getPageTitle", caller="lone")
         moved = await at.call_tool("navigateToUrl", caller="lone", url=f"{at.loopback.site_url}/form", sessionId=None)
         listed = await at.call_tool("listSessions", caller="lone")
+        by_default = await at.call_tool("getPageTitle", caller="lone", sessionId="default")
+        by_nothing = await at.call_tool("getPageTitle", caller="lone", session_id="")
         await at.call_tool("createSession", caller="lone", url=f"{at.loopback.site_url}/spa")
         unsure = await at.call_tool("clickElement", caller="lone", selector="#more")
         lost = await at.call_tool("navigateToUrl", caller="lone", url=f"{at.loopback.site_url}/spa")
@@ -466,6 +468,8 @@ async def test_the_only_session_need_not_be_named_and_of_several_the_caller_must
     assert only["sessionId"] == opened.structured_content["sessionId"]
     assert only["url"] == moved.structured_content["url"] == f"{at.loopback.site_url}/form"
     assert not title.is_error
+    assert by_default.structured_content == by_nothing.structured_content
+    assert not by_default.is_error
     for refused in (unsure, lost):
         assert "sessionId: is required" in refused.structured_content["error"]["message"]
         assert only["sessionId"] in refused.structured_content["error"]["hint"]

@@ -86,9 +86,9 @@ async def test_a_tool_of_a_page_is_called_and_its_effect_told(at: BrowserAppClie
         assert "<untrusted-" in text
         failed, text = await call_page_tool(at, session, "add", origin="https://bank.example")
         assert failed
-        assert f"the page's tool of that name is of {at.loopback.site_url}" in text
+        assert f"the tool of that name belongs to {at.loopback.site_url}" in text
         _, text = await call_page_tool(at, session, "leave")
-        assert "went to another document before its tool answered" in text, text
+        assert "navigated away before its tool answered" in text, text
         await at.call_tool("closeSession", sessionId=session)
 
 

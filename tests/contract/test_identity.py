@@ -36,7 +36,7 @@ async def team(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Serve
 async def test_the_doctor_says_that_nobody_could_come_in_yet_and_that_one_key_opens_everything(home: Path):
     async with identity_app.open_served_app(home, serve={"token": OWN}) as empty:
         found = {each.what: each for each in [each async for each in check_identity(empty.app)]}
-    none = found["identity: 0 tokens are good"]
+    none = found["identity: 0 tokens are valid"]
     assert none.state == "bad"
     assert "outrider token create" in none.remedy
     assert [each.state for what, each in found.items() if "serve.token" in what] == ["note"]

@@ -8,6 +8,7 @@ from typing import Any
 
 import anyio
 import pytest
+from jsonschema import Draft202012Validator
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.types import ElicitResult, ErrorData, InputRequiredResult
 
@@ -85,6 +86,15 @@ async def test_data_comes_as_structured_content_and_as_text_that_says_the_same(c
         result = await client.call_tool("add", {"a": 2, "b": 3})
     assert result.structured_content == {"total": 5}
     assert read_first_text(result) == "total: 5"
+
+
+async def test_clients_that_check_the_data_of_errors_too_accept_it(connect: Connect):
+    async with connect() as client:
+        listed = {tool.name: tool for tool in (await client.list_tools()).tools}
+        result = await client.call_tool("add", {"a": "two"})
+    assert result.is_error
+    assert read_error(result)["code"] == "invalid_input"
+    Draft202012Validator(listed["add"].output_schema or False).validate(result.structured_content)
 
 
 async def test_every_kind_of_item_arrives(connect: Connect):

@@ -103,15 +103,15 @@ async def test_a_page_behind_a_wall_is_read_through_the_service_and_the_answer_s
         assert "Title: Kettles" in head
         assert "Note: " in head
         assert "the site refused, so 127.0.0.1:" in head
-        assert "was told this address and has read the page" in head
+        assert "received this address and read the page" in head
         assert body.startswith("<untrusted-")
         assert "The kettle boils" in body
         further = await fetch(loopback, f"{PUBLIC}/wall", offset=12_000)
         assert "The kettle boils" in further
-        assert "was told this address" in further
+        assert "received this address" in further
         assert service.addresses == [f"{PUBLIC}/wall"], "read on from the cache"
         shown = (await loopback.app.call("webbrowser", urls=[f"{PUBLIC}/plain"])).content[0]
-        assert "was told this address" in str(shown)
+        assert "received this address" in str(shown)
     method, path, headers, _ = service.requests[0]
     assert (method, path) == ("POST", "/")
     assert headers["dnt"] == "1"

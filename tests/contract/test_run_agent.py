@@ -315,7 +315,7 @@ async def test_an_agent_may_not_call_itself_and_hears_why(hosted: AgentsApp):
     async with open_client(hosted) as caller:
         result = await caller.call_tool("run_loop", {"query": "go"})
     assert parse_fields(result)["text"] == "I may not call myself."
-    assert "already running above: loop > loop" in str(hosted.model.requests[-1]["messages"])
+    assert "already in this chain of calls: loop > loop" in str(hosted.model.requests[-1]["messages"])
 
 
 async def test_the_fifth_level_is_refused_and_the_fourth_hears_why(hosted: AgentsApp):

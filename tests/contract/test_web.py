@@ -302,7 +302,7 @@ NOTES = [
     ({"url": "/long", "query": "zeppelin"}, "try other words, or read on with offset="),
 ]
 ERRORS = [
-    ({"url": "example"}, "url: the address does not parse", "https://"),
+    ({"url": "example"}, "url: this is not an http(s) address", "https://"),
     ({"url": "/busy"}, "HTTP 503", "try again in 120 seconds"),
     ({"url": "/members"}, "asks for a login", "browser tools"),
     ({"url": "/wal /long"}, "HTTP 404", "call web_fetch once for each"),

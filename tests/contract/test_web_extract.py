@@ -128,7 +128,7 @@ async def test_a_list_is_read_over_its_pages_within_the_budget(home: Path):
         {"title": f"Tea {n}", "price": n + 0.5, "url": f"{loopback.site_url}/tea/{n}"} for n in (1, 2, 3)
     ]
     assert [len(each["items"]) for each in (one, two, all_)] == [3, 6, 9]
-    assert two["notes"] == [f"max_pages is reached; the list goes on at {loopback.site_url}/teas3"]
+    assert two["notes"] == [f"max_pages is reached; the list continues at {loopback.site_url}/teas3"]
     assert "notes" not in all_
 
 

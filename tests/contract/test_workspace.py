@@ -63,7 +63,7 @@ async def test_lines_are_numbered_and_long_files_say_where_to_read_on(app: App):
     await app.call("write_file", MINE, path="long.txt", content="".join(f"line {n}\n" for n in range(1, 101)))
     said = await text(app, "read_file", path="long.txt", numbered=True, max_chars=100)
     assert said.startswith(" 1\tline 1\n 2\tline 2\n")
-    assert said.endswith("[… lines 1 to 13 of 100; go on with start_line=14]")
+    assert said.endswith("[… lines 1 to 13 of 100; continue with start_line=14]")
     rest = await app.call("read_file", MINE, path="long.txt", start_line=14, numbered=True)
     assert rest.text.startswith(" 14\tline 14\n")
     assert rest.text.endswith(f"[lines 14 to 100 of 100, sha256 {rest.meta['outrider/sha256'][:16]}]")

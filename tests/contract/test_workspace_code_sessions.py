@@ -212,7 +212,7 @@ async def test_packages_of_the_settings_are_there_and_read_only(home: Path, monk
     async with open_code_app(home) as app:
         await skip_without_pip(app, home)
         found = await run_python(app, "import outrider_sample")
-        assert "operator runs `outrider code install outrider_sample`" in found.data["note"]
+        assert "operator can run `outrider code install outrider_sample`" in found.data["note"]
         assert (
             "`outrider code install` (numpy, pandas, matplotlib, openpyxl)"
             in (

@@ -22,7 +22,7 @@ def outrider(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 async def test_an_export_is_listed_and_saved_and_never_over_another_file(home: Path):
-    assert "nothing has been handed out yet" in outrider(home).stdout
+    assert "no files have been handed out yet" in outrider(home).stdout
     async with open_app(load({"toolsets": ["workspace"]}, environ={}, home=home, workspace=home)) as app:
         await app.call("write_file", Call(), path="report.md", content="# Tea\n")
         made = await app.call("export_file", Call(), path="report.md", format="html", display_name="Tea")

@@ -285,7 +285,7 @@ async def test_doctor_names_the_models_that_agents_would_ask_and_the_agents_that
     found = json.loads(done.stdout)
     said = {each["what"]: each for each in found}
     assert done.returncode == 1
-    assert any(what.startswith("agents think with openai:") for what in said)
+    assert any(what.startswith("agents use openai:") for what in said)
     [keyless] = [each for what, each in said.items() if "Claude is not used: no key" in what]
     assert (keyless["state"], keyless["remedy"].split(";")[0]) == ("note", "set ANTHROPIC_API_KEY")
     bad = {each["what"]: each["remedy"] for each in found if each["state"] == "bad"}

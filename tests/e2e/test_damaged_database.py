@@ -151,7 +151,7 @@ async def test_the_doctor_names_the_process_that_locks_the_database(tables: Path
         other.execute("BEGIN IMMEDIATE")
         _, findings = await outrider("doctor", "--set", f"database=sqlite:///{tables}?timeout=0.1")
     told = [finding["what"] for finding in findings]
-    assert any("database is locked: another process writes to it" in line for line in told)
+    assert any("database is locked: another process is writing to it" in line for line in told)
     assert any(line.startswith(f"process {os.getpid()}") for line in told)
 
 

@@ -93,7 +93,7 @@ async def test_a_laptop_moves_to_postgres_and_s3_and_finds_everything_again(
 async def test_what_is_wrong_is_found_and_what_can_be_is_put_right(home: Path):
     await live(home)
     place = {"OUTRIDER_DATA_DIR": str(home / "data")}
-    assert "nothing is wrong" in outrider("db", "check", environ=place)
+    assert "no problems found" in outrider("db", "check", environ=place)
     database = Database.from_file(home / "data" / "outrider.db")
     async with database.write() as connection:
         await connection.execute(text(ORPHAN))

@@ -27,8 +27,8 @@ def beginning(found: dict[str, dict[str, str]], words: str) -> dict[str, str]:
 
 def test_a_laptop_is_fine_and_told_of_what_makes_vectors(home: Path):
     found = doctor()
-    assert beginning(found, "the database is of revision")["state"] == "ok"
-    assert beginning(found, "artifacts can be kept in")["what"].endswith("/.outrider/artifacts")
+    assert beginning(found, "the database has revision")["state"] == "ok"
+    assert beginning(found, "artifacts can be stored in")["what"].endswith("/.outrider/artifacts")
     assert beginning(found, "search by meaning: vectors of")["state"] == "ok"
 
 
@@ -40,7 +40,7 @@ def test_many_machines_are_told_what_they_must_have_in_common(home: Path):
         assert "artifacts.storage" in beginning(found, "artifacts are in")["remedy"]
         shared = {"OUTRIDER_SERVE__STATE_KEY": "k" * 32, "OUTRIDER_ARTIFACTS__STORAGE": s3.build_storage_url("x")}
         found = doctor(OUTRIDER_DATABASE=server.default_address, **shared, **object_storage.AWS_CREDENTIALS)
-        assert beginning(found, "artifacts can be kept in")["what"].endswith("s3://outrider-tests/x")
+        assert beginning(found, "artifacts can be stored in")["what"].endswith("s3://outrider-tests/x")
         assert [what for what in found if what.startswith(("paused calls", "artifacts are in"))] == []
         wrong = doctor(
             OUTRIDER_DATABASE=server.default_address,

@@ -96,7 +96,7 @@ async def test_every_host_gets_an_entry_that_starts_the_server_and_loses_it_agai
             names = {tool.name for tool in (await client.list_tools()).tools}
 
     assert (added.returncode, again.returncode, removed.returncode) == (0, 0, 0), added.stderr
-    assert again.stdout.count(b"has outrider already") == len(FILES)
+    assert again.stdout.count(b"already has outrider") == len(FILES)
     assert removed.stdout.count(b"removed from") == len(FILES)
     assert len({tuple(command) for command in commands.values()}) == 1
     assert {name for name, entry in entries.items() if entry.get("type") == "stdio"} == {"claude", "vscode", "goose"}

@@ -60,6 +60,14 @@ async def test_a_page_opened_on_the_terminal_is_filled_in_by_a_host_and_finished
     assert "open a page first with `outrider browser open`\n" in none.stderr.decode()
 
 
+async def test_a_server_that_cannot_start_is_an_error_without_a_traceback(terminal: Terminal):
+    with anyio.fail_after(PATIENCE):
+        listed = await terminal.run("call", "--set", "no.such.setting=1")
+    assert listed.returncode == 70
+    assert "ended before it answered" in listed.stderr.decode()
+    assert "Traceback" not in listed.stderr.decode()
+
+
 async def test_output_that_nobody_takes_is_told_in_one_line_or_not_at_all(terminal: Terminal):
     command = shlex.join(terminal.user.build_command("call", "get_current_state"))
     with anyio.fail_after(PATIENCE):

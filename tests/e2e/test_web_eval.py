@@ -146,7 +146,7 @@ async def test_an_answer_without_done_is_no_success(home: Path):
             result = await call(client, "web_eval_agent", url=f"{url}/form", task="Order")
     data = result.structured_content
     assert (data["status"], data["stop_reason"], data["result"]) == ("partial", "gave_up", "All went well, trust me.")
-    assert any("without saying through done" in each for each in data["warnings"])
+    assert any("without calling done" in each for each in data["warnings"])
 
 
 async def test_a_robot_check_is_told_as_a_blocked_page(home: Path):

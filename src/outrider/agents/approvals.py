@@ -164,7 +164,7 @@ class Questions:
         return await self.list_pending(root_run_id)
 
     async def list_overruled(self, answers: Mapping[str, QuestionAnswer], *, by: str = "") -> list[Question]:
-        """Return the questions that somebody else decided before, differently from these answers."""
+        """Return the questions that someone else decided before, differently from these answers."""
         from outrider.agents.tables import questions
 
         query = _build_question_query().where(questions.c.id.in_(list(answers)), questions.c.decision.is_not(None))
@@ -226,7 +226,7 @@ class Questions:
 
 
 def build_agent_key(name: str, definition: Mapping[str, Any]) -> str:
-    """Return a key for an agent as it is defined at its place, because a name proves neither.
+    """Return a key for an agent's definition and place, because a name proves neither.
 
     The tools are no part of it: an allowance is for one tool, and they depend on what is served.
     """
@@ -263,7 +263,7 @@ def _build_question_query() -> "Select[*tuple[Any, ...]]":
 async def _load_question(connection: "AsyncConnection", *where: Any) -> Question:
     row = (await connection.execute(_build_question_query().where(*where))).mappings().first()
     if row is None:
-        raise NotFound("this question does not exist", hint="its run may have been deleted: call the agent again")
+        raise NotFound("this question no longer exists", hint="its run may have been deleted: call the agent again")
     return _parse_question(row)
 
 

@@ -74,7 +74,7 @@ class Catalogue:
         problems = [entry for entry in entries if isinstance(entry, AgentProblem)]
         taken_names = {path.stem for path in _list_agent_files(BUILTIN_AGENTS_DIR)}
         taken_names |= {agent.name for agent in self._load_folder(self.home, "home")}
-        hint = "give it another name: a workspace may not replace an agent"
+        hint = "give it another name: a workspace agent may not replace another agent"
         return problems + [
             AgentProblem(str(self._workspace), f"agent {agent.name!r} exists already", hint)
             for agent in self._load_workspace_agents()

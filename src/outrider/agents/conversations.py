@@ -147,7 +147,7 @@ class Conversations:
         if agent in ancestors:
             chain = " > ".join((*ancestors, agent))
             raise Refused(
-                f"agent {agent!r} is already running above: {chain}",
+                f"agent {agent!r} is already in this chain of calls: {chain}",
                 code="agent_cycle",
                 hint="answer from what you know, or ask another agent",
             )

@@ -32,7 +32,7 @@ class Budgets(BaseModel, extra="forbid", defer_build=True, frozen=True):
     tokens: int | None = Field(None, ge=1, description="Input and output tokens")
     cost: float | None = Field(None, gt=0, description="US dollars, if the model's price is known")
     context: int | None = Field(
-        None, ge=1_000, description="Tokens in one request; above this limit old results and steps are shortened"
+        None, ge=1_000, description="Tokens in one request; beyond this limit, old results and steps are shortened"
     )
 
     def clamp_to(self, outer: "Budgets") -> "Budgets":

@@ -52,7 +52,7 @@ class ExfiltrationGuard:
         return len(repeating) > max_repeating or not all(map(self._is_known, repeating))
 
     def _is_known(self, text: str) -> bool:
-        """Return whether the agent was given the text, or has read it, exactly as it is."""
+        """Return whether the agent was given the text, or has read it, verbatim."""
         normalized = _normalize_text(text)
         is_known_url = URL_PATTERN.match(text) and normalized in self._private.normalized_text
         return bool(is_known_url) or normalized in self._public.normalized_text

@@ -27,7 +27,7 @@ class RunStopped(Exception):
 class RunUsage:
     """Usage of a run, or of a whole tree of runs.
 
-    `cost` is in US dollars: None as long as no price is known, and a lower bound if some requests are `unpriced`.
+    `cost` is in US dollars: None while no price is known, and a lower bound if some requests are `unpriced`.
     """
 
     requests: int = 0

@@ -74,7 +74,7 @@ class Run:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it has ended for good; a blocked run has not."""
+        """Whether it has finally ended; a blocked run has not."""
         return self.status in ENDED_STATUSES
 
     @property

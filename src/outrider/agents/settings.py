@@ -58,9 +58,11 @@ class ModelsSettings(BaseModel):
 class RunLimits(BaseModel, extra="forbid", defer_build=True, frozen=True):
     """How many outermost runs may be active at the same time, over all processes."""
 
-    user: int = Field(0, ge=0, description="Runs of one person, or of one session without a person; 0 sets no limit")
-    agents: dict[str, int] = Field({}, description="Runs by agent name")
-    models: dict[str, int] = Field({}, description="Runs by provider name, or by provider:model")
+    user: int = Field(
+        0, ge=0, description="Concurrent runs per person, or per session without a person; 0 means no limit"
+    )
+    agents: dict[str, int] = Field({}, description="Concurrent runs by agent name")
+    models: dict[str, int] = Field({}, description="Concurrent runs by provider name, or by provider:model")
 
 
 class AgentsSettings(BaseModel, extra="forbid", defer_build=True):
@@ -73,7 +75,7 @@ class AgentsSettings(BaseModel, extra="forbid", defer_build=True):
         50,
         ge=0,
         le=1_000,
-        description="Runs at the same time in one process; others wait. 0 leaves all runs to other processes",
+        description="Concurrent runs in one process; others wait. 0 leaves all runs to other processes",
     )
     limits: RunLimits = RunLimits()
     keep_thoughts: bool = Field(True, description="Whether the thinking of models is saved with the run")

@@ -57,7 +57,7 @@ def freeze_agent(
     a page or a tool's result that manipulates an agent must not give it more rights.
 
     Args:
-        agent: The agent as it is defined.
+        agent: The agent's current definition.
         toolsets: Additional toolsets that the caller requests.
         parent_run: The run that starts this one, if any.
         served: The tools that hosts get; agents from a workspace's file get only these.

@@ -76,7 +76,7 @@ class LazyRemoteServers:
                 self._settings = self.loaded.reload_servers()
             except InvalidInput as error:
                 self._settings = known
-                log.warning("the other MCP servers stay as they were: %s", error.message)
+                log.warning("the other MCP servers keep their old settings: %s", error.message)
             self._file_stamp = stamp
         return self._settings
 

@@ -11,7 +11,7 @@ DialogPolicy = Literal["dismiss", "accept", "ask"]
 class BrowserSettings(BaseModel, extra="forbid", defer_build=True):
     """What an operator can configure about the browser."""
 
-    executable: str = Field("", description="The browser to start; empty means the first that is installed")
+    executable: str = Field("", description="Browser to start; empty means the first one installed")
     cdp_urls: list[SecretStr] = Field(
         [],
         description="Use these browsers instead of starting one: ws://…, http://host:port, or `chrome` alone for your "
@@ -30,19 +30,19 @@ class BrowserSettings(BaseModel, extra="forbid", defer_build=True):
         False,
         description="Let agents use tools that pages register (WebMCP), which Chromium has as an experimental feature",
     )
-    user_agent: str = Field(
-        "", description="User-Agent header of the browser; empty means that of a browser with windows"
-    )
+    user_agent: str = Field("", description="The browser's User-Agent; empty means the one it sends with windows")
     viewport: str = Field("1200x800", pattern=r"^\d{2,5}x\d{2,5}$", description="Size of a page in CSS pixels")
     dialogs: DialogPolicy = Field(
         "dismiss", description="confirm() and prompt(): dismiss, accept, or ask (stays open until answered)"
     )
-    max_sessions: int = Field(50, ge=1, le=500, description="Sessions at the same time, parked ones included")
-    max_tabs: int = Field(20, ge=1, le=200, description="Tabs of one session; further pop-ups are closed")
-    park_s: float = Field(300, gt=0, description="Unused seconds after which a session's pages are parked")
-    idle_s: float = Field(3_600, gt=0, description="Unused seconds after which a session is closed")
+    max_sessions: int = Field(50, ge=1, le=500, description="Maximum open sessions, parked ones included")
+    max_tabs: int = Field(20, ge=1, le=200, description="Maximum tabs of a session; further pop-ups are closed")
+    park_s: float = Field(
+        300, gt=0, description="Idle seconds after which a session's pages are unloaded until its next call"
+    )
+    idle_s: float = Field(3_600, gt=0, description="Idle seconds after which a session is closed")
     paused_s: float = Field(
-        1_800, gt=0, le=86_400, description="Seconds that a call waits while a person has paused its session"
+        1_800, gt=0, le=86_400, description="Seconds a call waits while a person has paused its session"
     )
     download_bytes: int = Field(200_000_000, ge=0, description="Largest download; 0 refuses downloads")
     state_key: SecretStr | None = Field(None, description="Passphrase that encrypts saved states")

@@ -40,9 +40,9 @@ class CommandGroup(HelpfulGroup):
 @click.group(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="outrider")
 def outrider() -> None:
-    """Search, reading and more for any LLM agent.
+    """Web search, page reading, a browser and more for LLM agents.
 
-    Exit codes: 0 done, 1 failed in part or found nothing, 2 bad input, 3 something must be set up first,
+    Exit codes: 0 done, 1 failed in part or found nothing, 2 bad input, 3 setup needed,
     4 the outside world failed (try again), 5 refused by policy or by a person, 70 a bug.
     """
 

@@ -33,7 +33,7 @@ def run_step(client: ToolClient, tool: str, arguments: dict[str, Any], options: 
 def _upload(client: ToolClient, arguments: dict[str, Any], options: CallOptions) -> dict[str, Any]:
     """Upload files of the workspace; those that it does not have are copied from the working directory.
 
-    Files elsewhere stay out of reach: an agent may have been allowed this command for good.
+    Files elsewhere stay out of reach: an agent may be permanently allowed this command.
     """
     result = client.call_tool("uploadFiles", arguments)
     folder, paths = Path.cwd(), [Path(path) for path in arguments["paths"]]

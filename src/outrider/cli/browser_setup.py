@@ -14,11 +14,11 @@ from outrider.cli.shared_process import add_call_options, call_tool, open_client
 from outrider.cli.tool_results import CallOptions
 from outrider.core.errors import OutriderError
 
-JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="For programs.")
+JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 @click.command()
-@click.option("--again", is_flag=True, help="Install even though one is found.")
+@click.option("--again", is_flag=True, help="Install even if one is found.")
 def install(*, again: bool) -> None:
     """Install Chromium, unless a browser is installed already."""
     from outrider.browser.process.install import install_browser
@@ -49,8 +49,8 @@ def status(sets: tuple[str, ...], *, as_json: bool) -> None:
 
 @click.command()
 @click.argument("url", default="")
-@click.option("--state", "name", default="default", show_default=True, help="Under which name to keep it.")
-@click.option("--seconds", default=1_800.0, show_default=True, help="How long the window stays open at most.")
+@click.option("--state", "name", default="default", show_default=True, help="Name to save it as.")
+@click.option("--seconds", default=1_800.0, show_default=True, help="Seconds the window stays open at most.")
 @add_settings_option
 @JSON_OPTION
 @async_command
@@ -114,7 +114,7 @@ def delete(name: str, sets: tuple[str, ...], *, as_json: bool) -> None:
 
 @state.command("import")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--state", "name", default="default", show_default=True, help="Under which name to keep it.")
+@click.option("--state", "name", default="default", show_default=True, help="Name to save it as.")
 @add_settings_option
 @JSON_OPTION
 def import_state(file: Path, name: str, sets: tuple[str, ...], *, as_json: bool) -> None:

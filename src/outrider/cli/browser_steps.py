@@ -78,9 +78,9 @@ def open_page(url: str, state: str | None) -> ToolCall:
 
 @step("snapshot")
 @click.argument("root", required=False)
-@click.option("--full", "mode", flag_value="full", help="The whole page, not only what is in view.")
-@click.option("--interactive", "mode", flag_value="interactive", help="Only what can be acted on.")
-@click.option("--offset", type=int, help="Read on from here.")
+@click.option("--full", "mode", flag_value="full", help="The whole page, not only the visible part.")
+@click.option("--interactive", "mode", flag_value="interactive", help="Only elements you can act on.")
+@click.option("--offset", type=int, help="First line to show.")
 def take_snapshot(root: str | None, mode: str | None, offset: int | None) -> ToolCall:
     """Show the page, or its part ROOT, as an outline with a ref for each element."""
     return "snapshotPage", {"root": root, "mode": mode, "offset": offset}
@@ -89,16 +89,16 @@ def take_snapshot(root: str | None, mode: str | None, offset: int | None) -> Too
 @step("find")
 @click.argument("text")
 def find_text(text: str) -> ToolCall:
-    """Show the elements whose text or name holds TEXT."""
+    """Show the elements whose text or name contains TEXT."""
     return "snapshotPage", {"find": text}
 
 
 @step("read")
 @click.argument("selector", required=False)
 @click.option("--format", "kind", type=click.Choice(["markdown", "text", "html"]), help="[default: markdown]")
-@click.option("--offset", type=int, help="Read on from here.")
+@click.option("--offset", type=int, help="First line to show.")
 def read_page(selector: str | None, kind: str | None, offset: int | None) -> ToolCall:
-    """Read the page's text as it is now."""
+    """Print the page's current text."""
     return "extractPageContent", {"selector": selector, "format": kind, "offset": offset}
 
 
@@ -176,18 +176,18 @@ def drag_element(selector: str, to: str) -> ToolCall:
 @step("scroll")
 @click.argument("direction", type=click.Choice(["up", "down", "left", "right"]), default="down")
 @click.argument("pixels", type=float, required=False)
-@click.option("--in", "selector", help="The box to scroll [default: the page].")
+@click.option("--in", "selector", help="Element to scroll [default: the page].")
 def scroll_page(direction: str, pixels: float | None, selector: str | None) -> ToolCall:
-    """Scroll the page or a box in it."""
+    """Scroll the page or an element in it."""
     return "scrollPage", {"direction": direction, "amount": pixels, "selector": selector}
 
 
 @step("wait")
 @click.argument("text", required=False)
-@click.option("--selector", help="Until this element is there.")
-@click.option("--url", help="Until the address holds this.")
-@click.option("--gone", is_flag=True, help="Until it is gone.")
-@click.option("--seconds", type=float, help="At most so long [default: 10].")
+@click.option("--selector", help="Wait for this element.")
+@click.option("--url", help="Wait until the address contains this.")
+@click.option("--gone", is_flag=True, help="Wait until it disappears.")
+@click.option("--seconds", type=float, help="Seconds at most [default: 10].")
 def wait_for_page(
     text: str | None, selector: str | None, url: str | None, seconds: float | None, *, gone: bool
 ) -> ToolCall:
@@ -198,7 +198,7 @@ def wait_for_page(
 @step("screenshot")
 @click.argument("selector", required=False)
 @click.option("--full", "mode", flag_value="fullPage", help="The whole page.")
-@click.option("--refs", is_flag=True, help="Draw the refs.")
+@click.option("--refs", is_flag=True, help="Draw refs on the picture.")
 def take_screenshot(selector: str | None, mode: str | None, *, refs: bool) -> ToolCall:
     """Save a picture of the page or an element, and print its path."""
     return "takeScreenshot", {"selector": selector, "mode": mode, "refs": refs or None}
@@ -244,7 +244,7 @@ def show_title() -> ToolCall:
 
 @step("console")
 @click.option("--failed", is_flag=True, help="Only errors.")
-@click.option("--last", type=int, help="So many [default: 30].")
+@click.option("--last", type=int, help="Number of entries [default: 30].")
 def show_console(last: int | None, *, failed: bool) -> ToolCall:
     """List the newest console messages."""
     return "readLogs", {"kind": "console", "failedOnly": failed or None, "last": last}
@@ -252,7 +252,7 @@ def show_console(last: int | None, *, failed: bool) -> ToolCall:
 
 @step("network")
 @click.option("--failed", is_flag=True, help="Only failed requests.")
-@click.option("--last", type=int, help="So many [default: 30].")
+@click.option("--last", type=int, help="Number of entries [default: 30].")
 def show_network(last: int | None, *, failed: bool) -> ToolCall:
     """List the newest requests."""
     return "readLogs", {"kind": "network", "failedOnly": failed or None, "last": last}
@@ -267,7 +267,7 @@ def show_downloads() -> ToolCall:
 @step("download")
 @SELECTOR
 def download_file(selector: str) -> ToolCall:
-    """Click an element, wait for the download that begins, and save the file here."""
+    """Click an element, wait for the download it starts, and save the file here."""
     return DOWNLOAD, {"selector": selector}
 
 
@@ -275,7 +275,7 @@ def download_file(selector: str) -> ToolCall:
 @SELECTOR
 @click.argument("paths", nargs=-1, required=True)
 def upload_files(selector: str, paths: tuple[str, ...]) -> ToolCall:
-    """Give files of the workspace, or else of this directory, to a file field."""
+    """Upload files from the workspace, or else this directory, to a file field."""
     return "uploadFiles", {"selector": selector, "paths": [*paths]}
 
 
@@ -283,7 +283,7 @@ def upload_files(selector: str, paths: tuple[str, ...]) -> ToolCall:
 @click.argument("answer", type=click.Choice(["accept", "dismiss"]))
 @click.argument("text", required=False)
 def answer_dialog(answer: str, text: str | None) -> ToolCall:
-    """Answer the open dialog, or else the next one."""
+    """Answer the open dialog, or the next one."""
     return "answerDialog", {"accept": answer == "accept", "text": text}
 
 

@@ -28,7 +28,7 @@ class Finding:
     """The state of one thing, and how to fix it.
 
     Attributes:
-        state: `ok`, `note` for what may stay as it is, or `bad`.
+        state: `ok`, `note` for what need not change, or `bad`.
         what: What was found, in a sentence that begins with its area, such as `search: `.
         remedy: How to fix it; may be empty.
         choice: A short name, if it is one of several that do the same, of which people need only some.
@@ -71,7 +71,7 @@ async def _check_database(app: "App") -> AsyncGenerator[Finding]:
             yield finding
     else:
         yield Finding("ok", f"the database in {folder} can be written")
-    yield Finding("ok", f"the database is of revision {found.revision} and answers in {found.milliseconds} ms")
+    yield Finding("ok", f"the database has revision {found.revision} and answers in {found.milliseconds} ms")
     free = shutil.disk_usage(folder).free if folder.exists() else min_free_bytes
     if free < min_free_bytes:
         yield Finding("note", f"only {free // 1_000_000} MB are free in {folder}", "free space, or set `data_dir`")
@@ -91,10 +91,10 @@ def _check_shared_database(app: "App", found: "DatabaseStatus") -> list[Finding]
         said = f"this machine's clock is {abs(found.clock):.1f} seconds {'behind' if found.clock > 0 else 'ahead of'}"
         findings.append(Finding("note", f"{said} the server's", "let NTP set both clocks"))
     if found.milliseconds > slow_answer_ms:
-        said = f"the database needs {found.milliseconds} ms for an answer"
+        said = f"the database takes {found.milliseconds} ms to answer"
         findings.append(Finding("note", said, "run replicas near their database"))
     if not app.loaded.settings.serve.state_key:
-        said = "paused calls can be answered on this machine only: replicas have no key in common"
+        said = "paused calls can be answered on this machine only: replicas have no shared key"
         findings.append(Finding("note", said, "set the same `serve.state_key` (OUTRIDER_SERVE__STATE_KEY) on all"))
     if not app.loaded.settings.artifacts.storage:
         said = f"artifacts are in {app.artifacts.storage.location}, which other machines may not see"
@@ -109,9 +109,9 @@ async def _check_artifacts(app: "App") -> AsyncGenerator[Finding]:
         await storage.put(name, io.BytesIO(b"outrider doctor"))
         await storage.read(name)
         await storage.remove([name])
-        yield Finding("ok", f"artifacts can be kept in {storage.location}")
+        yield Finding("ok", f"artifacts can be stored in {storage.location}")
     except FileNotFoundError:
-        yield Finding("bad", f"what is written to {storage.location} is not there", "check the storage's settings")
+        yield Finding("bad", f"files written to {storage.location} cannot be read back", "check the storage's settings")
     except OutriderError as error:
         yield Finding("bad", f"artifacts in {storage.location}: {error.message}", error.hint)
 
@@ -156,11 +156,13 @@ async def check_identity(app: "App") -> AsyncGenerator[Finding]:
                 "" if active else "outrider workspace create <name> --owner <person>; outrider token create <person>"
             )
             state = "ok" if active or settings.oauth.issuer else "bad"
-            yield Finding(state, f"identity: {len(active)} tokens are good", remedy)
+            yield Finding(state, f"identity: {len(active)} tokens are valid", remedy)
         if identity.provider is not None:
             count = await identity.provider.count_usable_keys()
-            yield Finding("ok", f"identity: {settings.oauth.issuer} publishes {count} keys that can be used")
+            yield Finding("ok", f"identity: {settings.oauth.issuer} publishes {count} usable keys")
     except OutriderError as error:
         yield Finding("bad", f"identity: {error.message}", error.hint)
     if app.loaded.settings.serve.token:
-        yield Finding("note", "identity: who holds serve.token acts for whomever they name", "leave serve.token empty")
+        yield Finding(
+            "note", "identity: holders of serve.token can act as any person they name", "leave serve.token empty"
+        )

@@ -23,7 +23,7 @@ async def record_flow(loaded: LoadedSettings, name: str, url: str, description: 
     store, stopped = FlowStore(loaded.workspace, loaded.settings.data_dir, loaded.environ), anyio.Event()
     if require_flow_name(name) in store.list_names(Call()) and not replace:
         hint = "add --replace, or choose another name"
-        raise InvalidInput(f"name: there is a flow {name} already", hint=hint, code="flow_exists")
+        raise InvalidInput(f"name: flow {name} exists already", hint=hint, code="flow_exists")
     check_window(loaded.settings.browser)  # before the database and a browser are opened
 
     async def wait_for_interrupt() -> None:

@@ -22,25 +22,25 @@ def add_serving_options(function: F) -> F:
             click.option(
                 "--toolsets",
                 metavar="A,B|all",
-                help="Toolsets to serve; the default ones if not given. compat: other names of the same tools.",
+                help="Toolsets to serve [default: the default ones]; compat adds tools under other products' names.",
             ),
-            click.option("--enable", metavar="TOOLS", help="Offer only these tools (comma-separated, all, none)."),
+            click.option("--enable", metavar="TOOLS", help="Offer only these tools (comma-separated; or all, none)."),
             click.option("--disable", metavar="TOOLS", help="Withhold these tools; wins over --enable."),
-            click.option("--names", type=click.Choice(["bare", "builtin"]), help="How tools are named."),
+            click.option("--names", type=click.Choice(["bare", "builtin"]), help="Naming of tools."),
             click.option(
                 "--workspace",
                 metavar="FOLDER",
-                help="Where tools keep files; roots leaves it to the host [default: per session].",
+                help="Folder for the tools' files; roots: the host's choice [default: one per session].",
             ),
             click.option(
                 "--assistant",
                 metavar="NAME",
-                help="Assistant of calls that name none; owns playbooks. Default: the client's own name.",
+                help="Owner of playbooks for calls that name no assistant [default: the client's name].",
             ),
             click.option(
                 "--browser-endpoint",
                 metavar="URL",
-                help="Use your running browser with its sign-ins: http://127.0.0.1:9222, ws://… or chrome.",
+                help="Use your running browser and its sign-ins: http://127.0.0.1:9222, ws://… or chrome.",
             ),
             add_settings_option,
         )

@@ -33,7 +33,7 @@ def print_line(text: str, *, err: bool = False) -> None:
 
 
 def print_text(text: str) -> None:
-    """Write a text of strangers as it is; a terminal gets no characters that it would obey."""
+    """Write an untrusted text unchanged; a terminal gets no control characters."""
     if sys.stdout.isatty():
         text = remove_control_characters(text)
     sys.stdout.buffer.write(text.encode("utf-8", "replace"))

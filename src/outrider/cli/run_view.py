@@ -142,7 +142,7 @@ def _shorten_line(text: str, limit: int) -> str:
 
 
 class StatusLine:
-    """Show what goes on in the last line of standard error, if that is a terminal."""
+    """Show the current activity in the last line of standard error, if that is a terminal."""
 
     def __init__(self) -> None:
         self._is_shown = False

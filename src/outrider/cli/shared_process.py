@@ -27,11 +27,11 @@ def add_call_options(function: Callable[..., None]) -> Callable[..., None]:
         function(*args, options=options, **kwargs)
 
     for option in (
-        click.option("--max-tokens", type=int, default=0, help="Cut the text after so many tokens."),
-        click.option("--output", "file", default="", metavar="FILE", help="Write the text or the picture there."),
-        click.option("--json", "as_json", is_flag=True, help="The structured result, for programs."),
+        click.option("--max-tokens", type=int, default=0, help="Cut the text after this many tokens."),
+        click.option("--output", "file", default="", metavar="FILE", help="Write the text or picture to FILE."),
+        click.option("--json", "as_json", is_flag=True, help="Print the structured result as JSON."),
         click.option("--set", "sets", metavar="NAME=VALUE", multiple=True, help="Any setting (repeatable)."),
-        click.option("-s", "--session", default="", metavar="NAME", help="Session [default: of this directory]."),
+        click.option("-s", "--session", default="", metavar="NAME", help="Session [default: this directory's]."),
     ):
         run = option(run)
     return run

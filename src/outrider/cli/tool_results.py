@@ -47,7 +47,8 @@ def print_result(tool: str, result: Mapping[str, Any], options: CallOptions, sav
     left_out = {"image", "resource_link"} if saved_files else {"image"}
     content = result.get("content", [])
     text = "\n".join(filter(None, (_format_item(item) for item in content if item["type"] not in left_out)))
-    text = name_commands(text) if options.names_commands and tool == "repairFlow" else text
+    naming_tools = ("repairFlow", "listFlows", "listFlowRuns", "listFlowSchedules")
+    text = name_commands(text) if options.names_commands and tool in naming_tools else text
     pictures = [item for item in content if item["type"] == "image"]
     try:
         paths = [_save_picture(tool, item, options.file, number) for number, item in enumerate(pictures, 1)]
@@ -86,6 +87,8 @@ def name_commands(text: str) -> str:
         run: r"`outrider flow resume \1`",
         r"repairFlow with runId=(\w+)": r"""`outrider flow repair \1 --element 'button "…"'`""",
         r"\blistFlowRuns\b": "`outrider flow runs`",
+        r"\bsaveFlow( first)?\b": "`outrider flow save NAME`",
+        r"\bscheduleFlow\b": "`outrider flow schedule`",
         r"\brunFlow\b": "`outrider flow run`",
         r"\b(navigateToUrl|createSession)( or (navigateToUrl|createSession))?\b": "`outrider browser open`",
         r"\bsnapshotPage\b": "`outrider browser snapshot`",

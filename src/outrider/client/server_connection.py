@@ -81,7 +81,7 @@ class ServerConnection:
         return number
 
     def cancel_request(self, number: int) -> None:
-        """Tell the server to cancel a request."""
+        """Ask the server to cancel a request."""
         if self._inboxes.pop(number, None) is not None:
             self.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": number}})
 

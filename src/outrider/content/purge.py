@@ -29,7 +29,7 @@ PURGE_BATCH_ROWS = 250  # short enough that other writers hardly wait, even in a
 
 
 class PurgeStep(NamedTuple):
-    """The outcome of one batch; `content` is empty for a store, `is_empty` tells that no rows remain."""
+    """The outcome of one batch; `content` is empty for a store, `is_empty` means that no rows remain."""
 
     store: str
     content: str
@@ -50,7 +50,7 @@ class Purger:
         self._wakeup = anyio.Event()
 
     def wake(self) -> None:
-        """Tell the background task that something was deleted."""
+        """Inform the background task that something was deleted."""
         self._wakeup.set()
 
     async def purge_all(self) -> None:

@@ -33,9 +33,9 @@ class ContentSettings(BaseModel, extra="forbid", defer_build=True):
 
     offer: bool = Field(
         default=True,
-        description="Save pages that are read into the session's store, if the toolset content_store is served",
+        description="Save pages that are read to the session's store, if the toolset content_store is served",
     )
     keep_read_days: float = Field(
-        default=90, gt=0, description="Days that an automatically saved page is kept after its last use"
+        default=90, gt=0, description="Days to keep an automatically saved page after its last use"
     )
     embedding: EmbeddingSettings = EmbeddingSettings()

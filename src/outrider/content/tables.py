@@ -23,7 +23,7 @@ content_stores = Table(
     Column("generation", Integer, nullable=False),
     Column(
         "stamp", String(16), nullable=False
-    ),  # random, new with each change: tells a restored backup from the original
+    ),  # random, new with each change: distinguishes a restored backup from the original
     Column("swept", Integer, nullable=False),  # removals up to this generation have been purged
     Column("embedded", Integer, nullable=False),  # incremented by every transaction that adds vectors
     Column("workspace", String(200), index=True),  # the parts of `scope`

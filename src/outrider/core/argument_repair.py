@@ -257,7 +257,7 @@ def _match_choice(value: Any, problem: dict[str, Any]) -> Any:
 
 
 def list_choices(problem: dict[str, Any]) -> list[str]:
-    """Return the allowed values, which pydantic tells in words only."""
+    """Return the allowed values, which pydantic gives only as prose."""
     return re.findall(r"'([^']*)'", problem["ctx"]["expected"])
 
 

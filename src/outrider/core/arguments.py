@@ -30,6 +30,8 @@ WRAPPER_NAMES = (RAW_ARGUMENT, "arguments", "args", "input", "params", "paramete
 FILE_PARAMETER = re.compile(
     r"path|file|folder|glob|pattern|dir(?:_|$)|state_?id|(?:package|display)_name", re.IGNORECASE
 )
+# What callers send for a parameter with a default of ours, if their host insists that it is there.
+LEFT_OUT_VALUES = (None, "", "default")
 # Some tools take a reference and, beside it, the element's description for people; the reference counts.
 EXACT_NAMES = ("ref", "uid", "elementref", "targetref", "startref", "endref")
 
@@ -107,7 +109,7 @@ def read_arguments(
         if any(isinstance(text, str) and "\0" in text for text in texts) and FILE_PARAMETER.search(str(field)):
             hint = "leave it out: no file has it in its name"
             raise InvalidInput(f"{name}: {field}: holds a NUL character", hint=hint)
-    is_complete = not (defaults or {}).keys() - parsed.keys()
+    is_complete = not any(parsed.get(parameter) in LEFT_OUT_VALUES for parameter in defaults or {})
     if None not in parsed.values() and is_complete and not has_lenient_object(model):
         with suppress(ValidationError):  # else it is read more carefully
             return ReadArguments(model.model_validate(parsed), parsed)
@@ -115,8 +117,10 @@ def read_arguments(
     try:
         is_endless = len(parsed) > 1_000  # no tool has so many parameters
         named = parsed if is_endless else reader.rename_fields(model, reader.unwrap_arguments(model, parsed))
-        left_out = {parameter: value for parameter, value in (defaults or {}).items() if named.get(parameter) is None}
-        return reader.validate_repaired(model, named | left_out)
+        filled_in = {
+            parameter: value for parameter, value in (defaults or {}).items() if named.get(parameter) in LEFT_OUT_VALUES
+        }
+        return reader.validate_repaired(model, named | filled_in)
     except RecursionError:
         raise InvalidInput(f"{name}: the arguments are nested too deeply", hint="send them as text") from None
 
@@ -143,7 +147,7 @@ class _ArgumentReader:
         return unwrapped
 
     def validate_repaired(self, model: type[BaseModel], arguments: dict[str, Any]) -> ReadArguments:
-        """Validate, and repair wrong values as long as that helps. Raises InvalidInput."""
+        """Validate, and repair wrong values while that helps. Raises InvalidInput."""
         max_problems = 10_000  # each takes a kilobyte
         max_rounds = 4  # a text becomes a list, its item an object, and a field of that a number
         repaired = deepcopy(arguments)
@@ -196,7 +200,7 @@ class _ArgumentReader:
             self._notes.append(f"{spelling} as {parameter}")
 
     def _rename_nested(self, model: type[BaseModel], parameter: str, value: Any, place: Place) -> Any:
-        """Return an object, or a list of objects, with the fields' own names; anything else as it is."""
+        """Return an object, or a list of objects, with the fields' own names; anything else unchanged."""
         nested = map_nested_models(model).get(parameter)
         if nested is None:
             return value

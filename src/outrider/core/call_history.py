@@ -148,7 +148,7 @@ def _build_conditions(filters: CallFilter) -> list[ColumnElement[bool]]:
 def _parse_number(digits: str) -> int:
     """Return the number. Raises InvalidInput."""
     if not (digits.isascii() and digits.isdigit() and len(digits) < 19):
-        raise InvalidInput("the cursor into the record of calls is not valid", hint="start without a cursor")
+        raise InvalidInput("after: is not a cursor into the call records", hint="start without a cursor")
     return int(digits)
 
 

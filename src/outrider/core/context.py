@@ -79,7 +79,7 @@ class Call:
         message: The agent message that is being written; citation references are unique within it.
         citations: (offset, count) of the references that the host reserved for this call.
         progress: Reports progress; does nothing when the caller did not ask.
-        heartbeat: Tells the caller in words that the call goes on, without progress to report.
+        heartbeat: Reports to the caller that the call continues, without progress.
         answer: The person's answer, when the call resumes after a question about itself.
         is_answer_lasting: Whether the person has also allowed what the question offered from now on.
         answers: Decisions on questions of child runs, by question id; perhaps not on all of them.

@@ -88,7 +88,7 @@ class AnswerNeeded(Exception):
     Args:
         question: The question, with the arguments in full and what they will do.
         state: What the same call needs to resume, as text; encrypted before it leaves the process.
-        kind: Whether consent, a login or an answer in words is needed.
+        kind: Whether consent, a login or a written answer is needed.
         details: JSON-able facts; for an authentication `provider`, and where known `scope` and `url`.
         questions: The questions of child runs, each with its own id. Empty when the call itself asks.
         lasting: All that the same answer may allow from now on; empty where only this call can be allowed.

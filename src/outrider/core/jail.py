@@ -77,7 +77,7 @@ class Jail:
                     )
                 if facts.st_nlink > 1:
                     raise Refused(
-                        f"path: {path!r} has other names (hard links), possibly outside the workspace",
+                        f"path: {path!r} has hard links, possibly outside the workspace",
                         hint="copy it under a new name with a code tool, and read the copy",
                         code="hard_link",
                     )
@@ -237,8 +237,8 @@ class Jail:
             length = len(protected)
             if any(folded[at : at + length] == protected for at in range(len(folded) - length + 1)):
                 raise Refused(
-                    f"path: {path!r} is protected: programs of the user run or obey {'/'.join(protected)}",
-                    hint="show the user what to put there; the setting `workspace.protected` lists such paths",
+                    f"path: {path!r} is protected, because the user's programs run or obey {'/'.join(protected)}",
+                    hint="show the user what to write there; the setting `workspace.protected` lists such paths",
                     code="protected",
                 )
 
@@ -298,7 +298,7 @@ class PathWalk:
 
 
 def make_relative(path: Path, root: Path) -> str | None:
-    """Return a path relative to the root, None for one outside; a relative path as it is.
+    """Return a path relative to the root, None for one outside; a relative path unchanged.
 
     Links and `..` in it are checked by the jail that opens it.
     """

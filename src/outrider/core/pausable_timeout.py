@@ -18,8 +18,8 @@ class PausableTimeout:
     """A time limit on work that does not count the time in which it is paused.
 
     Attributes:
-        scope: Cancels the work; its `cancelled_caught` tells afterwards whether it did.
-        heartbeat: Tells the waiting caller that the work goes on; None if no caller wants to know.
+        scope: Cancels the work; its `cancelled_caught` shows afterwards whether it did.
+        heartbeat: Reports to the waiting caller that the work continues; None if no caller wants it.
     """
 
     scope: anyio.CancelScope

@@ -41,7 +41,7 @@ def is_process_gone(mark: str) -> bool:
 
 
 def _read_linux_mark(pid: int) -> str:
-    """Return boot, namespace, number and start time of a process; empty if it ended or the system does not tell."""
+    """Return boot, namespace, number and start time of a process; empty if it ended or the system does not say."""
     proc = Path("/proc")
     try:
         boot = (proc / "sys/kernel/random/boot_id").read_text(encoding="ascii").strip()

@@ -31,7 +31,7 @@ class Question:
         tool: The tool's name; `title` is its name for people.
         arguments: The arguments of the call.
         stake: Why a person is asked (`high`); None for a login.
-        message: The question in words.
+        message: The text of the question.
         details: For an authentication: `provider`, and where known `scope` and `url`.
         created_at: Seconds since the epoch, as `expires_at` and `decided_at`.
         decision: None while it is open.

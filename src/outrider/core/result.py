@@ -28,7 +28,7 @@ class ImageBlock:
 class ResourceBlock:
     """A typed piece of content with its own URI; `fields` are put directly into the resource.
 
-    Hosts tell result types apart by `mime_type`, and expect further fields (title, reference, responseCode …)
+    Hosts distinguish result types by `mime_type`, and expect further fields (title, reference, responseCode …)
     next to `uri` and `text`.
     """
 

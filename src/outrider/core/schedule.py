@@ -107,7 +107,7 @@ class Schedule:
                     found = datetime.combine(day, time(hour, minute), self.zone).timestamp()
                     if found > after:
                         return found
-        raise InvalidInput(f"{self.field}: {self.text!r} names no day that exists", hint=CRON_HINT)
+        raise InvalidInput(f"{self.field}: {self.text!r} matches no existing day", hint=CRON_HINT)
 
 
 def parse_schedule(text: str, zone: tzinfo, min_interval_s: float) -> Schedule:
@@ -119,7 +119,7 @@ def parse_schedule(text: str, zone: tzinfo, min_interval_s: float) -> Schedule:
         raise InvalidInput(f"every: {text!r} is neither an interval nor a cron line", hint=hint)
     if schedule.interval_s < min_interval_s:
         raise InvalidInput(
-            f"every: {text!r} is shorter than {min_interval_s:g} seconds, the setting watches.min_interval_s",
+            f"every: {text!r} is shorter than {min_interval_s:g} seconds, the limit of watches.min_interval_s",
             hint="give a longer interval",
         )
     if not schedule.is_cron and schedule.interval_s > max_interval_s:

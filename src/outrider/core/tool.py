@@ -40,6 +40,7 @@ class Tool:
         timeout: Seconds after which a call is cancelled.
         open_world: Whether it reaches beyond this machine.
         always_load: Whether hosts that defer tools should show this one from the start.
+        max_result_chars: How long a text may be that hosts show whole instead of saving it; 0 leaves that to them.
         untrusted: Whether its results hold text from untrusted sources.
         private: Parameters whose values are not recorded, because they may be passwords.
         may_store: Whether it may store something although its effect is `read`: storage quotas count it, and it refuses
@@ -55,6 +56,7 @@ class Tool:
     timeout: float = 180.0
     open_world: bool = False
     always_load: bool = False
+    max_result_chars: int = 0
     untrusted: bool = False
     private: frozenset[str] = frozenset()
     may_store: bool = False
@@ -115,7 +117,7 @@ class Tool:
     def read_arguments(self, arguments: object, defaults: Mapping[str, str] | None = None) -> ReadArguments:
         """Return the arguments as they are meant, with notes on what was written otherwise.
 
-        `defaults` stand for parameters that are left out. Raises InvalidInput.
+        `defaults` replace omitted parameters. Raises InvalidInput.
         """
         return read_arguments(self.parameters, self.name, arguments, defaults)
 

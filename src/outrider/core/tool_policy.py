@@ -58,7 +58,7 @@ def require_consent(
     if resolve_stake(tool, stakes) != "high" or call.answer is True:
         return
     if call.answer is False:
-        raise Refused(f"the user did not allow {tool.name}", hint="do not repeat the call; go on without it")
+        raise Refused(f"the user did not allow {tool.name}", hint="do not repeat the call; continue without it")
     shown = {name: "[private]" if tool.is_private(name) else value for name, value in arguments.items()}
     text = repr(shown)  # makes bidi and zero-width characters visible
     if len(text) > max_chars:

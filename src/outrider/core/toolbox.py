@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from outrider.core.argument_errors import WrongArguments
-from outrider.core.arguments import ReadArguments, parse_arguments
+from outrider.core.arguments import LEFT_OUT_VALUES, ReadArguments, parse_arguments
 from outrider.core.call_records import CallRecorder
 from outrider.core.context import Call
 from outrider.core.errors import NotFound, OutriderError, Unavailable
@@ -238,7 +238,7 @@ class Toolbox:
         toolset = self.toolsets.get(tool.toolset)
         defaults: dict[str, str] = {}
         for name, find_value in (toolset.default_arguments if toolset else {}).items():
-            if name in tool.parameters.model_fields and arguments.get(name) is None:
+            if name in tool.parameters.model_fields and arguments.get(name) in LEFT_OUT_VALUES:
                 defaults[name] = await call_with_services(find_value, self._services, call, tool)
         return tool.read_arguments(arguments, {name: value for name, value in defaults.items() if value})
 

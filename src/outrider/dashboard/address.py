@@ -1,6 +1,6 @@
 """Publish the addresses of running dashboards in private files.
 
-The file is locked for as long as its process lives, so that what a killed process left behind is known for what it is.
+The file is locked while its process lives, so that a killed process's leftover is recognized.
 """
 
 import json
@@ -83,7 +83,7 @@ class AddressFile:
 def publish_address(data_dir: Path, place: str, launch: SignInTokens, *, kind: str) -> Generator[None]:
     """Let other processes of the user find the dashboard while the body runs.
 
-    Where no file can be written it is found by nobody else, and the log says so.
+    If no file can be written, no other process finds it, and the log says so.
     """
     try:
         file = AddressFile(data_dir, place, launch.token, kind=kind)

@@ -107,7 +107,7 @@ async def stream_feed(request: Request) -> Response:
         try:
             cursors = {str(topic): str(cursor) for topic, cursor in json.loads(given).items()}
         except (ValueError, AttributeError, RecursionError):
-            raise InvalidInput("the place to go on from cannot be read", hint="reload the page") from None
+            raise InvalidInput("after: is not a valid position", hint="reload the page") from None
     else:
         cursors = {
             topic: (await feeds.topics[topic].fetch_changes(""))[1] if topic in feeds.topics else ""

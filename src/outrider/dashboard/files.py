@@ -47,11 +47,11 @@ class ServedFile:
     """A file to send.
 
     Attributes:
-        name: What it is called by whoever made it.
+        name: The name its creator gave it.
         mime_type: What it is said to be.
         size: In bytes.
         read: Its bytes from a place up to and without another.
-        digest: What tells its bytes from any others; empty for a file that may change.
+        digest: The hash of its bytes; empty for a file that may change.
     """
 
     name: str

@@ -23,7 +23,7 @@ async def render_page(
         request: What is answered.
         template: A file in `templates/`.
         status: The HTTP status.
-        feed: Where the page's live updates go on, from `feed.start`; empty for none.
+        feed: Where the page's live updates continue, from `feed.start`; empty for none.
         values: What the template names; one that it names and does not get is an error.
     """
     pages: list[DashboardPage] = request.app.state.pages

@@ -55,7 +55,7 @@ class SecurityMiddleware:
         launch: Who is let in.
         hosts: Names (`tools.example.com`, or with a port) under which it may be reached, besides loopback.
         requests: How often each browser may ask; 1,800 times a minute by default, not counting our own files.
-        find_holder: Returns the person of a token that was issued for the dashboard; None lets nobody in by one.
+        find_holder: Returns the person of a token that was issued for the dashboard; None accepts no such token.
     """
 
     def __init__(
@@ -168,7 +168,7 @@ class SecurityMiddleware:
         return None
 
     async def _find_viewer(self, connection: HTTPConnection) -> Viewer | None:
-        """Return the viewer of a cookie, as long as the token of its person is valid."""
+        """Return the viewer of a cookie while the token of its person is valid."""
         viewer = self._tokens.verify_cookie(connection.cookies.get(build_cookie_name(connection.scope), ""))
         if viewer is None or not viewer.person:
             return viewer
@@ -200,8 +200,8 @@ def _is_cross_site(connection: HTTPConnection) -> bool:
 def _redirect_locally(connection: HTTPConnection, path: str) -> Response:
     """Redirect to another page of the dashboard.
 
-    Who follows a link of another page sends no strict cookie, nor after a redirect: they go on by a page of ours, which
-    asks in our own name.
+    A browser that follows a link from another site sends no strict cookie, not even after a redirect. A page that
+    refreshes itself sends it.
     """
     quiet = {"referrer-policy": "no-referrer"}
     if not _is_cross_site(connection):

@@ -34,7 +34,7 @@ class DashboardServices:
         data_dir: Where this Outrider keeps everything.
         toolbox: The tools that hosts are offered.
         repair_model: Proposes elements for steps of flows that stopped.
-        build_full_toolbox: Returns a toolbox of all tools, with which flows go on whether they are offered or not.
+        build_full_toolbox: Returns a toolbox of all tools, with which flows continue whether they are offered or not.
         browsers: The sessions of this process; those of others are in the database alone.
     """
 

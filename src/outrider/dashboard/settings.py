@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field, field_validator
 class DashboardSettings(BaseModel, extra="forbid", defer_build=True):
     """The dashboard: whether it is offered, where, and to whom."""
 
-    enabled: bool = Field(default=True, description="Offer the dashboard, on this machine alone unless `remote`")
+    enabled: bool = Field(default=True, description="Offer the dashboard, only on this machine unless `remote`")
     port: int = Field(
         default=0, ge=0, le=65535, description="Port of `outrider mcp` and `outrider dashboard`; 0 takes a free one"
     )

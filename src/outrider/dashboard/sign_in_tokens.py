@@ -27,7 +27,7 @@ class SignInTokens:
 
     Attributes:
         token: What signs in now.
-        on_change: Is told each new token.
+        on_change: Receives each new token.
     """
 
     def __init__(self, fixed: str = "", clock: Callable[[], float] = time.time) -> None:

@@ -42,7 +42,7 @@ def render_sign_in_page(next_path: str, *, root: str, wrong: bool = False) -> HT
 <title>Sign in · Outrider</title><style>{SIGN_IN_STYLE}</style></head>
 <body><main><h1>Sign in to Outrider</h1>
 <p>{why} Run <code>outrider dashboard</code> on the machine where it runs: that opens it with a new address.</p>
-<p>Signed in here before, and came by a link of another page? <a href="{escape(next_path)}">Go on</a>.</p>
+<p>Signed in before and came here by a link from another page? <a href="{escape(next_path)}">Continue</a>.</p>
 <form method="post" action="{escape(root)}{SIGN_IN_PATH}">
 <input type="hidden" name="next" value="{escape(next_path)}">
 <label for="token">Or give the token</label>

@@ -28,7 +28,7 @@ class Viewer:
     credential: str = ""
 
     def __str__(self) -> str:
-        """Return the words that stand beside what was decided."""
+        """Return the name shown beside this viewer's decisions."""
         return f"{self.person} (dashboard)" if self.person else f"dashboard (browser {self.browser[:4]})"
 
 

@@ -46,7 +46,7 @@ class FlowApprovals:
             return (await connection.execute(approvals.select().where(own))).first() is not None
 
     async def approve(self, owner: str, program: FlowProgram, *, by: str) -> None:
-        """Approve a flow as it is; an earlier version of its name is not approved any more. Raises Unavailable.
+        """Approve the current version of a flow; earlier versions lose their approval. Raises Unavailable.
 
         Args:
             owner: For whose runs (`Call.owner_folder`).

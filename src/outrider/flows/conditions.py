@@ -1,4 +1,4 @@
-"""Conditions on what a page shows; `*` stands for any text."""
+"""Conditions on what a page shows; `*` matches any text."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

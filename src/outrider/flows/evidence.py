@@ -192,7 +192,7 @@ def find_other_choice(target: Target, candidate: ElementCandidate, chosen: Colle
 
     Args:
         target: The button as it was.
-        candidate: The button as it is.
+        candidate: The current button.
         chosen: The keys of fields that this run has set itself.
     """
     if has_other_language(target, candidate):
@@ -206,7 +206,7 @@ def find_other_choice(target: Target, candidate: ElementCandidate, chosen: Colle
     for key in (recorded.keys() & present.keys()) - set(chosen):
         likeness = compare_names(recorded[key], present[key], is_field=True)
         if likeness not in ("same", "akin"):
-            return f"{key!r} was {recorded[key]!r} and is {present[key]!r}, which the flow has not chosen"
+            return f"{key!r} was {recorded[key]!r} and is {present[key]!r}, which the flow did not choose"
     return ""
 
 
@@ -249,7 +249,7 @@ def _is_only(target: Target, candidate: ElementCandidate) -> bool:
 
 
 def _is_same_text(target: Target, candidate: ElementCandidate) -> bool:
-    """Compare the row or the text beside it; figures, as prices, may change beside what its attributes tell apart."""
+    """Compare the row or the text beside it; figures, as prices, may change if its attributes still distinguish it."""
     if has_telling_row(target) and not differs(target.row, candidate.row):
         return True
     if remove_dates(target.near) and _has_same_pieces(target, candidate):

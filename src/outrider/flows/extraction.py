@@ -14,12 +14,12 @@ StructureKind = Literal["table", "list", "items", "page"]
 
 
 class Column(FlowModel):
-    """One value of each row, and where it stands.
+    """One value of each row, and where to find it.
 
     Attributes:
         label: The head of a table's column, or the label beside the value.
         part: A part of the row or item.
-        selector: A CSS selector in the row or item, where nothing else tells the value apart.
+        selector: A CSS selector in the row or item, where nothing else identifies the value.
         value: A fixed text with placeholders, such as `${row.id}`.
         type: What the value must be; `address` takes that of the link or picture there.
         decimal: The character before the decimals of a number.
@@ -42,7 +42,7 @@ class Column(FlowModel):
 
     @model_validator(mode="after")
     def require_one_place(self) -> Self:
-        """Refuse a column that stands nowhere or in several places."""
+        """Refuse a column with no place or several places."""
         if sum((bool(self.label), self.part is not None, bool(self.selector), self.value is not None)) != 1:
             raise ValueError("needs exactly one of label, part, selector, value")
         return self
@@ -114,7 +114,7 @@ class StructureReport:
 
     Attributes:
         name: How the page calls it.
-        records: A text and an address for each column that stands on the page, or None.
+        records: A text and an address for each column found on the page, or None.
         missing: The labels that it lacks.
     """
 
@@ -160,12 +160,12 @@ def _read_row(extraction: Extraction, number: int, record: Sequence[Mapping[str,
 def _read_value(column: Column, cell: Mapping[str, Any]) -> Value:
     """Return a value of the column's type. Raises ValueError with a sentence."""
     if several := cell.get("several"):
-        raise ValueError(f"{several} values stand there; name the place more exactly")
+        raise ValueError(f"{several} values match; make the selector more specific")
     text = str(cell.get("address" if column.type == "address" else "text") or "").strip()
     if not text:
         if column.optional:
             return None
-        raise ValueError("the place is empty; correct the column, or set optional: true")
+        raise ValueError("no value found; correct the column, or set optional: true")
     return parse_number(text, column.type, column.decimal) if column.type in ("integer", "number") else text
 
 

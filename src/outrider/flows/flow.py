@@ -46,7 +46,7 @@ KIND_FIELDS: dict[str, tuple[str, ...]] = {
 
 
 class Target(FlowModel):
-    """What tells an element apart. The more is known, the more must agree before it is acted on.
+    """The traits that identify an element. The more are known, the more must agree before a step uses it.
 
     Attributes:
         role: Its role as snapshots show it.
@@ -95,7 +95,7 @@ class Target(FlowModel):
 
 
 class FlowCondition(FlowModel):
-    """Something that is waited for or checked; all given parts must hold. `*` stands for any text.
+    """A condition to wait for or check; all given parts must hold. `*` matches any text.
 
     Attributes:
         url: The path of the address, or the whole address.
@@ -273,7 +273,7 @@ class Parameter(FlowModel):
     Attributes:
         default: Its value where a run sets none.
         columns: It is a list of rows with these columns, as JSON or CSV, for `each`.
-        secret: Its value is in no record or answer; a run that goes on asks for it again.
+        secret: Its value is in no record or answer; a resumed run asks for it again.
         description: For people and models.
     """
 
@@ -284,7 +284,7 @@ class Parameter(FlowModel):
 
     @model_validator(mode="after")
     def require_hidden_value(self) -> Self:
-        """Refuse a secret that stands in the file, and one of rows, whose short values could not be hidden."""
+        """Refuse a secret with a value in the file, and one of rows, whose short values could not be hidden."""
         if self.secret and (self.default is not None or self.columns):
             raise ValueError("a secret parameter has no default and no columns")
         return self
@@ -361,7 +361,7 @@ class Flow(FlowModel):
                     f"extraction before it (there are {names})"
                 )
             if any(place.startswith(f"{loop}.") for loop in loops):
-                raise ValueError(f"step {place}: a loop over rows cannot be in another; use a flow of its own")
+                raise ValueError(f"step {place}: a loop over rows cannot be inside another; use a separate flow")
             loops.append(place)
         return self
 
@@ -374,7 +374,7 @@ def iterate_steps(steps: Sequence[FlowStep], before: str = "") -> Iterator[tuple
 
 
 def require_flow_name(name: str) -> str:
-    """Return the name of a flow as it is stored. Raises InvalidInput."""
+    """Return the stored form of a flow's name. Raises InvalidInput."""
     plain = name.strip().lower().replace(" ", "-")
     if not NAME_PATTERN.fullmatch(plain):
         hint = "use lower-case letters, digits, - and _, at most 64"

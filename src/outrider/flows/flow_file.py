@@ -36,7 +36,7 @@ def parse_flow(text: str, name: str) -> Flow:
         message = f"flow {name} has a value that cannot be read: {str(error)[:200]}"
         raise InvalidInput(message, hint="put the value in quotes") from None
     if flow.name != name:  # secrets and approvals are found by name
-        message = f"flow {name}, line {find_line(text, ['name'])}: name: is {flow.name}, unlike its file"
+        message = f"flow {name}, line {find_line(text, ['name'])}: name: is {flow.name}, but its file has another name"
         raise InvalidInput(message, hint=f"write name: {name}, or rename the file")
     return flow
 
@@ -74,16 +74,16 @@ def _require_modest_file(text: str, name: str) -> None:
 
     max_chars = 500_000  # 500 steps have about 100,000; YAML in Python takes seconds for a megabyte
     if len(text) > max_chars:
-        hint = "divide it into several flows, or take out blank lines and comments"
+        hint = "divide it into several flows, or remove blank lines and comments"
         raise InvalidInput(f"flow {name} has {len(text):,} characters, more than {max_chars:,}", hint=hint)
     max_parts, max_depth, depth = 60_000, 60, 0  # 500 steps have about 30,000 parts
     for count, event in enumerate(YAML(typ="safe", pure=True).parse(text)):
         depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
         if isinstance(event, AliasEvent):  # a few lines of aliases can stand for millions of steps
-            hint = "write out what it stands for, or make it a flow of its own"
+            hint = "write it out, or make it a separate flow"
             raise InvalidInput(f"flow {name}, line {event.start_mark.line + 1}: *{event.anchor} is an alias", hint=hint)
         if getattr(event, "ctag", None):
-            hint = "leave out the words that begin with !, or put the value in quotes"
+            hint = "remove words that begin with !, or put the value in quotes"
             raise InvalidInput(f"flow {name}, line {event.start_mark.line + 1} has a tag", hint=hint)
         if depth > max_depth:
             raise InvalidInput(f"flow {name} is nested too deeply", hint="correct the file")

@@ -106,7 +106,7 @@ class FlowHistory:
         async with self._database.read() as connection:
             row = (await connection.execute(query)).first()
         if row is None:
-            raise NotFound("no such picture", hint="those of the last 100 runs that stopped are kept")
+            raise NotFound("no such picture", hint="only those of the last 100 stopped runs are kept")
         return RunPicture(*row)
 
 

@@ -1,4 +1,4 @@
-"""Store runs of flows, so that another process can go on with one."""
+"""Store runs of flows, so that another process can continue one."""
 
 import hashlib
 import uuid
@@ -117,7 +117,7 @@ class FlowRuns:
         async with self._database.read() as connection:
             row = (await connection.execute(query)).mappings().first()
         if row is None:
-            raise NotFound(f"runId: no run {run_id[:60]!r}", hint="listFlowRuns names the runs", code="unknown_run")
+            raise NotFound(f"runId: no run {run_id[:60]!r}", hint="listFlowRuns lists the runs", code="unknown_run")
         return parse_run(row, self._database.now())
 
     async def list_runs(self, call: Call, flow: str = "", limit: int = 20) -> list[StoredRun]:
@@ -137,8 +137,8 @@ class FlowRuns:
         is_live = run.state == "running" and not run.is_interrupted
         changes = {**values, "state": "running", "message": "", "ended_at": None, "attempts": run.attempts + 1}
         if is_live or not await self._update_own(run.id, run.lease, **changes):
-            hint = f"wait for it: listFlowRuns says when it has ended; a dead process is noticed after {LEASE_S:g} s"
-            raise Refused(f"runId: {run.id} is being run", hint=hint, code="run_active", retry_after=LEASE_S)
+            hint = f"wait: listFlowRuns shows when it has ended; a dead process is noticed after {LEASE_S:g} s"
+            raise Refused(f"runId: {run.id} is running", hint=hint, code="run_active", retry_after=LEASE_S)
         return str(values["lease"])
 
     @asynccontextmanager
@@ -188,7 +188,7 @@ class FlowRuns:
         await self._update_own(run.id, lease, browser_session=session_id)
 
     async def replace_sources(self, run: StoredRun, texts: Mapping[str, str], repair: Mapping[str, Any]) -> None:
-        """Let a stopped run go on with other files of its flows. Raises Refused if it goes on already, Unavailable.
+        """Replace the flow files of a stopped run. Raises Refused if it is running already, Unavailable.
 
         Args:
             run: The run.
@@ -199,12 +199,12 @@ class FlowRuns:
         repairs = [*run.options.get("repairs", ()), dict(repair)][-max_repairs:]
         options = {**run.options, "repairs": repairs}
         if not await self._update_own(run.id, run.lease, sources={**run.sources, **texts}, options=options):
-            raise Refused(f"runId: {run.id} is being run", hint="listFlowRuns shows how it ends", code="run_active")
+            raise Refused(f"runId: {run.id} is running", hint="listFlowRuns shows its outcome", code="run_active")
 
     async def set_option(self, run: StoredRun, name: str, value: object) -> None:
-        """Remember something about a run that nobody works on. Raises Refused if it goes on already, Unavailable."""
+        """Store an option of a run that is not running. Raises Refused if it is running already, Unavailable."""
         if not await self._update_own(run.id, run.lease, options={**run.options, name: value}):
-            raise Refused(f"runId: {run.id} is being run", hint="listFlowRuns shows how it ends", code="run_active")
+            raise Refused(f"runId: {run.id} is running", hint="listFlowRuns shows its outcome", code="run_active")
 
     async def _renew_lease(self, run_id: str, lease: str) -> None:
         while True:
@@ -233,7 +233,7 @@ class FlowRuns:
 
 
 class DatabaseJournal(StepJournal):
-    """The journal of a run, each record of which is stored before the run goes on."""
+    """The journal of a run, each record of which is stored before the run continues."""
 
     def __init__(
         self, database: Database, run_id: str, lease: str, hide: Callable[[Any], Any], records: list[StepRecord]
@@ -262,8 +262,8 @@ class DatabaseJournal(StepJournal):
             return True
 
         if not await self._database.run_transaction(write_rows, write=True):
-            message = f"run {self._run_id} goes on in another process"
-            raise Refused(message, hint="listFlowRuns shows how it ends", code="run_taken")
+            message = f"run {self._run_id} continues in another process"
+            raise Refused(message, hint="listFlowRuns shows its outcome", code="run_taken")
         await super().write_record(record)
 
 

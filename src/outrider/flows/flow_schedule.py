@@ -13,13 +13,13 @@ class FlowSchedule:
     """When a flow runs by itself, and with what.
 
     Attributes:
-        id: Its id, the same as long as the flow has its name.
+        id: Its id, which depends only on the flow's name.
         flow: The flow's name.
         cron: A cron line.
         timezone: The name of the time zone in which it is meant.
         parameters: Those of its runs; secrets are not among them.
         options: Further options of its runs, as `stored` runs have them.
-        notify: The names of the notices that tell of runs which stop or heal.
+        notify: Names of the notices sent when a run stops or heals.
         caller: Session, workspace and person of its runs.
         next_at: When it is due, in seconds since the epoch.
         problem: Why a time was left out; empty if none was.

@@ -57,7 +57,7 @@ class FlowSchedules:
             return True
 
         if not await self._database.run_transaction(write_row, write=True):
-            message = f"there are {max_schedules} schedules already, the setting flows.max_schedules"
+            message = f"there are {max_schedules} schedules already, the limit of flows.max_schedules"
             raise Refused(message, hint="remove one with unscheduleFlow", code="too_many_schedules")
         return saved
 
@@ -111,7 +111,7 @@ class FlowSchedules:
             if connection.execute(advance).rowcount != 1:
                 return False
             if (running := connection.execute(earlier).mappings().first()) is not None:
-                left_out = f"a time was left out, because {running['id']} had not ended"
+                left_out = f"a run was skipped, because {running['id']} had not ended"
                 changed = flow_schedules.update().where(flow_schedules.c.id == schedule.id)
                 connection.execute(changed.values(problem=left_out))
                 return False

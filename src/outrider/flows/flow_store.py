@@ -50,8 +50,8 @@ class SecretStore:
         strange = [origin for origin in origins if not is_named_origin(origin, sites)]
         if sites and strange:
             raise Refused(
-                f"the secret {entry} is for {', '.join(sites)}, and the flow would type it on {strange[0]}",
-                hint="correct the origins of the flow, or let the operator add the site",
+                f"the secret {entry} is bound to {', '.join(sites)}, but the flow would type it on {strange[0]}",
+                hint="correct the flow's origins, or have the operator add the site",
                 code="secret_bound",
             )
 
@@ -151,7 +151,7 @@ class FlowStore:
         before = self.read_text(call, flow.name) if flow.name in self.list_names(call) else ""
         if before and not replace:
             hint = "send replace=true, or choose another name"
-            raise InvalidInput(f"name: there is a flow {flow.name} already", hint=hint, code="flow_exists")
+            raise InvalidInput(f"name: flow {flow.name} exists already", hint=hint, code="flow_exists")
         if before:
             try:
                 version = parse_flow(before, flow.name).version

@@ -1,4 +1,4 @@
-"""Remember what a run has begun and done, so that it can go on after an interruption."""
+"""Remember what a run has begun and done, so that it can continue after an interruption."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace

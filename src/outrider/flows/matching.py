@@ -91,7 +91,7 @@ def _match_renamed(target: Target, candidates: Sequence[ElementCandidate], kind:
         return Match("found", proven[0], healed=(note, *_list_differences(target, proven[0])))
     if proven:
         titles = ", ".join(each.title for each in proven[:5])
-        return Match("ambiguous", message=f"{target} has another name now, and {len(proven)} fit: {titles}")
+        return Match("ambiguous", message=f"{target} has a new name, and {len(proven)} elements fit: {titles}")
     same = [each for each in candidates if has_steady_attribute(target, each)]
     if len(same) == 1:
         return Match("changed", message=f"{target} is now {same[0].role} {same[0].name!r} ({same[0].title})")
@@ -113,7 +113,7 @@ def _is_proven_renamed(target: Target, candidate: ElementCandidate, *, is_field:
         return True
     if likeness == "opposed" or "order" not in kinds or not has_other_language(target, candidate):
         return False
-    # Where a translation has the same meaning and no namesake, its place is enough; else only the rest can tell.
+    # Where a translation has the same meaning and no namesake, its place is enough; else only the rest decides.
     meanings = [list_meanings(split_words(name)) for name in (target.name, candidate.name)]
     is_same_meaning = bool(meanings[0]) and meanings[0] == meanings[1]
     is_alone = target.equals < 2
@@ -150,10 +150,10 @@ def _accept(target: Target, candidate: ElementCandidate, *, is_only: bool) -> Ma
         is_same_attribute or context or (is_only and target.equals < 2) or bool(target.under and not is_only)
     )
     if not is_told_apart and not kinds - {"heading"}:
-        return Match("ambiguous", message=f"several elements are {target}, and too little tells them apart")
+        return Match("ambiguous", message=f"several elements match {target}, and too little distinguishes them")
     if is_same_attribute or context or place or is_handwritten or kinds:
         return Match("found", candidate, healed=_list_differences(target, candidate))
-    return Match("changed", message=f"{candidate.title} has the name of {target}, but nothing else agrees")
+    return Match("changed", message=f"{candidate.title} has the same name as {target}, but nothing else matches")
 
 
 def _choose_among(target: Target, fitting: Sequence[ElementCandidate]) -> Match:
@@ -171,7 +171,7 @@ def _choose_among(target: Target, fitting: Sequence[ElementCandidate]) -> Match:
     if best := _find_outstanding(target, fitting):
         return Match("found", best, healed=_list_differences(target, best))
     titles = ", ".join(each.title for each in fitting[:5])
-    return Match("ambiguous", message=f"{len(fitting)} elements are {target}: {titles}")
+    return Match("ambiguous", message=f"{len(fitting)} elements match {target}: {titles}")
 
 
 def _find_outstanding(target: Target, fitting: Sequence[ElementCandidate]) -> ElementCandidate | None:

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Literal
 
 NameLikeness = Literal["same", "akin", "similar", "other", "opposed"]
-# Verbs of one meaning in English, German, French, Spanish, Italian, Portuguese and Dutch; `*` stands for any ending.
+# Verbs of one meaning in English, German, French, Spanish, Italian, Portuguese and Dutch; `*` matches any ending.
 ACTION_WORDS = {
     "save": "save saved saving apply speicher* sichern übernehmen enregistrer sauvegarder appliquer guarda* aplicar "
     "salva* applica* gravar opslaan toepassen",
@@ -138,7 +138,7 @@ def compare_names(
 
     Args:
         recorded: The name as it was.
-        present: The name as it is.
+        present: The current name.
         context: The texts around the element, whose words the name may have taken up.
         is_field: Whether it is a field, of which a label may say more than it did.
         is_translated: Whether the page is in another language now.

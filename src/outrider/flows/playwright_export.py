@@ -20,7 +20,7 @@ class Dialect:
     """How one language writes Playwright's calls.
 
     Attributes:
-        await_word: What stands before a call.
+        await_word: The keyword before a call.
         name: Turns a method's name into the language's style.
         template: Writes a text with placeholders.
         options: Writes the named argument of a call.

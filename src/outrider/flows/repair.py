@@ -73,7 +73,7 @@ def repair_step(flow: Flow, place: str, element: OutlineElement, *, asks: bool) 
 
 
 def replace_step(flow: Flow, place: str, step: FlowStep) -> Flow:
-    """Return the flow with another step at a place; one that asks a person goes on asking."""
+    """Return the flow with another step at a place; one that asks a person still asks."""
     return _change_step(flow, place, lambda old: step.model_copy(update={"ask": step.ask or old.ask}))
 
 

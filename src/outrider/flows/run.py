@@ -53,7 +53,7 @@ class Stop:
         reason: A word for programs.
         message: A sentence for people and models.
         step: The position at which it stopped; 0 for a check at the end.
-        next_step: The position to go on with, once what is in the way is settled.
+        next_step: The position to continue from, once the obstacle is removed.
         after_step: The position after the step, for when a person has done it by hand.
         outline: What the page shows.
         url: The page's address.

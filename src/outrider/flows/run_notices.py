@@ -18,7 +18,7 @@ async def load_notice(connection: AsyncConnection, row: Any) -> Notice | None:
 
 
 def build_notice(name: str, run: StoredRun) -> Notice:
-    """Return the notice that tells how a run ended."""
+    """Return the notice about the end of a run."""
     is_right = run.state == "done"
     # The message has words of the page, so the subject, which commands take as an argument, leaves it out.
     outcome = f"succeeded, {run.healed} elements had changed" if is_right else f"stopped at step {run.step or 'one'}"

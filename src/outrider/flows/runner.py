@@ -125,7 +125,7 @@ class FlowRunner:
                 await self._run_nested(step, inner)
 
     async def _run_tool(self, step: FlowStep, tool: str, context: StepContext) -> None:
-        """Call a tool of the page; where it is not offered, do the steps that stand for it."""
+        """Call a tool of the page; where it is not offered, do the steps that replace it."""
         record = self._journal.find_record(format_position(context.position))
         depth = len(context.position)
         is_inside = self._from[:depth] == context.position and len(self._from) > depth
@@ -337,7 +337,7 @@ class FlowRunner:
             try:
                 await self._repeat_step(passed)
             except Stopped as stopped:
-                message = f"the page of before cannot be restored: step {passed.record.position}: {stopped.message}"
+                message = f"the previous page cannot be restored: step {passed.record.position}: {stopped.message}"
                 raise Stopped(stopped.reason, message) from None
         return True
 

@@ -41,7 +41,7 @@ class ScheduledWork(Protocol):
         ...
 
     async def run(self, call: Call, run: StoredRun) -> None:
-        """Begin or go on with a run that is stored. Raises OutriderError, AnswerNeeded."""
+        """Start or continue a stored run. Raises OutriderError, AnswerNeeded."""
         ...
 
 
@@ -49,13 +49,13 @@ class ScheduleEngine:
     """Runs the flows of one project when they are due.
 
     A run is written down before it begins, together with the time of the next one, so that it is neither lost nor made
-    twice; the run's own lease and journal say which process goes on with it.
+    twice; the run's own lease and journal say which process continues it.
 
     Args:
         database: Holds schedules and runs.
         settings: Limits.
         project: The folder of the project.
-        notifier: The ways to tell of runs.
+        notifier: Sends the notices of runs.
         work: Makes the runs.
         default_timezone: The time zone of schedules that name none.
 
@@ -153,7 +153,7 @@ class ScheduleEngine:
                 else:
                     await self.schedules.start_run(prepared, program)
             except OutriderError as error:
-                log.warning("the flow %s could not be begun: %s", schedule.flow, error)
+                log.warning("the flow %s could not be started: %s", schedule.flow, error)
 
     async def _run_in_background(self, schedule: FlowSchedule, run: StoredRun) -> None:
         try:
@@ -168,7 +168,7 @@ class ScheduleEngine:
     async def _run_and_record(self, schedule: FlowSchedule, run: StoredRun) -> None:
         """Make a run; what prevents it from its beginning ends it. Raises Unavailable."""
         if run.attempts >= MAX_ATTEMPTS:
-            problem = f"its process has ended in the middle of it {run.attempts} times"
+            problem = f"its process died during the run {run.attempts} times"
             await self._runs.end_run(run, run.lease, "stopped", message=problem)
             return
         try:

@@ -33,7 +33,7 @@ class FlowScheduler:
     def engine(self) -> "ScheduleEngine":
         """The part that works on the database. Raises NotConfigured where no flow may run by itself."""
         if not self._settings.max_schedules:
-            raise NotConfigured("no flow runs by itself here", hint="the operator must raise flows.max_schedules")
+            raise NotConfigured("scheduled flows are off here", hint="the operator must raise flows.max_schedules")
         self._is_started = True
         return self._build_engine()
 

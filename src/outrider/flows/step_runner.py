@@ -212,7 +212,7 @@ class StepRunner:
         self.require_no_dialog()
 
     async def _perform_when_free(self, step: FlowStep, refs: Sequence[str], text: str, deadline: float) -> None:
-        """Do a step, again as long as something only keeps its element from being pressed. Raises OutriderError."""
+        """Do a step, and repeat it while something blocks only its element. Raises OutriderError."""
         while True:
             try:
                 await self.page.perform_step(step, refs[0], refs[1], text)
@@ -248,7 +248,7 @@ class StepRunner:
     async def extract_rows(
         self, extraction: Extraction, page_before: Sequence[Mapping[str, Value]] = ()
     ) -> list[dict[str, Value]]:
-        """Return rows that stay the same for a moment; wait for them as long as the page may still be loading.
+        """Return rows that stay the same for a moment; wait for them while the page may still be loading.
 
         Args:
             extraction: What is wanted.
@@ -264,7 +264,7 @@ class StepRunner:
             try:
                 rows = read_rows(extraction, await self.page.read_structures(extraction))
                 is_old = bool(rows) and rows == list(page_before)
-                problem = "the rows are still those of the page before" if is_old else "the rows change all the time"
+                problem = "the rows are still those of the previous page" if is_old else "the rows keep changing"
                 if rows == last and not is_old:
                     return rows
                 last = rows
@@ -275,7 +275,7 @@ class StepRunner:
             await anyio.sleep(POLL_INTERVAL_S)
 
     async def _find_element(self, target: Target, kind: str) -> Match:
-        """Find the one element that is certain; wait for it as long as the page may still be loading."""
+        """Find the one certain element; wait for it while the page may still be loading."""
         settled_s = 2.0  # after which an uncertain page is not waited for any more
         deadline = time.monotonic() + self._patience_s
         last, since = "", time.monotonic()

@@ -81,7 +81,7 @@ class Principal:
         return Grant(self.credential, where.role, self.toolsets, self.remedy, address[:64])
 
     def qualify_session(self, where: Membership, name: str) -> str:
-        """Prefix a session's name with a hash of workspace and person, so that nobody else can use the session."""
+        """Prefix a session's name with a hash of workspace and person, so that no one else can use the session."""
         owner = hashlib.sha256(f"{where.workspace}\x1f{self.person}".encode("utf-8", "replace")).hexdigest()[:20]
         return f"{owner}.{name}"
 

@@ -31,11 +31,9 @@ class OAuthSettings(BaseModel, extra="forbid", defer_build=True):
     person_claim: str = Field("sub", min_length=1, description="The claim that names the person")
     workspaces_claim: str = Field(
         "",
-        description="The claim that lists workspaces, each as `name` or `name:role`; empty: `outrider workspace` does",
+        description="Claim that lists workspaces, each as `name` or `name:role`; empty: `outrider workspace` does",
     )
-    default_workspace: str = Field(
-        "", description="The workspace for persons without any; they get the role member in it"
-    )
+    default_workspace: str = Field("", description="Workspace for persons without one; they get the role member")
 
     @model_validator(mode="after")
     def _check_complete(self) -> "OAuthSettings":

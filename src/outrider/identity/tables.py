@@ -1,6 +1,6 @@
 """Tables of identities.
 
-Tokens are saved as SHA-256 hashes, so that nobody can authenticate with the contents of these tables. Import this
+Tokens are saved as SHA-256 hashes, so that the contents of these tables cannot be used to authenticate. Import this
 module only where a query is made (see `core.tables`).
 """
 

@@ -121,7 +121,7 @@ def load_memberships(connection: Connection, person: str) -> tuple[Membership, .
 
 
 def normalize_person(person: str) -> str:
-    """Return a person's name as it is saved. Raises InvalidInput for an empty, long or unprintable name."""
+    """Return the saved form of a person's name. Raises InvalidInput for an empty, long or unprintable name."""
     name = person.strip()
     if not name or len(name) > 200 or not name.isprintable():
         raise InvalidInput(

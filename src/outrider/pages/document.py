@@ -103,7 +103,7 @@ class Document:
 def tidy_text(text: str, *, exact: bool = False) -> str:
     """Return the text without invisible characters, trailing spaces and repeated empty lines.
 
-    With `exact`, white space stays as it is, for code listings.
+    With `exact`, white space is kept, for code listings.
     """
     if not _has_uncommon(text):
         if exact:

@@ -54,7 +54,7 @@ class FetchedPage:
 
     @property
     def read_through(self) -> str:
-        """The host of the reader service that has read the page and was told its address; empty if none has."""
+        """The host of the reader service that received the address and read the page; empty if none has."""
         return str(self.document.metadata.get(READ_THROUGH_KEY, ""))
 
     @property
@@ -108,7 +108,7 @@ class FetchedPage:
 
 
 def describe_remote_reading(page: FetchedPage) -> str:
-    """Tell that a reader service was told the address and has read the page; empty if none has."""
+    """Return a note that a reader service received the address and read the page; empty if none has."""
     if not page.read_through:
         return ""
-    return f"the site refused, so {page.read_through} was told this address and has read the page"
+    return f"the site refused, so {page.read_through} received this address and read the page"

@@ -21,7 +21,7 @@ class ReadOptions:
             their scripts or hide behind a robot check.
         remote_reader: Whether the service of the setting `pages.reader_url` may be asked for a page that refuses us.
             Only for callers that show `FetchedPage.read_through`.
-        markdown_first: Whether a site that is known for good Markdown may be asked for that alone. Only for callers
+        markdown_first: Whether a site known for good Markdown may be asked for Markdown alone. Only for callers
             that need no source.
     """
 

@@ -10,23 +10,25 @@ RobotsMode = Literal["respect", "ignore"]
 class PagesSettings(BaseModel, extra="forbid", defer_build=True):
     """The `pages` part of the settings."""
 
-    timeout_s: float = Field(25.0, gt=0, le=600, description="Seconds for one page, including retries and conversion")
+    timeout_s: float = Field(25.0, gt=0, le=600, description="Seconds for one page, including retries and extraction")
     max_bytes: int = Field(5_000_000, ge=1_000, description="Maximum decoded bytes of a page; the rest is cut")
     document_max_bytes: int = Field(
         50_000_000,
         ge=1_000,
-        description="Maximum bytes of a PDF, a local file, or another document that cannot be cut",
+        description="Maximum bytes of a PDF, local file or other document that cannot be cut",
     )
-    robots: RobotsMode = Field("ignore", description="Whether robots.txt binds pages that a person or model named")
-    crawl_robots: RobotsMode = Field("respect", description="Whether robots.txt binds crawls")
-    user_agent: str | None = Field(None, description="User-Agent header; the default is the name of the product")
+    robots: RobotsMode = Field(
+        "ignore", description="Whether to obey robots.txt for pages that a person or model names"
+    )
+    crawl_robots: RobotsMode = Field("respect", description="Whether to obey robots.txt in crawls")
+    user_agent: str | None = Field(None, description="User-Agent header; default: the product's name")
     reader_url: str = Field(
         "",
         pattern="^(https?://.+)?$",
-        description="A reader service with the protocol of Jina Reader, for instance https://r.jina.ai, for public "
-        "pages that refuse programs; it gets their addresses; empty means none",
+        description="A reader service with the protocol of Jina Reader, for instance https://r.jina.ai, asked for "
+        "public pages that refuse Outrider; it receives their addresses; empty means none",
     )
-    max_age: float = Field(300.0, ge=0, description="Seconds before a cached page is requested again")
+    max_age: float = Field(300.0, ge=0, description="Seconds for which a cached page is used without asking again")
     cache_bytes: int = Field(200_000_000, ge=0, description="Size of the page cache; 0 turns it off")
-    per_host_concurrency: int = Field(4, ge=1, description="Requests to one host at the same time")
-    per_host_rate: float = Field(8.0, gt=0, description="Requests to one host in a second")
+    per_host_concurrency: int = Field(4, ge=1, description="Concurrent requests to one host")
+    per_host_rate: float = Field(8.0, gt=0, description="Requests per second to one host")

@@ -101,7 +101,7 @@ class PlaybookStore:
         scanned = build_batch(
             rows, scanned_rows, _parse_playbook, lambda row: format_cursor(row["created_at"], row["id"])
         )
-        # The database holds contents as JSON, so it cannot tell which contain the text.
+        # The database holds contents as JSON, so it cannot find which contain the text.
         matches = [playbook for playbook in scanned.items if playbook.contains_text(text)]
         if len(matches) <= limit:
             return Batch(matches, scanned.after)

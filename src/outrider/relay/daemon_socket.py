@@ -52,7 +52,7 @@ class ConnectionAttempt:
 
 
 def get_peer_uid(connection: "sockets.socket") -> int | None:
-    """Return the user at the other end, or None if the system does not tell (the folder's mode protects then)."""
+    """Return the user at the other end, or None if the system does not say (the folder's mode protects then)."""
     option = getattr(sockets, "SO_PEERCRED", None)
     if option is None:
         return None

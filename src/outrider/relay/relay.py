@@ -17,7 +17,7 @@ class NoDaemonAvailable(Exception):
 
 
 class RelayExit(Exception):
-    """The daemon tells this process to end with an exit code."""
+    """The daemon asks this process to end with an exit code."""
 
     def __init__(self, code: int) -> None:
         super().__init__(code)

@@ -44,10 +44,12 @@ class ProviderHealth:
     def find_block(self, now: float) -> HealthBlock | None:
         """Return why the provider should not be asked now, or None."""
         if self.limited_until is not None and self.limited_until > now:
-            return HealthBlock("rate_limited", f"it asked to wait another {self.limited_until - now:.0f} seconds")
+            return HealthBlock(
+                "rate_limited", f"it asked for a pause of another {self.limited_until - now:.0f} seconds"
+            )
         if self.open_until is not None and self.open_until > now:
             reason = f"{self.last_failure}, {self.streak} in a row"
-            return HealthBlock("circuit_open", f"left alone for another {self.open_until - now:.0f} seconds ({reason})")
+            return HealthBlock("circuit_open", f"not asked for another {self.open_until - now:.0f} seconds ({reason})")
         return None
 
     def is_half_open(self, now: float) -> bool:

@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 class HealthLedger:
     """The health of every access, in memory and, while the database works, in the database.
 
-    A database that fails never fails a search: the ledger goes on in memory and logs that once.
+    A database that fails never fails a search: the ledger continues in memory and logs that once.
     """
 
     def __init__(self, database: Database | None, clock: Callable[[], float]) -> None:

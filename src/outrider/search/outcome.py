@@ -84,7 +84,7 @@ class SearchState:
     def is_answered(self) -> bool:
         """Whether a provider that could know has answered.
 
-        The local index cannot stand for the web: its "nothing" counts only if no web provider failed.
+        The local index cannot replace the web: its "nothing" counts only if no web provider failed.
         """
         if any(answer.hits or not candidate.provider.is_local for candidate, answer in self.answers):
             return True
@@ -155,7 +155,7 @@ class SearchState:
             )
         max_reason_chars = 180  # of one provider, in a text that names them all
         reasons = "; ".join(
-            f"{each.provider}: nothing that was read here matches"
+            f"{each.provider}: no page read here matches"
             if each.outcome == "ok"
             else f"{each.provider}: {each.message[:max_reason_chars]} [{each.outcome}]"
             for each in last_attempts.values()

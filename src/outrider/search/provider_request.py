@@ -175,7 +175,7 @@ def _shorten_query(provider: SearchProvider, query: Query, operators: str) -> tu
     max_chars = provider.max_chars - len(operators) - bool(operators)
     if len(shortened) > max_chars:
         shortened = shortened[:max_chars].rsplit(" ", 1)[0]
-    note = f"{provider.title} takes shorter queries: only the beginning was searched"
+    note = f"{provider.title} takes shorter queries: only the beginning was used"
     text = f"{shortened} {operators}".strip()
     return replace(query, text=text), "" if shortened == query.text else note
 
@@ -186,13 +186,13 @@ def _paginate_query(provider: SearchProvider, access: ProviderAccess, query: Que
     if not provider.supports("page", query, keyless=access.keyless):
         if query.offset >= max_count:
             raise build_failure("unsupported", f"{provider.title} has no results beyond the first {max_count}")
-        note = f"{provider.title} gives at most {max_count} results" if last > max_count else ""
+        note = f"{provider.title} returns at most {max_count} results" if last > max_count else ""
         return replace(query, page=1, count=min(last, max_count)), note
     adapted = replace(query, count=min(query.count, max_count))
     is_past_offset = provider.max_offset is not None and adapted.offset > provider.max_offset
     if is_past_offset or (provider.max_page is not None and adapted.page > provider.max_page):
         raise build_failure("unsupported", f"{provider.title} has no page {query.page}")
-    return adapted, f"{provider.title} gives at most {max_count} results a page" if query.count > max_count else ""
+    return adapted, f"{provider.title} returns at most {max_count} results a page" if query.count > max_count else ""
 
 
 async def _fetch_own_pages(
@@ -276,10 +276,10 @@ def _raise_status_error(provider: SearchProvider, access: ProviderAccess, reply:
     message = _find_message(body) or clean_text(text[:MAX_REPLY_CHARS])
     rule = _find_error_rule(provider, reply.status, message)
     code = rule.code if rule else classify_status(reply.status)
-    # Providers report an exhausted plan with all of these statuses, and only the text tells it from the others.
+    # Providers report an exhausted plan with all of these statuses, and only the text distinguishes it.
     if rule is None and code in {"rate_limited", "auth", "bad_request"} and QUOTA_EXHAUSTED.search(message):
         code = "quota"
-    # The usual remedy is to get a key, which helps nobody who has one already, unless it is wrong.
+    # The usual remedy is to get a key, which does not help those who have one, unless it is wrong.
     is_key_helpful = code == "auth" or (access.keyless and code in {"quota", "rate_limited"})
     hint = (rule.hint if rule else "") or (provider.remedy if is_key_helpful else "")
     wait = _parse_retry_after(reply, body, access.now)

@@ -1,7 +1,7 @@
 """Address and parse the result pages of search engines.
 
 An engine is one file under `serp/`, found by discovery. Its selectors come from recorded pages. When a page was
-redesigned and they no longer match, headings that are links still tell results from the rest (see `outline`).
+redesigned and they no longer match, headings that are links still separate results from the rest (see `outline`).
 """
 
 import re

@@ -200,7 +200,7 @@ def _build_status(  # noqa: PLR0917 - one row of a report needs everything
         if provider.keyless_rank is None:
             reason = f"no {' and no '.join(missing)}"
         else:
-            reason = "not named in `search.browser.engines`" if settings.keyless else "`search.keyless` is off"
+            reason = "not listed in `search.browser.engines`" if settings.keyless else "`search.keyless` is off"
     remedy = provider.remedy
     if access is None and provider.uses_browser and not provider.explain_unavailable(services):
         remedy = f"add {provider.name.removesuffix('_page')!r} to `search.browser.engines`"

@@ -23,7 +23,7 @@ class AgentBrowserSettings(BaseModel, extra="forbid", defer_build=True):
 
     command: str = Field(
         default="",
-        description="The program agent-browser, by name or path; `npm` lets npm install it into data_dir; empty turns "
+        description="Program agent-browser, by name or path; `npm` lets npm install it into data_dir; empty turns "
         "it off",
     )
 
@@ -38,7 +38,7 @@ class SearchSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True, defer_build=True)
 
-    profile: str = Field(default="", description="The profile to ask first; empty or `default` for the default chain")
+    profile: str = Field(default="", description="Profile to ask first; empty or `default` for the default chain")
     profiles: dict[str, Any] = Field(
         default_factory=dict,
         repr=False,
@@ -52,12 +52,12 @@ class SearchSettings(BaseModel):
         "`user_agent` and `rate` (calls per second, or [calls, seconds])",
     )
     order: list[str] = Field(default_factory=list, description="Providers to ask before the others, in that order")
-    keyless: bool = Field(default=True, description="Whether providers may be used without a key")
+    keyless: bool = Field(default=True, description="Use providers that need no key")
     browser: ResultPageSettings = ResultPageSettings()
     agent_browser: AgentBrowserSettings = AgentBrowserSettings()
     disabled: list[str] = Field(default_factory=list, description="Providers never to ask")
     per_domain: int = Field(
-        default=3, ge=0, description="Maximum results of one host when answers are merged; 0 means no limit"
+        default=3, ge=0, description="Maximum results per host when answers are merged; 0 means no limit"
     )
     deadline_s: float = Field(default=60.0, gt=0, description="Seconds after which a search returns what it has")
 

@@ -37,7 +37,7 @@ def canonicalize_url(url: str) -> str:
 
     Scheme, `www.`/`m.`/`amp.` labels, default port, final slash, fragment, tracking parameters, the
     order of parameters and AMP variants make no difference. An address that cannot be parsed is
-    returned as it is. Applying it twice changes nothing.
+    returned unchanged. Applying it twice changes nothing.
     """
     url = unwrap_redirect(url.strip())
     if not is_web_url(url):

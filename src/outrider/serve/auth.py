@@ -253,7 +253,7 @@ def build_metadata_url(resource: str) -> str:
 
 
 def build_metadata_routes(resource: str, issuer: str, scopes: Sequence[str]) -> list[BaseRoute]:
-    """Build the routes that tell clients who issues tokens for this resource; older clients omit its path."""
+    """Build the routes that name the issuer of this resource's tokens; older clients omit its path."""
     body: dict[str, Any] = {
         "resource": resource,
         "authorization_servers": [issuer],

@@ -2,7 +2,7 @@
 
 Since 2026-07-28 the questions are the result, and the client repeats the call with the answers; before that the server
 asks over the connection (elicitation). Both show one form. Other clients get the result of `core/approval_required.py`,
-or, if the call only needs consent, an error that tells how to allow the tool.
+or, if the call only needs consent, an error that says how to allow the tool.
 """
 
 import json

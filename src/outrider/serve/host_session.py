@@ -214,7 +214,7 @@ class HostSession:
 
 
 def build_repeat_predicate(toolbox: Toolbox) -> RepeatPredicate:
-    """Return a function that tells whether a request may run twice: all but calls of tools that change something."""
+    """Return a predicate for requests that may run twice: all but calls of tools that change something."""
 
     async def is_repeatable(message: JSONRPCRequest) -> bool:
         if message.method != "tools/call":

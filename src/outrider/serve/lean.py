@@ -115,7 +115,7 @@ def find_tools(toolbox: Toolbox, query: str) -> CallToolResult:
 def _rank_tools(toolbox: Toolbox, query: str) -> list[OutriderTool]:
     """Return the tools that share words with the query, the best first; a tool of that name comes before all.
 
-    A word counts by where it stands and by how few tools have it.
+    A word counts by its position and by how few tools have it.
     """
     tools = toolbox.list_tools()
     usual_names = {tool: names for each in toolbox.toolsets.values() for tool, names in each.usual_names.items()}

@@ -33,7 +33,7 @@ PROBLEM_SCHEMA: dict[str, Any] = {
     "description": "An error (RFC 9457). `detail` says what happened and `hint` what to do next.",
     "properties": {
         "type": {"type": "string"},
-        "title": {"type": "string", "description": "The status in words"},
+        "title": {"type": "string", "description": "The title of the status"},
         "status": {"type": "integer"},
         "detail": {"type": "string"},
         "code": {"type": "string", "description": "A stable name for programs"},

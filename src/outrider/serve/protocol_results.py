@@ -1,6 +1,7 @@
 """Convert tools, results and errors to protocol types."""
 
 import base64
+from typing import Any
 
 from mcp_types import (
     CallToolResult,
@@ -30,15 +31,24 @@ def build_tool_entry(tool: OutriderTool, name: str) -> Tool:
         annotations = ToolAnnotations(read_only_hint=True, open_world_hint=open_world)
     else:
         annotations = ToolAnnotations(destructive_hint=tool.effect == "act", open_world_hint=open_world)
+    meta = {"anthropic/alwaysLoad": tool.always_load, "anthropic/maxResultSizeChars": tool.max_result_chars}
     return Tool(
         name=name,
         title=tool.title,
         description=tool.description,
         input_schema=tool.input_schema,
-        output_schema=tool.output_schema,
+        output_schema=_allow_errors(tool.output_schema),
         annotations=annotations,
-        _meta={"anthropic/alwaysLoad": True} if tool.always_load else None,
+        _meta={name: value for name, value in meta.items() if value} or None,
     )
+
+
+def _allow_errors(output_schema: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Return the schema without required fields, which an error's data lacks.
+
+    The TypeScript SDK checks the data of errors, too, and replaces a result that does not match by its own message.
+    """
+    return output_schema and {key: value for key, value in output_schema.items() if key != "required"}
 
 
 def count_entry_tokens(entry: Tool) -> int:

@@ -1,7 +1,7 @@
 """Call tools of another replica, which has the session that a call is about.
 
 The request and each line of the response are encrypted with a key that only the replicas have (derived from
-`serve.state_key`), so that nobody in between can read, change or forge one. A request names its target replica, its
+`serve.state_key`), so that no one in between can read, change or forge one. A request names its target replica, its
 time and a nonce, so that it is accepted once, there and then. A received call is never forwarded again.
 """
 

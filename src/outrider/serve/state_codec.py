@@ -61,5 +61,5 @@ def load_machine_key(folder: Path, name: str = "state.key") -> str:
                 draft.unlink()
         return path.read_text(encoding="ascii").strip()
     except OSError as error:
-        log.warning("a key is lost with this process, because %s cannot be written (%s)", path, error.strerror)
+        log.warning("the key is lost when this process ends, because %s cannot be written (%s)", path, error.strerror)
         return secrets.token_hex(32)

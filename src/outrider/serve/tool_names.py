@@ -25,7 +25,7 @@ def format_tool_name(tool: Tool, style: NameStyle) -> str:
 
 
 async def resolve_tool(name: str, toolbox: Toolbox) -> Tool:
-    """Find a tool by its name in either style. Raises NotFound, which tells the unknown part.
+    """Find a tool by its name in either style. Raises NotFound, which names the unknown part.
 
     `builtin_<server>__<tool>` is split at its first `__`; `<server>` may be any name of the toolset.
     """

@@ -102,7 +102,7 @@ class LoadedSettings:
     servers_file: Path | None = None
 
     def reload_servers(self) -> dict[str, McpServerSettings]:
-        """Return the other MCP servers with their file as it is now. Raises InvalidInput if it is malformed."""
+        """Return the other MCP servers from the current file. Raises InvalidInput if it is malformed."""
         if self.servers_file is None:
             return self.settings.mcpServers
         layer = layers.load_servers(self.servers_file)

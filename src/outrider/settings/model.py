@@ -68,8 +68,7 @@ class ServeSettings(BaseModel, extra="forbid", defer_build=True):
         default=0,
         ge=0,
         le=300,
-        description="Seconds that a stopping server still accepts calls while /readyz fails, so that load balancers "
-        "notice",
+        description="Seconds to keep accepting calls on shutdown while /readyz fails, so that load balancers notice",
     )
 
     @field_validator("state_key")
@@ -91,13 +90,13 @@ class Settings(BaseModel, extra="forbid", defer_build=True):
         "means the default ones",
     )
     names: Literal["bare", "builtin"] = Field(
-        default="bare", description="Tool names as they are, or as builtin_<server>__<tool>"
+        default="bare", description="Plain tool names, or builtin_<server>__<tool>"
     )
     lean: bool = Field(default=False, description="List two tools, which find and call all others")
     assistant: str = Field(
         default="",
         max_length=200,
-        description="Assistant of calls that name none, to which playbooks belong; empty means the client's own name",
+        description="Owner of playbooks for calls that name no assistant; empty means the client's name",
     )
     tools: ToolPolicy = ToolPolicy()
     data_dir: ExpandedPath = Field(
@@ -115,13 +114,13 @@ class Settings(BaseModel, extra="forbid", defer_build=True):
     boundary: bool = Field(default=True, description="Wrap page text in a random boundary that names its origin")
     mime_prefix: str = Field(default="application/vnd.dust", description="Vendor tree of typed result resources")
     artifacts: ArtifactsSettings = ArtifactsSettings()
-    keep_days: float = Field(default=30, gt=0, description="Days that artifacts and call records are kept")
-    daemon: bool = Field(default=True, description="Let all hosts of a user share one process")
+    keep_days: float = Field(default=30, gt=0, description="Days to keep artifacts and call records")
+    daemon: bool = Field(default=True, description="Let `outrider mcp` of all hosts share one process of this user")
     daemon_idle_s: float = Field(
         default=900,
         ge=0,
         le=604_800,
-        description="Seconds without hosts and running agents after which the shared process ends",
+        description="Seconds without hosts and running agents after which that process ends",
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="warning", description="Lowest level of messages on stderr"

@@ -10,7 +10,8 @@ from outrider.toolsets.web import search_browse, search_cli
 
 compat = Toolset(
     "compat",
-    "These tools are for prompts that name them. Prefer web_search, web_fetch and mark_todo where you have them.",
+    "For prompts that name them: websearch, webbrowser, search, toggle_todo. Otherwise prefer web_search, web_fetch "
+    "and mark_todo.",
     display_name="Compatibility",
 )
 compat.share_tool(search_browse.web_search_browse, search_browse.websearch.__name__)

@@ -62,6 +62,6 @@ def require_saving_consent(
     if may_save_unasked(workspaces, options, call, tool):
         return
     if call.answer is False:
-        raise Refused(f"the user did not allow saving {file}", hint="do not repeat the call; go on without the file")
+        raise Refused(f"the user did not allow saving {file}", hint="do not repeat the call; continue without the file")
     folder = workspaces.find_workspace(call).directory
     raise AnswerNeeded(f"Let {tool} save {file!r} in {str(folder)!r}?", state=file)

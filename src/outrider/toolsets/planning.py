@@ -83,7 +83,7 @@ async def clear_goal(plans: PlanStore, call: Call, /) -> PlanningAnswer:
 async def add_todo(
     plans: PlanStore, call: Call, /, name: TodoName, priority: Priority = "normal", after: Predecessors = None
 ) -> PlanningAnswer:
-    """Add a step to the end of the plan. The answer has its id."""
+    """Add a step to the end of the plan. Returns its id."""
     plan = await plans.change(call, lambda plan: plan.with_todo(name, priority, after or ()))
     return PlanningAnswer(success=True, todo=_serialize_todo(plan.todos[-1]), todos=_serialize_todos(plan))
 
@@ -104,12 +104,12 @@ async def mark_todo(
 
 @planning.tool(effect="write", title="Toggle a todo", stake="never_ask")
 async def toggle_todo(plans: PlanStore, call: Call, /, id: TodoId) -> PlanningAnswer:
-    """Turn an open todo into a done one, or back. Prefer mark_todo, which is safe to repeat."""
+    """Switch a todo between open and done. Prefer mark_todo, which is safe to repeat."""
     plan = await plans.change(call, lambda plan: plan.mark_todo(id, completed=not plan.get_todo(id).completed))
     return _build_todo_answer(plan, id)
 
 
-@planning.tool(effect="write", title="Change a todo", stake="never_ask")
+@planning.tool(effect="write", title="Update a todo", stake="never_ask")
 async def update_todo(
     plans: PlanStore,
     call: Call,
@@ -141,7 +141,7 @@ async def clear_todos(
     /,
     ids: Annotated[list[int] | None, Field(description="Only these; default: all")] = None,
 ) -> PlanningAnswer:
-    """Remove all todos, or the given ones. Ids are not used again."""
+    """Remove all todos, or the given ones. Ids are never reused."""
     plan = await plans.change(call, lambda plan: plan.without_todos(ids))
     return PlanningAnswer(success=True, todos=_serialize_todos(plan))
 
@@ -167,7 +167,7 @@ async def add_observation(
 
 @planning.tool(title="Show the plan")
 async def get_current_state(plans: PlanStore, call: Call, /) -> PlanningAnswer:
-    """The goal, all todos with their progress, the last ten observations and past goals."""
+    """Show the goal, all todos with their progress, the last ten observations and past goals."""
     return _build_state(await plans.get(call))
 
 
@@ -186,7 +186,7 @@ async def sequentialthinking(
     branchId: Annotated[str | None, Field(max_length=100)] = None,
     needsMoreThoughts: bool | None = None,  # noqa: ARG001
 ) -> ThoughtProgress:
-    """Think through a hard problem one numbered thought a call; revise or branch as you learn."""
+    """Think through a hard problem one numbered thought per call; revise or branch as you learn."""
     plan = await plans.change(call, lambda plan: plan.with_thought(branchId if branchFromThought else None))
     return ThoughtProgress(
         thoughtNumber=thoughtNumber,

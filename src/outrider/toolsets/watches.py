@@ -1,4 +1,4 @@
-"""The tool web_watch, which looks again at pages, searches and values, and tells what has changed."""
+"""The tool web_watch, which checks pages, searches and values and reports what has changed."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -25,7 +25,7 @@ MAX_WAIT_S = 600
 
 watches = Toolset(
     "watches",
-    "web_watch tells what changes on pages and in searches.",
+    "web_watch reports what changes on pages and in searches.",
     usual_names=USUAL_TOOL_NAMES["watches"],
 )
 WatchAction = Literal["list", "changes", "add", "look", "pause", "resume", "remove"]
@@ -33,7 +33,7 @@ WatchAction = Literal["list", "changes", "add", "look", "pause", "resume", "remo
 
 @dataclass
 class WatchReport:
-    """What a call tells: facts as data, and as lines of text."""
+    """The result of a call: facts as data, and as lines of text."""
 
     lines: list[str] = field(default_factory=list)
     data: dict[str, Any] = field(default_factory=dict)
@@ -126,15 +126,15 @@ async def web_watch(
     ] = None,
     every: Annotated[str, Field(max_length=100, description='"30m", "6h", "1d", or a cron line')] = "1d",
     name: Annotated[str | None, Field(max_length=200)] = None,
-    notify: Annotated[list[str] | None, Field(max_length=10, description="Notices that the operator set up")] = None,
+    notify: Annotated[list[str] | None, Field(max_length=10, description="Notices the operator configured")] = None,
     strict: Annotated[bool, Field(description="Dates and counters count as changes")] = False,
-    id: Annotated[str | None, Field(max_length=300, description="The watch for all but add and list")] = None,
+    id: Annotated[str | None, Field(max_length=300, description="The watch; not for add and list")] = None,
     since: Annotated[str, Field(max_length=40, description="changes: after this ISO time")] = "",
     wait_seconds: Annotated[int, Field(ge=0, le=MAX_WAIT_S, description="changes: wait for the next one")] = 0,
     limit: Annotated[int, Field(ge=1, le=100)] = 20,
     offset: Annotated[int, Field(ge=0)] = 0,
 ) -> Result:
-    """Check a page, a search or values on a schedule, and list what has changed."""
+    """Check a page, a search or values on a schedule, and list what changed."""
     caller = CallerWatches(watcher.engine, options, call.owner_folder)
     if action == "add":
         target = _build_target(url, query, fields)

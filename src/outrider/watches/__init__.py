@@ -1,1 +1,1 @@
-"""Look again at pages, searches and values on a schedule, and tell what has changed."""
+"""Check pages, searches and values on a schedule, and report what has changed."""

@@ -25,7 +25,7 @@ class LookOutcome:
         reading: What is seen from now on; None leaves the last snapshot.
         problem: Why the look failed; empty if it did not.
         change: What to tell, as the columns `kind`, `url`, `summary` and `difference`; None for nothing.
-        notify: The names of the notices that tell it.
+        notify: Names of the notices to send.
     """
 
     next_at: float
@@ -80,9 +80,9 @@ class LookLedger:
         claimed = await self._take_lease(row) if row is not None and is_free else None
         if claimed is None:
             raise Unavailable(
-                f"{watch_id} is being looked at right now",
+                f"{watch_id} is being checked right now",
                 code="look_running",
-                hint="list its changes in a moment",
+                hint="call again in a moment",
                 retry_after=5.0,
             )
         return claimed

@@ -10,7 +10,7 @@ class WatchesSettings(BaseModel, extra="forbid", defer_build=True):
 
     notices: dict[str, NoticeSettings] = Field(
         default={},
-        description="Notices by name: `webhook` with `secret_env`, or `command` (for instance for mail)",
+        description="By name, a way to report changes: `webhook` with `secret_env`, or `command` (for mail)",
     )
     notify: list[str] = Field(default=[], description="Names of notices for watches that name none")
     timezone: str = Field(default="", description="Time zone of cron schedules, for instance Europe/Vienna; empty: UTC")
@@ -18,8 +18,8 @@ class WatchesSettings(BaseModel, extra="forbid", defer_build=True):
     max_watches: int = Field(
         default=5_000, ge=0, description="Watches of one person in one workspace; 0 turns watching off"
     )
-    keep_changes: int = Field(default=100, ge=1, description="Changes that are kept of each watch")
-    concurrency: int = Field(default=4, ge=1, le=64, description="Checks of one process at the same time")
+    keep_changes: int = Field(default=100, ge=1, description="Changes to keep of each watch")
+    concurrency: int = Field(default=4, ge=1, le=64, description="Concurrent checks in one process")
 
     @field_validator("timezone")
     @classmethod

@@ -67,7 +67,7 @@ ReadTarget = Callable[[WatchTarget], Awaitable[Reading]]
 
 @dataclass(frozen=True)
 class Watch:
-    """A watch as it is stored.
+    """A stored watch.
 
     Attributes:
         id: Its id.
@@ -76,7 +76,7 @@ class Watch:
         target: What it looks at.
         schedule: When.
         strict: Whether dates, times, counters and the order of lines count as changes.
-        notify: The names of the notices that tell of a change.
+        notify: Names of the notices sent after a change.
         state: Whether it looks.
         next_at, looked_at, changed_at: Seconds since the epoch; 0 is never.
         looks, changes: How many there were; a change's number is the count at that time.

@@ -31,7 +31,7 @@ RETRY_DELAY_S = 300.0  # after the first failure; doubled for each further one
 
 
 class WatchEngine:
-    """Adds watches, looks at them and tells of changes.
+    """Adds watches, checks them and reports changes.
 
     Args:
         database: Holds the watches.
@@ -142,7 +142,7 @@ class WatchEngine:
         try:
             await self._look_and_record(claimed)
         except OutriderError as error:
-            log.warning("the look at %s could not be recorded: %s", claimed.watch.id, error)
+            log.warning("the check of %s could not be recorded: %s", claimed.watch.id, error)
         finally:
             self._busy_hosts.discard(claimed.watch.target.host)
             self._wake_event.set()
@@ -164,7 +164,7 @@ class WatchEngine:
         try:
             reading = await self._read_in_time(watch.target)
             if old and not reading.text.strip():
-                raise Unavailable("nothing could be read there, where there was text before", code="empty")
+                raise Unavailable("the page has no readable text now; it had some before", code="empty")
         except OutriderError as error:
             return self._build_failure(watch, error)
         next_at = self._parse_schedule(watch.schedule).compute_next(self._clock(), random.random())
@@ -210,7 +210,7 @@ class WatchEngine:
         max_look_s = 150.0  # below the lease
         with anyio.move_on_after(max_look_s):
             return await self._read_target(target)
-        raise Unavailable(f"it was not read within {max_look_s:g} seconds", code="timeout")
+        raise Unavailable(f"reading it took more than {max_look_s:g} seconds", code="timeout")
 
     def _parse_schedule(self, text: str) -> Schedule:
         return parse_schedule(text, ZoneInfo(self._settings.timezone or "UTC"), self._settings.min_interval_s)

@@ -37,7 +37,7 @@ class WatchStore:
             count = select(func.count()).select_from(watches).where(watches.c.owner == owner)
             if (await connection.execute(count)).scalar_one() >= self._max_watches:
                 raise Refused(
-                    f"there are {self._max_watches:,} watches already, the setting watches.max_watches",
+                    f"there are {self._max_watches:,} watches already, the limit of watches.max_watches",
                     hint="remove some first",
                     code="too_many_watches",
                 )

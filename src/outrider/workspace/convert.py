@@ -23,7 +23,7 @@ async def convert_file(data: bytes, path: str, wanted: ExportFormat, to_markdown
 
     Args:
         data: The bytes of the file.
-        path: Its path; the suffix tells its format.
+        path: Its path; the suffix gives its format.
         wanted: The format to convert to.
         to_markdown: Converts documents (web pages, PDF, Office), given their bytes and name.
 

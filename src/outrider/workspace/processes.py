@@ -33,7 +33,7 @@ class Execution(Generic[ProcessT]):
 
     Attributes:
         id: Identifies the execution in its session.
-        title: Description by whoever started it.
+        title: Description by the caller that started it.
         changed: Files that differ, once it has ended.
         poll_count: How often in a row its state was requested while it ran.
         has_too_many_files: The workspace has too many files to compare all; `changed` lacks created and deleted ones.

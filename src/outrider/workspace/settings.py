@@ -11,7 +11,7 @@ HOST_ROOTS = "roots"  # as `directory`: the folder that the host offers
 
 
 def resolve_folder(value: Any) -> Any:
-    """Resolve links once, when the server starts: nobody can redirect an allowed folder later."""
+    """Resolve links once, when the server starts: no one can redirect an allowed folder later."""
     return Path(value).expanduser().resolve() if isinstance(value, str | Path) and str(value) else value
 
 
@@ -36,7 +36,7 @@ class WorkspaceSettings(BaseModel, extra="forbid", defer_build=True):
     max_bytes: int = Field(
         default=2_000_000_000,
         gt=0,
-        description="Bytes that the files of one session may take; a folder chosen with `directory` has no limit",
+        description="Maximum bytes of one session's files; a folder chosen with `directory` has no limit",
     )
-    keep_days: float = Field(default=30, gt=0, description="Days that a session's files are kept after their last use")
-    show_paths: bool = Field(default=False, description="Tell models the path of the workspace on this machine")
+    keep_days: float = Field(default=30, gt=0, description="Days to keep a session's files after its last use")
+    show_paths: bool = Field(default=False, description="Show models the path of the workspace on this machine")

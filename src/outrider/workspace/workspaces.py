@@ -102,7 +102,7 @@ class SessionWorkspaces:
     def choose_project(self, call: Call, folder: Path | None) -> bool:
         """Work in a folder of the user from now on in the call's session; return whether that is a change. Blocking.
 
-        None means the session's own folder. The choice is written down, because agents may go on in other processes.
+        None means the session's own folder. The choice is written down, because agents may continue in other processes.
         """
         key = self.ensure_workspace(call).key
         if self._find_host_project(key) == folder:
@@ -149,7 +149,7 @@ class SessionWorkspaces:
         )
 
     def get_by_key(self, key: str) -> SessionWorkspace:
-        """Return the workspace of a key, whoever owns it. Raises NotFound."""
+        """Return the workspace of a key, regardless of its owner. Raises NotFound."""
         if not WORKSPACE_KEY.fullmatch(key) or not (self.folder / key).is_dir():
             raise NotFound(
                 "this workspace does not exist", hint="it may have been deleted; choose another", code="no_workspace"

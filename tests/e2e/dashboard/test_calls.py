@@ -46,7 +46,7 @@ async def test_a_call_appears_while_somebody_looks_and_nothing_is_reloaded(offic
 
 async def test_only_what_is_filtered_for_appears(office: DashboardSession):
     view = await office.open_tab("/calls?session=wanted")
-    await view.wait_for_text("No call is like that")
+    await view.wait_for_text("No matching calls")
     await office.app.call("get_current_state", Call(session="unwanted"))
     await office.app.call("get_current_state", Call(session="wanted"))
     await view.wait_until("document.querySelectorAll('tbody tr').length === 1")

@@ -152,7 +152,7 @@ async def test_a_person_takes_over_and_the_agent_goes_on_with_what_they_typed(da
     shown = format_result_text(answers[0])
     assert "ada@example.org" in shown
     assert "Ada" in shown
-    assert "a person had control of this session meanwhile" in shown
+    assert "a person controlled this session meanwhile" in shown
     await view.wait_for_text("Watching")
 
 
@@ -245,7 +245,7 @@ async def test_reloading_the_dashboard_releases(dashboard_stage: Stage):
     await view.wait_for_text("Watching")
     assert (control.holder, control.paused) == (None, False)
     again = await dashboard_stage.service.call_tool("snapshotPage", sessionId=session)
-    assert "a person had control" in format_result_text(again)
+    assert "a person controlled this session" in format_result_text(again)
 
 
 async def test_one_person_at_a_time_has_control(dashboard_stage: Stage):

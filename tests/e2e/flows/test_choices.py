@@ -59,7 +59,7 @@ async def test_a_press_stops_where_something_else_is_chosen_beside_it(bank: tupl
     right = [ended.pop(case).partition(" in ")[0] for case in list(ended)[:3]]
     assert right == ["pay succeeded: 6 steps"] * 3
     assert [each.partition(": ")[2].partition(": ")[2] for each in ended.values()] == [
-        "<button> \"Pay now\": 'money' was 'EUR' and is 'USD', which the flow has not chosen",
-        "<button> \"Pay now\": 'fast' was 'false' and is 'true', which the flow has not chosen",
+        "<button> \"Pay now\": 'money' was 'EUR' and is 'USD', which the flow did not choose",
+        "<button> \"Pay now\": 'fast' was 'false' and is 'true', which the flow did not choose",
         '<button#news> "News": it is true now and was false, so that a press means the opposite',
     ]

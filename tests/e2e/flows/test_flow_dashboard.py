@@ -49,7 +49,7 @@ async def test_flows_their_versions_and_each_step_of_a_run_are_shown(pages: Call
     ids = re.findall(r"/flows/runs/(run_[0-9a-f]+)", flow)
     stopped, healed, right = [html.unescape(await pages(f"/flows/runs/{each}")) for each in ids]
 
-    assert "No flow ran yet" in empty
+    assert "No flow has run yet" in empty
     assert all(words in listed for words in ("order-tea", "Europe/Berlin", "stopped"))
     assert "Pay &lt;b&gt;now&lt;/b&gt;" in flow, "the page's own words are no markup"
     assert "Version 3" in flow

@@ -96,7 +96,7 @@ async def test_a_schedule_that_cannot_work_is_refused_with_its_reason(shop: Shop
         "cron: 'every day' does not have five fields": {"cron": "every day"},
         "cron: '61' is not a field": {"cron": "61 * * * *"},
         f"cron: '*/{'9' * 60}' is not": {"cron": f"*/{'9' * 60} * * * *"},
-        "cron: '0 0 31 2 *' names no day that exists": {"cron": "0 0 31 2 *"},
+        "cron: '0 0 31 2 *' matches no existing day": {"cron": "0 0 31 2 *"},
         "timezone: 'Mars/Olympus' is not a known time zone": {"timezone": "Mars/Olympus"},
         "timezone: '../../etc/passwd' is not": {"timezone": "../../etc/passwd"},
         "notify: no notice 'boss'": {"notify": ["boss"]},
@@ -258,7 +258,7 @@ async def test_commands_schedule_list_run_and_unschedule(shop: Shop):
 
     assert added[0] == 0, added
     assert "order: 0 7 * * * (Europe/Berlin), next at 2" in listed[1]
-    assert (wrong[0], "names no day that exists" in wrong[1]) == (2, True)
+    assert (wrong[0], "matches no existing day" in wrong[1]) == (2, True)
     assert (due[0], "1 runs were due" in due[1]) == (0, True), due
     assert shop.site.ordered == {"Grace": 1}
     assert removed[0] == 0

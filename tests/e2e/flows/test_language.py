@@ -196,7 +196,7 @@ async def test_what_is_not_as_the_flow_says_stops_it_with_the_reason(lab: FlowLa
     columns = {
         "{tea: Tee}": "has no column 'Tee'",
         "{left: {label: Tea, type: number}}": "'Green' is not a number",
-        "{tea: Tea, none: {selector: i}}": "the place is empty",
+        "{tea: Tea, none: {selector: i}}": "no value found",
     }
     for column, expected in columns.items():
         lab.write("strict", f"  - open: SITE/stock\n  - extract: {{table: '*', columns: {column}}}\n")
@@ -213,7 +213,7 @@ async def test_mistakes_in_blocks_are_named_with_step_and_line(lab: FlowLab):
     cases = {
         f"{block}      - clik: Save\n": "line 8: step 1.1, clik",
         f"{block}      - fill: Name\n        text: ${{row.size}}\n": "step 1.1: ${row.size} has no value",
-        f"{block}      - each: people\n        steps:\n          - back: true\n": "cannot be in another",
+        f"{block}      - each: people\n        steps:\n          - back: true\n": "cannot be inside another",
         "  - each: persons\n    steps:\n      - back: true\n": "persons is neither a parameter",
         "  - pages: Next\n": "pages needs steps",
         "  - when: {text: x}\n    ask: true\n    steps:\n      - back: true\n": "ask belongs to a step inside",

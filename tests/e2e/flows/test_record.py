@@ -445,6 +445,6 @@ def test_the_command_refuses_a_name_that_is_taken_and_a_machine_without_display(
     blind = CliRunner().invoke(command, ["record", "order", "http://127.0.0.1:1/", "--replace"])
 
     assert (taken.exit_code, blind.exit_code) == (2, 3)
-    assert "there is a flow order already" in taken.output
+    assert "flow order exists already" in taken.output
     assert "no display" in blind.output
     assert (flows / "order.yaml").read_text() == "flow: 1"

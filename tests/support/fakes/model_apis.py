@@ -223,7 +223,8 @@ def _build_responses_events(turn: ModelTurn, number: int) -> list[str]:
     if turn.text:
         _add_message_events(turn, number, events, output)
     for at, (name, arguments) in enumerate(turn.calls):
-        _add_function_events(f"fc_{number}_{at}", f"call_{at}", name, _encode_arguments(arguments), events, output)
+        item_id, call_id = f"fc_{number}_{at}", f"call_{number}_{at}"
+        _add_function_events(item_id, call_id, name, _encode_arguments(arguments), events, output)
     read, wrote = turn.tokens
     usage = {
         "input_tokens": read,
@@ -337,7 +338,7 @@ def _build_anthropic_events(turn: ModelTurn, number: int) -> list[str]:
         deltas = [
             {"type": "input_json_delta", "partial_json": each} for each in _split_text(_encode_arguments(arguments))
         ]
-        blocks.append(({"type": "tool_use", "id": f"toolu_{at}", "name": name, "input": {}}, deltas))
+        blocks.append(({"type": "tool_use", "id": f"toolu_{number}_{at}", "name": name, "input": {}}, deltas))
     for index, (block, deltas) in enumerate(blocks):
         events.append({"type": "content_block_start", "index": index, "content_block": block})
         events += [{"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas]

@@ -114,8 +114,8 @@ class ClusterProcess:
     async def _explain_not_ready(self) -> str:
         """Why it is not ready; empty when it is."""
         if not self.port:
-            said = b"outrider worker is at work"
-            return "" if said in self.log_file.read_bytes() else "it does not say that it is at work"
+            said = b"outrider worker is running"
+            return "" if said in self.log_file.read_bytes() else "it does not say that it is running"
         try:
             async with httpx2.AsyncClient(trust_env=False, timeout=5) as client:
                 answer = await client.get(f"http://{self.machine.host}:{self.port}/readyz")

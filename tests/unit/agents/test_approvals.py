@@ -181,7 +181,7 @@ async def test_a_question_of_words_is_answered_in_words(questions: Questions):
 
 
 async def test_an_unknown_question_is_said_to_be_gone(questions: Questions):
-    with pytest.raises(NotFound, match="this question does not exist"):
+    with pytest.raises(NotFound, match="this question no longer exists"):
         await questions.decide("qst_nobody", "approved")
 
 

@@ -13,6 +13,7 @@ from outrider.cli.tool_results import name_commands
         ("approve it; then call resumeFlow with runId=run_1", "then `outrider flow resume run_1`"),
         ("Go on with resumeFlow, runId=run_1.", "Go on with `outrider flow resume run_1`."),
         ("or repairFlow with runId=run_1", "`outrider flow repair run_1 --element"),
+        ("There are no flows: saveFlow saves one.", "`outrider flow save NAME` saves one"),
         ("use navigateToUrl for another site, or closeSession", "`outrider browser open` for another site"),
     ],
 )

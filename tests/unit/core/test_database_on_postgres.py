@@ -178,7 +178,7 @@ async def test_a_connection_lost_during_commit_is_told_as_unknown_and_not_done_a
         with anyio.fail_after(20), pytest.raises(TransactionOutcomeUnknown) as caught:
             await attempt()
         assert (caught.value.code, caught.value.details) == ("database_unsure", {"stored": "unknown"})
-        assert "look before you do it again" in caught.value.hint
+        assert "check before you repeat the call" in caught.value.hint
     assert (len(begun), await keys(database)) == (1, [])
 
 

@@ -101,7 +101,7 @@ def test_a_yes_lets_the_call_pass_and_a_no_ends_it():
     require_consent(tool("pay", "high"), {}, Call(answer=True), {})
     with pytest.raises(Refused, match="the user did not allow pay") as caught:
         require_consent(tool("pay", "high"), {}, Call(answer=False), {})
-    assert caught.value.hint == "do not repeat the call; go on without it"
+    assert caught.value.hint == "do not repeat the call; continue without it"
 
 
 def test_a_stake_that_does_not_exist_is_refused():

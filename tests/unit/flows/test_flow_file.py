@@ -118,7 +118,7 @@ def test_files_of_strangers_are_refused_before_they_cost_anything(tmp_path: Path
     for text, problem in cases.items():
         with pytest.raises(InvalidInput, match=problem):
             parse_flow(head + text, "tea")
-    with pytest.raises(InvalidInput, match="line 2: name: is tea, unlike its file"):
+    with pytest.raises(InvalidInput, match="line 2: name: is tea, but its file has another name"):
         parse_flow(f"{head}steps: [{{back: true}}]", "coffee")
     store, file = FlowStore(tmp_path, tmp_path / "data"), tmp_path / ".outrider" / "flows" / "tea.yaml"
     file.parent.mkdir(parents=True)

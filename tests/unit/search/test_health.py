@@ -78,7 +78,7 @@ def test_what_calling_again_cannot_cure_opens_it_at_once(code):
 
 def test_a_limited_provider_rests_as_long_as_it_asked():
     health = ProviderHealth().record_failure(100, "rate_limited", 17)
-    assert health.find_block(116) == ("rate_limited", "it asked to wait another 1 seconds")
+    assert health.find_block(116) == ("rate_limited", "it asked for a pause of another 1 seconds")
     assert health.find_block(117) is None
 
 

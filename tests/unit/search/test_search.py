@@ -348,7 +348,7 @@ async def test_memory_without_a_match_never_stands_for_a_web_that_could_not_be_a
         return []
 
     async with world(modes={"*": "500"}) as w:
-        with pytest.raises(Unavailable, match="nothing that was read here matches"):
+        with pytest.raises(Unavailable, match="no page read here matches"):
             await w.search("brave", local=nothing).find(TEA)
 
 

@@ -78,7 +78,7 @@ class EventLog:
             # The worker assigns numbers without this lock, so it may have taken ours.
             with suppress(SequenceTakenError):
                 return await self._execute_write(number_and_insert)
-        raise Unavailable("other processes keep writing events of this run", retry_after=1.0)
+        raise Unavailable("other processes keep writing to this run's log", retry_after=1.0)
 
     async def save_events(self, events: Sequence[RunEvent]) -> None:
         """Save numbered events of many runs in one transaction. Raises SequenceTakenError and Unavailable."""

@@ -49,7 +49,7 @@ class RunSummary:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it has ended for good."""
+        """Whether it has finally ended."""
         return self.status in ENDED_STATUSES
 
     @property

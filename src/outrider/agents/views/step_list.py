@@ -104,7 +104,7 @@ class StepList:
         async with self._database.read() as connection:
             row = (await connection.execute(query)).mappings().first()
         if row is None:
-            raise NotFound("the run does not have this step", hint="go back to the run")
+            raise NotFound("the run does not have this step", hint="open the run again")
         return _parse_row(row)
 
     async def count_steps(self, run_id: str) -> StepCounts:
@@ -176,7 +176,7 @@ def _build_after_filter(after: str) -> "Sequence[ColumnElement[bool]]":
         return ()
     number, kind, key = (*after.split("~", 2), "", "")[:3]
     if not number.isascii() or not number.isdigit() or len(number) > 9:
-        raise InvalidInput("after: this is not a position among the steps", hint="start at the beginning of the run")
+        raise InvalidInput("after: is not a position in the list of steps", hint="start at the beginning of the run")
     at = int(number)
     if not kind:
         return (steps.c.number >= at,)
@@ -203,7 +203,7 @@ def _parse_row(row: "RowMapping | dict[str, Any]") -> StepRow:
 
 
 def _parse_model_result(result: dict[str, Any]) -> dict[str, Any]:
-    """Return text, thinking and called tools of a response; the calls' arguments stand in their own rows."""
+    """Return text, thinking and called tools of a response; the calls' arguments have their own rows."""
     if "stop" in result:
         return {"text": ": ".join(map(str, result["stop"]))}
     parts = (result.get("response") or {}).get("parts", [])

@@ -31,6 +31,6 @@ async def find_advertised_address(address: str, database: str) -> str:
         only_ipv4 = wildcard_hosts[listening.hostname]
         own = await anyio.to_thread.run_sync(lambda: find_local_address(host, port, only_ipv4=only_ipv4))
     except (OSError, ValueError):
-        log.warning("the address for other replicas is unknown: set serve.internal_url")
+        log.warning("other replicas cannot reach this process: set serve.internal_url")
         return address
     return f"http://[{own}]:{listening.port}" if ":" in own else f"http://{own}:{listening.port}"

@@ -88,7 +88,7 @@ class Cluster:
             raise Unavailable(
                 f"session {record.id} belongs to a process that takes no calls from other replicas",
                 code="replica",
-                hint=f"open another with createSession; that one is at {record.url}",
+                hint=f"open another with createSession; its page is {record.url}",
             )
         return await self._call_replica(address, record, tool, arguments, call)
 

@@ -78,7 +78,7 @@ class Daemon:
         self._finished = asyncio.Event()
 
     async def run_until_idle(self, on_listening: Callable[[], None]) -> None:
-        """Serve until no host has used it for a while, or it is told to stop.
+        """Serve until no host has used it for a while, or until it is stopped.
 
         Args:
             on_listening: Called once hosts can connect.

@@ -59,7 +59,7 @@ class HostConnection:
             await self._writer.drain()
 
     async def acknowledge_line(self, number: int) -> None:
-        """Tell the relay that a line needs no answer."""
+        """Inform the relay that a line needs no answer."""
         self.send_frame(frames.DONE_FRAME, number=number)
 
     async def keep_for_replay(self, number: int) -> None:

@@ -46,7 +46,7 @@ class DaemonProcess:
             try:
                 await daemon.run_until_idle(lambda: self._report_to_starter("ready"))
             except Exception as error:
-                log.exception("the daemon ends")
+                log.exception("the daemon failed")
                 self._report_to_starter(str(error))
                 raise
 

@@ -98,7 +98,7 @@ class Forms:
         after = (report.get("after") or {}).get("checked")
         if report.get("connected") and after != wanted:
             states = {"true": "checked", "false": "not checked", "mixed": "half checked"}
-            message = f"it was pressed and is still {states.get(str(after), 'unknown')}"
+            message = f"it is still {states.get(str(after), 'unknown')} after the click"
             raise _build_no_effect_error(action, selector, location.report, message)
         await self.pointer.remember(outcome, action, {}, settle)
         return outcome
@@ -119,7 +119,7 @@ class Forms:
             outcome = await self.pointer.build_outcome("select", location, monitor, report, settle)
             # A list of commands, such as "Add filter", acts and shows its heading again.
             if is_reset and (value or not (outcome.changes or outcome.navigated)):
-                message = f"the page has set it back to {value!r}"
+                message = f"the page reset it to {value!r}"
                 raise _build_no_effect_error("select", selector, location.report, message)
             outcome.value = value if is_reset else selected["value"]
             outcome.note = "" if selected["changed"] else "it was already selected"
@@ -230,7 +230,7 @@ def _add_value(outcome: ActionOutcome, written: dict[str, Any], text: str) -> Ac
 
 
 def _build_no_effect_error(action: str, selector: str, report: dict[str, Any], message: str) -> OutriderError:
-    hint = "take a snapshot to see what the page has done with it"
+    hint = "take a snapshot to see the result"
     return build_action_error(action, selector, report | {"reason": "no_effect", "message": message, "hint": hint})
 
 

@@ -158,7 +158,7 @@ class ActionOutcome:
 
 
 def _shorten_element(text: str) -> str:
-    """Return `e5 "Save"` for `e5 <button#save> "Save"`, and what has no name as it is."""
+    """Return `e5 "Save"` for `e5 <button#save> "Save"`, and a target without a name unchanged."""
     head, _, name = text.partition("> ")
     return f"{head.partition(' ')[0]} {name}" if name.startswith('"') else text
 
@@ -214,7 +214,7 @@ class PerformedAction:
         element: The evidence of its element: see `scripts/evidence.js`; `frame` is the address of the frame around it.
         goal: The evidence of the element that something was dragged onto.
         before: The page before it.
-        after: The page after it; None if nobody looked.
+        after: The page after it; None if it was not read.
         is_approved: Whether a person was asked and allowed it.
     """
 

@@ -86,7 +86,7 @@ async def _resolve_chosen_field(
         message, hint = "it opened no file chooser", "choose a file field, or what opens one"
         raise _build_upload_error(selector, {}, "not_editable", message, hint)
     if "backendNodeId" not in event:
-        message = "the page asked for files by showOpenFilePicker, which only a person can answer"
+        message = "the page opened a file picker (showOpenFilePicker) that only a person can answer"
         hint = "look for a file field or a place to drop files, or ask the user"
         raise _build_upload_error(selector, {}, "not_editable", message, hint)
     owner = pointer.page.frames.get(event["frameId"]) or frame

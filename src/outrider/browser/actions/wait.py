@@ -83,8 +83,8 @@ async def wait_for(tools: PageTools, condition: WaitCondition, seconds: float) -
         if not str(condition):
             await asyncio.sleep(seconds)
         elif not await _wait_until_met(tools, condition, started + seconds):
-            message = f"{condition} is {'still' if condition.gone else 'not'} there after {seconds:g} s"
-            hint = "take a snapshot to see what is there, or wait longer"
+            message = f"{condition} is {'still' if condition.gone else 'not'} on the page after {seconds:g} s"
+            hint = "take a snapshot to see the page, or wait longer"
             raise Unavailable(message, code="timeout", hint=hint)
         outcome = await tools.pointer.build_outcome("wait", None, monitor, {}, None)
     if str(condition) and not parse_element_query(condition.selector or "body").ref:

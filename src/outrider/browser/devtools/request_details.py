@@ -69,7 +69,7 @@ async def wait_for_request(log: NetworkLog, pattern: str, after: int, seconds: f
         return list_finished()[0]
     running = len(select_requests(log, pattern, after=after))
     message = f"no request that matches {pattern!r} ended within {seconds:g} s"
-    hint = f"{running} are still running: wait again" if running else "do what causes it first, or check the pattern"
+    hint = f"{running} are still running: wait again" if running else "trigger it first, or check the pattern"
     raise Unavailable(message, code="timeout", hint=hint)
 
 
@@ -111,9 +111,9 @@ async def view_request(request: NetworkRequest, *, bodies: bool = True) -> Reque
 
 async def _fetch_body(details: RequestDetails, mime_type: str) -> Body:
     """Fetch a response's body from the browser, if it has kept it."""
-    gone = "the browser no longer holds it: repeat the request"
+    gone = "the browser has discarded it: repeat the request"
     if not details.response:
-        return Body(missing="none has come yet")
+        return Body(missing="not received yet")
     try:
         answer = await details.channel.send("Network.getResponseBody", {"requestId": details.request_id}, timeout=5.0)
     except (ProtocolError, OutriderError):

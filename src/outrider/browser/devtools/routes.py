@@ -1,6 +1,6 @@
 """Block, mock or delay requests of a session before they leave the browser.
 
-A route never sends a request anywhere itself: what it lets through goes on to the egress guard as always.
+A route never sends a request anywhere itself: what it lets through goes to the egress guard as usual.
 """
 
 import asyncio
@@ -119,7 +119,7 @@ def _build_answer(route: Route, event: dict[str, Any]) -> tuple[str, dict[str, A
 
 
 def _build_cors_headers(request_headers: dict[str, str]) -> dict[str, str]:
-    """Return what lets the page read an answer in the name of another origin."""
+    """Return the headers that let the page read an answer from another origin."""
     asked = {name.lower(): value for name, value in request_headers.items()}
     if "origin" not in asked:
         return {}

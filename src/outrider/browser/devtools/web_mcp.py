@@ -1,6 +1,6 @@
 """Tools that pages register for agents (WebMCP, https://webmachinelearning.github.io/webmcp/).
 
-The browser tells about them in the CDP domain `WebMCP`, which exists only where its feature is turned on.
+The browser reports them in the CDP domain `WebMCP`, which exists only where its feature is turned on.
 """
 
 import asyncio
@@ -93,11 +93,13 @@ class OfferedTools:
         tools = self.list_tools(page)
         found = [tool for tool in tools if tool.name == name]
         if not found:
-            raise NotFound(f"name: the page offers no tool of that name ({len(tools)} others)", hint="take a snapshot")
+            raise NotFound(
+                f"name: the page offers no tool of that name (it offers {len(tools)})", hint="take a snapshot"
+            )
         match = next((tool for tool in found if tool.origin == origin.rstrip("/")), None)
         if match is None:
-            message = f"origin: the page's tool of that name is of {found[0].origin}"
-            raise NotFound(message, hint="take a snapshot: the page is another one now")
+            message = f"origin: the tool of that name belongs to {found[0].origin}"
+            raise NotFound(message, hint="take a snapshot: the page has changed")
         return match
 
     def _handle_added(self, page: BrowserPage, channel: TargetChannel, reports: list[dict[str, Any]]) -> None:
@@ -159,14 +161,14 @@ async def call_offered_tool(page: BrowserPage, tool: OfferedTool, arguments: dic
         return _read_response(response)
     if is_offered(page, tool):
         raise Unavailable(f"the page's tool did not answer within {seconds:g} s", code="timeout")
-    raise Unavailable("the page went to another document before its tool answered", hint="take a snapshot")
+    raise Unavailable("the page navigated away before its tool answered", hint="take a snapshot")
 
 
 def _read_response(response: dict[str, Any]) -> str:
     """Return the text of a response; content blocks of MCP are joined. Raises Unavailable if the tool failed."""
     if response.get("status") != "Completed":
         reason = response.get("errorText") or response.get("exception", {}).get("description", "")
-        reason = next(iter(reason.splitlines()), "") or "it did not say why"
+        reason = next(iter(reason.splitlines()), "") or "no reason given"
         raise Unavailable(f"the page's tool failed: {reason[:300]}", code="page_tool_failed")
     output = response.get("output")
     blocks = output.get("content") if isinstance(output, dict) else None

@@ -61,7 +61,7 @@ class PauseGate:
         if not is_open:
             hint = "make the same call again later, or ask the person to resume the session in the dashboard"
             minutes = (time.time() - (self.paused_at or time.time())) / 60
-            message = f"a person paused this session in the dashboard {minutes:.0f} minutes ago; nothing was done"
+            message = f"a person paused this session in the dashboard {minutes:.0f} minutes ago; this call did nothing"
             raise Unavailable(message, code="paused", hint=hint, details={"paused_at": self.paused_at})
 
 

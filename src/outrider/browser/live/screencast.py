@@ -112,7 +112,7 @@ class Screencast:
         may_raise: Returns whether the page may be brought to the front: False where a person uses the window.
 
     Attributes:
-        last_frame: The newest frame, kept when nobody watches any more and while the session is parked.
+        last_frame: The newest frame, kept without viewers and while the session is parked.
         counters: The totals so far.
     """
 
@@ -280,7 +280,7 @@ class _PageScreencast:
             self._quiet_timer = asyncio.get_running_loop().call_later(quiet_s, self._restart_cast)
 
     def _restart_cast(self) -> None:
-        """Restart the screencast, which sends the page as it is now, with changes that were never sent."""
+        """Restart the screencast, which sends the current page, with changes that were never sent."""
         self._may_have_lost, self._quiet_timer = False, None
         self.page.channel.send_and_forget("Page.stopScreencast")
         self._start_cast()

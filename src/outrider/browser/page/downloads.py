@@ -71,7 +71,7 @@ class Downloads:
     async def start(
         self, connection: CdpConnection, context_id: str | None, is_own_frame: Callable[[str], bool]
     ) -> None:
-        """Receive the downloads of a context; `is_own_frame` tells whether a frame belongs to the session."""
+        """Receive the downloads of a context; `is_own_frame` says whether a frame belongs to the session."""
         self._connection, self._context_id = connection, context_id
         self.stop()
         self._subscriptions = [

@@ -197,7 +197,7 @@ async def _send_navigation(page: BrowserPage, address: str, seconds: float) -> d
         if answer.get("isDownload") or not await _is_aborted(page, answer, deadline, crossed=crossed):
             return answer
         if time.monotonic() > deadline - seconds / 2:
-            message = f"{address} cannot be opened: the current page keeps navigating by itself"
+            message = f"{address} cannot be opened: the current page keeps navigating away"
             raise Unavailable(message, code="aborted", hint="closeSession and open the address in a new one")
 
 
@@ -238,7 +238,7 @@ async def step_history(page: BrowserPage, offset: int, *, seconds: float = 30.0)
         if not await page.loading.wait_until(lambda: page.loading.commits > commits or page.url != url, seconds):
             page.stop_loading()
             hint = "navigate to the address instead"
-            raise Unavailable("the page did not move in its history", code="timeout", hint=hint)
+            raise Unavailable("the browser did not go back or forward", code="timeout", hint=hint)
         if page.loading.commits > commits:
             return await _wait_for_commit(page, commits, seconds)
         return await build_navigation_result(page)
@@ -302,12 +302,14 @@ def build_network_error(url: str, error: str, explainer: FailureExplainer | None
         return _build_unreached_error(url, explainer)
     # To the proxy: a site that asks for a password shows its page instead.
     if name == "ERR_INVALID_AUTH_CREDENTIALS":
-        message = f"{host}: the browser has lost the egress proxy's credential"
+        message = f"{host}: the browser lost the egress proxy's credential"
         return Unavailable(message, code="proxy_auth", hint="try again")
     if name.startswith(("ERR_CERT", "ERR_SSL")):
         return Unavailable(f"no secure connection to {host} ({name})", code="tls", hint="check the address")
     if name == "ERR_ABORTED":
-        return Unavailable(f"{url} shows no page ({name})", code="aborted", hint="it may be a download or a 204")
+        return Unavailable(
+            f"{url} did not return a page ({name})", code="aborted", hint="it may be a download or a 204"
+        )
     code, explanation = NET_ERROR_REASONS.get(name, ("network", f"the browser reports {name}"))
     return Unavailable(f"{host}: {explanation}", code=code, hint="check the address, or try later")
 

@@ -10,7 +10,7 @@ OWN_REQUEST_PATTERN = re.compile(
 
 
 def is_own_request(url: str) -> bool:
-    """Return whether a URL is one that browsers request without being told to by the page."""
+    """Return whether browsers request this URL on their own, without the page asking."""
     try:
         return OWN_REQUEST_PATTERN.search(urlsplit(url).path) is not None
     except ValueError:

@@ -1,4 +1,4 @@
-"""Copy workspace files for a page's file inputs, so that nobody can exchange them before the browser reads them."""
+"""Copy workspace files for a page's file inputs, so that they cannot be replaced before the browser reads them."""
 
 import os
 import shutil

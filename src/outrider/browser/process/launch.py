@@ -21,7 +21,7 @@ LOCK_FILE_NAME = ".owner"
 
 
 class BrowserProfile:
-    """A new profile directory, locked for as long as this process lives.
+    """A new profile directory, locked while this process lives.
 
     Attributes:
         path: The directory.

@@ -83,7 +83,7 @@ class BrowserPool:
         up = [member for member in self._members if member.is_up]
         if not up:
             names = ", ".join(member.name for member in self._members)
-            message = f"none of the {len(self._members)} browsers of browser.cdp_urls can be reached: {names}"
+            message = f"none of the {len(self._members)} browsers in browser.cdp_urls can be reached: {names}"
             hint = "call again in a moment; an operator should check the browsers"
             raise Unavailable(message, code="no_browser", hint=hint, retry_after=RETRY_DELAYS_S[0])
         best = min(up, key=lambda member: member.session_count).attached

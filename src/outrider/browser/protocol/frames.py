@@ -78,7 +78,7 @@ class Frame:
     ) -> Handle:
         """Run a function like `evaluate`, but leave its result in the page and return a handle to it.
 
-        It lasts as long as the document, or until its `group` is released (Runtime.releaseObjectGroup).
+        It lasts until the document ends, or until its `group` is released (Runtime.releaseObjectGroup).
         """
         result = await self._call_function(world, function, args, by_value=False, seconds=timeout, group=group)
         kind = result.get("subtype") or result.get("type", "undefined")

@@ -59,7 +59,7 @@ class LoadTracker:
         self.requests = 0  # requests started so far
 
     def follow_channel(self, channel: TargetChannel, is_main_frame: Callable[[str], bool]) -> None:
-        """Subscribe to a channel's events; `is_main_frame` tells the main frame's id."""
+        """Subscribe to a channel's events; `is_main_frame` recognizes the main frame's id."""
         channel.on("Page.lifecycleEvent", lambda event: self._handle_lifecycle(event, is_main_frame))
         channel.on("Network.requestWillBeSent", lambda event: self._handle_request(event, is_main_frame))
         channel.on("Network.responseReceived", lambda event: self._handle_response(event, is_main_frame))

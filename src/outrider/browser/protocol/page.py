@@ -134,7 +134,7 @@ class BrowserPage:
         return True
 
     async def read_renderer_seconds(self) -> float | None:
-        """Return the processor time that the browser's renderers have used; None where it does not tell."""
+        """Return the processor time that the browser's renderers have used; None if it does not say."""
         try:
             answer = await self.channel.connection.send("SystemInfo.getProcessInfo", timeout=INPUT_TIMEOUT_S)
         except (OutriderError, ProtocolError):

@@ -110,16 +110,16 @@ async def open_window(browsers: LoginBrowsers, owner: str, url: str, options: Se
 def check_window(settings: BrowserSettings) -> None:
     """Check that a person can sign in in a window. Raises NotConfigured or Refused."""
     if settings.uses_own_profile:
-        hint = "sign in there by hand; its sessions use that sign-in"
-        raise Refused("the user's own Chrome is in use, which keeps its sign-ins itself", code="own_browser", hint=hint)
+        hint = "sign in there by hand; sessions use that sign-in"
+        raise Refused("this is the user's own Chrome, which keeps its own sign-ins", code="own_browser", hint=hint)
     if settings.cdp_urls or flags.has_display():
         return
     raise NotConfigured(
         "this machine has no display on which a person could sign in",
         code="no_display",
-        hint="on a machine with one run `outrider browser login URL --state NAME`, copy the file that it names and run "
-        "`outrider browser state import FILE --state NAME` here; or set `browser.cdp_urls` to a browser with a window; "
-        "or, if the user gives you the account, sign in in a session and save it with manageStates",
+        hint="on a machine with a display, run `outrider browser login URL --state NAME`, copy the file that it names "
+        "and run `outrider browser state import FILE --state NAME` here; or set `browser.cdp_urls` to a browser with a "
+        "window; or, if the user gives you the account, sign in in a session and save it with manageStates",
     )
 
 

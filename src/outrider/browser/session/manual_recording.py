@@ -106,7 +106,7 @@ async def _record_until_closed(session: Session, recorder: PersonRecorder, is_st
 def check_window(settings: BrowserSettings) -> None:
     """Check that a person can act in a window. Raises NotConfigured or Refused."""
     if settings.uses_own_profile:
-        hint = "leave out browser.cdp_profile for this command; a saved sign-in can be used when the flow runs"
+        hint = "unset browser.cdp_profile for this command; the flow can use a saved sign-in when it runs"
         raise Refused("flows are not recorded in the user's own Chrome", code="own_browser", hint=hint)
     if not (settings.cdp_urls or flags.has_display()):
         raise NotConfigured(

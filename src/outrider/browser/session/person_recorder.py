@@ -293,7 +293,7 @@ class PersonRecorder:
 
 
 def _find_obstacle(values: Mapping[str, Any]) -> str:
-    """Return the part of an input that no step can repeat, in words; empty if there is none."""
+    """Describe the part of an input that no step can repeat; empty if there is none."""
     if len(values.get("text", "")) > MAX_TEXT_CHARS:
         return f"a text of more than {MAX_TEXT_CHARS:,} characters"
     with suppress(InvalidInput):
@@ -316,7 +316,7 @@ def _is_same_element(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 async def _read_history(page: BrowserPage, report: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the history as it was after a navigation; None if the browser does not tell.
+    """Return the history as it was after a navigation; None if the browser does not say.
 
     While documents change, the browser refuses to answer, or answers without the new one; and a person may be further.
     """

@@ -65,7 +65,7 @@ class Session:
         trace: The recording of its calls; None while there is none.
         recorder: Adds to `actions` what a person does in its window; None where only calls are recorded.
         actions: What was done in it, with the evidence from which a flow is made.
-        is_apart: Whether callers who name no session mean another one, as long as there is one.
+        is_apart: Whether callers who name no session mean another one, if there is one.
         notes: Unexpected events for the next result, newest last; the code that reports them clears them.
         clipboard: Separates its clipboard from other sessions'.
         control: Gives control to its agent or to a person.
@@ -505,8 +505,8 @@ class Session:
                 await self._require_context().browser.close_page(old)
 
     def _handle_handback(self) -> None:
-        """Tell the agent that a person had control, and that earlier snapshots no longer hold."""
-        note = "a person had control of this session meanwhile: the page may be different from what you saw before"
+        """Inform the agent that a person had control, so that earlier snapshots no longer hold."""
+        note = "a person controlled this session meanwhile: the page may have changed"
         self.used_at = time.time()
         if note not in self.notes:
             self._add_note(note)

@@ -35,7 +35,7 @@ class RenderedHtml:
 async def read_rendered_html(
     snapshotter: Snapshotter, *, selector: str = "", hidden: bool = False, unseen: bool = False, frames: bool = True
 ) -> RenderedHtml:
-    """Return the document as it is rendered now.
+    """Return the document as rendered now.
 
     Args:
         snapshotter: The page's snapshotter.

@@ -1,7 +1,7 @@
 """Take snapshots of a page as outlines that a model can read and act on.
 
 A script walks each document. This module puts the outlines of frames in their places, opens closed
-shadow roots, and cuts the result to size. An element keeps its reference for as long as it lives.
+shadow roots, and cuts the result to size. An element keeps its reference while it exists.
 """
 
 import asyncio
@@ -70,7 +70,7 @@ class OutlineCapture:
         if self.stopped:
             read, total = f"{self.stopped:,}", f"{self.position['elements']:,}"
             further = f"read on with offset={len(self.lines)}, or scroll" if self.mode == "full" else "scroll"
-            missing = f"… not the whole page: {read} of {total} elements were read in time"
+            missing = f"… incomplete: only {read} of {total} elements were read in time"
             gaps.append(f"{missing}; {further}, or name a root")
         if self.unread_frames:
             counts = f"{self.unread_frames} of {self.frames} frames"
@@ -123,7 +123,7 @@ def _format_header(position: dict[str, Any], text: str, *, address: bool) -> str
 
 
 class Snapshotter:
-    """Takes snapshots of one page and tells what has changed since the last one.
+    """Takes snapshots of one page and reports what has changed since the last one.
 
     Args:
         page: The page.
@@ -162,7 +162,7 @@ class Snapshotter:
                 nobody has acted since.
 
         Raises:
-            NotFound: `root` has left the page.
+            NotFound: `root` is not on the page any more.
         """
         captured_mode: SnapshotMode = "viewport" if mode == "viewport" and not (root or find) else "full"
         request = (captured_mode, root, urls, self.page.main.loader)
@@ -195,7 +195,7 @@ class Snapshotter:
 
         `shown` False means that no model reads it, so references keep the names that they were last shown with.
 
-        Raises NotFound: `root` has left the page.
+        Raises NotFound: `root` is not on the page any more.
         """
         options = {"root": root, "urls": urls, "shown": shown, "budgetMs": budget_s * 1e3}
         return (await self._capture_outlines(mode, options))[0]
@@ -225,7 +225,7 @@ class Snapshotter:
         self._paged_capture, self._is_invalidated = None, True
 
     async def prepare_frame(self, frame: Frame) -> int:
-        """Tell the scripts in a frame which elements the page listens on; return how many are new."""
+        """Pass the elements that the page listens on to the scripts of a frame; return how many are new."""
         marked = await self._listeners.mark_new(frame)
         if marked is None:
             await self.scripts.ensure_installed(frame)
@@ -380,7 +380,7 @@ class Snapshotter:
 
 
 def _build_gone_error(root: str) -> NotFound:
-    return NotFound(f"{root} has left the page", hint="take a snapshot", code="not_found")
+    return NotFound(f"{root} is not on the page any more", hint="take a snapshot", code="not_found")
 
 
 def _choose_baseline_mode(position: dict[str, Any]) -> SnapshotMode:

@@ -21,7 +21,7 @@ def command() -> None:
 
 
 @command.command("list")
-@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @add_settings_option
 @async_command
 async def list_agents(sets: tuple[str, ...], *, as_json: bool) -> None:
@@ -42,7 +42,7 @@ async def list_agents(sets: tuple[str, ...], *, as_json: bool) -> None:
 
 @command.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--shared", is_flag=True, help="Keep it in the database, for all who use it, instead of your folder.")
+@click.option("--shared", is_flag=True, help="Save it in the database, for all its users, instead of your folder.")
 @add_settings_option
 @async_command
 async def add(file: Path, sets: tuple[str, ...], *, shared: bool) -> None:
@@ -84,7 +84,7 @@ async def check(names: tuple[str, ...], sets: tuple[str, ...]) -> None:
 
 @command.command()
 @click.argument("names", nargs=-1)
-@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @add_settings_option
 @async_command
 async def servers(names: tuple[str, ...], sets: tuple[str, ...], *, as_json: bool) -> None:
@@ -137,7 +137,7 @@ def run_agent(ctx: click.Context, name: str, question: tuple[str, ...]) -> None:
 @add_settings_option
 @async_command
 async def resume(run_id: str, sets: tuple[str, ...], *, yes: bool) -> None:
-    """Come back to a run: follow it, answer its questions, get its answer."""
+    """Return to a run: follow it, answer its questions, get its answer."""
     settings = load_settings(sets)
     from outrider.cli.run_view import TerminalRunView
 

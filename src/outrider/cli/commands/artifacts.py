@@ -14,8 +14,8 @@ from outrider.core.errors import InvalidInput
 
 @click.command()
 @click.argument("uri", metavar="[URI]", required=False)
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Where to save it; its own name if not given.")
-@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Where to save it [default: its own name].")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @add_settings_option
 @async_command
 async def command(sets: tuple[str, ...], uri: str | None, output: Path | None, *, as_json: bool) -> None:
@@ -57,4 +57,4 @@ async def _list_artifacts(settings: Any, *, as_json: bool) -> None:
     for row in rows:
         print_line(f"{row['created_at']}  {row['size']:>12,}  {row['uri']}  {row['name']}")
     if not rows:
-        print_line("nothing has been handed out yet")
+        print_line("no files have been handed out yet")

@@ -17,21 +17,21 @@ from outrider.core.context import Call
 
 @click.command()
 @click.argument("question", nargs=-1, required=True)
-@click.option("--agent", default="researcher", show_default=True, help="Whom to ask (`outrider agents list`).")
+@click.option("--agent", default="researcher", show_default=True, help="Agent to ask (`outrider agents list`).")
 @click.option("--model", help="A profile or provider:model, for this question.")
-@click.option("--steps", type=click.IntRange(1), help="Requests to the model, at most.")
-@click.option("--seconds", type=click.FloatRange(1), help="Time at work, at most.")
-@click.option("--cost", type=click.FloatRange(0, min_open=True), help="US dollars, at most.")
-@click.option("--idempotency-key", help="Repeating a key shows the run that it started, and starts no second one.")
+@click.option("--steps", type=click.IntRange(1), help="Model requests at most.")
+@click.option("--seconds", type=click.FloatRange(1), help="Working time at most.")
+@click.option("--cost", type=click.FloatRange(0, min_open=True), help="US dollars at most.")
+@click.option("--idempotency-key", help="Repeating a key shows its first run and starts no second one.")
 @click.option("--yes", is_flag=True, help="Allow whatever the agent asks for.")
-@click.option("--quiet", is_flag=True, help="Only the answer.")
-@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@click.option("--quiet", is_flag=True, help="Print only the answer.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @add_settings_option
 @async_command
 async def command(question: tuple[str, ...], sets: tuple[str, ...], *, as_json: bool, **chosen: Any) -> None:
     """Ask an agent. It searches, reads and browses; you see its thoughts and actions.
 
-    Where it needs your consent you are asked; without a terminal it stops there, and `outrider agents resume` goes on.
+    It asks you where it needs consent; without a terminal it stops there, and `outrider agents resume` continues.
     """
     settings, text = load_settings(sets), " ".join(question)
     from outrider.cli.run_view import TerminalRunView
@@ -52,7 +52,7 @@ async def command(question: tuple[str, ...], sets: tuple[str, ...], *, as_json: 
     elif ended.error:
         print_notes([ended.error["message"]])
     if ended.status == "blocked" and not as_json:
-        print_notes([f"it waits for a decision; go on with: outrider agents resume {ended.id}"])
+        print_notes([f"it waits for a decision; continue with: outrider agents resume {ended.id}"])
     if ended.status != "completed":
         sys.exit(EXIT_PARTIAL)
 

@@ -12,11 +12,11 @@ from outrider.cli.output import async_command, print_json, print_line
 
 
 @click.command()
-@click.option("--person", default="", help="Only what they did.")
-@click.option("--workspace", default="", help="Only what was done there.")
-@click.option("--days", type=click.FloatRange(min=0, min_open=True), help="Only of the last days.")
+@click.option("--person", default="", help="Only actions of this person.")
+@click.option("--workspace", default="", help="Only actions in this workspace.")
+@click.option("--days", type=click.FloatRange(min=0, min_open=True), help="Only the last DAYS days.")
 @click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @add_settings_option
 @async_command
 async def command(sets: tuple[str, ...], *, days: float | None, as_json: bool, **wanted: Any) -> None:
@@ -34,4 +34,4 @@ async def command(sets: tuple[str, ...], *, days: float | None, as_json: bool, *
     for row in rows:
         print_line("  ".join(str(row[name] or "-") for name in columns))
     if not rows:
-        click.echo("nothing was done yet")
+        click.echo("no actions yet")

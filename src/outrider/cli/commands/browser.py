@@ -32,7 +32,7 @@ class StepGroup(HelpfulGroup):
 def command() -> None:
     """Drive the browser step by step, and set it up.
 
-    The session stays open between commands. It is the one that hosts of `outrider mcp` in this directory use.
+    The session stays open between commands. Hosts of `outrider mcp` in this directory share it.
     """
 
 

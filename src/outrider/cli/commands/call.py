@@ -9,9 +9,10 @@ import click
 from click.shell_completion import CompletionItem
 
 import outrider
-from outrider.cli.output import print_line
+from outrider.cli.output import EXIT_BUG, print_error, print_line
 from outrider.cli.shared_process import EXIT_WRONG_USE, add_call_options, call_tool, open_client, parse_arguments
 from outrider.cli.tool_results import CallOptions
+from outrider.client.server_connection import ConnectionEnded
 
 
 def _read_shipped_schemas() -> dict[str, dict[str, Any]]:
@@ -54,7 +55,7 @@ def command(
     """Call any TOOL with KEY=VALUE arguments; without one, list the tools.
 
     KEY:=JSON gives any value, '{...}' several arguments at once, and - reads them from standard input. Tools run in the
-    process that all hosts of `outrider mcp` share, so a session goes on from one command to the next.
+    process that all hosts of `outrider mcp` share, so a session continues from one command to the next.
     """
     if wants_help and not tool:
         click.echo(context.get_help())
@@ -62,7 +63,11 @@ def command(
     with open_client(options) as client:
         if tool and not wants_help:
             sys.exit(call_tool(client, tool, parse_arguments(arguments), options))
-        tools = {each["name"]: each for each in client.list_tools()}
+        try:
+            tools = {each["name"]: each for each in client.list_tools()}
+        except ConnectionEnded as error:
+            print_error({"message": str(error)})
+            sys.exit(EXIT_BUG)
     if not tool:
         for name, each in tools.items():
             first_line, _, _ = each.get("description", "").partition("\n")
@@ -70,7 +75,7 @@ def command(
     elif tool in tools:
         print_line(format_tool_help(tools[tool]))
     else:
-        click.echo(f"error: no tool {tool!r}\ntry: outrider call, which lists them", err=True)
+        click.echo(f"error: no tool {tool!r}\ntry: outrider call (lists the tools)", err=True)
         sys.exit(EXIT_WRONG_USE)
 
 

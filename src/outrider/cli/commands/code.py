@@ -16,7 +16,7 @@ def command() -> None:
 
 @command.command("install")
 @click.argument("packages", nargs=-1)
-@click.option("--json", "as_json", is_flag=True, help="For programs: the packages that can be imported.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: the packages that can be imported.")
 @add_settings_option
 @async_command
 async def install_command(packages: tuple[str, ...], sets: tuple[str, ...], *, as_json: bool) -> None:

@@ -15,7 +15,7 @@ def command() -> None:
 
 @command.command()
 @add_serving_options
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def show(sets: tuple[str, ...], *, as_json: bool, **flags: str | None) -> None:
     """Print every effective value with its origin; secrets are masked."""
     settings = load_settings(sets, **flags)

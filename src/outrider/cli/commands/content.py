@@ -12,7 +12,15 @@ import click
 from outrider.app import App, open_app
 from outrider.cli.command_group import HelpfulGroup
 from outrider.cli.options import add_settings_option, load_settings
-from outrider.cli.output import EXIT_PARTIAL, async_command, get_exit_code, print_json, print_line, report_error
+from outrider.cli.output import (
+    EXIT_PARTIAL,
+    async_command,
+    get_exit_code,
+    print_json,
+    print_line,
+    print_notes,
+    report_error,
+)
 from outrider.core.context import Call
 from outrider.core.egress.guard import EgressGuard
 from outrider.core.errors import NotConfigured, NotFound, OutriderError
@@ -24,9 +32,9 @@ if TYPE_CHECKING:
     from outrider.content.models import ContentRecord
 
 
-SESSION_OPTION = click.option("--session", default="default", show_default=True, help="Whose stores.")
+SESSION_OPTION = click.option("--session", default="default", show_default=True, help="Session that owns the stores.")
 STORE_OPTION = click.option("--store", "store_id", help="Only this store.")
-JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="For programs.")
+JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 @click.group()
@@ -45,11 +53,11 @@ def install(sets: tuple[str, ...]) -> None:
         found = install_model(folder, lambda line: click.echo(click.style(f"$ {line}", dim=True), err=True))
     except OutriderError as error:
         raise SystemExit(report_error(error)) from None
-    click.echo(f"MiniLM is in {found}; what is kept gets new vectors the next time stores are used")
+    click.echo(f"MiniLM is in {found}; stored content gets new vectors the next time stores are used")
 
 
 @embeddings.command()
-@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @add_settings_option
 @async_command
 async def status(sets: tuple[str, ...], *, as_json: bool) -> None:
@@ -113,6 +121,8 @@ async def list_contents(
         print_line(f"{click.style(store.name, bold=True)}  {store.id}  {figures}")
         for record in records:
             print_line(f"  {_format_record(record)}")
+    if not any(records for _, records in kept):
+        print_notes([f"session {session!r} has no stored contents; `outrider content add FILE` adds one"])
 
 
 def _format_record(record: "ContentRecord") -> str:
@@ -199,6 +209,8 @@ async def search(query: tuple[str, ...], sets: tuple[str, ...], *, session: str,
         place = f"{hit.content_id} lines {hit.from_line}-{hit.to_line}"
         print_line(f"{hit.score:.2f}  {click.style(name, bold=True)}  {click.style(place, dim=True)}")
         print_line(f"      {' '.join(hit.excerpt_text.split())}")
+    if not (hits or as_json):
+        print_notes(["no passage matches: try other words, or --mode hybrid"])
     if not hits:
         sys.exit(EXIT_PARTIAL)
 
@@ -211,4 +223,4 @@ async def rebuild(sets: tuple[str, ...], *, store_id: str | None) -> None:
     """Rebuild the keyword indexes of all sessions from the database."""
     async with open_app(load_settings(sets)) as app:
         count = await app.content.rebuild_indexes(store_id)
-    print_line(f"{count} {'index is' if count == 1 else 'indexes are'} new")
+    print_line(f"{count} {'index' if count == 1 else 'indexes'} rebuilt")

@@ -20,7 +20,7 @@ from outrider.pages.crawl import CrawlBudget, CrawlPlan
 @click.command()
 @click.argument("url")
 @click.option("--max-pages", type=click.IntRange(1, 10_000), default=50, show_default=True)
-@click.option("--max-depth", type=click.IntRange(0, 20), default=3, show_default=True, help="Links one after another.")
+@click.option("--max-depth", type=click.IntRange(0, 20), default=3, show_default=True, help="Links from the start.")
 @click.option("--max-seconds", type=click.IntRange(1, 86_400), default=600, show_default=True)
 @click.option("--within", type=click.Choice(["path", "host", "subdomains"]), default="host", show_default=True)
 @click.option("--include", multiple=True, metavar="GLOB", help="Only paths like this, e.g. '/docs/*' (repeatable).")
@@ -29,9 +29,9 @@ from outrider.pages.crawl import CrawlBudget, CrawlPlan
 @click.option(
     "--output",
     type=click.Path(file_okay=False, resolve_path=True, path_type=Path),
-    help="A folder for the pages as Markdown.",
+    help="Folder to save the pages in, as Markdown.",
 )
-@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @add_settings_option
 @async_command
 async def command(url: str, sets: tuple[str, ...], *, as_json: bool, output: Path | None, **chosen: Any) -> None:

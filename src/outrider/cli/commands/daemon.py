@@ -19,7 +19,7 @@ from outrider.core.errors import OutriderError, Unavailable
 from outrider.relay import daemon_socket, frames
 from outrider.relay.daemon_paths import DaemonPaths, UntrustedDaemon
 
-STATUS_JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="JSON instead of text.")
+STATUS_JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 
 
 @click.group(cls=HelpfulGroup)

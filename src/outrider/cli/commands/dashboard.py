@@ -17,13 +17,13 @@ from outrider.settings import LoadedSettings
 
 
 @click.command()
-@click.option("--print", "printed", is_flag=True, help="Print the addresses instead of opening the newest.")
+@click.option("--print", "printed", is_flag=True, help="Print the addresses instead of opening the latest.")
 @add_settings_option
 @async_command
 async def command(sets: tuple[str, ...], *, printed: bool) -> None:
     """Open the dashboard of the running Outrider; if none runs, serve it until interrupted.
 
-    An address signs one browser in, once: call this again for another.
+    Each address signs in one browser, once: run this again for another.
     """
     from outrider.dashboard.address import list_running
 

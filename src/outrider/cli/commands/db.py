@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from outrider.core.database.repair import DatabaseRepair
 
 WORK_FILE_SUFFIX = ".work.db"  # of the durable engine's file, beside that of the database
-JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="For programs.")
+JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 @click.group(cls=HelpfulGroup)
@@ -39,7 +39,7 @@ def command() -> None:
 
 
 @command.command()
-@click.option("--wait", default=0.0, metavar="SECONDS", help="How long to wait for a server that does not answer yet.")
+@click.option("--wait", default=0.0, metavar="SECONDS", help="Seconds to wait for a server that does not answer yet.")
 @JSON_OPTION
 @add_settings_option
 @async_command
@@ -118,7 +118,7 @@ async def status(sets: tuple[str, ...], *, as_json: bool) -> None:
 
 
 @command.command()
-@click.option("--repair", is_flag=True, help="Put right what can be put right without losing anything of use.")
+@click.option("--repair", is_flag=True, help="Repair what can be repaired without losing anything useful.")
 @JSON_OPTION
 @add_settings_option
 @async_command
@@ -136,7 +136,7 @@ async def check(sets: tuple[str, ...], *, repair: bool, as_json: bool) -> None:
         if each in left and each["remedy"]:
             click.echo(f"    {each['remedy']}")
     if not findings and not as_json:
-        click.echo("nothing is wrong")
+        click.echo("no problems found")
     if left:
         sys.exit(EXIT_PARTIAL)
 
@@ -159,11 +159,11 @@ async def repair(sets: tuple[str, ...], *, as_json: bool) -> None:
         work = {"work": _serialize_repair(repairs[-1])} if repairs[-1].kept and len(repairs) > 1 else {}
         print_json(_serialize_repair(repaired) | work)
     elif not any(each.kept for each in repairs):
-        click.echo("nothing is damaged, and nothing was changed")
+        click.echo("nothing is damaged; nothing was changed")
     else:
         for each in repairs:
             _print_repair(each)
-        click.echo("look for rows that lost what they belong to: outrider db check --repair")
+        click.echo("next, look for orphaned rows: outrider db check --repair")
     if not all(each.is_whole for each in repairs):
         sys.exit(EXIT_PARTIAL)
 
@@ -179,7 +179,7 @@ def _find_sqlite_file(url: str) -> Path:
     if path is None:
         raise Refused("only a file of SQLite can be repaired here", hint="repair a server with its own tools")
     if not path.is_file():
-        raise NotFound(f"no database at {path}", hint="it is created by any use; `outrider config` shows `data_dir`")
+        raise NotFound(f"no database at {path}", hint="it is created at first use; `outrider config` shows `data_dir`")
     return path
 
 
@@ -200,7 +200,7 @@ def _print_repair(repaired: "DatabaseRepair") -> None:
     for table in repaired.tables:
         lost = "an unknown number of rows is lost" if table.lost is None else f"{table.lost:,} lost"
         click.echo(f"{table.saved:>12,}  {table.table}" + ("" if table.is_whole else f"  ({lost})"))
-    click.echo(f"the damaged file is kept as {repaired.kept}; delete it once you miss nothing")
+    click.echo(f"the damaged file is kept as {repaired.kept}; delete it once nothing is missing")
 
 
 def _check_work_file(url: str) -> "list[DatabaseProblem]":
@@ -242,19 +242,19 @@ async def _check_database(settings: "LoadedSettings", *, repair: bool) -> list[d
 @command.command()
 @click.argument("source", metavar="SOURCE")
 @click.argument("target", metavar="[TARGET]", required=False)
-@click.option("--source-artifacts", metavar="STORAGE", help="Where the source's files are, if not beside it.")
-@click.option("--target-artifacts", metavar="STORAGE", help="Where they go, if not where the settings say.")
-@click.option("--into-existing", is_flag=True, help="Add to a database that holds something already; its rows stay.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be copied.")
+@click.option("--source-artifacts", metavar="STORAGE", help="Storage of the source's files [default: beside it].")
+@click.option("--target-artifacts", metavar="STORAGE", help="Storage of the copied files [default: the settings'].")
+@click.option("--into-existing", is_flag=True, help="Copy into a database that is not empty; its rows stay.")
+@click.option("--dry-run", is_flag=True, help="Only print what would be copied.")
 @JSON_OPTION
 @add_settings_option
 @async_command
 async def copy(source: str, target: str | None, sets: tuple[str, ...], *, as_json: bool, **options: Any) -> None:
     """Copy all of SOURCE into TARGET: rows with their ids and times, and the files of artifacts.
 
-    SOURCE and TARGET are addresses (postgresql://…), SQLite files, or folders with an outrider.db; without a TARGET it
-    is the database of the settings, so that no password needs to be written here. Stop Outrider on the source first. A
-    copy that broke off goes on where it was. At the end each row is looked up and compared. Exit code 1: some differ.
+    SOURCE and TARGET are addresses (postgresql://…), SQLite files, or folders with an outrider.db; TARGET is by default
+    the database of the settings, so that no password needs to be typed here. Stop Outrider on the source first.
+    Repeating an interrupted copy continues it. At the end every row is compared. Exit code 1: some differ.
     """
     tell = (lambda _: None) if as_json else click.echo
     facts = await _copy_database(load_settings(sets), source, target, tell, **options)
@@ -337,8 +337,8 @@ def _check_copy_allowed(origin: str, place: str) -> None:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
             except OSError:
                 raise Refused(
-                    "agents are at work on the source",
-                    hint="stop every outrider there first: what they do would be lost",
+                    "agents are running on the source database",
+                    hint="stop every outrider there first, or their work is lost",
                 ) from None
 
 
@@ -366,7 +366,7 @@ def _open_configured(settings: "LoadedSettings", *, migrates: bool = True) -> An
 async def _open_database(url: str, *, migrates: bool = True) -> AsyncGenerator["Database"]:
     path = get_sqlite_path(normalize_url(url))
     if path is not None and not migrates and not path.is_file():
-        raise NotFound(f"no database at {path} yet", hint="create it with `outrider db migrate`, or by any use")
+        raise NotFound(f"no database at {path} yet", hint="`outrider db migrate` creates it")
     database = Database(url, connections=2, migrate=migrates)
     try:
         yield database

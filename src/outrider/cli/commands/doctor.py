@@ -20,8 +20,8 @@ from outrider.workspace.sandbox.sandbox import Sandbox, describe_remedy
 @click.command()
 @click.option("--online", is_flag=True, help="Also search once and read one page.")
 @click.option("--live", is_flag=True, help="Also ask each search provider one question.")
-@click.option("--all", "every", is_flag=True, help="What each provider and model needs that is not used.")
-@click.option("--json", "as_json", is_flag=True, help="For programs; always all.")
+@click.option("--all", "every", is_flag=True, help="Show what each unused provider and model needs.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON; always with --all.")
 @add_settings_option
 @async_command
 async def command(sets: tuple[str, ...], *, online: bool, live: bool, every: bool, as_json: bool) -> None:
@@ -43,7 +43,7 @@ async def command(sets: tuple[str, ...], *, online: bool, live: bool, every: boo
         if finding.remedy:
             print_line(f"    {finding.remedy}")
     if not (as_json or every):
-        print_notes(["`outrider doctor --all` says what each of those that are not used needs"])
+        print_notes(["`outrider doctor --all` shows what each unused one needs"])
     if any(finding.state == "bad" for finding in findings):
         sys.exit(EXIT_PARTIAL)
 
@@ -106,7 +106,7 @@ async def _check_models(app: "App") -> AsyncGenerator[Finding]:
     settings = app.loaded.settings.models
     try:
         chain = await app.models.resolve_chain()
-        yield Finding("ok", f"agents think with {', then '.join(each.label for each in chain)}")
+        yield Finding("ok", f"agents use {', then '.join(each.label for each in chain)}")
     except OutriderError as error:
         # Agents are no duty; only a choice that does not work is wrong.
         yield Finding("bad" if settings.default else "note", f"models: {error.message}", error.hint)
@@ -144,7 +144,7 @@ async def _check_agents(app: "App") -> AsyncGenerator[Finding]:
             if error.code != "no_model" or agent.model:  # that there is no model at all is reported elsewhere
                 broken += 1
                 yield Finding("bad", f"agent {agent.name}: {error.message}", error.hint)
-    yield Finding("ok", f"agents: {len(agents) - broken} can be asked (`outrider agents list`)")
+    yield Finding("ok", f"agents: {len(agents) - broken} ready (`outrider agents list`)")
 
 
 async def _check_servers(app: "App") -> AsyncGenerator[Finding]:
@@ -169,13 +169,17 @@ async def _check_code(app: "App") -> AsyncGenerator[Finding]:
             "note", f"code: no isolation by {level}: {why}", describe_remedy() if level == "namespaces" else ""
         )
     if found.level is None:
-        yield Finding("note", "code: it cannot be isolated here; execute_python and its kin refuse", describe_remedy())
+        yield Finding(
+            "note", "code: it cannot be isolated here, so tools such as execute_python refuse to run", describe_remedy()
+        )
     elif found.level == "none":
-        yield Finding("note", "code: not isolated, it may do all that Outrider may", "set `code.isolation` to auto")
+        yield Finding(
+            "note", "code: not isolated; it can do everything that Outrider can", "set `code.isolation` to auto"
+        )
     else:
         yield Finding("ok", f"code: isolated by {found.level}")
     if sandbox.settings.network and found.level == "landlock":
-        yield Finding("note", "code: no network, though `code.network` is set: only namespaces have a guarded way")
+        yield Finding("note", "code: no network, although `code.network` is set: that needs isolation by namespaces")
     if found.level is not None:
         async for finding in _check_programs(sandbox, app.loaded.settings.data_dir):
             yield finding
@@ -219,7 +223,7 @@ async def _check_web(app: "App") -> AsyncGenerator[Finding]:
         found = await app.call("web_search", query="weather", num_results=1)
         yield Finding("ok", f"a search was answered by {found.data['provider']}")
         await app.call("web_fetch", url=found.data["results"][0]["url"], max_chars=200)
-        yield Finding("ok", "its first page could be read")
+        yield Finding("ok", "its first result could be read")
     except OutriderError as error:
         yield Finding("bad", error.message, error.hint)
     except IndexError:

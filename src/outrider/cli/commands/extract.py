@@ -18,23 +18,23 @@ STDIN_NAME = "-"
 
 @click.command()
 @click.argument("file", metavar="FILE|-")
-@click.option("--url", default="", help="What relative links start from: where the file came from.")
-@click.option("--text", "as_text", is_flag=True, help="Text without markup.")
-@click.option("--json", "as_json", is_flag=True, help="For programs: content, facts, links, tables.")
-@click.option("--no-main", "whole", is_flag=True, help="The whole of a web page, navigation included.")
+@click.option("--url", default="", help="Address the file came from; resolves relative links.")
+@click.option("--text", "as_text", is_flag=True, help="Print text without markup.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: content, facts, links, tables.")
+@click.option("--no-main", "whole", is_flag=True, help="Keep the whole web page, with its navigation.")
 @click.option(
     "--links",
     type=click.Choice(["inline", "references", "none"]),
     default="inline",
     show_default=True,
-    help="Of a web page: addresses behind their words, at the end, or left out.",
+    help="Addresses of links: after their text, at the end, or left out.",
 )
-@click.option("--images", is_flag=True, help="Show pictures of a web page that have words of their own.")
-@click.option("--query", help="Only the passages that answer this, in at most --max-tokens (1,500 if not given).")
+@click.option("--images", is_flag=True, help="Show pictures of a web page that have a description.")
+@click.option("--query", help="Only passages that answer this, up to --max-tokens [default: 1,500].")
 @click.option(
-    "--max-tokens", type=click.IntRange(1), metavar="N", help="At most so many tokens (o200k); says how to go on."
+    "--max-tokens", type=click.IntRange(1), metavar="N", help="Tokens at most (o200k); a note says how to continue."
 )
-@click.option("--offset", type=click.IntRange(0), default=0, metavar="N", help="Read on from this character.")
+@click.option("--offset", type=click.IntRange(0), default=0, metavar="N", help="Start at this character.")
 @add_settings_option
 @async_command
 async def command(

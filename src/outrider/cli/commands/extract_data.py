@@ -16,10 +16,10 @@ from outrider.core.errors import InvalidInput
 @click.command("extract-data")
 @click.argument("urls", nargs=-1, required=True, metavar="URL...")
 @click.option("--schema", required=True, help='JSON schema or {"name": "type"}, or a file with it.')
-@click.option("--max-pages", type=click.IntRange(1, 50), default=1, show_default=True, help="Follow a list so far.")
-@click.option("--csv", "as_csv", is_flag=True, help="A table instead of JSON.")
-@click.option("--evidence", is_flag=True, help="JSON with the quote, place and confidence of each value.")
-@click.option("--use-model", is_flag=True, help="Let the configured model read what tables and labels lack.")
+@click.option("--max-pages", type=click.IntRange(1, 50), default=1, show_default=True, help="List pages to read.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV instead of JSON.")
+@click.option("--evidence", is_flag=True, help="Add the quote, place and confidence of each value.")
+@click.option("--use-model", is_flag=True, help="Let the configured model find what tables and labels do not show.")
 @add_settings_option
 @async_command
 async def command(

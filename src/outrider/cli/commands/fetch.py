@@ -27,14 +27,14 @@ from outrider.core.errors import OutriderError
 
 @click.command()
 @click.argument("urls", nargs=-1, required=True, metavar="URL…")
-@click.option("--query", help="Only the passages that answer this.")
+@click.option("--query", help="Only passages that answer this.")
 @click.option("--format", "format_", type=click.Choice(["markdown", "text", "html"]), default="markdown")
-@click.option("--offset", type=int, default=0, help="Read on from this character.")
+@click.option("--offset", type=int, default=0, help="Start at this character.")
 @click.option("--max-chars", type=int, help="0: as many as possible [default: 12000, with --output 0]")
-@click.option("--max-tokens", type=click.IntRange(0), default=0, help="Cut the text after so many tokens.")
-@click.option("--output", default="", metavar="FILE", help="Write the text there and say what it is.")
+@click.option("--max-tokens", type=click.IntRange(0), default=0, help="Cut the text after this many tokens.")
+@click.option("--output", default="", metavar="FILE", help="Write the text to FILE and print a summary.")
 @click.option("--raw", is_flag=True, help="Markdown source instead of a rendered page.")
-@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @add_settings_option
 @async_command
 async def command(

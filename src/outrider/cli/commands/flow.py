@@ -47,7 +47,7 @@ def save_flow(name: str, since: int | None, description: str | None, options: Ca
 async def record_flow(name: str, url: str, description: str, sets: tuple[str, ...], *, replace: bool) -> None:
     """Open a window at URL, and save what you do in it as flow NAME when you close it.
 
-    Each step is printed as it is understood. Typed values become parameters, passwords secrets that are not stored.
+    Each step is printed when it is recognized. Typed values become parameters, passwords secrets that are not stored.
     Exit code 1: nothing was done.
     """
     from outrider.cli import flow_recording
@@ -60,10 +60,10 @@ async def record_flow(name: str, url: str, description: str, sets: tuple[str, ..
 @command.command("run")
 @NAME_ARGUMENT
 @click.argument("parameters", nargs=-1, metavar="[PARAMETER=VALUE…]")
-@click.option("--from", "from_step", metavar="STEP", help="Go on with this step, in --in SESSION.")
+@click.option("--from", "from_step", metavar="STEP", help="Start at this step, in --in SESSION.")
 @click.option("--in", "browser_session", metavar="ID", help="In this browser session [default: a new one].")
 @click.option("--state", metavar="NAME", help="With this saved sign-in.")
-@click.option("--keep-open", is_flag=True, help="Leave the browser session open at the end.")
+@click.option("--keep-open", is_flag=True, help="Keep the browser session open at the end.")
 @add_call_options
 def run_flow(
     name: str,
@@ -75,7 +75,7 @@ def run_flow(
     keep_open: bool,
     options: CallOptions,
 ) -> None:
-    """Run flow NAME; exit with 5 where it stops before its end.
+    """Run flow NAME. Exit code 5: it stopped before its end.
 
     A parameter with columns takes CSV or JSON; PARAMETER=@FILE reads it from a file, and PARAMETER=? asks for it
     without showing it.
@@ -102,9 +102,9 @@ def list_runs(name: str | None, options: CallOptions) -> None:
 @command.command("resume")
 @click.argument("run")
 @click.argument("parameters", nargs=-1, metavar="[SECRET=VALUE…]")
-@click.option("--from", "from_step", metavar="STEP", help="Go on with this step.")
+@click.option("--from", "from_step", metavar="STEP", help="Continue with this step.")
 @click.option("--done", "unknown_step", flag_value="done", help="The interrupted step was done.")
-@click.option("--again", "unknown_step", flag_value="again", help="It was not done: do it.")
+@click.option("--again", "unknown_step", flag_value="again", help="The interrupted step was not done: do it.")
 @add_call_options
 def resume_flow(
     run: str, parameters: tuple[str, ...], *, from_step: str | None, unknown_step: str | None, options: CallOptions
@@ -124,7 +124,7 @@ def resume_flow(
 def repair_flow(run: str, element: str | None, options: CallOptions) -> None:
     """Use another element in the step where RUN stopped, as a new version of its flow.
 
-    `outrider flow resume RUN` goes on with it. A step for which the model has chosen asks a person from then on.
+    `outrider flow resume RUN` continues it. A step for which the model has chosen asks a person from then on.
     """
     _call("repairFlow", {"runId": run, "element": element}, options)
 
@@ -135,7 +135,7 @@ def repair_flow(run: str, element: str | None, options: CallOptions) -> None:
 @click.option("--cron", required=True, help='Minute, hour, day, month and weekday, such as "0 7 * * mon-fri".')
 @click.option("--timezone", metavar="ZONE", help="Such as Europe/Berlin [default: watches.timezone, else UTC].")
 @click.option("--state", metavar="NAME", help="With this saved sign-in.")
-@click.option("--notify", multiple=True, metavar="NAME", help="Tell of runs that stop or heal (repeatable).")
+@click.option("--notify", multiple=True, metavar="NAME", help="Send this notice if a run stops or heals (repeatable).")
 @add_call_options
 def schedule_flow(
     name: str,
@@ -149,8 +149,8 @@ def schedule_flow(
 ) -> None:
     """Run flow NAME on a cron schedule.
 
-    The shared process, `outrider serve` and `outrider mcp` run it while they run. A time that passed without them is
-    made up for by one run.
+    The shared process, `outrider serve` and `outrider mcp` run it while they run. If times were missed
+    meanwhile, it runs once.
     """
     given = {"name": name, "cron": cron, "timezone": timezone, "stateId": state, "notify": list(notify) or None}
     _call("scheduleFlow", given | {"parameters": _parse_parameters(parameters) or None}, options)
@@ -195,7 +195,7 @@ async def run_due_flows(sets: tuple[str, ...]) -> None:
 @click.argument("names", nargs=-1, metavar="[NAME…]")
 @add_call_options
 def check_flows(names: tuple[str, ...], options: CallOptions) -> None:
-    """Run flows with their default values, all of them by default; exit with the first failure's code."""
+    """Run flows with their default values, all of them by default; exit with the code of the first failure."""
     codes: list[int] = []
     with open_client(options) as client:
         if not names:
@@ -239,18 +239,18 @@ def delete_flow(name: str, options: CallOptions) -> None:
 async def approve_flow(name: str, sets: tuple[str, ...]) -> None:
     """Show what flow NAME does, and let its high-stakes steps run without asking.
 
-    The approval holds for the files of the flow as they are now, with any parameters. Only a person at a terminal can
+    The approval holds until a file of the flow changes, with any parameters. Only a person at a terminal can
     give it.
     """
     from outrider.cli.flow_approval import ask_approval
 
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        click.echo("error: a person approves a flow, at a terminal; until then its steps ask in each run", err=True)
+        click.echo("error: only a person at a terminal can approve a flow; until then its steps ask", err=True)
         sys.exit(EXIT_WRONG_USE)
     if not await ask_approval(load_settings(sets), name):
         click.echo("Nothing was approved.", err=True)
         sys.exit(EXIT_PARTIAL)
-    click.echo(f"Approved {name}; any change of its file ends that, and so does `outrider flow unapprove {name}`.")
+    click.echo(f"Approved {name} until its file changes or you run `outrider flow unapprove {name}`.")
 
 
 @command.command("unapprove")
@@ -288,7 +288,7 @@ def export_flow(name: str, language: str) -> None:
         flow = parse_flow(file.read_text(encoding="utf-8", errors="replace"), file.stem)
         require_exportable(flow)
     except OSError as error:
-        click.echo(f"error: {file} cannot be read: {error.strerror}; `outrider flow list` names the flows", err=True)
+        click.echo(f"error: {file} cannot be read: {error.strerror}; `outrider flow list` shows the flows", err=True)
         sys.exit(EXIT_WRONG_USE)
     except OutriderError as error:
         sys.exit(report_error(error))

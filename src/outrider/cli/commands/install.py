@@ -16,12 +16,12 @@ from outrider.core.installation import get_installation
 
 @click.command()
 @click.argument("hosts", nargs=-1, type=click.Choice([*HOSTS]), metavar="[HOST]…")
-@click.option("--project", is_flag=True, help="Into the settings of this directory's project.")
-@click.option("--toolsets", metavar="A,B|all", help="Toolsets to serve; the default ones if not given.")
+@click.option("--project", is_flag=True, help="Add it to the settings of this directory's project.")
+@click.option("--toolsets", metavar="A,B|all", help="Toolsets to serve [default: the default ones].")
 @click.option("--lean", is_flag=True, help="List two tools, which find and call all others.")
 @click.option("--print", "only_print", is_flag=True, help="Print what would be added, and change nothing.")
-@click.option("--remove", is_flag=True, help="Take Outrider out again.")
-@click.option("--json", "as_json", is_flag=True, help="For programs: hosts, files and what was changed.")
+@click.option("--remove", is_flag=True, help="Remove Outrider.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: hosts, files and changes.")
 def command(
     hosts: tuple[str, ...],
     toolsets: str | None,
@@ -64,12 +64,12 @@ def _change_settings(host: Host, path: Path, entry: dict[str, Any], *, remove: b
     backup = change.write() if change.is_needed else None
     starts = None if remove else [entry.get("command") or entry["cmd"], *entry["args"]]
     if not quiet and not change.is_needed:
-        click.echo(f"{host.title}: {path} {'has no outrider' if remove else 'has outrider already'}")
+        click.echo(f"{host.title}: {path} {'has no outrider' if remove else 'already has outrider'}")
     elif not quiet:
         kept = f" (backup: {backup})" if backup else ""
         click.echo(f"{host.title}: outrider {'removed from' if remove else 'added to'} {path}{kept}")
         if starts:
-            click.echo(f"  it starts {shlex.join(starts)}; restart {host.title} to see its tools")
+            click.echo(f"  it runs {shlex.join(starts)}; restart {host.title} to see its tools")
     done = {"changed": change.is_needed, "backup": str(backup) if backup else None, "starts": starts}
     return {"host": host.name, "file": str(path), **done}
 

@@ -16,7 +16,7 @@ from outrider.cli.output import async_command, print_json, print_notes
 @click.option("--include", multiple=True, metavar="GLOB", help="Only paths like this, e.g. '/docs/*' (repeatable).")
 @click.option("--exclude", multiple=True, metavar="GLOB", help="No paths like this (repeatable).")
 @click.option("--max-urls", type=click.IntRange(1, 5_000), default=5_000, show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="For programs: titles, days and sources too.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with titles, dates and sources.")
 @add_settings_option
 @async_command
 async def command(url: str, sets: tuple[str, ...], *, as_json: bool, **chosen: Any) -> None:

@@ -24,10 +24,10 @@ from outrider.settings import LoadedSettings
 @click.command()
 @add_serving_options
 @click.option("--name", default="outrider", show_default=True, help="The server's name in the client.")
-@click.option("--session", help="Session of calls that name none [default: one of this host's own].")
+@click.option("--session", help="Session for calls that name none [default: one per host].")
 @click.option("--lean", is_flag=True, help="List two tools, which find and call all others: under 700 tokens.")
 @click.option("--join", is_flag=True, hidden=True, help="Share and keep this directory's session.")
-@click.option("--no-daemon", is_flag=True, help="Serve from this process, not from the one that all hosts share.")
+@click.option("--no-daemon", is_flag=True, help="Serve from this process instead of the one that all hosts share.")
 @click.pass_obj
 def command(
     wire: Any,

@@ -14,20 +14,20 @@ from outrider.cli.output import EXIT_PARTIAL, async_command, print_json, print_l
 
 @click.command()
 @click.argument("query", nargs=-1, required=True)
-@click.option("-n", "--num-results", type=click.IntRange(1, 10), default=5, show_default=True, help="How many.")
+@click.option("-n", "--num-results", type=click.IntRange(1, 10), default=5, show_default=True, help="Results to show.")
 @click.option("--mode", type=click.Choice(["web", "image", "news"]), default="web", show_default=True)
 @click.option("--page", type=click.IntRange(1), default=1, show_default=True, help="Further results.")
-@click.option("--freshness", type=click.Choice(["day", "week", "month", "year"]), help="Not older than this.")
+@click.option("--freshness", type=click.Choice(["day", "week", "month", "year"]), help="Only results this recent.")
 @click.option("--since", help="First day, for instance 2026-03-01.")
 @click.option("--until", help="Last day.")
-@click.option("--site", help="Only these domains, with commas between them.")
-@click.option("--exclude", help="Not these domains, with commas between them.")
+@click.option("--site", help="Only these domains, separated by commas.")
+@click.option("--exclude", help="Exclude these domains, separated by commas.")
 @click.option("--language", help="Language of results, for instance de.")
 @click.option("--region", help="Country of results, for instance at.")
-@click.option("--source", help="Instead of the web: github, stackexchange, arxiv, wikipedia, pypi, npm, crates, …")
+@click.option("--source", help="Search here instead: github, stackexchange, arxiv, wikipedia, pypi, npm, crates, …")
 @click.option("--depth", type=click.Choice(["quick", "balanced", "wide"]), default="quick", show_default=True)
 @click.option("--content", is_flag=True, help="Also read the best pages and show the passages that answer.")
-@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @add_settings_option
 @async_command
 async def command(query: tuple[str, ...], sets: tuple[str, ...], *, as_json: bool, **chosen: Any) -> None:

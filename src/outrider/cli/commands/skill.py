@@ -37,9 +37,9 @@ def show_skill(name: str | None) -> None:
     multiple=True,
     help="For this host (repeatable) [default: those that are found here].",
 )
-@click.option("--project", is_flag=True, help="Into this directory's project, for everybody who works on it.")
-@click.option("--remove", is_flag=True, help="Delete the skill's files again.")
-@click.option("--json", "as_json", is_flag=True, help="For programs: folders, and whether they changed.")
+@click.option("--project", is_flag=True, help="Install into this directory's project, for all who work on it.")
+@click.option("--remove", is_flag=True, help="Delete the skill's files.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: folders, and whether they changed.")
 def install_skill(hosts: tuple[str, ...], *, project: bool, remove: bool, as_json: bool) -> None:
     """Copy the skill to where hosts look for skills. Repeat it after an upgrade."""
     done = []
@@ -57,7 +57,7 @@ def install_skill(hosts: tuple[str, ...], *, project: bool, remove: bool, as_jso
         done.append({"folder": str(folder), "changed": changed})
         if not as_json:
             place = f"{'removed from' if remove else 'installed in'} {folder}"
-            click.echo(f"skill {place}" if changed else f"skill: nothing to do in {folder}")
+            click.echo(f"skill {place}" if changed else f"skill: no change in {folder}")
     if as_json:
         print_json(done)
 

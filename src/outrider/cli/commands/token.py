@@ -27,12 +27,17 @@ def command() -> None:
 @command.command()
 @click.argument("person")
 @click.option("--label", default="", help="What it is for.")
-@click.option("--workspace", "workspaces", multiple=True, help="Where it is good (repeatable); all of the person's.")
-@click.option("--toolsets", metavar="A,B", help="Toolsets that it opens, and dashboard; all toolsets if not given.")
-@click.option("--role", type=ROLE_CHOICE, default="owner", show_default=True, help="The most that it gives its person.")
+@click.option(
+    "--workspace",
+    "workspaces",
+    multiple=True,
+    help="Where it is valid (repeatable) [default: all the person's].",
+)
+@click.option("--toolsets", metavar="A,B", help="Toolsets it grants, and dashboard [default: all toolsets].")
+@click.option("--role", type=ROLE_CHOICE, default="owner", show_default=True, help="Highest role it grants.")
 @click.option("--days", type=click.FloatRange(min=0, min_open=True), default=90, show_default=True)
-@click.option("--forever", is_flag=True, help="Good until it is revoked.")
-@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@click.option("--forever", is_flag=True, help="Valid until revoked.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @add_settings_option
 @async_command
 async def create(person: str, sets: tuple[str, ...], *, as_json: bool, **options: Any) -> None:
@@ -43,12 +48,12 @@ async def create(person: str, sets: tuple[str, ...], *, as_json: bool, **options
         print_json(_serialize_token(token) | {"token": secret})
     else:
         click.echo(secret)
-        where = ", ".join(token.workspaces) or "all workspaces of theirs"
+        where = ", ".join(token.workspaces) or "all their workspaces"
         what = "all toolsets" if token.toolsets is None else ", ".join(token.toolsets)
         end = token.expires_at
         until = "it is revoked" if end is None else datetime.fromtimestamp(end).astimezone().date().isoformat()
         click.echo(f"{token.id} for {person}: {where}; {what}; until {until}", err=True)
-        click.echo("It will not be shown again: keep it where secrets are kept.", err=True)
+        click.echo("It is not shown again: store it where you keep secrets.", err=True)
     if not settings.settings.identity.tokens:
         print_notes(
             ["`outrider serve` asks for tokens only with identity.tokens=true (OUTRIDER_IDENTITY__TOKENS=true)"]
@@ -56,8 +61,8 @@ async def create(person: str, sets: tuple[str, ...], *, as_json: bool, **options
 
 
 @command.command("list")
-@click.option("--person", default="", help="Only theirs.")
-@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@click.option("--person", default="", help="Only tokens of this person.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @add_settings_option
 @async_command
 async def list_tokens(sets: tuple[str, ...], person: str, *, as_json: bool) -> None:
@@ -81,11 +86,11 @@ async def list_tokens(sets: tuple[str, ...], person: str, *, as_json: bool) -> N
 
 @command.command()
 @click.argument("token_id", metavar="ID")
-@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @add_settings_option
 @async_command
 async def revoke(token_id: str, sets: tuple[str, ...], *, as_json: bool) -> None:
-    """Revoke the token ID for good. Every replica rejects it within two seconds."""
+    """Revoke the token ID permanently. Every replica rejects it within two seconds."""
     async with open_app(load_settings(sets)) as app:
         token = await app.identity().tokens.revoke(token_id)
         await app.identity().audit.record("token.revoke", f"{token.id} of {token.person}", credential="command line")

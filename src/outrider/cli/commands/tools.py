@@ -15,8 +15,8 @@ from outrider.serve.tool_names import format_tool_name
 
 @click.command()
 @add_serving_options
-@click.option("--json", "as_json", is_flag=True, help="The catalogue as JSON.")
-@click.option("--servers", is_flag=True, help="The toolsets as JSON, for a host's registry of servers.")
+@click.option("--json", "as_json", is_flag=True, help="Print the catalogue as JSON.")
+@click.option("--servers", is_flag=True, help="Print the toolsets as JSON, for a host's server registry.")
 @async_command
 async def command(sets: tuple[str, ...], *, as_json: bool, servers: bool, **flags: str | None) -> None:
     """List the tools with the tokens that each costs in every conversation."""

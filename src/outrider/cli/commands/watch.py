@@ -31,8 +31,8 @@ def command() -> None:
     "--field", "fields", multiple=True, metavar="NAME[:TYPE]", help="Only this value of the page (repeatable)."
 )
 @click.option("--every", default="1d", show_default=True, help='"30m", "6h", "1d", or a cron line in quotes.')
-@click.option("--name", help="Its name [default: its address].")
-@click.option("--notify", multiple=True, metavar="NAME", help="Tell by this notice of the settings (repeatable).")
+@click.option("--name", help="Name of the watch [default: its address].")
+@click.option("--notify", multiple=True, metavar="NAME", help="Send changes by this configured notice (repeatable).")
 @click.option("--strict", is_flag=True, help="Dates, times, counters and order count as changes.")
 @add_call_options
 def add_watch(
@@ -118,7 +118,7 @@ def remove_watch(watch: str, options: CallOptions) -> None:
 
 
 @command.command("run")
-@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @add_settings_option
 @async_command
 async def run_watches(sets: tuple[str, ...], *, as_json: bool) -> None:

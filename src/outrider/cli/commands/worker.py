@@ -19,7 +19,7 @@ from outrider.settings import LoadedSettings
 async def command(sets: tuple[str, ...], **flags: str | None) -> None:
     """Work on agent runs, unfinished crawls and watches of the shared database until stopped. Serves nothing.
 
-    What is under way when it stops goes on in another worker, or at the next start.
+    Work that is unfinished when it stops continues in another worker, or at the next start.
     """
     from outrider.serve.telemetry.logs import configure_logging
 
@@ -56,7 +56,7 @@ async def _run_worker(settings: LoadedSettings) -> None:
                     raise
                 click.echo(f"waiting: {error.message}", err=True)
                 await asyncio.sleep(retry_delay_s)
-        click.echo("outrider worker is at work", err=True)
+        click.echo("outrider worker is running", err=True)
         if metrics:
             click.echo(f"metrics are at {metrics}", err=True)
         await leaving.wait()

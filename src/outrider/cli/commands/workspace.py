@@ -12,7 +12,7 @@ from outrider.cli.output import async_command, print_json
 
 NAME_ARGUMENT = click.argument("name", metavar="WORKSPACE")
 PERSON_ARGUMENT = click.argument("person")
-JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="For programs.")
+JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 @click.group(cls=HelpfulGroup)
@@ -22,13 +22,13 @@ def command() -> None:
 
 @command.command()
 @NAME_ARGUMENT
-@click.option("--owner", default="", help="Somebody to put in it as its owner.")
+@click.option("--owner", default="", help="Person to add as its owner.")
 @add_settings_option
 @async_command
 async def create(name: str, sets: tuple[str, ...], owner: str) -> None:
     """Create a workspace."""
     await _apply_change(sets, "workspace.create", name, owner, lambda workspaces: workspaces.create(name, owner))
-    click.echo(f"workspace {name} is made{f', its owner is {owner}' if owner else ''}")
+    click.echo(f"workspace {name} created{f', owner: {owner}' if owner else ''}")
 
 
 @command.command("list")
@@ -44,7 +44,7 @@ async def list_workspaces(sets: tuple[str, ...], *, as_json: bool) -> None:
         print_json(rows)
         return
     for row in rows:
-        click.echo(f"{row['name']}  {row['members']} members  since {row['created_at']}")
+        click.echo(f"{row['name']}  {row['members']} member{'s' * (row['members'] != 1)}  since {row['created_at']}")
     if not rows:
         click.echo("there are no workspaces yet: outrider workspace create <name> --owner <person>")
 
@@ -70,7 +70,7 @@ async def members(name: str, sets: tuple[str, ...], *, as_json: bool) -> None:
 @NAME_ARGUMENT
 @PERSON_ARGUMENT
 @click.option(
-    "--role", type=ROLE_CHOICE, default="member", show_default=True, help="Viewers may use tools that only read."
+    "--role", type=ROLE_CHOICE, default="member", show_default=True, help="Viewers may use only tools that read."
 )
 @add_settings_option
 @async_command
@@ -78,7 +78,7 @@ async def add(name: str, person: str, sets: tuple[str, ...], role: Any) -> None:
     """Add a person to a workspace, or change their role."""
     detail = f"{person} as {role}"
     await _apply_change(sets, "member.add", name, detail, lambda workspaces: workspaces.add_member(name, person, role))
-    click.echo(f"{person} is {role} of {name}")
+    click.echo(f"{person} is now {role} of {name}")
 
 
 @command.command()
@@ -89,7 +89,7 @@ async def add(name: str, person: str, sets: tuple[str, ...], role: Any) -> None:
 async def remove(name: str, person: str, sets: tuple[str, ...]) -> None:
     """Remove a person from a workspace; their tokens lose access within two seconds."""
     await _apply_change(sets, "member.remove", name, person, lambda workspaces: workspaces.remove_member(name, person))
-    click.echo(f"{person} is not in {name} any more")
+    click.echo(f"{person} has left {name}")
 
 
 async def _apply_change(sets: tuple[str, ...], action: str, name: str, detail: str, change: Any) -> None:

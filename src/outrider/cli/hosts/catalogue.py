@@ -184,7 +184,7 @@ HOSTS = {
 
 
 def find_folders(environ: Mapping[str, str], home: Path, system: str = sys.platform) -> dict[str, str]:
-    """Return the folders that the paths of hosts begin with, by the names that stand in them."""
+    """Return the folders that hosts' paths begin with, by their placeholders."""
     xdg = environ.get("XDG_CONFIG_HOME") or f"{home}/.config"
     config = {
         "darwin": f"{home}/Library/Application Support",

@@ -1,4 +1,4 @@
-"""Change members of JSON text and keep the rest as it is, comments and trailing commas included."""
+"""Change members of JSON text and keep the rest unchanged, comments and trailing commas included."""
 
 import json
 import re

@@ -68,7 +68,7 @@ def plan_change(host: Host, path: Path, entry: Mapping[str, Any] | None) -> Sett
     except CannotKeep as error:
         snippet = editor.show(host.servers_key, SERVER_NAME, dict(entry or {}))
         hint = f"put this into {path} yourself:\n{snippet}" if entry else f"remove {SERVER_NAME} from {path} yourself"
-        raise InvalidInput(f"{path} was left as it is: {error}", hint=hint) from None
+        raise InvalidInput(f"{path} was not changed: {error}", hint=hint) from None
     return SettingsChange(path, before, mark + after)
 
 

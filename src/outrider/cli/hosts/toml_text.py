@@ -1,4 +1,4 @@
-"""Change one table of TOML text and keep the rest as it is, comments included."""
+"""Change one table of TOML text and keep the rest unchanged, comments included."""
 
 import json
 import re
@@ -11,7 +11,7 @@ HEADER = re.compile(r"^\s*\[")
 def set_table(text: str, path: tuple[str, str], values: Mapping[str, Any]) -> str:
     """Return the text with the values of the table `[a.b]`, which is added at the end if it is missing.
 
-    Only values that stand in one line are found: compare the outcome before using it.
+    Only values on one line are found: compare the outcome before using it.
     """
     lines = text.splitlines(keepends=True)
     block = _find_block(lines, path, subtables=False)

@@ -1,4 +1,4 @@
-"""Change one entry of a YAML mapping of mappings and keep the rest as it is, comments included.
+"""Change one entry of a YAML mapping of mappings and keep the rest unchanged, comments included.
 
 Block style only, as hosts write it: PyYAML, which loses comments, is not needed.
 """

@@ -51,7 +51,7 @@ def weigh_terms(
     """Return the weight of each word of a query: its inverse document frequency times its repetitions.
 
     A word that questions consist of counts less: `what`, `of` and `how` say little, but are not so frequent in every
-    store that their frequency alone would tell.
+    store that their frequency alone would suggest.
     """
     weights: dict[tuple[str, ...], float] = {}
     for terms, repetitions in Counter(query).items():

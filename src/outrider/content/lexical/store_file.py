@@ -148,7 +148,7 @@ class StoreFile:
             raise sqlite3.DatabaseError(f"{wrong} chunks have postings that do not match their number of terms")
 
     def close(self) -> None:
-        """Close the file for good, once nobody is using it."""
+        """Close the file permanently, once it is unused."""
         with self.lock:
             self.closed = True
             connection, self._sqlite = self._sqlite, None

@@ -1,6 +1,6 @@
 """Binary codes of vectors in memory-mapped files, for a fast first pass of semantic search.
 
-A code holds the sign of each dimension, which tells the direction roughly; the vectors with the most equal signs are
+A code holds the sign of each dimension, which gives the rough direction; the vectors with the most equal signs are
 then compared exactly (binary quantization with rescoring). Each store and embedder has a folder of segments, which are
 written once and renamed into place: a killed process leaves nothing half written, and several processes need no lock,
 because a segment names the transactions it covers and every process writes the same for them.

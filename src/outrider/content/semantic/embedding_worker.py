@@ -20,7 +20,7 @@ class EmbeddingWorker:
         self._wakeup = anyio.Event()
 
     def wake(self) -> None:
-        """Tell the background task that chunks may have been added."""
+        """Inform the background task that chunks may have been added."""
         self._wakeup.set()
 
     async def run_forever(self) -> None:

@@ -136,7 +136,7 @@ def build_network(path: Path, *, integers: bool, heads: int = 12) -> bytes:
     Args:
         path: `model.safetensors`.
         integers: Whether matrix products run in integers.
-        heads: Attention heads; the weights do not tell.
+        heads: Attention heads; the weights do not say.
     """
     builder = _NetworkBuilder(OnnxGraph("minilm"), load_weights(path), integers, heads)
     states = builder.add_embeddings()

@@ -5,7 +5,7 @@ It is SQLite in a file on a laptop and Postgres, with the same schema, on server
 SQLite runs in WAL mode with `synchronous=NORMAL`: a crash of the process loses no committed row, a power failure at
 most the last milliseconds (sqlite.org/pragma.html#pragma_synchronous). Every writer starts with BEGIN IMMEDIATE, so
 several processes share the file without deadlocks. Writers of one process queue here, because SQLite's own waiting is
-unfair and lets single writers time out.
+unfair, so that some writers time out.
 
 While Postgres restarts, transactions that have not begun wait for it. One that is interrupted before COMMIT was not
 stored, and `run_transaction` repeats it; the outcome of one interrupted during COMMIT is reported as unknown.
@@ -42,7 +42,7 @@ class Database:
         url: `postgresql://user@host/name`, or `sqlite:////home/me/.outrider/outrider.db`.
         connections: Maximum number of connections to a server.
         pool_timeout_s: Seconds that a task waits for one of them when all are in use.
-        migrate: Whether to bring the schema to the newest revision first; checks leave it as it is.
+        migrate: Whether to bring the schema to the newest revision first; checks do not change it.
         outage_timeout_s: Seconds for which a transaction that has not begun waits during an outage.
 
     Attributes:

@@ -44,7 +44,7 @@ def explain_error(url: str, error: Exception, *, committing: bool = False) -> Ou
         return TransactionOutcomeUnknown(
             f"the connection to the database was lost while it stored this: {reason}",
             code="database_unsure",
-            hint="it may or may not be stored: look before you do it again",
+            hint="it may or may not be stored: check before you repeat the call",
             details={"stored": "unknown"},
         )
     message, hint = f"the database cannot be used: {reason}", _suggest_fix(error)
@@ -111,7 +111,7 @@ def explain_sqlite_error(place: str, error: Exception, reason: str) -> Unavailab
     """Return the error for callers.
 
     Args:
-        place: Name of the file. Remote callers are not told its path; `outrider doctor` shows it.
+        place: Name of the file. Remote callers do not see its path; `outrider doctor` shows it.
         error: SQLAlchemy's, the driver's or the system's.
         reason: Its message in one line.
     """
@@ -123,7 +123,7 @@ def explain_sqlite_error(place: str, error: Exception, reason: str) -> Unavailab
     message = f"the database {place} cannot be used: {reason}"
     if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
         return DatabaseLocked(
-            f"{message}: another process writes to it and did not finish in time (by default 15 seconds)",
+            f"{message}: another process is writing to it and did not finish in time (by default 15 seconds)",
             code="database_locked",
             hint="call again; if it stays locked, end the backup, copy or outrider that `outrider doctor` names",
             retry_after=5.0,

@@ -139,7 +139,7 @@ async def _check_readable_database(database: Database) -> AsyncGenerator[Databas
     if damage:
         return
     if revision != find_head_revision():
-        message = f"the database is of revision {revision or 'none'}, not {find_head_revision()}"
+        message = f"the database has revision {revision or 'none'}, not {find_head_revision()}"
         yield DatabaseProblem("revision", message, "outrider db migrate")
         return
     missing = False

@@ -48,7 +48,7 @@ def migrate_schema(connection: "Connection", target: str | None = None) -> None:
             return
     if revision is not None and revision > newest:
         raise Unavailable(
-            f"the database is of revision {revision}, newer than the {newest} that this version knows",
+            f"the database has revision {revision}, but this version knows only {newest} and older",
             code="database",
             hint="upgrade outrider, or set another `data_dir`",
         )

@@ -70,7 +70,7 @@ def repair_database(path: Path, *, is_work_file: bool = False) -> DatabaseRepair
         if not any(table.saved for table in tables):
             kept = _build_kept_path(path)
             raise Refused(
-                f"nothing in {path} can be read as a database of Outrider, so it is left as it is",
+                f"nothing in {path} can be read as a database of Outrider, so it is left unchanged",
                 hint=f"restore a backup, or start with an empty one: mv {path} {kept}",
                 code="not_repairable",
             )

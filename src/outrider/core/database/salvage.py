@@ -32,7 +32,7 @@ class SavedTable:
     Attributes:
         saved: Rows in the new file.
         lost: Rows that were read but hold damaged or contradictory values, and those that an index still counts;
-            None where nothing tells how many there were.
+            None if their number is unknown.
     """
 
     table: str

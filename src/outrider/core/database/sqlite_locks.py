@@ -2,7 +2,7 @@
 
 Open connections keep shared locks on fixed bytes of the file and, in WAL mode, of its `-shm` file
 (sqlite.org/src/file/src/os.h, sqlite.org/walformat.html#the_wal_index_file_format), so holding those bytes exclusively
-proves that nobody uses the database, and keeps it so.
+proves that the database is unused, and keeps it so.
 """
 
 import fcntl
@@ -55,7 +55,7 @@ def find_writer(path: Path) -> int | None:
 
 
 def describe_process(pid: int | None) -> str:
-    """Return the process in words, with its command's name where the system tells it."""
+    """Describe the process, with its command's name where the system gives it."""
     if pid is None:
         return "another process"
     try:

@@ -31,7 +31,7 @@ class StaleConnection(Exception):
 
 
 class ReadLimitExceeded(Exception):
-    """The other side sent more bytes than allowed; `is_head` tells whether they were headers."""
+    """The other side sent more bytes than allowed; `is_head` is true if they were headers."""
 
     def __init__(self, *, is_head: bool) -> None:
         super().__init__("more bytes than allowed")

@@ -103,7 +103,7 @@ def _translate_errors(request: httpx2.Request) -> Any:
     except httpcore2.TimeoutException as error:
         raise httpx2.ReadTimeout("no answer in time", request=request) from error
     except (httpcore2.ProtocolError, ReadLimitExceeded) as error:
-        raise httpx2.RemoteProtocolError("the answer broke off or is not HTTP", request=request) from error
+        raise httpx2.RemoteProtocolError("the response ended early or is not HTTP", request=request) from error
     except httpcore2.ConnectError as error:
         raise httpx2.ConnectError("no connection", request=request) from error
     except (httpcore2.NetworkError, StaleConnection) as error:
@@ -128,12 +128,12 @@ async def stream_lines(guard: EgressGuard, url: str, body: bytes, *, seconds: fl
         try:
             async with client.stream("POST", url, content=body) as answer:
                 if answer.status_code != 200:
-                    raise Unavailable(f"the other replica answers {answer.status_code}", code="hop")
+                    raise Unavailable(f"the other replica answered {answer.status_code}", code="hop")
                 async for line in answer.aiter_lines():
                     yield line
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
             raise Unavailable("the other replica cannot be reached", code=UNREACHABLE_CODE) from error
         except httpx2.HTTPError as error:
             raise Unavailable(
-                "the connection to the other replica broke off", code="hop", hint="the call may have taken effect"
+                "the connection to the other replica broke", code="hop", hint="the call may have taken effect"
             ) from error

@@ -49,7 +49,7 @@ class MultiMemberDecoder:
             data, self._member = member.unused_data, None
 
     def _start_member(self, data: bytes) -> bool:
-        """Start the next member if `data` holds one; keep the data if more bytes are needed to tell."""
+        """Start the next member if `data` holds one; keep the data if more bytes are needed to decide."""
         max_members = 10_000
         magic = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd"}[self._coding]
         if self._member_count and not data.startswith(magic):

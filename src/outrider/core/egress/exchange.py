@@ -151,7 +151,7 @@ def _explain_error(error: Exception, host: str, limits: RequestLimits) -> Outrid
         return InvalidInput(f"the request to {host} cannot be sent as HTTP", code="bad_header", hint=hint)
     if isinstance(error, BodyTooLarge) or (isinstance(error, ReadLimitExceeded) and not error.is_head):
         message = f"the answer of {host} is longer than {limits.max_body_bytes:,} bytes"
-        return Unavailable(message, code="too_large", hint="look for a smaller copy, or for a part of it")
+        return Unavailable(message, code="too_large", hint="look for a smaller copy, or a part of it")
     code, message, hint = next(row for error_type, row in WIRE_ERRORS.items() if isinstance(error, error_type))
     return Unavailable(message.format(host=host), code=code, hint=hint)
 

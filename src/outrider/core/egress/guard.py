@@ -205,5 +205,5 @@ async def _send_connect(stream: SocketStream, proxy: str, authority: str) -> Non
 
 def _build_proxy_error(reason: str) -> Unavailable:
     return Unavailable(
-        f"the forward proxy {reason}", code="connect", hint="an operator checks the setting egress.proxy"
+        f"the forward proxy {reason}", code="connect", hint="an operator must check the setting egress.proxy"
     )

@@ -39,19 +39,21 @@ class EgressSettings(BaseModel, extra="forbid", defer_build=True):
 
     allow: list[str] = Field(
         default=[],
-        description="Opened although the defaults refuse it: `intranet.example`, `*.example`, `10.1.0.0/16`, "
-        "`localhost:3000`, `[::1]:*`; `example.com public` may lead to public addresses only, `example.com private` to "
-        "private ones too",
+        description="Targets to allow although the defaults refuse them: `intranet.example`, `*.example`, "
+        "`10.1.0.0/16`, `localhost:3000`, `[::1]:*`; `example.com public` may lead to public "
+        "addresses only, `example.com private` to private ones too",
     )
-    deny: list[str] = Field(default=[], description="Refused although the defaults would allow it; wins over allow")
-    ports: list[int] = Field(default=[80, 443], description="Ports that are allowed on every host")
+    deny: list[str] = Field(
+        default=[], description="Targets to refuse although the defaults allow them; wins over allow"
+    )
+    ports: list[int] = Field(default=[80, 443], description="Ports allowed on every host")
     only: bool = Field(
         default=False,
         description="Allow only what `allow` lists; its names then mean public addresses, unless they say private",
     )
     proxy: SecretStr | None = Field(
         default=None,
-        description="A forward proxy that resolves names and connects: `http://user:pass@proxy.example:3128`",
+        description="Forward proxy that resolves names and connects for Outrider: `http://user:pass@proxy.example:3128`",
     )
 
     @field_validator("allow", "deny")
@@ -242,14 +244,14 @@ def _build_allow_entry(host: str, port: int, open_ports: Iterable[int] = ()) -> 
 
 
 def _build_port_refusal(host: str, port: int) -> Refused:
-    hint = f"{port} in the setting egress.ports opens it on every host"
-    return _build_refusal(f"port {port} of {host} may not be reached", host, _build_allow_entry(host, port), hint)
+    hint = f"adding {port} to egress.ports allows it on every host"
+    return _build_refusal(f"port {port} of {host} is not allowed", host, _build_allow_entry(host, port), hint)
 
 
 def _build_refusal(message: str, host: str, entry: str, more: str = "") -> Refused:
     """Return the error, with the entry that would allow the host if there is one."""
     if not entry:
         return Refused(message, code="egress", hint="use another address", details={"host": host})
-    hint = f"if this is meant to be reachable, an operator adds {entry!r} to the setting egress.allow"
+    hint = f"if this is meant to be reachable, an operator can add {entry!r} to the setting egress.allow"
     hint += f"; {more}" if more else ""
     return Refused(message, code="egress", hint=hint, details={"host": host, "allow": entry})

@@ -105,7 +105,7 @@ def _parse_url(text: str, base: str | None) -> URL:
             hint = "start the address with https://"
         elif not text.strip()[0].isalpha():
             hint = "give the address alone, without quotes and brackets around it"
-        raise build_url_error("the address does not parse", hint) from None
+        raise build_url_error("this is not an http(s) address", hint) from None
 
 
 def _encode_query(params: QueryParams) -> str:

@@ -1,1 +1,1 @@
-"""Tell people of events by webhooks and commands, and try again until it works."""
+"""Report events to people by webhooks and commands, with retries."""

@@ -43,7 +43,7 @@ class NoticeQueue:
     Args:
         database: Holds them.
         table: Has the columns of `WAITING` beside its key.
-        load_notice: Returns the notice of a row, or None if what it tells is gone.
+        load_notice: Returns the notice of a row, or None if its subject is gone.
         clock: The time in seconds since the epoch.
     """
 

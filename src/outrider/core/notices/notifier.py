@@ -22,10 +22,10 @@ from outrider.core.notices.settings import NoticeSettings
 
 @dataclass(frozen=True)
 class Notice:
-    """An event that is to be told in the way of that name.
+    """An event to report, with the configured way to send it.
 
     Attributes:
-        id: The same at every attempt; a receiver knows by it one that came twice.
+        id: The same at every attempt, so that a receiver recognizes duplicates.
         name: The way, as the settings name it.
         subject: One line for people.
         url: The page that it is about; may be empty.

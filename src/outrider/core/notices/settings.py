@@ -4,7 +4,7 @@ from pydantic import BaseModel, Field, model_validator
 
 
 class NoticeSettings(BaseModel, extra="forbid", defer_build=True):
-    """One way to tell a person of an event: a webhook or a command."""
+    """One way to report an event to a person: a webhook or a command."""
 
     webhook: str = Field("", pattern="^(https?://.+)?$", description="Address that gets each event as JSON")
     secret_env: str = Field("", description="Environment variable with the secret that signs the webhook's requests")

@@ -38,7 +38,7 @@ class RepairForm:
         place: The step's place in it.
         text: The step as YAML.
         elements: The elements of its page that could be meant; none where another one would not help.
-        needs_secret: Whether the run goes on only at a terminal, which asks for its secrets.
+        needs_secret: Whether the run continues only at a terminal, which asks for its secrets.
         can_propose: Whether a model can be asked for the element.
         proposal: What a model has proposed, if it was asked.
     """
@@ -96,7 +96,7 @@ async def propose_repair(services: DashboardServices, run_id: str) -> None:
     flow, place = await load_stopped_flow(services.flow_store, call, run)
     count = run.options.get("proposal", {}).get("count", 0)
     if not is_element_missing(run) or count >= MAX_PROPOSALS:
-        message = f"a model was asked {count} times for this run, or another element would not help"
+        message = f"the model was already asked {count} times for this run, or another element cannot help"
         raise Refused(message, hint="choose the element, or edit the step", code="not_repairable")
     # Counted before it costs anything.
     asked = {"place": run.place, "count": count + 1}
@@ -127,7 +127,9 @@ async def repair_flow(services: DashboardServices, run_id: str, given: Mapping[s
     step = find_step(flow, place)
     if element := given.get("element", ""):
         if step.target is None or element not in list_choices(list_outline_elements(run.outline), step):
-            raise InvalidInput("element: is not one of the page that this step could mean", hint="choose another one")
+            raise InvalidInput(
+                "element: is not an element of the page that this step can use", hint="choose another one"
+            )
         chosen = choose_element(list_outline_elements(run.outline), element, step.target)
         changed = repair_step(flow, place, chosen, asks=False)
     else:
@@ -139,7 +141,7 @@ async def repair_flow(services: DashboardServices, run_id: str, given: Mapping[s
 
 
 async def resume_run(services: DashboardServices, run: StoredRun) -> None:
-    """Go on with a run that was repaired; one whose step asks a person waits for that at a terminal."""
+    """Continue a repaired run; one whose step asks a person waits for that at a terminal."""
     if _needs_secret(run):
         return
     arguments: dict[str, Any] = {"runId": run.id}
@@ -148,7 +150,7 @@ async def resume_run(services: DashboardServices, run: StoredRun) -> None:
     except AnswerNeeded:
         log.info("the run %s waits for a person", run.id)
     except OutriderError as error:
-        log.warning("the run %s could not go on: %s", run.id, error)
+        log.warning("the run %s could not continue: %s", run.id, error)
 
 
 def _needs_secret(run: StoredRun) -> bool:

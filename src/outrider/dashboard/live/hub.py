@@ -26,8 +26,8 @@ class LiveHub:
     """
 
     def __init__(self, services: DashboardServices) -> None:
-        # The original allows 120 inputs a minute and connection, which stops whoever types, and nobody who reconnects.
-        inputs_per_minute = 120 * 60  # a minute and signed-in browser: a mouse tells of itself 60 times a second
+        # The original allows 120 inputs a minute and connection, which stops people who type, not ones who reconnect.
+        inputs_per_minute = 120 * 60  # a minute and signed-in browser: a mouse reports 60 times a second
         self.services = services
         self.input_limiter = TokenBucketLimiter(inputs_per_minute, INPUT_BURST)
         self.connect_limiter = TokenBucketLimiter(CONNECTS_PER_MINUTE, CONNECTS_PER_MINUTE)

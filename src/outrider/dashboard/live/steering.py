@@ -25,9 +25,9 @@ async def _choose_option(session: Session, data: dict[str, Any]) -> None:
     try:
         at = parse_input("move", {name: data.get(name) for name in ("x", "y")})
     except InputRejected as rejected:
-        raise InvalidInput("x, y: no point of the page", code=rejected.code) from None
+        raise InvalidInput("x, y: not a point on the page", code=rejected.code) from None
     if page is None or not isinstance(index, int):
-        raise InvalidInput("index: say which option", code="invalid_payload")
+        raise InvalidInput("index: is required", code="invalid_payload")
     await choose_option(page, at.x, at.y, index)
 
 

@@ -74,7 +74,7 @@ async def show_flow_run(request: Request) -> Response:
 
 
 async def repair_flow_run(request: Request) -> Response:
-    """Save another version of a stopped flow, and go on with its run."""
+    """Save another version of a stopped flow, and continue its run."""
     _require_all_seen(request)
     services, form = get_services(request), await request.form()
     given = {name: str(value) for name, value in form.items() if isinstance(value, str)}
@@ -92,7 +92,7 @@ async def propose_flow_repair(request: Request) -> Response:
 
 
 async def approve_flow_run(request: Request) -> Response:
-    """Approve the flow of a run that waits, and go on with it; a caller who signs in goes on alone."""
+    """Approve the flow of a waiting run and continue it; a caller who signs in continues it themselves."""
     _require_all_seen(request)
     services, form = get_services(request), await request.form()
     run, _ = await _open_history(request).load_run(request.path_params["run"][:40])
@@ -129,7 +129,7 @@ def _open_history(request: Request) -> "FlowHistory":
 
 
 def _require_all_seen(request: Request) -> None:
-    """Refuse viewers who do not see everything; a run does not tell its workspace. Raises NotFound."""
+    """Refuse viewers who do not see everything; a run does not record its workspace. Raises NotFound."""
     if get_allowed_workspace(request) is not None:
         raise NotFound("no such flow")
 
@@ -161,7 +161,7 @@ class ApprovalForm:
         version: Its version.
         digest: The fingerprint of its files, which the form sends back.
         summary: All that it does.
-        is_of_caller: Whether its caller signs in, and goes on with the run.
+        is_of_caller: Whether its caller signs in, and continues the run.
     """
 
     flow: str
@@ -187,7 +187,7 @@ async def approve_flow(services: DashboardServices, run: StoredRun, name: str, d
     """Approve the files with which a run waits. Raises Refused, InvalidInput, Unavailable."""
     program = _load_waiting_program(run)
     if program is None or program.digest != digest:
-        raise Refused("the run does not wait for this approval any more", hint="open its page again", code="changed")
+        raise Refused("the run no longer waits for this approval", hint="open its page again", code="changed")
     if name.strip() != program.flow.name:
         raise InvalidInput("name: is not the flow's name", hint=f"type {program.flow.name} to approve it")
     await FlowApprovals(services.database).approve(run.owner_folder or "", program, by=by)

@@ -38,7 +38,7 @@ async def show_live(request: Request) -> Response:
 async def show_health(request: Request) -> Response:
     """Return screencast statistics."""
     if not can_view(request, UNKNOWN_OWNER):
-        raise NotFound("there are no sessions here", hint="use the dashboard of whoever runs this Outrider")
+        raise NotFound("only the operator can see browser sessions", hint="ask the operator of this Outrider")
     return JSONResponse(_ensure_hub(request).serialize_health())
 
 

@@ -130,7 +130,7 @@ def _parse_json(sent: bytes) -> dict[str, QuestionAnswer]:
         raise InvalidInput("the answer must be a JSON object", hint="give questions, decision and reason")
     ids = body.get("questions")
     if not isinstance(ids, list):
-        raise InvalidInput("questions: must be a list of ids", hint="name what is answered")
+        raise InvalidInput("questions: must be a list of ids", hint="list the questions to answer")
     return _build_answers(
         [str(each) for each in ids], str(body.get("decision", "")), str(body.get("reason", "")), body.get("value")
     )
@@ -139,7 +139,7 @@ def _parse_json(sent: bytes) -> dict[str, QuestionAnswer]:
 def _build_answers(ids: list[str], decision: str, reason: str, value: Any) -> dict[str, QuestionAnswer]:
     if decision not in DECISION_LABELS or not ids:
         raise InvalidInput(
-            "decision: say what is decided, and of which question", hint=f"one of {', '.join(DECISION_LABELS)}"
+            "decision: give a decision and at least one question", hint=f"one of {', '.join(DECISION_LABELS)}"
         )
     known: Decision = next(each for each in DECISION_LABELS if each == decision)
     words = str(value)[:20_000] if value is not None and known == "answered" else None

@@ -67,7 +67,7 @@ async def _require_watch(request: Request) -> Watch:
 
 
 def _may_see_watches(request: Request) -> bool:
-    """Return whether the viewer sees everything; a watch does not tell its workspace."""
+    """Return whether the viewer sees everything; a watch does not record its workspace."""
     return get_allowed_workspace(request) is None
 
 

@@ -1,4 +1,4 @@
-"""Questions as the page shows them: the effect of a call in plain words, and its arguments."""
+"""Questions as the page shows them: the effect of a call, and its arguments."""
 
 import hashlib
 from collections.abc import Mapping, Sequence

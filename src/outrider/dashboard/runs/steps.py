@@ -65,7 +65,7 @@ class StepView:
     """One model request with its calls.
 
     Attributes:
-        said: What it said; None where that stands in the part before.
+        said: What it said; None if the part before has it.
         stamp: Another whenever something about it has changed.
     """
 

@@ -17,7 +17,7 @@ async def read_run_changes(services: DashboardServices, cursor: str) -> tuple[li
 async def build_start_cursor(services: DashboardServices, run: Run) -> str:
     """Return where a run's event stream starts: at the text that the model is writing.
 
-    Their numbers are the cursor, so whoever comes back gets each of them, and each once.
+    Their numbers are the cursor, so a reconnecting client gets each of them exactly once.
     """
     seq = await StepList(services.database).find_unfinished_seq(run.id)
     standing = await RunOverview(services.database).compute_fingerprint(run.root_run_id)
@@ -30,7 +30,7 @@ async def read_run_events(services: DashboardServices, cursor: str) -> tuple[lis
         return [], ""
     parts = cursor.split("~")
     if len(parts) != 4 or not parts[2].isascii() or not parts[2].isdigit():
-        raise InvalidInput("the place to go on from cannot be read", hint="reload the page")
+        raise InvalidInput("after: is not a valid position", hint="reload the page")
     run_id, root_id, seq, standing = parts[0], parts[1], int(parts[2]), parts[3]
     events = await services.runs.streams.read(run_id, seq)
     news = merge_text_events(events)

@@ -171,7 +171,7 @@ function stateOf(session) {
   if (session.control.holder) return ["a person has control", "info"];
   if (session.control.paused) return [session.busy ? "pausing" : "paused", "warn"];
   if (session.status === "parked") return ["asleep", ""];
-  return session.now ? ["at work", "good"] : ["open", ""];
+  return session.now ? ["in use", "good"] : ["open", ""];
 }
 
 function stageState(session) {

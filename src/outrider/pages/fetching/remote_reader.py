@@ -49,7 +49,7 @@ class RemoteReader:
         return urlsplit(self.service_url).netloc
 
     async def read(self, url: str, *, timeout_s: float) -> RemoteReading | None:
-        """Return the page at an address; None if the service must not be told it or cannot read it."""
+        """Return the page at an address; None if the service must not receive it or cannot read it."""
         if not await self.may_tell(url):
             return None
         service = f"{self.service_url.rstrip('/')}/"
@@ -82,7 +82,7 @@ def is_refusal(error: OutriderError) -> bool:
 
 
 def _parse_reading(body: Any) -> RemoteReading | None:
-    """Return the reading in an answer; None for one that is empty or tells that the service was refused, too."""
+    """Return the reading in an answer; None for one that is empty or says that the service was refused, too."""
     data = body.get("data") if isinstance(body, dict) else None
     if not isinstance(data, dict):
         return None

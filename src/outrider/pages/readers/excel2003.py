@@ -60,7 +60,7 @@ class _StyleFormats:
     """Format numbers by the names of cell styles."""
 
     def __init__(self, root: XmlElement) -> None:
-        # Other named formats, such as Fixed and Scientific, show the number as it is.
+        # Other named formats, such as Fixed and Scientific, show the plain number.
         named_formats = {"Percent": "0%", "Euro Currency": '0 "€"'}
         codes: dict[str, str] = {}
         for style in (root.find("ss:Styles") or XmlElement("")).iter_named("ss:Style"):

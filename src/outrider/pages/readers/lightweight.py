@@ -15,7 +15,7 @@ from outrider.pages.readers.text import collect_links, mark_cut, read_text
 
 
 def _convert_source(source: ReaderInput, convert: Callable[[str], ConvertedMarkup]) -> Document:
-    """Convert headings, listings and links to Markdown; keep the rest as it is. Never raises."""
+    """Convert headings, listings and links to Markdown; keep the rest unchanged. Never raises."""
     max_markup_chars = 1_000_000  # the rest is appended unconverted
     text = tidy_text(source.text)
     end = text.rfind("\n", 0, max_markup_chars) + 1 if len(text) > max_markup_chars else len(text)

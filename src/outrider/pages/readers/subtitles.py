@@ -37,7 +37,7 @@ class Cue:
 def read_subtitles(source: ReaderInput) -> Document:
     """Return the cues joined to paragraphs, each with its time.
 
-    Text without cues is shown as it is. Never raises.
+    Text without cues is shown unchanged. Never raises.
     """
     text = source.text.replace("\r\n", "\n").replace("\r", "\n")
     draft = DocumentDraft(source, "subtitles")

@@ -103,7 +103,7 @@ def compare_labels(name: str, label: str) -> float:
 
 @lru_cache(maxsize=8192)
 def split_unit(label: str) -> tuple[str, str]:
-    """Return a label without the unit that stands in brackets or at its end, and that unit."""
+    """Return a label without the unit in brackets or at its end, and that unit."""
     if match := LABEL_UNIT.search(label):
         return label[: match.start()], "".join(WORD.findall((match[1] or match[2]).casefold()))
     words = CAMEL_BORDER.sub(" ", label).replace("_", " ").split()
@@ -112,7 +112,7 @@ def split_unit(label: str) -> tuple[str, str]:
 
 
 def has_other_unit(name: str, text: str) -> bool:
-    """Return whether a number stands with another unit than the name of its property says."""
+    """Return whether a number has another unit than the name of its property says."""
     kinds = ({"kg", "g", "mg", "t", "lb", "oz"}, {"km", "m", "cm", "mm", "mi", "ft", "in"}, {"l", "ml"})
     wanted = split_unit(name[:200])[1]
     given = re.search(r"\d\s*([^\W\d_]{1,3})\b", text[:200])

@@ -22,7 +22,7 @@ class ValueField:
         path: The names of the properties that lead to it.
         schema: Its own schema.
         is_list: Whether all values are wanted, and `schema` is that of each.
-        is_shared: Whether another field has the same last name, so that what is around a value must tell which it is.
+        is_shared: Whether another field has the same last name, so that its surroundings must show which it is.
         rows: The fields of each object, if a list of objects is wanted.
     """
 
@@ -121,7 +121,7 @@ def _list_fields(schema: dict[str, Any], path: tuple[str, ...], *, in_rows: bool
         inner = _read_short_type(name, given)
         if _is_list_of_objects(inner):
             if in_rows:
-                hint = "ask for that list alone, in a call of its own"
+                hint = "extract that list in a separate call"
                 raise InvalidInput(f"output_schema: {name} is a list of objects within a list", hint=hint)
             fields.append(ValueField((*path, str(name)), {}, is_list=True, rows=_build_rows_plan(inner, str(name))))
         elif "properties" in inner and len(path) < max_depth:

@@ -79,7 +79,7 @@ def _search_blocking(query: Query, timeout: float, proxy: str) -> list[ResultIte
 
 
 def _classify_error(error: Exception) -> OutriderError:
-    """Tell failures apart by their text, because the library has one exception for all of them.
+    """Distinguish failures by their text, because the library has one exception for all of them.
 
     The text itself must not be shown, because it may contain the proxy's token.
     """

@@ -84,7 +84,7 @@ def parse_results(body: Any, query: Query) -> list[ResultItem]:
 
 
 def _list_articles(entry: ResultItem) -> list[ResultItem]:
-    """Return the articles of a group of news on one event, the best first; any other result as it is."""
+    """Return the articles of a group of news on one event, the best first; any other result unchanged."""
     if entry.get("link"):
         return [entry]
     stories = entry.get("stories")

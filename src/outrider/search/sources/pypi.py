@@ -44,7 +44,7 @@ def _list_names(text: str) -> list[str]:
 
 
 async def send_requests(send: SendRequest, query: Query, access: ProviderAccess) -> HttpResponse:
-    """Ask for each name, and return what is known as one list; a failure other than 404 is returned as it is."""
+    """Ask for each name, and return what is known as one list; a failure other than 404 is returned unchanged."""
     not_found = 404
     packages: list[Any] = []
     for name in _list_names(query.text):

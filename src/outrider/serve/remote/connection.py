@@ -23,7 +23,7 @@ OPEN_TIMEOUT_S = 60.0  # some servers download themselves first
 
 
 class ConnectionBroken(Exception):
-    """The connection has ended, for `reason` as far as it is known, and with the HTTP status if there is one."""
+    """The connection ended, for `reason` if known, and with the HTTP status if there is one."""
 
     def __init__(self, reason: str, status: int | None = None) -> None:
         super().__init__(reason)

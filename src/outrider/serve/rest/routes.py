@@ -125,7 +125,7 @@ class ReadEndpoints:
 def build_openapi(toolbox: Toolbox, *, requires_token: bool) -> dict[str, Any]:
     """Return the document of the listed tools.
 
-    Header parameters are described in words only: tool servers would show them to their model as arguments.
+    Header parameters are described only in prose: tool servers would show them to their model as arguments.
 
     Args:
         toolbox: The tools that the caller may use.

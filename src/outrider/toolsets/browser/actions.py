@@ -35,10 +35,10 @@ async def clickElement(
     within: Annotated[str | None, Field(description="Text of its row or card")] = None,
     button: Literal["left", "right", "middle"] = "left",
     clicks: Annotated[int, Field(ge=1, le=3)] = 1,
-    at: Annotated[list[float] | None, Field(description="[x, y] in it, px")] = None,
+    at: Annotated[list[float] | None, Field(description="[x, y] px from its corner")] = None,
     modifiers: Annotated[list[str] | None, Field(description="e.g. Shift")] = None,
     holdMs: int = 0,
-    settle: Annotated[bool, Field(description="Wait for the effects")] = True,
+    settle: Annotated[bool, Field(description="Wait for its effects")] = True,
 ) -> Result:
     """Click an element; fails if something covers it."""
     if at is not None and len(at) != 2:
@@ -146,7 +146,7 @@ async def uploadFiles(
     selector: str,
     paths: list[str],
 ) -> Result:
-    """Give workspace files to a file field, or to what opens a file chooser."""
+    """Give workspace files to a file field, or to a control that opens a file chooser."""
     async with use_page(browsers, call, sessionId, selector) as active:
         files = await active.session.stage_uploads(paths)
         return build_action_result(tool_options, active.session, await active.tools.forms.upload(selector, *files))
@@ -161,7 +161,7 @@ async def answerDialog(
     accept: bool,
     text: Annotated[str | None, Field(description="For prompt()")] = None,
 ) -> str:
-    """Answer the open dialog, or the next one, which is dismissed otherwise."""
+    """Answer the open dialog, or set the answer to the next one (default: dismiss)."""
     async with translate_errors():
         session = browsers.get_session(call.session, sessionId)
         await session.control.gate.wait_until_open()
@@ -184,9 +184,9 @@ async def scrollPage(
     sessionId: str,
     direction: Literal["up", "down", "left", "right"],
     amount: Annotated[float, Field(description="Pixels")] = 500,
-    selector: Annotated[str | None, Field(description="Box to scroll")] = None,
+    selector: Annotated[str | None, Field(description="Element to scroll")] = None,
 ) -> Result:
-    """Scroll the page or a box in it."""
+    """Scroll the page or an element in it."""
     from outrider.browser.actions.scroll import scroll_page
 
     async with use_page(browsers, call, sessionId, selector or None) as active:
@@ -212,11 +212,11 @@ async def waitFor(
     sessionId: str,
     text: str | None = None,
     selector: str | None = None,
-    url: Annotated[str | None, Field(description="Part of it")] = None,
-    gone: Annotated[bool, Field(description="Until it is gone")] = False,
+    url: Annotated[str | None, Field(description="Part of the address")] = None,
+    gone: Annotated[bool, Field(description="Until it disappears")] = False,
     seconds: Annotated[float, Field(le=MAX_WAIT_S)] = 10,
 ) -> Result:
-    """Wait until the page shows something, or just wait."""
+    """Wait until something appears on the page, or just wait."""
     from outrider.browser.actions.wait import WaitCondition, wait_for
 
     async with use_page(browsers, call, sessionId, selector or None) as active:
@@ -250,6 +250,9 @@ def read_times(action: str, points: list[list[float]]) -> tuple[float, ...]:
     return tuple(each / 1_000 for each in times)
 
 
+PointList = Annotated[list[list[float]], BeforeValidator(list_points)]
+
+
 @browser.tool(effect="act", stake="low", title="Mouse", open_world=True, untrusted=True, timeout=60)
 async def useMouse(
     browsers: Browsers,
@@ -258,12 +261,12 @@ async def useMouse(
     /,
     sessionId: str,
     action: Literal["click", "drag", "move", "down", "up", "wheel"],
-    points: Annotated[list[list[float]], BeforeValidator(list_points), Field(description="[[x, y, ms?], …], px")],
+    points: Annotated[PointList, Field(description="[[x, y], …] px; [x, y, ms] moves slowly")],
     selector: Annotated[str | None, Field(description="Points count from its corner")] = None,
     button: Literal["left", "right", "middle"] = "left",
     clicks: Annotated[int, Field(ge=1, le=3)] = 1,
     holdMs: int = 0,
-    wheel: Annotated[list[float] | None, Field(description="[right, down]")] = None,
+    wheel: Annotated[list[float] | None, Field(description="[right, down], px")] = None,
 ) -> Result:
     """Use the mouse at points of the viewport or along a path."""
     from outrider.browser.actions.mouse import MouseGesture, use_mouse

@@ -38,12 +38,12 @@ async def emulateDevice(
     cpuSlowdown: Annotated[float | None, Field(ge=1, le=20)] = None,
     permissions: Annotated[
         list[Literal["geolocation", "notifications", "sensors", "idle-detection", "persistent-storage"]] | None,
-        Field(description="All that are granted"),
+        Field(description="All to grant"),
     ] = None,
     headers: Annotated[dict[str, str] | None, Field(description="Sent to every site")] = None,
     reset: Annotated[bool, Field(description="First undo all emulation")] = False,
 ) -> Result:
-    """Emulate a device or conditions until reset; omitted settings stay. Without arguments: show what is emulated."""
+    """Emulate a device or conditions until reset; omitted settings stay. Without arguments: show the emulation."""
     async with translate_errors():
         session = browsers.get_session(call.session, sessionId)
         fields = _build_emulation_fields(session, device, viewport, locale, timezone, userAgent)
@@ -74,7 +74,7 @@ async def manageStorage(
     action: Literal["list", "set", "delete", "clear"] = "list",
     name: Annotated[str, Field(max_length=1_000), OtherNames(("key",))] = "",
     value: Annotated[str, Field(max_length=100_000)] = "",
-    maxAgeSeconds: Annotated[int | None, Field(ge=0, description="Of a cookie")] = None,
+    maxAgeSeconds: Annotated[int | None, Field(ge=0, description="For cookies")] = None,
 ) -> Result:
     """List, set or remove cookies or storage of the page's site; credentials are not shown."""
     from outrider.browser.devtools.site_storage import list_items, remove_items, set_item

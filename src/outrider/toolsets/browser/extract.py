@@ -53,9 +53,9 @@ async def extractPageContent(
     mainContentOnly: bool = True,
     maxChars: CharacterBudget = 20_000,
     offset: NotNegative = 0,
-    saveRawHtml: Annotated[bool, Field(description="To a workspace file")] = False,
+    saveRawHtml: Annotated[bool, Field(description="Save source to a file")] = False,
 ) -> Result:
-    """Get the text that a session's page shows now."""
+    """Read the text of the open page."""
     wanted = list(dict.fromkeys(format or ["markdown"]))
     if saveRawHtml:
         require_saving_consent(workspaces, options, call, "extractPageContent", f"{HTML_FOLDER}/")

@@ -15,7 +15,7 @@ from outrider.toolsets.options import ToolOptions
 
 
 class FormField(BaseModel):
-    """A field and the value that it gets."""
+    """A field and its new value."""
 
     selector: Annotated[str, OtherNames(("name", "label", "field"))]
     value: str | bool | float | list[str]
@@ -37,9 +37,9 @@ async def fillForm(
     /,
     sessionId: str,
     fields: list[FormField],
-    submit: Annotated[str | None, Field(description="Button to click then")] = None,
+    submit: Annotated[str | None, Field(description="Button to click at the end")] = None,
 ) -> Result:
-    """Fill many fields: texts, option labels, true or false."""
+    """Fill several fields at once: texts, option labels, true or false."""
     from outrider.browser.actions.forms import fill_form
 
     if not fields:

@@ -45,10 +45,10 @@ async def snapshotPage(
     sessionId: str,
     mode: Literal["viewport", "full", "interactive"] = "viewport",
     root: Annotated[str | None, Field(description="Ref: only inside it")] = None,
-    find: Annotated[str | None, Field(description="Only lines with this text")] = None,
-    offset: Annotated[NotNegative, Field(description="Line to read on from")] = 0,
+    find: Annotated[str | None, Field(description="Only lines containing this")] = None,
+    offset: Annotated[NotNegative, Field(description="First line to show")] = 0,
 ) -> Result:
-    """Show the page as a short outline with a ref for each element that can be acted on."""
+    """Outline the page, with a ref for each element that you can act on."""
     async with use_page(browsers, call, sessionId) as active:
         snapshot = await active.tools.snapshotter.take_snapshot(mode, root=root or "", find=find or "", offset=offset)
         check_offset(offset, snapshot.piece.total, "the outline", "lines")
@@ -77,7 +77,7 @@ async def extractInteractable(
     includeHidden: bool = False,
     maxElements: UpTo500 = 100,
 ) -> Result:
-    """List elements as data with geometry and capabilities; snapshotPage is shorter."""
+    """List interactive elements as data with geometry; snapshotPage is shorter."""
     from outrider.browser.snapshot.interactable import list_interactable
 
     within = "" if selector in (None, "", "body") else selector
@@ -115,7 +115,7 @@ async def takeScreenshot(
     selector: Annotated[str | None, Field(description="Only this")] = None,
     refs: Annotated[bool, Field(description="Draw refs")] = False,
 ) -> Result:
-    """Take a picture of the page, or save it as a PDF in the workspace. To read and act, snapshotPage is better."""
+    """Take a screenshot, or save the page as a PDF in the workspace. To read or act, use snapshotPage."""
     if mode == "pdf":
         require_saving_consent(workspaces, options, call, "takeScreenshot", f"{DOWNLOADS_FOLDER}/")
         return await _save_pdf(browsers, artifacts, workspaces, call, sessionId)
@@ -124,7 +124,7 @@ async def takeScreenshot(
         url = active.tools.page.url
     size = f"{shot.width}×{shot.height}" + (", cut below" if shot.cut else "")
     if shot.scale < 1:
-        size += f", shown at {shot.scale:.0%} of that; selector shows a part as it is"
+        size += f", shown at {shot.scale:.0%} of that; selector shows a part at full size"
     text = f"Screenshot of {escape_line(url)}, {size}"
     if drawn:
         text += f", {drawn.count} refs drawn: a label with {drawn.code} is ours, any other is the page's own"

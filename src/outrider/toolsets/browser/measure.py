@@ -25,13 +25,13 @@ async def compareScreenshot(
     call: Call,
     /,
     sessionId: str,
-    name: Annotated[str, Field(min_length=1, max_length=100, description="Of the saved picture")],
+    name: Annotated[str, Field(min_length=1, max_length=100, description="Of the baseline")],
     selector: Annotated[str | None, Field(description="Only this")] = None,
     fullPage: bool = False,
     tolerance: Annotated[int, Field(ge=0, le=255)] = 16,
-    replace: Annotated[bool, Field(description="Save a new picture")] = False,
+    replace: Annotated[bool, Field(description="Save a new baseline")] = False,
 ) -> Result:
-    """Save a picture of the page the first time; later show what has changed since, with the share of pixels."""
+    """Save a baseline screenshot on the first call; later calls show what changed and the share of pixels."""
     from outrider.browser.actions.page_tools import find_element
     from outrider.browser.devtools.image_difference import compare_images
     from outrider.browser.page.screenshot import take_screenshot
@@ -82,7 +82,7 @@ async def auditAccessibility(
     selector: Annotated[str | None, Field(description="CSS: only inside")] = None,
     bestPractices: bool = False,
 ) -> Result:
-    """Audit the page by WCAG 2.2 AA with axe-core: broken rules, worst first, with their elements."""
+    """Check the page against WCAG 2.2 AA with axe-core: broken rules, worst first, with their elements."""
     from outrider.browser.devtools.accessibility_audit import audit_accessibility
 
     async with use_page(browsers, call, sessionId, selector) as active:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 browser_devtools = Toolset(
     "browser_devtools",
-    "inspectRequests keeps headers and bodies from its first call on.",
+    "Call inspectRequests first: it records headers and bodies from then on.",
     usual_names=USUAL_TOOL_NAMES["browser_devtools"],
     default_arguments={"sessionId": find_default_session},
 )
@@ -43,11 +43,11 @@ async def inspectRequests(
     sessionId: str,
     pattern: UrlPart | None = None,
     number: Annotated[int | None, Field(description="Show this one with headers and body")] = None,
-    waitSeconds: Annotated[float, Field(ge=0, le=60, description="Wait until one that matches has ended")] = 0,
+    waitSeconds: Annotated[float, Field(ge=0, le=60, description="Wait until a matching one ends")] = 0,
     after: Annotated[NotNegative, Field(description="Only those after this number")] = 0,
     failedOnly: bool = False,
     last: UpTo500Entries = 30,
-    maxChars: Annotated[int, Field(ge=100, le=50_000, description="Of a body")] = 4_000,
+    maxChars: Annotated[int, Field(ge=100, le=50_000, description="Of the body")] = 4_000,
     offset: NotNegative = 0,
 ) -> Result:
     """List requests, wait for one, or show one with headers and body; credentials are removed."""
@@ -85,10 +85,10 @@ async def routeRequests(
     sessionId: str,
     action: Literal["list", "block", "mock", "delay", "remove"] = "list",
     pattern: UrlPart | None = None,
-    status: Annotated[int, Field(ge=200, le=599, description="Of a mock")] = 200,
-    body: Annotated[str, Field(max_length=500_000, description="Of a mock")] = "",
+    status: Annotated[int, Field(ge=200, le=599, description="For mock")] = 200,
+    body: Annotated[str, Field(max_length=500_000, description="For mock")] = "",
     contentType: Annotated[str, Field(max_length=200, pattern=r"^[^\r\n]+$")] = "application/json",
-    delayMs: Annotated[int, Field(ge=0, le=60_000, description="Before a mock or a delayed request")] = 0,
+    delayMs: Annotated[int, Field(ge=0, le=60_000, description="For mock and delay")] = 0,
 ) -> Result:
     """Block, delay or answer (mock) requests; remove without a pattern removes all routes.
 

@@ -182,7 +182,7 @@ def take_notes(session: "Session") -> list[str]:
     notes, session.notes = session.notes, []
     counts = Counter(notes)
     told = [note if count == 1 else f"{note} ({count} times)" for note, count in counts.items()]
-    return told if session.is_guarded else [*told, "an attached browser: the egress guard does not cover it"]
+    return told if session.is_guarded else [*told, "attached browser: the egress guard does not cover it"]
 
 
 def clean_line(text: str, limit: int = 500) -> str:

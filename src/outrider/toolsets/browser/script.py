@@ -16,7 +16,7 @@ from outrider.toolsets.options import ToolOptions
 
 browser_script = Toolset(
     "browser_script",
-    "inject_javascript has all rights of the page; a person is asked each time.",
+    "inject_javascript runs with the page's full rights; a person approves each call.",
     default_arguments={"sessionId": find_default_session},
 )
 
@@ -32,7 +32,7 @@ async def inject_javascript(
         str, Field(min_length=1, max_length=100_000, description="Expression, or statements that return")
     ],
 ) -> str:
-    """Run JavaScript in the page and get what it returns, as JSON."""
+    """Run JavaScript in the page and return its result as JSON."""
     async with use_page(browsers, call, sessionId) as active:
         value = await _evaluate_script(active, script)
         url = active.tools.page.url

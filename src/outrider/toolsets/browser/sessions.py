@@ -39,10 +39,10 @@ async def find_default_session(browsers: Browsers, call: Call, tool: Tool) -> st
 
 browser = Toolset(
     "browser",
-    "navigateToUrl opens a page in a real browser. snapshotPage outlines it with a ref (e12) for each element to act "
-    "on. Tools take a ref, CSS or text=Save as `selector` and answer with what changed (+ new, ~ changed, - gone): "
-    "look again only if that is not enough. Leave sessionId out unless createSession opened several. To read only, "
-    "web_fetch is cheaper.",
+    "navigateToUrl opens a page in a browser. snapshotPage outlines it with a ref (e12) for each element to act on. "
+    "Tools take a ref, CSS or text=Save as `selector` and answer with what changed (+ new, ~ changed, - gone): look "
+    "again only if that is not enough. Omit sessionId or send default unless createSession opened several. To read "
+    "only, web_fetch is cheaper.",
     default=True,
     usual_names=USUAL_TOOL_NAMES["browser"],
     default_arguments={"sessionId": find_default_session},
@@ -115,7 +115,7 @@ async def listSessions(browsers: Browsers, call: Call, /) -> Result:
 async def navigateToUrl(
     browsers: Browsers, workspaces: SessionWorkspaces, call: Call, /, sessionId: str, url: str
 ) -> Result:
-    """Open an address and wait for it. Also revives a session that has crashed or hangs."""
+    """Open an address and wait for it. Also revives a crashed or hanging session."""
     if sessionId == NEW_SESSION and not browsers.list_sessions(call.session):
         return await createSession(browsers, workspaces, call, url)
     async with translate_errors():

@@ -26,7 +26,7 @@ async def manageStates(
     stateId: str = "default",
     sessionId: Annotated[str | None, Field(description="For save")] = None,
 ) -> Result:
-    """Save a session's cookies and storage for later sessions, list or delete saved ones."""
+    """Save a session's cookies and storage for later sessions; list or delete saved ones."""
     store = browsers.get_state_store(call.owner_folder)
     async with translate_errors():
         if action == "save":
@@ -56,7 +56,7 @@ async def setup_browser_state(
     state_id: str = "default",
     seconds: UpToHalfHour = 300,
 ) -> Result:
-    """Show the user a window to sign in; saved when they close it. Only when they ask."""
+    """Open a window for the user to sign in; saved when they close it. Only if they ask."""
 
     async def report_progress(spent: float) -> None:
         await call.progress(spent, seconds, "waiting until the window is closed")

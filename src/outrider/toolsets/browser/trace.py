@@ -27,7 +27,7 @@ async def recordTrace(
     action: Literal["start", "stop"],
     video: Annotated[bool, Field(description="With stop: also an animated WebP")] = False,
 ) -> Result:
-    """Record each later call on the session with outline and picture; stop saves an HTML file that replays them."""
+    """Record each later call in the session with outline and screenshot; stop saves an HTML file to replay."""
     from outrider.browser.devtools.trace import Trace
 
     async with translate_errors():

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 browser_webmcp = Toolset(
     "browser_webmcp",
-    "snapshotPage lists the tools that a page offers; callPageTool calls one.",
+    "snapshotPage lists the tools that a page offers; callPageTool calls them.",
     on_request=True,
     usual_names=USUAL_TOOL_NAMES["browser_webmcp"],
     default_arguments={"sessionId": find_default_session},
@@ -35,7 +35,7 @@ async def callPageTool(
     call: Call,
     /,
     sessionId: str,
-    origin: Annotated[str, Field(description="Of the page that offers it, as listed")],
+    origin: Annotated[str, Field(description="Origin in the tool list")],
     name: str,
     arguments: dict[str, Any] | None = None,
 ) -> Result:
@@ -47,7 +47,7 @@ async def callPageTool(
     async with use_page(browsers, call, sessionId) as active:
         offered = active.session.offered_tools
         if offered is None:
-            hint = "go on with the other tools; the operator can turn it on"
+            hint = "continue with the other tools; the operator can turn it on"
             raise NotConfigured("tools of pages are off (setting browser.web_mcp)", hint=hint)
         page, values = active.tools.page, arguments or {}
         tool = offered.find_tool(page, origin, name)
@@ -104,6 +104,8 @@ def _require_consent(tool: "OfferedTool", call: Call, arguments: dict[str, Any])
     if not tool.is_consequential or call.answer is True:
         return
     if call.answer is False:
-        raise Refused("the user did not allow this tool of the page", hint="do not repeat the call; go on without it")
+        raise Refused(
+            "the user did not allow this tool of the page", hint="do not repeat the call; continue without it"
+        )
     shown = escape_line(f"{tool.name} with {json.dumps(arguments)}", 4_000)
     raise AnswerNeeded(f"Let {tool.origin} run its tool {shown}?", state=tool.name)

@@ -50,14 +50,14 @@ QueryText = Annotated[str, Field(min_length=1, max_length=2_000)]
 
 
 class StoreMetadata(BaseModel, extra="ignore", defer_build=True):
-    """Name and description of a store. A session_id is ignored: the host names the session."""
+    """Name and description of a store. A session_id is ignored: the host sets it."""
 
     name: Text200 = ""
     description: Annotated[str, Field(max_length=2_000)] = ""
 
 
 class ContentMetadata(BaseModel, extra="ignore", defer_build=True):
-    """Metadata of a content."""
+    """Metadata of the content."""
 
     filename: Annotated[str | None, Field(max_length=255)] = None
     mime_type: Annotated[str | None, build_alias_field("mime_type", max_length=127)] = None
@@ -69,14 +69,14 @@ class ContentMetadata(BaseModel, extra="ignore", defer_build=True):
 
 
 class Pagination(BaseModel, extra="forbid", defer_build=True):
-    """The part of a list to return."""
+    """The part of the list to return."""
 
     offset: Annotated[int, Field(ge=0)] = 0
     limit: Annotated[int, Field(ge=1, le=1_000)] = 100
 
 
 class Options(BaseModel, extra="forbid", defer_build=True):
-    """Options of a search."""
+    """Search options."""
 
     top_n: Annotated[int, build_alias_field("top_n", ge=1, le=100)] = 10
     threshold: Annotated[float, Field(ge=0, le=1, description="Minimum score")] = 0

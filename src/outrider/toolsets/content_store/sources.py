@@ -102,7 +102,7 @@ def build_page_draft(page: FetchedPage) -> ContentDraft:
 
 
 async def build_file_draft(body: bytes, name: str, *, source: str) -> ContentDraft:
-    """Build the content of a file: plain text as it is, documents as Markdown."""
+    """Build the content of a file: plain text unchanged, documents as Markdown."""
     # Stored as they are, line by line; other types are converted to Markdown by their reader.
     plain_text_types = (
         "text/", "application/json", "application/xml", "application/yaml", "application/x-yaml", "application/toml",

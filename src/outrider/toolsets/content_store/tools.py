@@ -66,7 +66,7 @@ ToLine = Annotated[int | None, build_alias_field("to_line", ge=1, description="D
 MaxChars = Annotated[MaxCharacters, build_alias_field("max_chars")]
 
 
-@content_store.tool(effect="write", title="Make a store", stake="never_ask")
+@content_store.tool(effect="write", title="Create a store", stake="never_ask")
 async def createStore(
     stores: ContentStores,
     call: Call,
@@ -75,7 +75,7 @@ async def createStore(
     name: Annotated[str | None, Field(max_length=200)] = None,
     description: Annotated[str | None, Field(max_length=2_000)] = None,
 ) -> CreatedStore:
-    """Create another store, e.g. for one subject. addContent needs none."""
+    """Create a separate store, e.g. for one topic. addContent works without it."""
     metadata = metadata or StoreMetadata()
     store = await stores.create_store(call, name or metadata.name, description or metadata.description)
     return CreatedStore(
@@ -87,7 +87,7 @@ async def createStore(
     )
 
 
-@content_store.tool(effect="write", title="Keep a content", stake="never_ask", open_world=True, timeout=170)
+@content_store.tool(effect="write", title="Store content", stake="never_ask", open_world=True, timeout=170)
 async def addContent(
     stores: ContentStores,
     sources: ContentSources,
@@ -98,7 +98,7 @@ async def addContent(
     store_id: StoreId = None,
     metadata: ContentMetadata | None = None,
 ) -> AddedContent:
-    """Store a text, a file (text, code, PDF, Office, HTML, e-mail…) or a web page for searches."""
+    """Store a text, file (text, code, PDF, Office, HTML, e-mail…) or web page, to search it later."""
     metadata, started = metadata or ContentMetadata(), time.time()
     draft = await _build_draft(sources, call, file_url, content)
     if content is not None and metadata.mime_type is None:
@@ -110,11 +110,11 @@ async def addContent(
     return AddedContent(**serialize_record(record))
 
 
-@content_store.tool(title="List contents", untrusted=True)
+@content_store.tool(title="List content", untrusted=True)
 async def listContent(
     stores: ContentStores, call: Call, /, store_id: StoreId = None, pagination: Pagination | None = None
 ) -> ContentList:
-    """List a store's contents, newest first."""
+    """List the content of a store, newest first."""
     page = pagination or Pagination()
     store = await stores.get_store(call, store_id)
     records, total = await stores.list_records(call, store.id, page.offset, page.limit)
@@ -124,7 +124,7 @@ async def listContent(
     )
 
 
-@content_store.tool(title="Read a content", untrusted=True)
+@content_store.tool(title="Read content", untrusted=True)
 async def readContent(
     stores: ContentStores,
     artifacts: ArtifactStore,
@@ -136,9 +136,9 @@ async def readContent(
     to_line: ToLine = None,
     max_chars: MaxChars = DEFAULT_CUT_CHARS,
     offset: Annotated[int, Field(ge=0, description="Characters to skip, for very long lines")] = 0,
-    original: Annotated[bool, Field(description="Also give the file itself, as a resource")] = False,
+    original: Annotated[bool, Field(description="Also return the original file as a resource")] = False,
 ) -> ContentLines:
-    """Read lines of a content, exactly as they are."""
+    """Read lines of stored content verbatim."""
     passage = await stores.read_lines(call, content_id, from_line, to_line)
     check_offset(offset, len(passage.text), "the lines")
     record, piece = passage.record, cut_text(passage.text, max_chars, offset)
@@ -171,7 +171,7 @@ async def keywordSimilaritySearch(
     store_id: SearchedStore = None,
     options: Options | None = None,
 ) -> ContentMatches:
-    """Find passages by their words (BM25): names, terms, numbers."""
+    """Find stored passages by exact words (BM25), such as names, terms and numbers."""
     return await _search_contents(stores, tool_options, call, "keyword", query, store_id, options)
 
 
@@ -185,7 +185,7 @@ async def semanticSimilaritySearch(
     store_id: SearchedStore = None,
     options: Options | None = None,
 ) -> ContentMatches:
-    """Find passages by their meaning, whatever words they use."""
+    """Find stored passages by meaning, even in other words."""
     return await _search_contents(stores, tool_options, call, "semantic", query, store_id, options)
 
 
@@ -199,11 +199,11 @@ async def hybridSimilaritySearch(
     store_id: SearchedStore = None,
     options: Options | None = None,
 ) -> ContentMatches:
-    """Find passages by words and meaning together: the best choice for questions."""
+    """Find stored passages by words and meaning; the best choice for questions."""
     return await _search_contents(stores, tool_options, call, "hybrid", query, store_id, options)
 
 
-@content_store.tool(effect="write", title="Change a content", stake="never_ask", open_world=True, timeout=170)
+@content_store.tool(effect="write", title="Update content", stake="never_ask", open_world=True, timeout=170)
 async def updateContent(
     stores: ContentStores,
     sources: ContentSources,
@@ -214,7 +214,7 @@ async def updateContent(
     file_url: FileUrl = None,
     metadata: ContentMetadata | None = None,
 ) -> AddedContent:
-    """Replace a content's text, or only its metadata. It keeps its id, and searches find the new text at once."""
+    """Replace the text of stored content, or only its metadata. The id stays; searches find the new text at once."""
     metadata = metadata or ContentMetadata()
     if content is None and file_url is None:
         if not metadata.model_fields_set:
@@ -230,9 +230,9 @@ async def updateContent(
     return AddedContent(**serialize_record(record))
 
 
-@content_store.tool(effect="act", title="Remove a content", stake="low")
+@content_store.tool(effect="act", title="Delete content", stake="low")
 async def deleteContent(stores: ContentStores, call: Call, /, content_id: ContentId) -> DeletedContent:
-    """Delete a content for good."""
+    """Delete stored content permanently."""
     await stores.delete(call, content_id)
     return DeletedContent(contentId=content_id, deleted=True)
 

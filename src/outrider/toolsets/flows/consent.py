@@ -80,7 +80,7 @@ def require_tools(program: FlowProgram, policy: ToolPolicy, call: Call) -> None:
             continue
         if tool is None or (call.grant is not None and not call.grant.can_use_tool(tool)):
             message = f"step {place} of {program.flow.name} needs {name}, which you may not use"
-            raise Refused(message, hint="the operator decides which tools are offered")
+            raise Refused(message, hint="ask the operator to offer that tool")
 
 
 def require_start_consent(
@@ -112,7 +112,7 @@ def build_consent_check(policy: ToolPolicy, *, is_approved: bool) -> Callable[[F
 
 
 def build_step_question(step: str, program: FlowProgram, call: Call, paused: PausedRun, url: str) -> AnswerNeeded:
-    """Build the question before a step; a person who runs the flow may also approve all of it as it is."""
+    """Build the question before a step; a person who runs the flow may also approve its current version."""
     max_step_chars = 4_000
     max_summary_chars = 8_000  # what is longer is approved where it can be scrolled
     name, version, shown = program.flow.name, program.flow.version, clean_line(step)
@@ -132,5 +132,5 @@ def require_step_allowed(flow: Flow, call: Call, paused: PausedRun | None) -> No
     """Refuse to resume where the person has not allowed the step. Raises Refused."""
     if paused and paused.step and call.answer is not True:
         message = f"the user did not allow step {paused.step} of {flow.name}"
-        hint = f"the browser session {paused.session_id} is open before that step; go on without it"
+        hint = f"the browser session {paused.session_id} is open before that step; continue without it"
         raise Refused(message, hint=hint)

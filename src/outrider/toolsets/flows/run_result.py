@@ -51,7 +51,7 @@ def build_run_result(
     """Describe a run; `session` is None where it was closed, `picture_url` is empty without a picture."""
     flow = program.flow
     lines = [f"step {position}: {escape_line(note)}" for position, note in run.healed]
-    lines = [f"Recognised although changed: {line}" for line in lines]
+    lines = [f"Recognised although it changed: {line}" for line in lines]
     lines += [f"Note: {note}" for note in (*run.notes, *(take_notes(session) if session else ()))]
     data: dict[str, Any] = {"name": flow.name, "version": flow.version, "runId": run_id} | run.to_dict()
     data |= {"sessionId": session.id} if session else {}
@@ -92,13 +92,12 @@ def _build_stop_error(program: FlowProgram, stop: Stop, run_id: str, session_id:
     onward = f"resumeFlow with runId={run_id} and fromStep={stop.next_step}"
     fixes = {"data_mismatch": "compare `extract` with the page, correct the flow", "failed": "correct that"}
     if stop.reason == "unknown_effect":
-        hint = (
-            f"look whether step {stop.step} was done, then resumeFlow with runId={run_id} and unknownStep=done or again"
-        )
+        onward = f"resumeFlow with runId={run_id} and unknownStep=done or again"
+        hint = f"check whether step {stop.step} was done, then {onward}"
     elif not session_id:
-        hint = "run it without keepOpen=false to look at the page where it stopped"
+        hint = "run it again without keepOpen=false to see the page where it stopped"
     elif stop.reason == "check_failed":
-        hint = f"look whether it worked: then {onward}; else correct the flow"
+        hint = f"check whether it worked: if so, {onward}; else correct the flow"
     elif stop.reason == "needs_person":
         hint = f"let a person sign in in session {session_id}, then {onward}"
     elif stop.reason == "origin_refused":
@@ -115,7 +114,7 @@ def _build_stop_error(program: FlowProgram, stop: Stop, run_id: str, session_id:
     details |= {"runId": run_id} | ({"sessionId": session_id} if session_id else {})
     details |= {"flow": stop.flow, "line": find_step_line(program.texts[stop.flow], stop.place)} if stop.place else {}
     place = f", line {details['line']} of {stop.flow}.yaml" if stop.place else ""
-    message = f"{program.flow.name} has stopped ({stop.reason}{place}): {escape_line(stop.message)}"
+    message = f"{program.flow.name} stopped ({stop.reason}{place}): {escape_line(stop.message)}"
     return Refused(message, code=stop.reason, hint=hint, details=details)
 
 

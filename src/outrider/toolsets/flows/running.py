@@ -67,7 +67,7 @@ class RunRequest:
     """What a caller of runFlow or resumeFlow wants.
 
     Attributes:
-        run: The run to go on with; None for a new one.
+        run: The run to continue; None for a new one.
         unknown_step: What a person found out about the step in which that run was interrupted.
     """
 
@@ -160,7 +160,7 @@ def _resolve_inputs(store: FlowStore, request: RunRequest) -> RunInputs:
 async def _begin_run(
     services: FlowRunServices, call: Call, request: RunRequest, inputs: RunInputs, paused: PausedRun | None
 ) -> tuple[StoredRun, str]:
-    """Return the record of a new run, or that of the one to go on with, and its lease. Raises OutriderError."""
+    """Return the record of a new run, or of the one to continue, and its lease. Raises OutriderError."""
     run = await services.runs.load_run(call, paused.run_id) if paused and paused.run_id else request.run
     if run is not None:
         return run, await services.runs.claim_run(run)

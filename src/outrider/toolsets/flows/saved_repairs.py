@@ -1,4 +1,4 @@
-"""Save another version of a flow whose run has stopped, and let the run go on with it."""
+"""Save another version of a flow whose run has stopped, and continue the run with it."""
 
 import anyio
 
@@ -24,13 +24,13 @@ async def load_stopped_flow(store: FlowStore, call: Call, run: StoredRun) -> tup
         message = f"runId: {run.id} is {run.state}, and no step of it can be repaired"
         raise Refused(message, hint="repair runs that stopped at a step", code="not_repairable")
     if await anyio.to_thread.run_sync(store.read_text, call, name) != run.sources[name]:
-        message = f"{name} was changed after {run.id} began"
+        message = f"{name} has changed since {run.id} began"
         raise Refused(message, hint="run it again, and repair that run if it stops", code="changed")
     return parse_flow(run.sources[name], name), place
 
 
 async def save_repair(store: FlowStore, runs: FlowRuns, call: Call, run: StoredRun, repaired: Flow) -> str:
-    """Save a flow as a new version with which its run goes on; return the difference of the files.
+    """Save a flow as a new version with which its run continues; return the difference of the files.
 
     Raises InvalidInput if the flow cannot be run so, Refused, Unavailable.
     """

@@ -1,4 +1,4 @@
-"""Prepare and make the runs of schedules, which nobody watches."""
+"""Prepare and make the unattended runs of schedules."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -40,7 +40,7 @@ class ScheduledRuns:
         return await anyio.to_thread.run_sync(self._prepare, schedule)
 
     async def run(self, call: Call, run: StoredRun) -> None:
-        """Begin or go on with a run that is stored. Raises OutriderError, AnswerNeeded."""
+        """Start or continue a stored run. Raises OutriderError, AnswerNeeded."""
         await self.require_approval(call, load_program(run.flow, lambda name: run.sources[name]))
         await self.build_toolbox().call("resumeFlow", {"runId": run.id}, call)
 
@@ -70,7 +70,7 @@ class ScheduledRuns:
         new = [] if known is None else [each for each in self.describe_reach(program) if each not in known]
         if new:
             message = f"{program.flow.name} uses {new[0][:200]} since it was changed, and was not scheduled with it"
-            raise Refused(message, hint="look at its file, then schedule it again", code="not_approved")
+            raise Refused(message, hint="check its file, then schedule it again", code="not_approved")
 
     def _prepare(self, schedule: "FlowSchedule") -> "tuple[FlowProgram, FlowSchedule]":
         program = self.store.load_program(schedule.call, schedule.flow)

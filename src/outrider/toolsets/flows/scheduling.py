@@ -25,11 +25,11 @@ async def scheduleFlow(
     name: FlowName,
     cron: Annotated[str, Field(max_length=100, description="Such as 0 7 * * mon-fri")],
     timezone: Annotated[str, Field(max_length=64, description="Such as Europe/Berlin; default: the setting")] = "",
-    parameters: Annotated[dict[str, Any] | None, Field(description="As of runFlow; no secrets")] = None,
+    parameters: Annotated[dict[str, Any] | None, Field(description="As for runFlow, without secrets")] = None,
     stateId: Annotated[str | None, Field(description="Saved sign-in")] = None,
-    notify: Annotated[list[str] | None, Field(max_length=10, description="Notices that the operator set up")] = None,
+    notify: Annotated[list[str] | None, Field(max_length=10, description="Notices the operator configured")] = None,
 ) -> Result:
-    """Run a flow on a cron schedule, which replaces its earlier one."""
+    """Run a flow on a cron schedule; replaces its earlier one."""
     _require_person(call, f"{name} at {cron}" + (f" with the sign-in {stateId!r}" if stateId else ""))
     engine = scheduler.engine
     options = {"stateId": stateId, "waitSeconds": 10.0}
@@ -70,9 +70,9 @@ async def unscheduleFlow(scheduler: FlowScheduler, call: Call, /, name: FlowName
     """Stop running a flow on a schedule; its runs stay listed."""
     flow = require_flow_name(name)
     if not await scheduler.engine.schedules.remove_schedule(call, flow):
-        raise NotFound(f"name: {flow} has no schedule", hint="listFlowSchedules names those that have")
+        raise NotFound(f"name: {flow} has no schedule", hint="listFlowSchedules lists the flows that have one")
     scheduler.engine.wake()
-    return f"{flow} runs by itself no more."
+    return f"{flow} has no schedule now."
 
 
 def describe_schedule(schedule: "FlowSchedule") -> dict[str, Any]:
@@ -94,7 +94,7 @@ def _format_schedule(schedule: "FlowSchedule") -> str:
 def _require_person(call: Call, plan: str) -> None:
     """Ask a person where an agent wants a flow to run by itself; refuse callers who sign in."""
     if call.grant is not None:
-        message = "a flow of callers who sign in cannot run by itself, because nobody is signed in then"
+        message = "a flow of a caller who signs in cannot be scheduled: no one is signed in when it runs"
         raise Refused(message, hint="run it with runFlow", code="not_supported")
     if call.run is not None and call.answer is not True:
         if call.answer is False:

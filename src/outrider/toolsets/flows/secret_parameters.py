@@ -70,7 +70,7 @@ def find_secret_names(flow: Flow) -> set[str]:
 def restore_parameters(
     run_parameters: RunParameters, given: Mapping[str, Any], store: Mapping[str, str], run_id: str
 ) -> dict[str, Any]:
-    """Return all parameters of a run that goes on. Raises InvalidInput for a secret that has to be sent again."""
+    """Return all parameters of a resumed run. Raises InvalidInput for a secret that has to be sent again."""
     withheld = run_parameters.withheld
     if unknown := next((name for name in given if name not in withheld), None):
         known = ", ".join(withheld) or "none"
@@ -134,7 +134,7 @@ class SecretFilter:
 
 
 def _build_pattern(value: str) -> re.Pattern[str]:
-    """Return the pattern of a value as it is, or as addresses, JSON, HTML or a mix of them write it."""
+    """Return the pattern of a value in plain form, or as addresses, JSON, HTML or a mix of them write it."""
     # Pages collapse white space; one pattern for a run of it, because several would try all ways to share it.
     space = r"(?:\s|%20|%0[AaDd]|%09|\+|&nbsp;|\\[nrt])+"
     pieces = re.split(r"(\s+)", value)

@@ -31,7 +31,7 @@ MAX_RUN_S = 1_800
 
 flows = Toolset(
     "flows",
-    "runFlow repeats without a model what saveFlow has saved.",
+    "saveFlow saves a session's actions; runFlow repeats them without a model.",
     usual_names=USUAL_TOOL_NAMES["flows"],
 )
 FlowName = Annotated[str, Field(min_length=1, max_length=64)]
@@ -50,7 +50,7 @@ async def saveFlow(
     description: Annotated[str | None, Field(max_length=500)] = None,
     replace: bool = False,
 ) -> Result:
-    """Save the session's successful actions as a flow; what was typed becomes parameters, passwords secrets."""
+    """Save the session's successful actions as a flow; typed text becomes parameters, passwords become secrets."""
     session = _find_session(browsers, call, sessionId)
     return await save_actions(
         store,
@@ -143,15 +143,15 @@ async def runFlow(
     /,
     name: FlowName,
     parameters: Annotated[
-        dict[str, Any] | None, Field(description="Texts; for a parameter with columns rows, as a list, JSON or CSV")
+        dict[str, Any] | None, Field(description="Texts; rows as a list, JSON or CSV where it has columns")
     ] = None,
     sessionId: Annotated[str | None, Field(description="Default: a new session")] = None,
     fromStep: Annotated[int | str | None, Field(description="Such as 4, or 3.2.1 in a loop")] = None,
     stateId: Annotated[str | None, Field(description="Saved sign-in for a new session")] = None,
-    keepOpen: Annotated[bool | None, Field(description="Default: where it stopped")] = None,
+    keepOpen: Annotated[bool | None, Field(description="Default: only if it stopped")] = None,
     waitSeconds: Annotated[float, Field(ge=0, le=120, description="For each element")] = 10,
 ) -> Result:
-    """Run a flow without a model; where it stops, the result says why, what is there, and how to go on."""
+    """Run a saved flow without a model. If it stops, the result says why and how to continue."""
     program = await anyio.to_thread.run_sync(services.store.load_program, call, name)
     start = parse_position(fromStep) if fromStep is not None else ()
     request = RunRequest(program, parameters or {}, sessionId, start, stateId, keepOpen, waitSeconds)
@@ -172,11 +172,11 @@ async def resumeFlow(
     call: Call,
     /,
     runId: Annotated[str, Field(min_length=1, max_length=40)],
-    fromStep: Annotated[int | str | None, Field(description="Default: the step that is not done")] = None,
+    fromStep: Annotated[int | str | None, Field(description="Default: the first unfinished step")] = None,
     unknownStep: Annotated[
         Literal["done", "again"] | None, Field(description="Whether the interrupted step was done")
     ] = None,
-    parameters: Annotated[dict[str, Any] | None, Field(description="Only its secrets, which are not kept")] = None,
+    parameters: Annotated[dict[str, Any] | None, Field(description="Only its secrets: they are not stored")] = None,
 ) -> Result:
     """Resume a run that stopped or whose process died; no step is done twice."""
     run = await services.runs.load_run(call, runId)

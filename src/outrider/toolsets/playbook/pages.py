@@ -31,7 +31,7 @@ async def show_playbooks(
 async def get_playbook_page(
     playbooks: PlaybookStore, call: Call, /, page: PageNumber, pageSize: CardPageSize = 10
 ) -> Result:
-    """Show another page of them; its buttons call this."""
+    """Show another page of playbooks; the buttons of show_playbooks call this."""
     return await _build_card_result(playbooks, call, page, pageSize, "get_playbook_page")
 
 

@@ -78,4 +78,4 @@ def _render_instruction(record: Playbook, given: Mapping[str, str]) -> str:
     if criteria := content.successCriteria:
         artifacts = f" ({', '.join(criteria.requiredArtifacts)})" if criteria.requiredArtifacts else ""
         lines += ["", f"Success criteria: {criteria.description}{artifacts}"]
-    return "\n".join([*lines, "", "Begin with select_playbook of that id, and end with finish_playbook."])
+    return "\n".join([*lines, "", "Start with select_playbook for that id, and end with finish_playbook."])

@@ -21,8 +21,8 @@ from outrider.toolsets.usual_names import USUAL_TOOL_NAMES
 
 playbook = Toolset(
     "playbook",
-    "Before a task that may recur, look at list_playbooks: select_playbook gives the steps, finish_playbook records "
-    "how it went. After one that went well, create_playbook.",
+    "Before a task that may recur, check list_playbooks: select_playbook gives the steps, finish_playbook records "
+    "the outcome. Save what worked with create_playbook.",
     display_name="Playbook",
     usual_names=USUAL_TOOL_NAMES["playbook"],
     record=ServerRecord(category="execution"),
@@ -38,7 +38,7 @@ def _check_page_size(size: int) -> int:
 PlaybookId = Annotated[str, Field(min_length=1, max_length=64, description="The playbook's id")]
 PageNumber = Annotated[int, Field(ge=1, description="From 1")]
 PageSize = Annotated[
-    int, Field(ge=-1, le=100, description="-1: all, at most 50 a page"), AfterValidator(_check_page_size)
+    int, Field(ge=-1, le=100, description="-1: all, at most 50 per page"), AfterValidator(_check_page_size)
 ]
 
 
@@ -65,7 +65,7 @@ class PlaybookAnswer(BaseModel, defer_build=True):
     page: dict[str, Any] = {}
     formattedText: str = ""
     runId: str = ""
-    inputs: list[str] = Field(default=[], description="Data that the user must give first")
+    inputs: list[str] = Field(default=[], description="Data to ask the user for first")
     instructions: list[str] = []
     todos: list[int] = Field(default=[], description="Ids of the new todos")
     runs: list[dict[str, Any]] = []
@@ -75,7 +75,7 @@ class PlaybookAnswer(BaseModel, defer_build=True):
         return json.dumps(self.model_dump(exclude_unset=True), ensure_ascii=False)
 
 
-@playbook.tool(effect="write", title="Keep a playbook", stake="never_ask")
+@playbook.tool(effect="write", title="Save a playbook", stake="never_ask")
 async def create_playbook(
     playbooks: PlaybookStore,
     known: InstalledToolNames,
@@ -84,11 +84,11 @@ async def create_playbook(
     /,
     goal: Annotated[str, Field(min_length=1, max_length=2_000)],
     workflow: Annotated[list[Step], Field(min_length=1, max_length=100, description="The steps, in order")],
-    initialCommand: Annotated[str, Field(max_length=2_000, description="What a user says to start it")] = "",
+    initialCommand: Annotated[str, Field(max_length=2_000, description="User request that starts it")] = "",
     successCriteria: SuccessCriteria | None = None,
-    inputs: Annotated[list[str] | None, Field(max_length=50, description="Names of data that the user gives")] = None,
+    inputs: Annotated[list[str] | None, Field(max_length=50, description="Names of data the user provides")] = None,
 ) -> PlaybookAnswer:
-    """Save a workflow for next time. requiredData are names from inputs or from earlier outputVariables."""
+    """Save a workflow to reuse. requiredData lists names of inputs or of earlier outputVariables."""
     content = _parse_workflow({
         "goal": goal, "workflow": workflow, "initialCommand": initialCommand, "successCriteria": successCriteria,
         "inputs": inputs or [],
@@ -115,7 +115,7 @@ async def get_playbook(playbooks: PlaybookStore, call: Call, /, id: PlaybookId) 
     )
 
 
-@playbook.tool(effect="write", title="Change a playbook", stake="never_ask")
+@playbook.tool(effect="write", title="Update a playbook", stake="never_ask")
 async def update_playbook(
     playbooks: PlaybookStore,
     known: InstalledToolNames,
@@ -153,7 +153,7 @@ async def select_playbook(
     id: PlaybookId,
     create_todos: Annotated[bool, Field(description="Make the steps the session's todos")] = False,
 ) -> PlaybookAnswer:
-    """Start to follow a playbook: get its steps, the data needed first, and a run to finish."""
+    """Start a playbook: get its steps, the data to ask for first, and a runId for finish_playbook."""
     record = await playbooks.get(call, id)
     todos: list[int] = []
     if create_todos:
@@ -186,7 +186,7 @@ async def finish_playbook(
     succeeded: Annotated[bool, Field(description="Whether the success criteria are met")],
     notes: Annotated[str, Field(max_length=5_000, description="What to do differently next time")] = "",
 ) -> PlaybookAnswer:
-    """Record how a run of a playbook went."""
+    """Record the outcome of a playbook's run."""
     run = await playbooks.finish_run(call, runId, succeeded=succeeded, notes=notes)
     return PlaybookAnswer(success=True, id=run.playbook, runs=[_serialize_run(run)])
 

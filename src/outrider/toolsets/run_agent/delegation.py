@@ -147,7 +147,7 @@ class Delegation:
         try:
             await self.conversations.get(run.conversation_id, call)
         except NotFound:
-            hint = "use an id that an agent's result gave you"
+            hint = "use an id from an agent's result"
             raise NotFound(f"no run {run_id[:60]!r}", hint=hint) from None
         return run
 

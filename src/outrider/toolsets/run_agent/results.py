@@ -110,7 +110,7 @@ def add_overruled_note(result: Result, questions: Sequence[Question]) -> Result:
         return result
     lines = ["Other people answered these questions first, and their decisions hold:"]
     lines += [
-        f"- {question.title} for {question.agent}: {question.decision} by {question.decided_by or 'somebody'}"
+        f"- {question.title} for {question.agent}: {question.decision} by {question.decided_by or 'someone'}"
         for question in questions
     ]
     overruled = [
@@ -147,7 +147,7 @@ def _explain_stop(run: Run) -> str:
     explanations = {
         "steps": "it has used all its steps",
         "tokens": "it has used all its tokens",
-        "cost": "it has used all its money",
+        "cost": "it has used its cost budget",
         "time": "its time is up",
         "repetition": "it repeated the same calls",
         "length": "the model's answer reached its maximum length",

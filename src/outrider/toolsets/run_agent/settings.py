@@ -14,12 +14,13 @@ class RunAgentSettings(BaseModel, extra="forbid", defer_build=True):
         default=600,
         gt=0,
         le=3_600,
-        description="Seconds that a call waits for its agent; then it returns how to get the answer later",
+        description="Seconds a call waits for its agent before it returns a runId to get the answer later",
     )
     progress: Literal["accumulated", "deltas"] = Field(
-        default="accumulated", description="Whether each progress notice holds the text so far or only what is new"
+        default="accumulated",
+        description="Whether each progress notification holds the text so far or only the new part",
     )
     blocked_format: ApprovalFormat = Field(
         default="error_json",
-        description="What clients that cannot show questions get: JSON in an error's text, or a resource",
+        description="Answer to clients that cannot show questions: JSON in an error's text, or a resource",
     )

@@ -20,8 +20,8 @@ from outrider.toolsets.usual_names import USUAL_TOOL_NAMES
 
 run_agent_toolset = Toolset(
     "run_agent",
-    "run_<name> gives work to that agent, which sees nothing of this conversation: put all that it must know into the "
-    "query. Keep marks like :cite[ref] in answers. agent_run gets the answer of a run that goes on.",
+    "run_<name> gives a task to that agent, which does not see this conversation: put all it must know into the "
+    "query. Keep marks like :cite[ref] in answers. agent_run gets the answer of a background run.",
     usual_names=USUAL_TOOL_NAMES["run_agent"],
     # Runs are durable, so a call that was interrupted goes on with the run that it started.
     record=ServerRecord(
@@ -73,18 +73,18 @@ def _build_shape_schema(required: list[str] | None = None, **properties: Any) ->
 
 
 TaskQuery = Annotated[
-    str, Field(min_length=1, max_length=100_000, description="The task, with all that the agent must know")
+    str, Field(min_length=1, max_length=100_000, description="The task, with everything the agent needs to know")
 ]
 # Pattern and length are validated separately: pydantic compiles `{1,200}` slowly.
 Identifier = Annotated[
     str, Field(pattern=r"^[\w-]+$", max_length=200), WithJsonSchema({"type": "string", "pattern": r"^[\w-]{1,200}$"})
 ]
 IdentifierList = list[Identifier] | None
-ToolsetIds = Annotated[IdentifierList, Field(max_length=50, description="Toolsets to give to the agent for this task")]
+ToolsetIds = Annotated[IdentifierList, Field(max_length=50, description="Extra toolsets for this task")]
 FileIds = Annotated[IdentifierList, Field(max_length=100, description="Ids of files to attach")]
 FileNames = Annotated[
     list[Annotated[str, Field(min_length=1, max_length=1_000)]] | None,
-    Field(max_length=100, description="Files for the agent: paths in the workspace, or ids"),
+    Field(max_length=100, description="Files for the agent: workspace paths or ids"),
 ]
 ChildAgent = Annotated[
     AgentInput | None,
@@ -97,7 +97,7 @@ ConfiguredMode = Annotated[
 ]
 KnownConversation = Annotated[
     str | None,
-    Field(max_length=200, description="This conversation: hand over to the agent; one of the agent's: continue it"),
+    Field(max_length=200, description="This conversation's: hand it over; one of the agent's: continue it"),
 ]
 ModeParameter = Annotated[
     DelegationMode | None, Field(description="background: return at once; handoff: the agent takes over")
@@ -144,9 +144,9 @@ async def agent_run(
     call: Call,
     /,
     runId: Annotated[str | None, Field(max_length=64, description="Leave out to list your last runs")] = None,
-    waitSeconds: Annotated[float, Field(ge=0, le=600, description="How long to wait for its end")] = 0,
+    waitSeconds: Annotated[float, Field(ge=0, le=600, description="How long to wait for it to end")] = 0,
 ) -> Result | str:
-    """Get the answer of an agent's earlier run, or the list of your last runs."""
+    """Get the answer of an agent's run, or list your last runs."""
     if runId:
         return await delegation.wait_for_run(await delegation.find_own_run(runId, call), call, seconds=waitSeconds)
     recent = await delegation.list_recent_runs(call)
@@ -161,7 +161,7 @@ async def agent_run(
 
 @run_agent_toolset.tool(effect="write", title="Cancel an agent's run", stake="never_ask")
 async def cancel_agent_run(delegation: Delegation, call: Call, /, runId: RunId) -> str:
-    """Cancel an agent's run and all that it has started. A finished run stays as it is."""
+    """Cancel an agent's run and everything it started. A finished run does not change."""
     run = await delegation.find_own_run(runId, call)
     await delegation.runs.cancel(run.id)
     after = await delegation.runs.get(run.id)

@@ -22,9 +22,9 @@ MAX_CRAWL_S = 3_600
 GlobPatterns = list[str] | None
 NEXT_STEPS = {
     "finished": "the site is read; web_fetch reads one of these pages, the same call later reads what has changed",
-    "pages": "max_pages is reached: call again with a larger one to go on",
-    "time": "the time is up: call again with the same arguments to go on",
-    "trouble": "the site stopped answering: call again later with the same arguments to go on",
+    "pages": "max_pages is reached: call again with a larger one to continue",
+    "time": "the time is up: call again with the same arguments to continue",
+    "trouble": "the site stopped answering: call again later with the same arguments to continue",
 }
 
 
@@ -64,9 +64,9 @@ async def web_crawl(
     autosave: Autosave,
     call: Call,
     /,
-    url: Annotated[str, Field(min_length=1, max_length=8_000, description="Where to begin")],
+    url: Annotated[str, Field(min_length=1, max_length=8_000, description="Start address")],
     max_pages: Annotated[int, Field(ge=1, le=MAX_PAGES)] = 50,
-    max_depth: Annotated[int, Field(ge=0, le=20, description="Links in a row")] = 3,
+    max_depth: Annotated[int, Field(ge=0, le=20, description="Links from the start")] = 3,
     max_seconds: Annotated[int, Field(ge=1, le=MAX_CRAWL_S)] = 50,
     within: Annotated[
         Literal["path", "host", "subdomains"], Field(description="path: only below the address's folder")
@@ -74,9 +74,9 @@ async def web_crawl(
     include: Annotated[GlobPatterns, Field(description="Globs over paths, e.g. /docs/*")] = None,
     exclude: GlobPatterns = None,
     store_id: Annotated[str | None, Field(max_length=100, description="Content store for the pages")] = None,
-    offset: Annotated[int, Field(ge=0, description="Only list pages read, from here on")] = 0,
+    offset: Annotated[int, Field(ge=0, description="List pages already read, from this one")] = 0,
 ) -> CrawlReport:
-    """Read a site by links and sitemaps and list its pages; web_fetch shows one. Call again to go on or see changes."""
+    """Read a site by links and sitemaps and list its pages; web_fetch shows one. Call again to continue or update."""
     included, excluded = check_globs("include", include), check_globs("exclude", exclude)
     if not url.strip():
         raise InvalidInput("url: is blank", hint="give the address to begin at")

@@ -56,9 +56,9 @@ async def websearch(
     query: Annotated[
         str, Field(min_length=1, max_length=500, description="What to look for; site:example.com restricts the domain")
     ],
-    page: Annotated[int, Field(ge=1, le=10, description="1-based; 2 and up go deeper")] = 1,
+    page: Annotated[int, Field(ge=1, le=10, description="2 and up: further results")] = 1,
 ) -> Result:
-    """Search for sources to cite: every result has a reference."""
+    """Search the web for sources to cite: every result has a reference."""
     if not query.strip():
         raise InvalidInput("query: is blank", hint="say what to look for")
     max_results = 16  # shared by all searches of one step; hosts may give this search a smaller share
@@ -95,7 +95,7 @@ async def webbrowser(
     format: Annotated[Literal["markdown", "html"], Field(description="html: the page's source")] = "markdown",
     screenshotMode: Literal["none", "viewport", "fullPage"] = "none",
     links: Annotated[bool, Field(description="Also list the pages' first 50 links")] = False,
-    offset: Annotated[int, Field(ge=0, description="Read on from this character")] = 0,
+    offset: Annotated[int, Field(ge=0, description="First character to return")] = 0,
 ) -> Result:
     """Read several web pages at once."""
     outcomes = await _read_pages(pages, list(dict.fromkeys(urls)), call)

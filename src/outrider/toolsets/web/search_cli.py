@@ -13,7 +13,7 @@ from outrider.search.provider import Query
 from outrider.search.search import Search
 from outrider.toolsets.parameters import NumberUpToTen
 
-web_search_cli = Toolset("web-search", "search finds the best addresses on the web.")
+web_search_cli = Toolset("web-search", "search returns titles and addresses from the web.")
 
 CONTROL_CHARS = re.compile(r"[\x00-\x1f\x7f]")
 
@@ -37,7 +37,7 @@ async def search(
     query: Annotated[str, Field(description="Search query, 1 to 500 characters")],
     limit: NumberUpToTen = 5,
 ) -> CliSearchResults:
-    """Search in a browser: titles, addresses."""
+    """Search the web in a browser: titles and addresses."""
     max_query_chars = 500
     text = CONTROL_CHARS.sub("", query).strip()
     if not text:

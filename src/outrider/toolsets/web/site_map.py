@@ -39,7 +39,7 @@ async def web_map(
     options: ToolOptions,
     /,
     url: Annotated[str, Field(min_length=1, max_length=8_000, description="Any page of the site")],
-    search: Annotated[str | None, Field(max_length=200, description="Words that address or title must have")] = None,
+    search: Annotated[str | None, Field(max_length=200, description="Words in the address or title")] = None,
     within: Literal["path", "host", "subdomains"] = "host",
     include: Annotated[GlobPatterns, Field(description="Globs over paths, e.g. /docs/*")] = None,
     exclude: GlobPatterns = None,

@@ -86,12 +86,12 @@ async def web_search(
     language: Annotated[str | None, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z]+)?$", description="e.g. de")] = None,
     region: Annotated[str | None, Field(pattern=r"^[A-Za-z]{2}$", description="Country, e.g. at")] = None,
     source: Annotated[
-        SourceName, Field(description="Search this, not the web: code, issues, answers, papers, articles, packages")
+        SourceName, Field(description="Search here, not the web: code, issues, answers, papers, articles, packages")
     ] = "web",
     depth: Annotated[
-        Literal["quick", "balanced", "wide"], Field(description="Ask more providers and merge: slower, finds more")
+        Literal["quick", "balanced", "wide"], Field(description="Ask more providers: slower, finds more")
     ] = "quick",
-    content: Annotated[bool, Field(description="Also read the best pages: passages that answer the query")] = False,
+    content: Annotated[bool, Field(description="Also return answering passages of the best pages")] = False,
 ) -> SearchResults:
     """Search the web. Returns titles, addresses and snippets; read pages with web_fetch."""
     search_query = Query(
@@ -121,7 +121,15 @@ async def web_search(
     return results
 
 
-@web.tool(title="Read a page", open_world=True, always_load=True, untrusted=True, timeout=120, may_store=True)
+@web.tool(
+    title="Read a page",
+    open_world=True,
+    always_load=True,
+    max_result_chars=100_000,  # 25,000 tokens, where Claude Code cuts other answers
+    untrusted=True,
+    timeout=120,
+    may_store=True,
+)
 async def web_fetch(
     pages: Pages,
     artifacts: ArtifactStore,
@@ -134,7 +142,7 @@ async def web_fetch(
     query: Annotated[
         str | None, Field(min_length=1, max_length=500, description="Return only the passages that answer this")
     ] = None,
-    offset: Annotated[int, Field(ge=0, description="Read on from this character")] = 0,
+    offset: Annotated[int, Field(ge=0, description="First character to return")] = 0,
     max_chars: MaxCharacters = DEFAULT_CUT_CHARS,
     format: Annotated[Literal["markdown", "text", "html"], Field(description="html: the source")] = "markdown",
     mode: Annotated[
@@ -297,7 +305,7 @@ def _format_passage(markdown: str, excerpt: "DocumentExcerpt") -> str:
 
 
 def _describe_caveats(page: FetchedPage) -> str:
-    """Tell how the page was fetched and what it lacks."""
+    """Describe how the page was fetched and what it lacks."""
     stale = "the site did not answer; this is a copy from an earlier visit" if page.stale else ""
     cut_off = "the page is larger than this server reads; its end is missing" if page.cut else ""
     rendered = "rendered in a browser" if page.is_rendered else describe_remote_reading(page)

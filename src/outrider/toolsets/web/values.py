@@ -33,7 +33,7 @@ class ExtractedValues(BaseModel, defer_build=True):
     notes: list[str] = []
 
     def __str__(self) -> str:
-        return disarm_json(json.dumps(self.model_dump(exclude_unset=True), ensure_ascii=False, indent=1))
+        return disarm_json(json.dumps(self.model_dump(exclude_unset=True), ensure_ascii=False))
 
 
 @dataclass
@@ -42,7 +42,7 @@ class ValueReader:
 
     Attributes:
         plan: What is looked for.
-        max_pages: Pages to read, with those that a list goes on with.
+        max_pages: Pages to read, including further pages of a list.
         model: Reads what no structure holds, if it may be asked.
         items: The rows so far.
         notes: Pages that could not be read, and why the reading ended.
@@ -75,7 +75,7 @@ class ValueReader:
         if first_error and len(self.notes) == len(visited):
             raise first_error
         if waiting:
-            self.notes.append(f"max_pages is reached; the list goes on at {waiting[0]}")
+            self.notes.append(f"max_pages is reached; the list continues at {waiting[0]}")
 
     async def _read_page(self, url: str) -> str:
         """Take the values of a page, and return the address of the next page of its list."""
@@ -112,11 +112,11 @@ async def web_extract(
     output_schema: Annotated[
         dict[str, Any], Field(description='JSON schema of an object, or of an array of objects; or {"price": "number"}')
     ],
-    max_pages: Annotated[int, Field(ge=1, le=50, description="Follow a list over so many pages")] = 1,
+    max_pages: Annotated[int, Field(ge=1, le=50, description="Follow a list over this many pages")] = 1,
     filename: Annotated[str | None, Field(max_length=200, description="Workspace file, .csv or .json")] = None,
     store_id: Annotated[str | None, Field(max_length=100, description="Content store for the data")] = None,
     use_model: Annotated[
-        bool, Field(description="Let the configured model read what tables and labels lack; costs tokens")
+        bool, Field(description="Let the configured model find what tables and labels do not show; costs tokens")
     ] = False,
 ) -> ExtractedValues:
     """Extract values from pages by a JSON schema, each with its quote and place."""

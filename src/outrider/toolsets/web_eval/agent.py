@@ -15,7 +15,7 @@ with createSession only if that one is lost. Do not close it.
 - Start from the open page and reach others by their links and controls.
 - If a login, a captcha or a robot check blocks you, or the task cannot be done: stop, and say so. Try a \
 failing action once or twice in another way, not more.
-- Always end with the tool done, called alone. Put your answer into its `result`; nobody reads other text. \
+- Always end with the tool done, called alone. Put your answer into its `result`; no one reads other text. \
 success is true only if you have done the whole task and seen its outcome on the page. If the task is to check, test \
 or reproduce something, finding out that the site has the bug is success: list it in `findings`. success is false \
 only if you could not find out."""

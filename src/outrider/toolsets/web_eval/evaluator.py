@@ -149,7 +149,7 @@ class Evaluator:
         return await self.evaluations.find(evaluation.id) or evaluation
 
     async def aclose(self) -> None:
-        """Stop waiting for runs; they go on, and are concluded when they are next looked at."""
+        """Stop waiting for runs; they continue, and are concluded when next read."""
         self._closed = True
         tasks = list(self._tasks.values())
         for task in tasks:

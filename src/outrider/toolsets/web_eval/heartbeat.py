@@ -10,7 +10,7 @@ from outrider.core.pausable_timeout import extend_timeouts
 
 @asynccontextmanager
 async def run_heartbeat(call: Call, is_paused: Callable[[], bool]) -> AsyncGenerator[None]:
-    """Tell the caller every 15 s that the evaluation is running or paused; a pause extends the call's time limit."""
+    """Report every 15 s that the evaluation is running or paused; a pause extends the call's time limit."""
 
     async def send_heartbeats() -> None:
         interval_s = 15.0  # some clients drop calls that are silent for 60 s

@@ -74,7 +74,7 @@ def judge_run(run: Run, claim: dict[str, Any] | None, *, has_robot_check: bool) 
     text = run.answer[:MAX_RESULT_CHARS] or None
     status: EvaluationStatus = "partial" if text else "failed"
     if run.stop_reason == "done":
-        warning = "the agent ended without saying through done whether it succeeded, so it does not count as a success"
+        warning = "the agent ended without calling done, so this does not count as a success"
         return EvaluationVerdict(status, "blocked_page" if has_robot_check else "gave_up", text, warnings=[warning])
     stop = STOP_REASONS.get(run.stop_reason or "", "error")
     warning = clean_line(str((run.error or {}).get("message") or f"the run ended: {run.stop_reason}"))
@@ -93,7 +93,7 @@ def _judge_claim(claim: dict[str, Any], *, has_robot_check: bool) -> EvaluationV
         return EvaluationVerdict("success", "done", result, data=data, findings=findings)
     obstacle = claim.get("obstacle") or ("captcha" if has_robot_check else None)
     if obstacle is None:
-        warnings = ["the agent says that it failed"]
+        warnings = ["the agent reports that it failed"]
         return EvaluationVerdict("failed", "gave_up", result, warnings=warnings, data=data, findings=findings)
     stop = "gave_up" if obstacle == "impossible" else "blocked_page"
     warnings = [f"the agent was stopped: {obstacle}"]
@@ -110,7 +110,7 @@ def judge_script(
         return EvaluationVerdict("failed", "blocked_page" if has_robot_check else "error", text, steps=outcomes)
     if len(outcomes) == count:
         return EvaluationVerdict("success", "done", f"All {count} steps passed.", steps=outcomes)
-    text = f"{len(outcomes)} of {count} steps passed, then the time was up."
+    text = f"{len(outcomes)} of {count} steps passed before the time was up."
     stop = "budget" if timed_out else "cancelled"
     return EvaluationVerdict("failed", stop, text, timed_out=timed_out, steps=outcomes)
 

@@ -1,4 +1,4 @@
-"""An evaluation as it is requested, and the task for its agent."""
+"""The request for an evaluation, and the task for its agent."""
 
 import json
 from collections.abc import Sequence

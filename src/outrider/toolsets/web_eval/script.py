@@ -128,7 +128,7 @@ class EvaluationScript:
                 outcome, text = error.get("code", "ok"), error.get("message", result.text)
             except AnswerNeeded:
                 outcome = "refused"
-                text = "it needs a person's consent, which scripts cannot wait for: call the browser's tool yourself"
+                text = "it needs a person's consent, which a script cannot wait for: call the browser tool yourself"
             except OutriderError as error:
                 outcome, text = error.code, f"{error.message}{f' ({error.hint})' if error.hint else ''}"
             outcomes.append(

@@ -27,8 +27,8 @@ from outrider.toolsets.web_eval.settings import WebEvalSettings
 
 web_eval = Toolset(
     "web_eval",
-    "web_eval_agent does or checks something on a website by itself; without a model, give `steps`. get_screenshots "
-    "and get_run_events show more of its report.",
+    "web_eval_agent does or checks something on a website on its own; without a model, give `steps`. get_screenshots "
+    "and get_run_events show the details.",
     aliases=("gsd",),
     usual_names=USUAL_TOOL_NAMES["web_eval"],
 )
@@ -67,16 +67,16 @@ async def web_eval_agent(
     max_steps: Annotated[int | None, Field(gt=0, le=1_000)] = None,
     step_timeout_s: Annotated[float | None, Field(gt=0, le=600, description="Seconds for one action")] = None,
     output_schema: Annotated[
-        dict[str, Any] | None, Field(description="JSON Schema of an object or array to get besides the text")
+        dict[str, Any] | None, Field(description="JSON Schema of an object or array to return besides the text")
     ] = None,
     state_id: Annotated[str | None, Field(max_length=64, description="Saved sign-in")] = None,
     steps: Annotated[
         list[ScriptStep] | None,
-        Field(min_length=1, max_length=MAX_STEPS, description="Do exactly this, without a model"),
+        Field(min_length=1, max_length=MAX_STEPS, description="Do exactly these, without a model"),
     ] = None,
     idempotency_key: IdempotencyKey = None,
 ) -> Result:
-    """Let an agent with a browser do or check something on a website and report."""
+    """Have an agent do or check something on a website in a browser and report."""
     request = EvaluationRequest(
         url=url,
         task=task,

@@ -50,14 +50,14 @@ CommandText = Annotated[str, Field(min_length=1, max_length=1_000)]
 WorkingFolder = Annotated[str, Field(min_length=1, max_length=1_000, description="Relative to the workspace")]
 TimeoutSeconds = Annotated[int, Field(ge=1, le=MAX_FOREGROUND_S, description="Seconds; sync only")]
 ShellFolder = Annotated[
-    str, Field(min_length=1, max_length=1_000, description="Relative to the workspace; the shell goes there and stays")
+    str, Field(min_length=1, max_length=1_000, description="Relative to the workspace; the shell stays there")
 ]
 RunMode = Annotated[Literal["sync", "async"], Field(description="async: in the background; returns a process_id")]
-Reset = Annotated[bool, Field(description="Begin with a new interpreter, without earlier variables")]
+Reset = Annotated[bool, Field(description="Start a new interpreter, without earlier variables")]
 ProcessId = Annotated[str, Field(min_length=1, max_length=100)]
 
 
-InputText = Annotated[str, Field(max_length=100_000, description="Ends with a newline where a program reads lines")]
+InputText = Annotated[str, Field(max_length=100_000, description="End it with a newline if the program reads lines")]
 EndInput = Annotated[bool, Field(description="Close its input afterwards")]
 
 
@@ -79,9 +79,9 @@ async def execute_python(
     run_mode: RunMode = "sync",
     reset: Reset = False,
 ) -> Result:
-    """Run Python in the session's interpreter: variables and imports stay for the next call, async runs alone.
+    """Run Python in the session's interpreter, which keeps variables and imports; async runs start fresh.
 
-    Output, the last expression's value, and pictures that it saves or draws are returned.
+    Returns output, the last expression's value, and pictures that it saves or draws.
     """
     session_workspace = await _get_workspace(workspaces, call)
     sandbox, directory = processes.sandbox, session_workspace.directory
@@ -103,9 +103,9 @@ async def execute_typescript(
     run_mode: RunMode = "sync",
     reset: Reset = False,
 ) -> Result:
-    """Run TypeScript or JavaScript in the session's Deno: variables and imports stay for the next call.
+    """Run TypeScript or JavaScript in the session's Deno, which keeps variables and imports.
 
-    Returns output and the last expression's value. What never ends, such as a server: run_mode=async, which runs alone.
+    Returns output and the last expression's value. For servers: run_mode=async, which starts fresh.
     """
     session_workspace = await _get_workspace(workspaces, call)
     sandbox, directory = processes.sandbox, session_workspace.directory
@@ -127,9 +127,9 @@ async def execute_shell(
     run_mode: RunMode = "sync",
     reset: Reset = False,
 ) -> Result:
-    """Run a command in the session's shell: its folder and variables stay for the next call.
+    """Run a command in the session's shell, which keeps its folder and variables.
 
-    Servers and other long work: run_mode=async runs alone in working_dir; then poll_process.
+    Servers and long work: run_mode=async, a new shell in working_dir; then poll_process.
     """
     if run_mode == "async" or not BASH.exists():
         return await _run_command(workspaces, processes, call, command, timeout, working_dir or ".", run_mode)
@@ -161,7 +161,7 @@ _system_shell_tool = execute_windows_cmd if sys.platform == "win32" else execute
 workspace.tool(effect="act", title="Run a command", timeout=MAX_FOREGROUND_S + MAX_QUEUE_WAIT_S)(_system_shell_tool)
 
 
-@workspace.tool(title="Look at a process")
+@workspace.tool(title="Check a process")
 async def poll_process(
     workspaces: SessionWorkspaces, processes: Processes, call: Call, /, process_id: ProcessId, tail: Tail | None = None
 ) -> Result:
@@ -182,7 +182,7 @@ async def read_process_output(
     mode: Literal["tail", "head"] = "tail",
     lines: Annotated[int, Field(ge=1, le=100)] = 20,
 ) -> Result:
-    """Read the first or last lines that a background process has written."""
+    """Read the first or last output lines of a background process."""
     session_workspace = await _get_workspace(workspaces, call)
     return build_output_result(processes.get(session_workspace, process_id), stream, mode, lines)
 
@@ -204,7 +204,7 @@ async def list_processes(
 async def stop_process(
     workspaces: SessionWorkspaces, processes: Processes, call: Call, /, process_id: ProcessId
 ) -> Result:
-    """Stop a background process and its children: asked to end, killed after three seconds."""
+    """Stop a background process and its children; kills them after three seconds."""
     session_workspace = await _get_workspace(workspaces, call)
     execution = processes.get(session_workspace, process_id)
     if execution.status == "running":

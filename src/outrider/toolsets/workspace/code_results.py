@@ -75,7 +75,7 @@ async def build_execution_result(report: ExecutionReport) -> Result:
 
 
 def shorten_output(text: str, limit: int) -> tuple[str, bool]:
-    """Remove control sequences and the middle of a text over `limit` characters; tell whether it was cut."""
+    """Remove control sequences and the middle of a text over `limit` characters; return whether it was cut."""
     text = clean_untrusted(ANSI_ESCAPES.sub("", text))
     limit = max(limit, 0)
     if len(text) <= limit:
@@ -212,7 +212,11 @@ def build_input_result(execution: "Execution[Any]", text: str, was_closed: bool)
     data = {**_serialize_process(execution), "characters": len(text), "input_closed": was_closed}
     closed = ", and its input is closed" if was_closed else ""
     return Result(
-        (TextBlock(f"{len(text):,} characters were written to process {execution.id}{closed}; poll_process shows it"),),
+        (
+            TextBlock(
+                f"wrote {len(text):,} characters to process {execution.id}{closed}; poll_process shows its output"
+            ),
+        ),
         data=data,
     )
 

@@ -30,10 +30,10 @@ async def export_file(
     description: ExportDescription = "",
     format: Annotated[
         Literal["md", "csv", "json", "html"] | None,
-        Field(description="md from documents; html from md, text; csv, json, md, html from tables. Default: as it is"),
+        Field(description="md from documents; html from md, text; csv, json, md, html from tables. Default: unchanged"),
     ] = None,
 ) -> Result:
-    """Give a file to the user, as it is or converted, with a lasting link."""
+    """Give a file to the user, unchanged or converted, with a lasting link."""
     session_workspace = await anyio.to_thread.run_sync(workspaces.ensure_workspace, call)
     export = await exports.export_file(session_workspace, path, name=display_name, wanted=format)
     return await _publish_export(session_workspace, export, artifacts, call, description)

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 workspace = Toolset(
     "workspace",
-    "Workspace paths are relative. Before replace_lines_in_file, read_file with numbered=true. execute_python and the "
-    "like run code there, without network unless allowed. export_file gives a file to the user.",
+    "Workspace paths are relative. Before replace_lines_in_file, read_file with numbered=true. execute_python and "
+    "execute_shell run code there, without network unless allowed. export_file gives a file to the user.",
     display_name="Workspace",
     usual_names=USUAL_TOOL_NAMES["workspace"],
     record=ServerRecord(category="storage"),
@@ -36,14 +36,14 @@ SHOWN_DIGEST_CHARS = 16  # enough to tell versions of a file apart, and short en
 
 
 class LineEdit(BaseModel, extra="forbid", defer_build=True):
-    """A replacement of lines, by their numbers before the call."""
+    """A replacement of lines by their numbers before the call."""
 
     start_line: Annotated[
         int, Field(ge=1, validation_alias=AliasChoices("start_line", "line_number"), description="First line, from 1")
     ]
     end_line: Annotated[int | None, Field(ge=1, description="Last line; default: start_line")] = None
-    new_content: Annotated[str | None, Field(description="Empty or missing: the lines are removed")] = None
-    expected_text: Annotated[str | None, Field(description="Text that the lines must have now")] = None
+    new_content: Annotated[str | None, Field(description="Empty or missing: remove the lines")] = None
+    expected_text: Annotated[str | None, Field(description="Text the lines must have now")] = None
 
 
 @workspace.tool(title="Read a file", untrusted=True)
@@ -58,7 +58,7 @@ async def read_file(
     max_chars: Annotated[int, Field(ge=100, le=500_000)] = DEFAULT_CUT_CHARS,
     offset: Annotated[int, Field(ge=0, description="Characters to skip, in a very long line")] = 0,
 ) -> Result:
-    """Read a text file in any encoding, or some of its lines, or show a picture."""
+    """Read a text file in any encoding, or some of its lines; or show a picture."""
     session_workspace = await anyio.to_thread.run_sync(workspaces.ensure_workspace, call)
     if picture := await anyio.to_thread.run_sync(_read_picture, session_workspace.files, path):
         return picture
@@ -102,7 +102,7 @@ async def replace_lines_in_file(
     replacements: Annotated[list[LineEdit], Field(min_length=1, max_length=1_000)],
     expected_sha256: Sha256 = None,
 ) -> Result:
-    """Replace or remove lines, all or none, by their numbers before the call. Answers with a diff."""
+    """Replace or remove lines by number, all or none. Returns a diff."""
     from outrider.workspace.edit import Replacement
 
     edits = [
@@ -127,7 +127,7 @@ async def replace_text_in_file(
     new_text: Annotated[str, Field(max_length=1_000_000)],
     expected_sha256: Sha256 = None,
 ) -> Result:
-    """Replace a text that occurs exactly once in a file. Answers with a diff, or with the most similar line."""
+    """Replace a text that occurs exactly once in a file. Returns a diff, or the most similar line."""
 
     def replace_text() -> "WriteResult":
         return workspaces.ensure_workspace(call).files.replace_text(path, old_text, new_text, expected_sha256)
@@ -145,7 +145,7 @@ async def import_file(
     ],
     dest_rel_path: FilePath,
 ) -> Result:
-    """Copy a file of this machine into the workspace, from folders that the operator allowed."""
+    """Copy a file from this machine into the workspace, from folders that the operator allowed."""
 
     def copy_file() -> "WriteResult":
         roots = workspaces.settings.import_roots
@@ -179,7 +179,7 @@ def _build_file_result(file: "FileText", *, numbered: bool, limit: int, offset: 
     last = first + max(len(lines) - 1, 0)
     total = f" of {file.lines:,}" if file.lines is not None else ""
     rest = f"start_line={next_line}" if next_line else f"start_line={file.start}, offset={next_offset}"
-    footer = f"[… lines {first} to {last}{total}; go on with {rest}]" if next_line or next_offset else ""
+    footer = f"[… lines {first} to {last}{total}; continue with {rest}]" if next_line or next_offset else ""
     fields = {"start_line": first, "end_line": last, "lines": file.lines, "encoding": file.encoding}
     fields |= {"sha256": file.sha256, "truncated": bool(footer), "next_line": next_line, "next_offset": next_offset}
     meta = {f"outrider/{name}": value for name, value in fields.items() if value not in (None, "")}
@@ -219,7 +219,7 @@ def _read_picture(files: "WorkspaceFiles", path: str) -> Result | None:
 def _build_change_result(summary: str, change: "WriteResult", extra_meta: dict[str, str] | None = None) -> Result:
     text = f"{summary}; {change.size:,} bytes now, sha256 {change.sha256[:SHOWN_DIGEST_CHARS]}"
     piece = cut_text(change.difference, DEFAULT_CUT_CHARS)
-    text += f"\n{piece.text}{'[… the diff goes on]' if piece.truncated else ''}" if change.difference else ""
+    text += f"\n{piece.text}{'[… the diff continues]' if piece.truncated else ''}" if change.difference else ""
     fields = {"path": change.path, "size": change.size, "sha256": change.sha256, "created": change.created}
     meta: dict[str, Any] = {f"outrider/{name}": value for name, value in (fields | (extra_meta or {})).items()}
     meta[FILES_META_KEY] = [{"path": change.path}]

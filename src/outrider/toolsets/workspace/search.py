@@ -30,7 +30,7 @@ Depth = Annotated[int, Field(ge=1, le=50)]
 class Listing(BaseModel, defer_build=True):
     """Files and folders; `count` is that of all, of which `entries` may have only the first."""
 
-    count: int = Field(description="Of all; entries may be fewer")
+    count: int = Field(description="All matches; entries may list fewer")
     entries: list[dict[str, Any]]
     note: str = ""
 

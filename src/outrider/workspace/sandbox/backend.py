@@ -55,7 +55,7 @@ class LaunchPlan:
             shutil.rmtree(self.scratch_folder, ignore_errors=True)
 
     def release(self) -> None:
-        """Tell the supervisor, if there is one, to kill the code."""
+        """Have the supervisor, if there is one, kill the code."""
         if self.alive_fd is not None:
             os.close(self.alive_fd)
             self.alive_fd = None

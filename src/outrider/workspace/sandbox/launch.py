@@ -99,7 +99,7 @@ def supervise_command(spec: dict) -> None:
     """Run the command in its own process group; exit with its code once nothing of it is left.
 
     Bubblewrap needs this, too: its first process in the namespace waits for ever if the other one is killed before it
-    has let it go on, and is then a child of ours.
+    has released it, and is then a child of ours.
     """
     libc.prctl(SET_SUBREAPER, 1, 0, 0, 0)
     parent = os.getpid()
@@ -121,7 +121,7 @@ def supervise_command(spec: dict) -> None:
 
 
 def report_child(info: int, child: int) -> None:
-    """Tell the server the PID of the code."""
+    """Send the server the PID of the code."""
     try:
         os.write(info, b'{"child-pid": %d}\n' % child)
     except OSError:
@@ -224,7 +224,7 @@ def apply_landlock(size: int, handled: tuple[int, int, int], rules: list[tuple[s
 
 
 def apply_seccomp(program: bytes) -> None:
-    """Filter the system calls of this process and its children, for good."""
+    """Filter the system calls of this process and its children permanently."""
     filter_mode = 2
 
     class FilterProgram(ctypes.Structure):

@@ -35,7 +35,7 @@ class OutputBuffer:
 
     @property
     def text(self) -> str:
-        """The kept output as UTF-8, with a line that tells what was dropped."""
+        """The kept output as UTF-8, with a line that says what was dropped."""
         head, tail = bytes(self._head), b"".join(self._tail)
         if self.dropped:
             return f"{_decode_output(head)}\n… ({self.dropped:,} bytes were dropped here) …\n{_decode_output(tail)}"

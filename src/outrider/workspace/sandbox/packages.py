@@ -92,8 +92,8 @@ def describe_missing_package(stderr: str, problem: str) -> str:
     command = "outrider code install" if name in data else f"outrider code install {name}"
     contents = f" ({', '.join(data)})" if name in data else ""
     setting = "data" if name in data else name
-    told = f"package {name} is not installed where code runs; the operator runs `{command}`{contents}"
-    return f"{told} or adds {setting} to `code.packages`" + (f"; {problem}" if problem else "")
+    told = f"package {name} is not installed where code runs; the operator can run `{command}`{contents}"
+    return f"{told} or add {setting} to `code.packages`" + (f"; {problem}" if problem else "")
 
 
 async def _find_installer(python: Interpreter) -> list[str]:

@@ -273,7 +273,7 @@ async def _drain_stream(stream: ByteReceiveStream | None, output: OutputBuffer) 
 
 
 def iter_descendants(pid: int) -> Iterator[int]:
-    """Yield all descendants of a process; none where the system does not tell (only Linux does)."""
+    """Yield all descendants of a process; none where the system does not say (only Linux does)."""
     parents = [pid]
     while parents:
         parent = parents.pop()
@@ -288,7 +288,7 @@ def iter_descendants(pid: int) -> Iterator[int]:
 def measure_memory(pid: int) -> int:
     """Return the bytes of memory that the descendants of `pid` use.
 
-    Memory that processes share counts for each of them; if the sum is too large, `measure_shared_memory` tells exactly,
+    Memory that processes share counts for each of them; if the sum is too large, `measure_shared_memory` is exact,
     which takes longer.
     """
     return sum(_read_resident(descendant) for descendant in iter_descendants(pid))

@@ -22,7 +22,7 @@ FULL_MASK = 0xFFFFFFFF
 SETUID_BITS = 0o6000
 NAMESPACE_FLAGS = 0x7E020080  # CLONE_NEW{NS,CGROUP,UTS,IPC,USER,PID,NET,TIME}
 TRUNCATE_ONLY = 0o1003, 0o1000  # mask and value of O_RDONLY | O_TRUNC, which empties a file without a right to write
-NO_SOCKET_FAMILIES: tuple[int, ...] = ()  # socketpair(2), which nobody else can reach, is always allowed
+NO_SOCKET_FAMILIES: tuple[int, ...] = ()  # socketpair(2), which no one else can reach, is always allowed
 OWN_SOCKET_FAMILIES = (1, 2, 10, 16)  # AF_UNIX, INET, INET6, NETLINK: where the network namespace is the sandbox's own
 
 

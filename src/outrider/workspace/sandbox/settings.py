@@ -12,8 +12,8 @@ class CodeSettings(BaseModel, extra="forbid", defer_build=True):
 
     isolation: IsolationMode = Field(
         default="auto",
-        description="auto: the strongest that this machine supports; namespaces (bubblewrap), landlock: this one or no "
-        "code at all; none: code may do everything that the server may",
+        description="auto: the strongest that this machine supports; namespaces (bubblewrap), landlock: only "
+        "this one, else no code runs; none: code can do everything that the server can",
     )
     network: bool = Field(default=False, description="Let code reach the web, through the egress guard")
     python: str = Field(default="", description="Interpreter of execute_python; empty means python3 on PATH")
@@ -24,19 +24,20 @@ class CodeSettings(BaseModel, extra="forbid", defer_build=True):
     )
     deno: str = Field(default="", description="Program of execute_typescript; empty means the installed deno")
     memory_bytes: int = Field(
-        default=1_024_000_000, ge=64_000_000, description="Memory of all processes of an execution"
+        default=1_024_000_000, ge=64_000_000, description="Maximum memory of all processes of an execution"
     )
-    processes: int = Field(default=128, ge=8, le=4_096, description="Processes and threads at the same time")
+    processes: int = Field(default=128, ge=8, le=4_096, description="Maximum processes and threads at a time")
     cpu_s: int = Field(default=600, ge=1, description="CPU seconds of one process")
     file_bytes: int = Field(default=200_000_000, ge=1_000_000, description="Largest file that code can write")
-    parallel: int = Field(default=8, ge=1, le=64, description="Executions at the same time; further ones wait")
-    background: int = Field(default=20, ge=0, le=100, description="Background processes of one session")
+    parallel: int = Field(default=8, ge=1, le=64, description="Concurrent executions; further ones wait")
+    background: int = Field(default=20, ge=0, le=100, description="Maximum background processes of one session")
     interpreters: int = Field(
-        default=16, ge=1, le=256, description="Interpreters kept for the next call, of all sessions and languages"
+        default=16,
+        ge=1,
+        le=256,
+        description="Maximum idle interpreters kept for the next call, over all sessions and languages",
     )
-    idle_s: float = Field(
-        default=1_800, gt=0, description="Seconds without a call after which an interpreter is closed"
-    )
+    idle_s: float = Field(default=1_800, gt=0, description="Idle seconds after which an interpreter is closed")
     cgroup: str = Field(
         default="",
         description="A cgroup v2 folder delegated to this user, in which each execution is limited as a whole; empty "

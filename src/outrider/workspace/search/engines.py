@@ -182,7 +182,7 @@ async def _run_process(command: list[str], data: bytes, folder: str | None) -> A
         yield process
     finally:
         feeder.cancel()
-        # Not `process.kill()`: it reaps the process first, and whoever waits for it would not get its exit code.
+        # Not `process.kill()`: it reaps the process first, and the waiter would not get its exit code.
         if process.returncode is None:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)

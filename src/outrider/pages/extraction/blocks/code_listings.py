@@ -105,7 +105,7 @@ def is_language_label(label: str, language: str) -> bool:
 
 
 def render_listing(page: PageBlocks, pre: int, blocks: list[int]) -> str:
-    """Return the text of a listing, with the empty lines that elements without text stand for."""
+    """Return the text of a listing, with an empty line for each element without text."""
     lines: list[str] = []
     empty_lines = _count_empty_lines(page, pre, blocks)
     for number in blocks:

@@ -374,7 +374,7 @@ class ElementHandlers(ElementStack):
 
 
 def _resolve_role_tag(attributes: Attributes, tag: str) -> str:
-    """Return the HTML tag that an element's role stands for, else its own tag."""
+    """Return the HTML tag that matches an element's role, else its own tag."""
     role = attributes["role"] or ""
     if role != "heading":
         return TABLE_ROLES.get(role, tag)

@@ -86,7 +86,7 @@ MIN_EMBED_PIXELS = 40  # smaller embeds show nothing
 def resolve_embed(node: Any, tag: str, attributes: Attributes) -> tuple[str, str]:
     """Return the address and label of an embed, both empty if it shows readers nothing.
 
-    Players resolve to the page that shows the same video or track, if their address tells it.
+    Players resolve to the page that shows the same video or track, if their address gives it.
     """
     label_attributes = ("title", "aria-label", "data-title", "playlabel", "alt")
     max_address_chars = 2_000
@@ -109,7 +109,7 @@ def resolve_embed(node: Any, tag: str, attributes: Attributes) -> tuple[str, str
         label = " ".join(node.text()[: 2 * MAX_LABEL_CHARS].split())
     if label:
         return page, label[:MAX_LABEL_CHARS]
-    # Without a label, the file name or the host tells most.
+    # Without a label, the file name or the host says most.
     name = re.search(r"/([^/?#]+\.\w{2,4})(?:[?#]|$)", page) or re.search(r"//(?:www\.)?([^/?#:]+)", page)
     return page, unquote(name[1]) if name else page
 

@@ -111,7 +111,7 @@ def is_white_text(style: str) -> bool:
 
 
 def is_white(color: str) -> bool:
-    """Return whether a reader cannot tell a color from white."""
+    """Return whether a reader cannot distinguish a color from white."""
     min_channel = 247  # of 255
     if color in {"inherit", "initial", "unset", "revert", "none", "currentcolor"}:
         return False

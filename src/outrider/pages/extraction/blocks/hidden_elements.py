@@ -109,7 +109,7 @@ class HiddenElements(BlockBuilder):
         return self.current < 0 or self.page.elements[self.current][3] & NON_PANEL_BITS != 0
 
     def _is_faq_answer(self, attributes: Attributes) -> bool:
-        """Return whether an element hidden from screen readers only stands among questions."""
+        """Return whether an element hidden from screen readers is only among questions."""
         max_ancestors = 3  # one of them is named after questions
         if "aria-hidden" not in attributes or self._is_inside_menu_or_form():
             return False

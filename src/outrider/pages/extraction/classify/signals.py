@@ -1,4 +1,4 @@
-"""Read the signals outside of a page's text that tell what kind of page it is."""
+"""Read the signals outside a page's text that reveal its kind."""
 
 import contextlib
 import json

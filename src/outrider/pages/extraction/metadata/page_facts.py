@@ -183,7 +183,7 @@ class PageFacts:
         return next(filter(None, map(parse_declared_date, declared)), "")
 
     def find_author(self) -> str:
-        """Return the authors' names joined by commas, or the site's name if nobody is named.
+        """Return the authors' names joined by commas, or the site's name if no author is named.
 
         Addresses and placeholders are not names. An account is a name unless it is the site's. Products and lists have
         no authors but their site, which is not worth returning.

@@ -108,7 +108,7 @@ def _bound_tag_lengths(source: bytes, limit: int) -> bytes:
 
 
 def _is_safe_to_build(names: Counter[bytes], source: bytes, tags: int, part: Callable[[bytes], bytes]) -> bool:
-    """Return whether a tree builder can take these tags, which stand in a part of the source."""
+    """Return whether a tree builder can take these tags, which are in a part of the source."""
     if names.total() > tags:
         return False
     return not _may_nest_too_deep(names) or not _may_nest_too_deep(names - _count_self_closed_shapes(part(source)))

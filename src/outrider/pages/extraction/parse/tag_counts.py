@@ -48,7 +48,7 @@ class TagCounts:
         openings: Number of `<`.
         formatting_offsets: Offsets of formatting elements, also in comments and scripts.
         link_offsets: Offsets of links, also in comments and scripts.
-        has_open_iframe: Whether a self-closing frame stands right before the end of a noscript.
+        has_open_iframe: Whether a self-closing frame is right before the end of a noscript.
     """
 
     names: Counter[bytes] = field(default_factory=Counter)

@@ -217,7 +217,7 @@ class WordFile:
     def read_lists(self) -> dict[int, tuple[int, list[tuple[str, str]]]]:
         """Return list id, and format and text of each level, by the number that paragraphs refer to.
 
-        Several numbers may refer to one list, which goes on counting (section 2.9.131).
+        Several numbers may refer to one list, which continues counting (section 2.9.131).
         """
         try:
             levels = _read_list_levels(self.read_table(LIST_TABLE), self._tables, self.main)

@@ -34,7 +34,7 @@ def _read_points(element: XmlElement | None) -> dict[int, str]:
 
 
 def _read_categories(element: XmlElement | None) -> dict[int, str]:
-    """Return the labels by index; those of groups, which stand at the first index of each, come first."""
+    """Return the labels by index; those of groups, which are at the first index of each, come first."""
     max_levels = 10
     levels = list(element.iter_descendants("c:lvl"))[:max_levels] if element else []
     labels = _read_points(levels[0] if levels else element)

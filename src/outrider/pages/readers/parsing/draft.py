@@ -121,7 +121,7 @@ def render_table(rows: Sequence[Sequence[str]], *, columns: int = MAX_COLUMNS, w
 
 
 def spread_spans(cells: Sequence[tuple[str, int]], width: int) -> list[str]:
-    """Repeat each cell's text over its span; a title over the whole row stands once."""
+    """Repeat each cell's text over its span; a title over the whole row appears once."""
     if len(cells) == 1 and cells[0][1] >= width > 1:
         return [cells[0][0]] + [""] * (width - 1)
     return [text for text, span in cells for _ in range(max(1, span))][:width]

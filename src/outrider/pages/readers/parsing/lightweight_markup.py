@@ -1,7 +1,7 @@
 """Convert line-based markup to Markdown: headings, listings and links.
 
 reStructuredText (docutils.sourceforge.io/docs/ref/rst), AsciiDoc (docs.asciidoctor.org) and Org (orgmode.org/manual).
-Models read the rest of these markups as it stands, so only what shows the structure is converted.
+Models can read the rest of these markups, so only what shows the structure is converted.
 """
 
 import re
@@ -242,7 +242,7 @@ def convert_org(text: str) -> ConvertedMarkup:
 
 
 def _find_list_indent(line: str, list_indent: int) -> int:
-    """Return the indent of the list that a line begins or goes on with, -1 where it is in none."""
+    """Return the indent of the list that a line begins or continues, -1 if it is in none."""
     indent = len(line) - len(line.lstrip())
     if LIST_ITEM.match(line.lstrip()):
         return indent if list_indent < 0 else min(indent, list_indent)

@@ -96,6 +96,6 @@ class RoffText:
 
 
 def split_arguments(line: str) -> list[str]:
-    """Return the words of a macro's line; words in quotation marks may hold spaces, and `""` stands for one mark."""
+    """Return the words of a macro's line; words in quotation marks may hold spaces, and `""` means one mark."""
     words = re.findall(r'"((?:[^"]|"")*)(?:"|$)|((?:\\ |\S)+)', line)
     return [bare or quoted.replace('""', '"') for quoted, bare in words]

@@ -50,7 +50,7 @@ RtfToken = ControlWord | RtfBytes | GroupEdge
 
 def iter_tokens(body: bytes, limit: int) -> Iterator[RtfToken]:
     """Yield at most `limit` tokens in order; binary image data are skipped."""
-    # Control symbols as the control words that mean the same; `sign` stands for one character.
+    # Control symbols as the control words that mean the same; `sign` is one character.
     symbol_words = {
         b"\n": ControlWord("par"),
         b"\r": ControlWord("par"),

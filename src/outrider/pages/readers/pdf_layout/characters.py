@@ -29,7 +29,7 @@ from outrider.pages.readers.pdf_layout.line import PdfCell, PdfLine
 from outrider.pages.readers.pdf_layout.rotation import PageRotation, get_quarter_turns
 
 SECOND_HALF_MARK = "\ufdd0"  # takes the index of the second half of a character that PDFium counts twice
-PDFIUM_HYPHEN = "\ufffe"  # PDFium's replacement for a hyphen at a line's end; the word goes on after it
+PDFIUM_HYPHEN = "\ufffe"  # PDFium's replacement for a hyphen at a line's end; the word continues after it
 SOFT_HYPHEN_BREAK = re.compile("[\r\n]{0,2}\u00ad[\r\n]{1,2}")
 LINE_BREAK = re.compile(r"(\r\n|[\r\n\ufffe])")
 SPACE_RUN = re.compile(r" +")

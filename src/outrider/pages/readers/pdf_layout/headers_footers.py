@@ -79,7 +79,7 @@ def _find_page_numbers(pages: list[PdfPage]) -> set[int]:
 
 
 def _find_edge_bands(pages: list[PdfPage], body: float) -> set[int]:
-    """Find lines that stand alone at the same height of most pages, such as chapter names.
+    """Find lines that are alone at the same height of most pages, such as chapter names.
 
     Type larger than the text is excluded, since slides have their titles there.
     """
@@ -123,7 +123,7 @@ def _find_lone_headers(page: PdfPage, body: float) -> Iterator[int]:
 
 
 def _is_lone_header(band: list[PdfLine], rest: list[PdfLine], body: float, *, upper: bool, numbered: bool) -> bool:
-    """Return whether the outermost lines hold a page number, name a publication, or stand above text that goes on.
+    """Return whether the outermost lines hold a page number, name a publication, or are above text that continues.
 
     Args:
         band: The lines at one height.

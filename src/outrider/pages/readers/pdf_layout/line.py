@@ -21,7 +21,7 @@ class PdfLine:
         ink: `none` or `white` where the characters are not drawn, or drawn in white.
         rotated: Whether it runs in another direction than the page.
         underlined: Whether a rule is drawn below it.
-        table_rows: The rows of a table that this line stands for.
+        table_rows: The rows of a table that this line replaces.
     """
 
     cells: tuple[PdfCell, ...]

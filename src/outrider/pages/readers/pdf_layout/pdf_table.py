@@ -21,7 +21,7 @@ def is_special(line: PdfLine) -> bool:
 
 
 def merge_levels(lines: list[PdfLine]) -> list[PdfLine]:
-    """Merge lines that stand beside one another, which programs write in any order."""
+    """Merge lines that are beside one another, which programs write in any order."""
     max_cells = 200  # a level of more is a drawing
     levels: list[PdfLine] = []
     for line in lines:
@@ -143,7 +143,7 @@ class PdfTable:
         ]
 
     def take_heads(self, above: list[PdfLine]) -> tuple[list[PdfLine], list[PdfLine]]:
-        """Return the lines above that stand over the columns, and labels between them and the rows."""
+        """Return the lines above the columns, and labels between them and the rows."""
         max_labels, max_label_chars = 2, 60
         below, heads, labels = self.lines[0], list[PdfLine](), list[PdfLine]()
         numbers = [cell for row in self.rows for cell in row.cells[1:] if is_number(cell)]
@@ -205,7 +205,7 @@ class PdfTable:
         return PdfLine((cell,), bottom, top, self.lines[-1].size, table_rows=tuple(map(tuple, rows)))
 
     def _build_head(self, levels: list[PdfLine]) -> list[list[str]]:
-        """Return the rows of the head; a line that closely follows one without spans goes on with it."""
+        """Return the rows of the head; a line that closely follows one without spans continues it."""
         max_gap_em = 0.5
         rows: list[list[str]] = []
         has_span = False
@@ -248,7 +248,7 @@ class PdfTable:
         return min(range(len(self.columns.lefts)), key=lambda at: abs(self.columns.lefts[at] - cell.left))
 
     def _is_continuation(self, above: PdfLine, line: PdfLine, row: list[str], places: list[int]) -> bool:
-        """Return whether a line continues the row above: some cells go on, others only begin."""
+        """Return whether a line continues the row above: some cells continue, others only begin."""
         max_row_gap_em, max_label_gap_em, min_gap_share, max_tight_share = 0.75, 0.6, 0.75, 0.5
         gap = above.bottom - line.top
         if self.is_numeric:
@@ -279,7 +279,7 @@ class PdfTable:
         return is_full and is_aligned and not is_number(cell) and not is_number(before)
 
     def _is_label_full(self, body: list[PdfLine], line: PdfLine, following: PdfLine) -> bool:
-        """Return whether a label goes on in the next line, whose first word had no room in it."""
+        """Return whether a label continues in the next line, whose first word had no room in it."""
         label = following.cells[0]
         if label.text[:1].islower() or line.hyphenated:
             return True

@@ -104,7 +104,7 @@ class RuledGrid:
         )
 
     def _spread_pieces(self, cells: list[tuple[int, int]], pieces: list[tuple[Box, str]]) -> dict[int, str]:
-        """Return the texts of a merged cell by column, if they stand in several columns.
+        """Return the texts of a merged cell by column, if they are in several columns.
 
         Many tables have vertical rules in their head only.
         """

@@ -1,4 +1,4 @@
-"""Columns of a PDF table: where they stand, and which cells of a line belong to them."""
+"""Columns of a PDF table: their positions, and the cells of a line that belong to them."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -34,7 +34,7 @@ class TableColumns:
         return [right for _, right in self.spans]
 
     def place_cells(self, line: PdfLine) -> list[int] | None:
-        """Return the column of each cell; None if a cell stands in several, or a column holds several."""
+        """Return the column of each cell; None if a cell is in several, or a column holds several."""
         places: list[int] = []
         for cell in line.cells:
             first, last = bisect_right(self.rights, cell.left), bisect_left(self.lefts, cell.right) - 1

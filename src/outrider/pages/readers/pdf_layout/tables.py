@@ -1,7 +1,7 @@
 """Find PDF tables without rules, wherever their lines come in the file.
 
-From each line with gaps on, the lines below are taken as long as they are near one another and fit the same columns:
-rows, labels that stand alone, and further lines of cells. Whether they are a table is decided in `PdfTable` alone.
+From each line with gaps on, the lines below are taken while they are near one another and fit the same columns:
+rows, single labels, and further lines of cells. Whether they are a table is decided in `PdfTable` alone.
 """
 
 from collections.abc import Iterator

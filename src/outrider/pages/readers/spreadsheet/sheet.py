@@ -51,7 +51,7 @@ class SheetCells:
         """Write the sheet: name, titles, tables, comments, and counts of what was left out."""
         draft.add_heading(2, self.name)
         self.fill_merged()
-        # Empty rows separate tables, except where values go on under the same columns.
+        # Empty rows separate tables, except where values continue under the same columns.
         blocks: list[list[int]] = []
         for row in sorted(self.rows):
             if blocks and (row == blocks[-1][-1] + 1 or self._is_block_continuation(blocks[-1], row)):
