@@ -37,7 +37,7 @@ def at(sandbox: Sandbox) -> Generator[SandboxWorkspace]:
 def counted(at: SandboxWorkspace) -> None:
     """Root's own processes are not limited in number."""
     if at.sandbox.settings.isolation == "none" and os.geteuid() == 0:
-        pytest.skip("without isolation the code is root, for whom the kernel has no such limit")
+        pytest.skip("needs a user other than root, for whom the kernel has no such limit without isolation")
 
 
 @pytest.fixture
