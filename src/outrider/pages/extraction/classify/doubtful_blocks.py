@@ -1,8 +1,9 @@
 """Keep doubtful blocks inside of the element that holds most of the content.
 
 Inside of an article's text the floor is lower, because there it drops last sections, lists of sources and tables, and
-seldom the margin. On other pages but documentation, headings, items, rows, listings and links inside of that element
-need less than a paragraph does. Figures: docs/reference/extraction.md.
+seldom the margin. On other pages, headings, items, rows, listings and links inside of that element need less than a
+paragraph does, and least in documentation, whose generators put the text into an element of its own. Figures:
+docs/reference/extraction.md.
 """
 
 import numpy as np
@@ -36,8 +37,9 @@ def keep_doubtful_blocks(
     if kind == "article":
         min_probability = max(0.4, threshold)  # outside of the main element the floor is higher
         keep[_find_doubtful_blocks(page, keep, probabilities, words, min_probability)] = True
-    elif kind in ("service", "forum", "product", "collection", "listing"):
-        min_probability = max(MIN_RELATED_PROBABILITY, 0.6 * threshold)
+    elif kind:
+        min_probability = MIN_RELATED_PROBABILITY if kind == "documentation" else 0.6 * threshold
+        min_probability = max(MIN_RELATED_PROBABILITY, min_probability)
         blocks = _find_doubtful_blocks(page, keep, probabilities, words, min_probability, between=True)
         for block in blocks.tolist():
             owner, linked_chars = page.rows[block][:2]
