@@ -9,13 +9,20 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import anyio
+from tests.apps.agent_browser_person import open_agent_browser
 from tests.apps.applications import APPLICATIONS
 from tests.apps.bed import DONE, FAILED, FALSE_SUCCESS, Application, Played, Site, play, serve
+from tests.apps.devtools_person import open_devtools
 from tests.apps.install import NotInstallableError
 from tests.apps.outrider_person import open_outrider
 from tests.apps.playwright_person import open_playwright
 
-SERVERS = {"outrider": open_outrider, "playwright": open_playwright}
+SERVERS = {
+    "outrider": open_outrider,
+    "playwright": open_playwright,
+    "devtools": open_devtools,
+    "agent-browser": open_agent_browser,
+}
 
 
 def main() -> int:
