@@ -445,3 +445,17 @@ async def test_what_a_page_does_after_a_move_or_a_focus_is_waited_for(visit: Ope
     await on.pointer.click(await find_ref(on, r"<\*\*\*\* REF>"))
     assert await on.read_log() == [4]
     assert (await on.forms.type(await find_ref(on, 'textbox "Number" REF'), "12345")).value == "12345"
+
+
+async def test_rules_in_rules_paint_text_and_open_menus(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<style>.drop { & > ul { display: none } &:not(details, .open, :hover) ul { opacity: .9 }
+        &.by-hover { &:hover > ul, &:focus-within > ul { display: block } } }
+        .step, .stage { &::before { content: "Step " } } .tip { :hover > & { visibility: visible } }</style>
+        <div class="drop by-hover"><button>Products</button><ul><li>Chairs</ul></div>
+        <p class=step>one</p><p class=stage>two</p>"""
+    )
+    outline = (await on.snapshotter.take_snapshot("full")).piece.text
+    assert re.search(r'button "Products" e\d+ opens on hover', outline)
+    assert "Step one" in outline and "Step two" in outline
+    assert "Chairs" in (await on.pointer.hover(await find_ref(on, 'button "Products" REF'))).changes
