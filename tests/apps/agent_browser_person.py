@@ -50,6 +50,10 @@ class AgentBrowserPerson(Person):
         first, target = values[0] if values else "", f"@{part.ref}"
         if action == "drag":
             return await self._call("drag", source=target, target=f"@{getattr(first, 'ref', '')}")
+        if action == "slide":  # it has no tool that sets one
+            await self._call("click", selector=target)
+            await self.press("Home", *["ArrowRight"] * values[1])
+            return (await self.look()).text
         if action == "submit":
             await self._call("fill", selector=target, text=first)
             return await self._call("press", key="Enter")

@@ -47,6 +47,10 @@ class DevtoolsPerson(Person):
         first = values[0] if values else ""
         if action == "drag":
             return await self._call("drag", from_uid=part.ref, to_uid=getattr(first, "ref", ""))
+        if action == "slide":  # it has no tool that sets one
+            await self._call("click", uid=part.ref)
+            await self.press("Home", *["ArrowRight"] * values[1])
+            return (await self.look()).text
         if action == "submit":
             await self._call("fill", uid=part.ref, value=first)
             return await self._call("press_key", key="Enter")

@@ -3,11 +3,14 @@
 import re
 from dataclasses import dataclass, replace
 
-from evals.miniwob.player import View
+from evals.miniwob.player import THING, View
 
 Name = str | re.Pattern[str]
+NAMED_BY_TEXT = frozenset(
+    {"button", "link", "listitem", "option", "treeitem", "menuitem", "tab", "row", "gridcell", "combobox"}
+)
 FIELD_ROLES = frozenset(
-    {"textbox", "field", "searchbox", "combobox", "spinbutton", "textarea", "text", "search", "password"}
+    {"textbox", "field", "editor", "searchbox", "combobox", "spinbutton", "textarea", "text", "search", "password"}
 )
 
 
@@ -114,7 +117,16 @@ def parse_outrider(text: str) -> Outline:
 
 
 def _name_by_text(part: Part, lines: list[str]) -> Part:
-    if part.name or part.role:
+    """Name a part by the text behind its bare reference (`<e7> Jack`), or by the texts inside a control."""
+    if part.name and not part.name.startswith("."):
         return part
-    behind = re.search(rf"<{part.ref}(?: [^<>]*)?> ([^<>\[\]]+)", lines[part.line])
-    return replace(part, name=behind[1].strip(), is_text=True) if behind else part
+    if not part.role:
+        behind = re.search(rf"<{part.ref}(?: [^<>]*)?> ([^<>\[\]]+)", lines[part.line])
+        return replace(part, name=behind[1].strip(), is_text=True) if behind else part
+    if part.role not in NAMED_BY_TEXT or THING.search(lines[part.line].split(part.ref, 1)[1]):
+        return part
+    inside = lines[part.line + 1 : part.line + 6]
+    indent = measure_indent(lines[part.line])
+    ends = (number for number, line in enumerate(inside) if measure_indent(line) <= indent)
+    texts = [THING.sub("", line).strip() for line in inside[: next(ends, len(inside))]]
+    return replace(part, name=" ".join(filter(None, texts)) or part.name)

@@ -53,6 +53,7 @@ class OutriderPerson(Person):
             "uncheck": ("selectOption", {"checked": False}),
             "type": ("inputText", {"text": first}),
             "submit": ("inputText", {"text": first, "submit": True}),
+            "slide": ("inputText", {"text": first}),
             "drag": ("dragElement", {"to": getattr(first, "ref", "")}),
             "upload": ("uploadFiles", {"paths": [Path(str(first)).name]}),
         }[action]

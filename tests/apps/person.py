@@ -80,7 +80,7 @@ class Person(ABC):
 
     @abstractmethod
     async def act(self, action: str, part: Part, *values: Any) -> str:
-        """Do one of click, double-click, type, submit, choose, check, uncheck, hover, upload and drag."""
+        """Do one of click, double-click, type, submit, choose, check, uncheck, hover, slide, upload and drag."""
 
     @abstractmethod
     async def press(self, *chords: str) -> None:
@@ -170,6 +170,10 @@ class Person(ABC):
 
     async def upload(self, name: Name, file: str, **where: Any) -> None:
         await self._act("upload", name, "", where, str(self.folder / file))
+
+    async def slide(self, name: Name, value: int, steps: int, **where: Any) -> None:
+        """Set a slider to a value that is some presses of an arrow key above its lowest."""
+        await self._act("slide", name, "slider", where, str(value), steps)
 
     async def drag(self, name: Name, target: Name) -> None:
         await self._act("drag", name, "", {}, await self.find(target))

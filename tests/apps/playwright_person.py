@@ -53,6 +53,10 @@ class PlaywrightPerson(Person):
             return await self.call("browser_file_upload", paths=[str(first)])
         if action == "drag":
             return await self.call("browser_drag", startTarget=part.ref, endTarget=getattr(first, "ref", ""))
+        if action == "slide":  # it has no tool that sets one
+            await self.call("browser_click", target=part.ref)
+            await self.press("Home", *["ArrowRight"] * values[1])
+            return await self.call("browser_snapshot")
         tool, arguments = {
             "click": ("browser_click", {}),
             "double-click": ("browser_click", {"doubleClick": True}),

@@ -2,7 +2,7 @@
 
 import re
 
-from tests.apps.outline import Outline, Part, measure_indent
+from tests.apps.outline import NAMED_BY_TEXT, Outline, Part, measure_indent
 
 PLAYWRIGHT_LINE = re.compile(
     r"(?P<indent> *)- [\"']?(?P<role>[a-z]+)(?: \"(?P<name>(?:[^\"\\]|\\.)*)\")?"
@@ -13,9 +13,6 @@ DEVTOOLS_LINE = re.compile(
 )
 AGENT_BROWSER_LINE = re.compile(
     r"(?P<indent> *)- (?P<role>[A-Za-z]+)(?: \"(?P<name>(?:[^\"\\]|\\.)*)\")?(?: \[(?P<states>[^\]]*)\])?(?P<text>.*)"
-)
-NAMED_BY_TEXT = frozenset(
-    {"button", "link", "listitem", "option", "treeitem", "menuitem", "tab", "row", "gridcell", "combobox"}
 )
 TEXT_ROLES = frozenset(
     {
