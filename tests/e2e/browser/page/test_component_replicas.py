@@ -457,5 +457,17 @@ async def test_rules_in_rules_paint_text_and_open_menus(visit: OpenFailurePage) 
     )
     outline = (await on.snapshotter.take_snapshot("full")).piece.text
     assert re.search(r'button "Products" e\d+ opens on hover', outline)
-    assert "Step one" in outline and "Step two" in outline
+    assert re.findall(r"Step \w+", outline) == ["Step one", "Step two"]
     assert "Chairs" in (await on.pointer.hover(await find_ref(on, 'button "Products" REF'))).changes
+
+
+async def test_a_box_that_opens_a_dialog_is_pressed_by_the_label_in_it_to_close_it(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<style>#shown { position: fixed; opacity: 0 } .dialog { display: none } #shown:checked ~ .dialog { display: block;
+        position: fixed; inset: 0; background: white } </style><label for=shown>Open</label>
+        <input type=checkbox id=shown onchange="log.push(checked)"><div class=dialog><label for=shown>Close</label></div>
+        <script>log = []</script>"""
+    )
+    await on.pointer.click(await find_ref(on, 'checkbox "Open.*" REF'))
+    await on.pointer.click(await find_ref(on, 'checkbox ".*Close" REF checked'))
+    assert await on.read_log() == [True, False]
