@@ -120,7 +120,7 @@ async def filter_rows(page: Person) -> None:
 @library.task("tick a leaf of the tree and transfer an item", tree=["0-1"], transferred=["c", "b"])
 async def use_tree(page: Person) -> None:
     await page.click(re.compile("leaf two"))
-    await page.click(re.compile("content c"))
+    await page.check(re.compile(""), "checkbox", after="content a")
     await page.click("right", "button", after="content c")
 
 

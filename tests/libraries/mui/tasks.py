@@ -21,8 +21,7 @@ async def choose(page: Person) -> None:
 async def pick_film(page: Person) -> None:
     await page.type("Movie", "pulp")
     await page.click("Pulp Fiction", "option")
-    await page.click("Inception", "button")
-    await page.press("Delete")
+    await page.click(re.compile("deleteIcon"), after="Inception")
 
 
 @library.task("set the controls of a form", label=True, wifi=True, gender="male", rating=4, text="two\nlines")
@@ -93,5 +92,5 @@ async def open_parts(page: Person) -> None:
     await page.type("Inside", "hello")
     await page.click("Data Grid")
     await page.click("@mui/x-data-grid-pro")
-    await page.click(re.compile("Create an ad group"), "button")
+    await page.click(re.compile("Create an ad group"))
     await page.click("Favorites", "button")
