@@ -463,9 +463,10 @@ async def test_rules_in_rules_paint_text_and_open_menus(visit: OpenFailurePage) 
 
 async def test_a_box_that_opens_a_dialog_is_pressed_by_the_label_in_it_to_close_it(visit: OpenFailurePage) -> None:
     on = await visit(
-        """<style>#shown { position: fixed; opacity: 0 } .dialog { display: none } #shown:checked ~ .dialog { display: block;
-        position: fixed; inset: 0; background: white } </style><label for=shown>Open</label>
-        <input type=checkbox id=shown onchange="log.push(checked)"><div class=dialog><label for=shown>Close</label></div>
+        """<style>#shown { position: fixed; opacity: 0 } .dialog { display: none; position: fixed; inset: 0;
+        background: white } #shown:checked ~ .dialog { display: block } </style><label for=shown>Open</label>
+        <input type=checkbox id=shown onchange="log.push(checked)">
+        <div class=dialog><label for=shown>Close</label></div>
         <script>log = []</script>"""
     )
     await on.pointer.click(await find_ref(on, 'checkbox "Open.*" REF'))
