@@ -1,4 +1,4 @@
-"""Compare the outlines of the pages with what a reader sees and can operate there: `make libraries-seen`."""
+"""Compare the outlines of the pages with what a reader sees and can operate there: `make libraries`."""
 
 import argparse
 import re
