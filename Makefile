@@ -31,7 +31,7 @@ endif
 # Without byte-code on the disk every process would compile all anew, and tests start a thousand.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: ahead demo test test-nightly test-scale test-kills check lint types layers licences unit e2e miniwob names apps
+.PHONY: ahead demo test test-nightly test-scale test-kills check lint types layers licences unit e2e miniwob names apps libraries
 .PHONY: conformance frameworks bench sbom audit extras lock screenshots recording packages manifests publication docs clean
 
 # What the tests need holds what the demo needs; an environment that has it is left as it is.
@@ -47,7 +47,7 @@ test: ahead lint .venv/browser.ready
 # dashboard at both widths and schemes, and a long chaos of replicas.
 test-nightly: ahead lint types layers
 	HYPOTHESIS_PROFILE=nightly $(MAKE) --no-print-directory unit MARKS=
-	OUTRIDER_EVERY_LOOK=1 OUTRIDER_EVERY_MUTATION=1 $(MAKE) --no-print-directory e2e miniwob names apps MARKS=
+	OUTRIDER_EVERY_LOOK=1 OUTRIDER_EVERY_MUTATION=1 $(MAKE) --no-print-directory e2e miniwob names apps libraries MARKS=
 	$(RUN)/python -m tests.conformance --all
 	$(MAKE) --no-print-directory test-scale test-kills frameworks sbom audit
 
@@ -113,6 +113,12 @@ miniwob: .venv/browser.ready
 # `make apps APPS="DokuWiki --task search"` plays some of them.
 apps: .venv/browser.ready
 	$(RUN)/python -m tests.apps $(APPS)
+
+# Pages of component libraries of npm, bundled into .cache/libraries: widgets are operated, and the outlines compared with
+# what a reader sees. `make libraries LIBRARIES="mui antd --server playwright"` plays the tasks of some of them alone.
+libraries: .venv/browser.ready
+	$(RUN)/python -m tests.libraries $(LIBRARIES)
+	$(if $(LIBRARIES),,PYTHONPATH=tests $(RUN)/python -m tests.libraries.look)
 
 # Compares names and roles with Chromium's on the cases of Web Platform Tests and axe, if WPT or AXE names a copy.
 # WPT is a checkout of web-platform-tests/wpt; AXE is tests/assets/axe-core of microsoft/playwright, which needs Node.
@@ -180,6 +186,7 @@ lock: $(UV)
 	$(COMPILE) bench/peers.in -o bench/peers.txt
 	cd tests/conformance && $(NPM_LOCK)
 	cd bench && $(NPM_LOCK)
+	cd tests/libraries && $(NPM_LOCK)
 
 # The programs of `sbom` and `audit`, and of `docs` and `publication`, have dozens of dependencies that no test needs.
 .tools/supply.ready .tools/publish.ready: .tools/%.ready: requirements/%.txt $(UV)

@@ -3,6 +3,7 @@
 import gc
 import os
 import signal
+from collections import Counter
 from collections.abc import Generator
 from pathlib import Path
 
@@ -62,8 +63,31 @@ class RerunLimit:
             terminalreporter.write_line(f"failed: {len(self.reruns)} tests were run twice, at most {MAX_RERUNS} may be")
 
 
+class SkipSummary:
+    """Say at the end of the run how much was skipped, and what each is missing."""
+
+    def __init__(self) -> None:
+        self.reasons: Counter[str] = Counter()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.skipped and isinstance(report.longrepr, tuple):
+            self.reasons[report.longrepr[2].removeprefix("Skipped: ")] += 1
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Count a module that skips all its tests as one."""
+        if report.skipped and isinstance(report.longrepr, tuple):
+            self.reasons.setdefault(report.longrepr[2].removeprefix("Skipped: "), 1)  # each worker reports it
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Print a line a reason; pytest counts no skipped subtests, and names reasons only when asked."""
+        for reason, count in self.reasons.most_common():
+            terminalreporter.write_line(f"skipped {count}: {reason}")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(RerunLimit(), "rerun-limit")
+    if not hasattr(config, "workerinput"):  # the process that reports, not one of its workers
+        config.pluginmanager.register(SkipSummary(), "skip-summary")
 
 
 @pytest.fixture(scope="session")

@@ -5,28 +5,35 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import anyio
+from tests.apps.agent_browser_person import open_agent_browser
 from tests.apps.applications import APPLICATIONS
 from tests.apps.bed import DONE, FAILED, FALSE_SUCCESS, Application, Played, Site, play, serve
+from tests.apps.devtools_person import open_devtools
 from tests.apps.install import NotInstallableError
 from tests.apps.outrider_person import open_outrider
 from tests.apps.playwright_person import open_playwright
 
-SERVERS = {"outrider": open_outrider, "playwright": open_playwright}
+SERVERS = {
+    "outrider": open_outrider,
+    "playwright": open_playwright,
+    "devtools": open_devtools,
+    "agent-browser": open_agent_browser,
+}
 
 
-def main() -> int:
-    options = argparse.ArgumentParser(prog="python -m tests.apps", description=__doc__)
-    options.add_argument("applications", nargs="*", choices=[[], *APPLICATIONS], help="all if none is named")
+def main(applications: Mapping[str, Application] = APPLICATIONS, program: str = "tests.apps") -> int:
+    options = argparse.ArgumentParser(prog=f"python -m {program}", description=__doc__)
+    options.add_argument("applications", nargs="*", choices=[[], *applications], help="all if none is named")
     options.add_argument("--task", default="", help="only tasks with this text in their title")
     options.add_argument("--server", choices=SERVERS, default="outrider", help="the browser server that is used")
     options.add_argument("--transcripts", type=Path, help="write the calls and answers of each task into this folder")
     given = options.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # servers are ended then too, as by Ctrl+C
-    chosen = [APPLICATIONS[name] for name in given.applications or APPLICATIONS]
+    chosen = [applications[name] for name in given.applications or applications]
     played = [each for application in chosen for each in _play_application(application, given)]
     print("\n".join(format_table(played)))
     return any(each.outcome != DONE for each in played)

@@ -11,7 +11,7 @@ from typing import Any
 import anyio
 from tests.apps.person import Person, ToolError
 
-TASK_TIMEOUT_S = 240.0
+TASK_TIMEOUT_S = 600.0
 DONE, FAILED, FALSE_SUCCESS = "done", "failed loudly", "false success"
 
 

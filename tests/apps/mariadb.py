@@ -10,7 +10,7 @@ from tests.apps.install import php_environment
 from tests.apps.servers import end_process, wait_for_answer
 
 PACKAGES = ("mariadb-server-core", "mariadb-client-core")
-START_TIMEOUT_S = 60.0
+START_TIMEOUT_S = 400.0
 
 
 @dataclass(frozen=True)

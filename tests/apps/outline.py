@@ -1,22 +1,17 @@
-"""Parse the outlines that a model is given into roles, names and references."""
+"""Find parts of a page by role and name in what a browser server shows of it."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from evals.miniwob.player import View
+from evals.miniwob.player import THING, View
 
-FIELD_ROLES = frozenset(
-    {"textbox", "field", "searchbox", "combobox", "spinbutton", "textarea", "text", "search", "password"}
-)
-
-LINE = re.compile(
-    r"(?P<indent> *)- [\"']?(?P<role>[a-z]+)(?: \"(?P<name>(?:[^\"\\]|\\.)*)\")?"
-    r"(?P<states>(?: \[[^\]]*\])*)'?(?:: (?P<text>.*))?"
-)
+Name = str | re.Pattern[str]
 NAMED_BY_TEXT = frozenset(
     {"button", "link", "listitem", "option", "treeitem", "menuitem", "tab", "row", "gridcell", "combobox"}
 )
-TEXT_ROLES = frozenset({"strong", "emphasis", "code", "paragraph", "heading", "text", "time", "mark", "superscript"})
+FIELD_ROLES = frozenset(
+    {"textbox", "field", "editor", "searchbox", "combobox", "spinbutton", "textarea", "text", "search", "password"}
+)
 
 
 @dataclass(frozen=True)
@@ -28,12 +23,14 @@ class Part:
         role: Its role as the outline calls it, empty where it says none.
         name: Its accessible name, or its text.
         line: The number of its line.
+        is_text: Whether it is shown as text only, so that a control of the same name comes first.
     """
 
     ref: str
     role: str
     name: str
     line: int
+    is_text: bool = False
 
 
 @dataclass(frozen=True)
@@ -47,43 +44,61 @@ class Outline:
     def text(self) -> str:
         return "\n".join(self.lines)
 
-    def find(self, name: str | re.Pattern[str], role: str = "", *, after: str = "", number: int = 1) -> Part:
-        """Return the part of a name and role, the nth, or the first one from the line with a text on.
+    def find(self, name: Name, role: str = "", *, after: Name = "", before: Name = "", number: int = 1) -> Part:
+        """Return the part of a name and role: the nth from the line with a text on, or the last up to such a line.
+
+        The role `field` is any of `FIELD_ROLES`; `editor` is what the text of that line can be rewritten in.
 
         Raises:
             LookupError: there is none.
         """
+        if before:
+            end = self._find_line(before)
+            above = Outline(self.lines, [part for part in reversed(self.parts) if part.line <= end])
+            return above.find(name, role, number=number)
         start = self._find_line(after) if after else 0
+        if role == "editor":
+            return self._find_editor(start)
         found = [part for part in self.parts if self._follows(part, start) and _matches(part, name, role)]
-        if len(found) < number:
-            raise LookupError(
-                f"the outline shows no {role or 'part'} {_name(name)!r}{' after ' + after if after else ''}"
-            )
-        return found[number - 1]
+        controls = [part for part in found if not part.is_text]
+        chosen = controls if len(controls) >= number else found
+        if len(chosen) < number:
+            place = f" after {_describe(after)!r}" if after else ""
+            raise LookupError(f"the outline shows no {role or 'part'} {_describe(name)!r}{place}")
+        return chosen[number - 1]
+
+    def _find_editor(self, start: int) -> Part:
+        """Return the innermost field that holds a line, else the innermost part that does."""
+        holding = [part for part in self.parts if part.line <= start and self._holds(part, start)]
+        fields = [part for part in holding if part.role in FIELD_ROLES]
+        if not holding:
+            raise LookupError("the outline shows no part that holds the line")
+        return (fields or holding)[-1]
 
     def _follows(self, part: Part, start: int) -> bool:
         """Return whether a part stands from a line on, or is a field that holds that line."""
-        if part.line >= start or part.role not in FIELD_ROLES:
-            return part.line >= start
-        depth = _measure_indent(self.lines[part.line])
-        return all(_measure_indent(line) > depth for line in self.lines[part.line + 1 : start + 1])
+        return part.line >= start or (part.role in FIELD_ROLES and self._holds(part, start))
 
-    def _find_line(self, text: str) -> int:
+    def _holds(self, part: Part, start: int) -> bool:
+        depth = measure_indent(self.lines[part.line])
+        return all(measure_indent(line) > depth for line in self.lines[part.line + 1 : start + 1])
+
+    def _find_line(self, text: Name) -> int:
         for number, line in enumerate(self.lines):
-            if text in line:
+            if text in line if isinstance(text, str) else text.search(line):
                 return number
-        raise LookupError(f"the outline shows no line with {text!r}")
+        raise LookupError(f"the outline shows no line with {_describe(text)!r}")
 
 
-def _measure_indent(line: str) -> int:
+def measure_indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _name(name: str | re.Pattern[str]) -> str:
+def _describe(name: Name) -> str:
     return name if isinstance(name, str) else name.pattern
 
 
-def _matches(part: Part, name: str | re.Pattern[str], role: str) -> bool:
+def _matches(part: Part, name: Name, role: str) -> bool:
     if role == "field":
         fits = part.role in FIELD_ROLES
     elif role == "link":
@@ -95,37 +110,23 @@ def _matches(part: Part, name: str | re.Pattern[str], role: str) -> bool:
 
 
 def parse_outrider(text: str) -> Outline:
-    """Parse an answer of `snapshotPage`."""
-    view = View(text.split("\n"))
-    return Outline(view.lines, [Part(each.ref, each.role, each.name, each.line) for each in view.things])
+    """Parse an answer of `snapshotPage`; what is clickable as a whole is called by the text behind its reference."""
+    view = View(re.sub(r"(</?untrusted-)\d+", r"\1", text).split("\n"))  # its number is none of the page's text
+    parts = [_name_by_text(Part(each.ref, each.role, each.name, each.line), view.lines) for each in view.things]
+    return Outline(view.lines, parts)
 
 
-def parse_playwright(text: str) -> Outline:
-    """Parse a snapshot of Playwright's server; a part without a name is called by the text that stands in it.
-
-    Glyphs of icon fonts, which it keeps in names, are left out.
-    """
-    lines = re.sub("[\ue000-\uf8ff]", "", text).split("\n")
-    return Outline(lines, [part for number in range(len(lines)) if (part := _read_line(lines, number))])
-
-
-def _read_line(lines: list[str], number: int) -> Part | None:
-    found = LINE.match(lines[number])
-    ref = found and re.search(r"\[ref=(\w+)\]", found["states"])
-    if not found or not ref or (found["role"] in TEXT_ROLES and "cursor=pointer" not in found["states"]):
-        return None
-    name = (found["name"] or "").replace('\\"', '"') or (found["text"] or "").strip("\"'")
-    if not name and (found["role"] in NAMED_BY_TEXT or "cursor=pointer" in found["states"]):
-        name = _read_text_inside(lines, number, len(found["indent"]))
-    return Part(ref[1], found["role"], name, number)
-
-
-def _read_text_inside(lines: list[str], number: int, indent: int) -> str:
-    """Return the texts of the next lines that are indented more, as one string."""
-    texts = []
-    for line in lines[number + 1 : number + 6]:
-        found = LINE.match(line)
-        if not found or len(found["indent"]) <= indent:
-            break
-        texts.append((found["name"] or found["text"] or "").strip("\"'"))
-    return " ".join(filter(None, texts))
+def _name_by_text(part: Part, lines: list[str]) -> Part:
+    """Name a part by the text behind its bare reference (`<e7> Jack`), or by the texts inside a control."""
+    if part.name and not part.name.startswith("."):
+        return part
+    if not part.role:
+        behind = re.search(rf"<{part.ref}(?: [^<>]*)?> ([^<>\[\]]+)", lines[part.line])
+        return replace(part, name=behind[1].strip(), is_text=True) if behind else part
+    if part.role not in NAMED_BY_TEXT or THING.search(lines[part.line].split(part.ref, 1)[1]):
+        return part
+    inside = lines[part.line + 1 : part.line + 6]
+    indent = measure_indent(lines[part.line])
+    ends = (number for number, line in enumerate(inside) if measure_indent(line) <= indent)
+    texts = [THING.sub("", line).strip() for line in inside[: next(ends, len(inside))]]
+    return replace(part, name=" ".join(filter(None, texts)) or part.name)

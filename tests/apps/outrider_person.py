@@ -20,6 +20,7 @@ class OutriderPerson(Person):
     """A session of the browser toolset; `sessionId` is left out, as a caller with one session may."""
 
     server = "outrider mcp"
+    look_timeout_s = 120.0  # it answers before a page has loaded, for which the other servers wait as long
 
     def parse(self, text: str) -> Outline:
         return parse_outrider(text)
@@ -52,6 +53,7 @@ class OutriderPerson(Person):
             "uncheck": ("selectOption", {"checked": False}),
             "type": ("inputText", {"text": first}),
             "submit": ("inputText", {"text": first, "submit": True}),
+            "slide": ("inputText", {"text": first}),
             "drag": ("dragElement", {"to": getattr(first, "ref", "")}),
             "upload": ("uploadFiles", {"paths": [Path(str(first)).name]}),
         }[action]

@@ -3,19 +3,19 @@
 import re
 import time
 from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import anyio
 from mcp import Client
 from mcp.types import TextContent
-from tests.apps.outline import Outline, Part
+from tests.apps.outline import Name, Outline, Part
 
 from outrider.core.text import count_tokens
 
-LOOK_TIMEOUT_S = 45.0
-POLL_INTERVAL_S = 1.0
-Name = str | re.Pattern[str]
+FIRST_POLL_INTERVAL_S, LAST_POLL_INTERVAL_S = 1.0, 5.0
 
 
 class ToolError(Exception):
@@ -30,9 +30,11 @@ class Person(ABC):
         tokens: o200k tokens of the texts of all answers.
         refusals: Answers that were errors, also where a second look helped.
         transcript: Calls and answers, to find the cause of a failure.
+        look_timeout_s: Time in which the page must show what is looked for.
     """
 
     server = ""
+    look_timeout_s = 30.0
 
     def __init__(self, client: Client, folder: Path) -> None:
         self._client = client
@@ -69,12 +71,16 @@ class Person(ABC):
     async def look(self) -> Outline:
         """Return an outline of the whole page."""
 
+    async def look_at_controls(self) -> Outline:
+        """Return an outline of at least the controls, where a server has a shorter one of these."""
+        return await self.look()
+
     @abstractmethod
     async def open(self, url: str) -> None: ...
 
     @abstractmethod
     async def act(self, action: str, part: Part, *values: Any) -> str:
-        """Do one of click, double-click, type, submit, choose, check, uncheck, hover, upload and drag."""
+        """Do one of click, double-click, type, submit, choose, check, uncheck, hover, slide, upload and drag."""
 
     @abstractmethod
     async def press(self, *chords: str) -> None:
@@ -92,26 +98,38 @@ class Person(ABC):
         outline = self.parse(text)
         self._seen = [outline] if self.is_whole(text) else [outline, *self._seen]
 
-    async def find(self, name: Name, role: str = "", *, after: str = "", number: int = 1) -> Part:
+    async def find(self, name: Name, role: str = "", **where: Any) -> Part:
         """Find a part in what was shown since the page was last seen whole, else look again until it is there.
 
         Raises:
             LookupError: the page did not show it in time.
         """
         for outline in self._seen:
+            with suppress(LookupError):
+                return outline.find(name, role, **where)
+        missing = LookupError(f"the page shows no {name}")
+        async for shown in self._keep_looking(
+            self.look if where.keys() & {"after", "before"} else self.look_at_controls
+        ):
             try:
-                return outline.find(name, role, after=after, number=number)
-            except LookupError:
-                continue
-        deadline = time.monotonic() + LOOK_TIMEOUT_S
+                return shown.find(name, role, **where)
+            except LookupError as error:
+                missing = error
+        raise missing
+
+    async def _keep_looking(self, look: Callable[[], Awaitable[Outline]]) -> AsyncGenerator[Outline]:
+        """Yield what a look shows, and then whole outlines at growing intervals until time is over."""
+        deadline, interval_s = time.monotonic() + self.look_timeout_s, FIRST_POLL_INTERVAL_S
         while True:
-            outline = await self.look()
             try:
-                return outline.find(name, role, after=after, number=number)
-            except LookupError:
+                yield await look()
+            except ToolError:  # a page that does not answer yet is looked at again, too
                 if time.monotonic() > deadline:
                     raise
-                await anyio.sleep(POLL_INTERVAL_S)
+            if time.monotonic() > deadline:
+                return
+            await anyio.sleep(interval_s)
+            look, interval_s = self.look, min(interval_s * 1.5, LAST_POLL_INTERVAL_S)
 
     async def _act(self, action: str, name: Name, role: str, where: dict[str, Any], *values: Any) -> None:
         """Act on a part; if it is refused, look again and try once more, as a model does."""
@@ -140,6 +158,10 @@ class Person(ABC):
     async def choose(self, name: Name, option: str, role: str = "", **where: Any) -> None:
         await self._act("choose", name, role, where, option)
 
+    async def rewrite(self, text: Name, new_text: str) -> None:
+        """Replace the text of the editor that shows a text."""
+        await self._act("type", re.compile(""), "editor", {"after": text}, new_text)
+
     async def check(self, name: Name, role: str = "", **where: Any) -> None:
         await self._act("check", name, role, where)
 
@@ -148,6 +170,10 @@ class Person(ABC):
 
     async def upload(self, name: Name, file: str, **where: Any) -> None:
         await self._act("upload", name, "", where, str(self.folder / file))
+
+    async def slide(self, name: Name, value: int, steps: int, **where: Any) -> None:
+        """Set a slider to a value that is some presses of an arrow key above its lowest."""
+        await self._act("slide", name, "slider", where, str(value), steps)
 
     async def drag(self, name: Name, target: Name) -> None:
         await self._act("drag", name, "", {}, await self.find(target))
@@ -159,9 +185,7 @@ class Person(ABC):
             LookupError: the page did not show it in time.
         """
         wanted = re.compile(rf"(?<!\w){re.escape(text)}" if text[0].isalnum() else re.escape(text))  # not inside `e55`
-        deadline = time.monotonic() + LOOK_TIMEOUT_S
-        while not wanted.search((outline := await self.look()).text):
-            if time.monotonic() > deadline:
-                raise LookupError(f"the page does not show {text!r}")
-            await anyio.sleep(POLL_INTERVAL_S)
-        return outline
+        async for outline in self._keep_looking(self.look):
+            if wanted.search(outline.text):
+                return outline
+        raise LookupError(f"the page does not show {text!r}")

@@ -9,8 +9,9 @@ from typing import Any
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from tests.apps.install import install_node
-from tests.apps.outline import Outline, Part, parse_playwright
+from tests.apps.outline import Outline, Part
 from tests.apps.person import Person
+from tests.apps.trees import parse_playwright
 
 from outrider.browser.process.find import find_browser
 
@@ -18,7 +19,11 @@ VERSION = "0.0.83"
 
 
 class PlaywrightPerson(Person):
-    """A session of @playwright/mcp. Its actions answer without the page, so the person looks after each."""
+    """A session of @playwright/mcp.
+
+    Its answers to typing hold no page, and those to other actions the name of a file that does, so the person looks
+    after these.
+    """
 
     server = "@playwright/mcp"
 
@@ -26,8 +31,8 @@ class PlaywrightPerson(Person):
         return parse_playwright(text)
 
     def is_whole(self, text: str) -> bool:
-        """Each answer ends what was seen: it holds the page, or names a file with it."""
-        return True
+        """Whether an answer ends what was seen, as it holds the page or names a file with it."""
+        return "### Page" in text
 
     async def look(self) -> Outline:
         outline = self.parse(await self.call("browser_snapshot"))
@@ -48,6 +53,10 @@ class PlaywrightPerson(Person):
             return await self.call("browser_file_upload", paths=[str(first)])
         if action == "drag":
             return await self.call("browser_drag", startTarget=part.ref, endTarget=getattr(first, "ref", ""))
+        if action == "slide":  # it has no tool that sets one
+            await self.call("browser_click", target=part.ref)
+            await self.press("Home", *["ArrowRight"] * values[1])
+            return await self.call("browser_snapshot")
         tool, arguments = {
             "click": ("browser_click", {}),
             "double-click": ("browser_click", {"doubleClick": True}),

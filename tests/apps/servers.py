@@ -27,7 +27,7 @@ def run_server(
     *,
     folder: Path,
     environ: Mapping[str, str] | None = None,
-    start_timeout_s: float = 120,
+    start_timeout_s: float = 400,
 ) -> Generator[str]:
     """Run a server, its log in `folder`, and yield its URL as soon as it answers.
 

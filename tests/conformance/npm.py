@@ -21,12 +21,12 @@ def install_packages() -> Path:
     """The folder whose `node_modules` holds the clients, installed now if need be.
 
     Raises:
-        NoNpm: there is no npm.
+        NpmMissingError: there is no npm.
         subprocess.CalledProcessError: npm could not install; its words are on stderr.
     """
     npm = shutil.which("npm")
     if npm is None:
-        raise NpmMissingError("npm is not installed")
+        raise NpmMissingError("npm is not installed (apt-get install npm)")
     wanted = [(CONFORMANCE_FOLDER / name).read_text() for name in PACKAGE_FILES]
     with hold_install_lock():
         done = NPM_FOLDER / "node_modules" / ".installed"

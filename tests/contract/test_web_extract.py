@@ -55,7 +55,8 @@ HARBOUR = """<title>x</title><main><h1>Harbour</h1><table><thead><tr><th rowspan
 <p>Phone: 1-2</p><h2>Pilot</h2><p>Phone: 3-4</p><div><b>12</b> Tugs</div><h2>Services</h2><ul><li>Water<li>Fuel, oil
 </ul><dl><dt>Gegr\u00fcndet<dd>3. Mai 1874<dt>\u8a2d\u7acb<dd>\u4ee4\u548c8\u5e745\u67083\u65e5
 <dt>Turnover<dd>\u20ac3.5 million
-<dt>Depth<dd>8 m<dd>9 m<dt>Draught<dd>6 m<dt>Wifi<dd>not included<dt>Fee<dd>from $12 to $15<dt>Fax<dd>n/a</dl></main>
+<dt>Depth<dd>8 m<dd>9 m<dt>Draught<dd>6 m<dt>Wind<dd>11 m/s<dt>Wait<dd>2 h
+<dt>Wifi<dd>not included<dt>Fee<dd>from $12 to $15<dt>Fax<dd>n/a</dl></main>
 <section>
 <div class=card><b class=card__title>Ten years</b></div><div class=card><b class=card__title>More</b></div></section>
 <table><tr><td><th>Crane A<th>Crane B<tr><th>Load (t)<td>40<td>60<tr><th>Rail<td>Yes<td>No</table>"""
@@ -249,6 +250,8 @@ async def test_structures_say_what_a_value_means_and_places_that_differ_give_non
         "fee": "number",
         "min_depth": {"type": "number"},
         "draught_ft": {"type": "number"},
+        "wind_kmh": {"type": "number"},
+        "wait_min": {"type": "number"},
         "cranes": {"type": "array", "items": {"properties": cranes}},
     }
     async with loopback_app.open_loopback_app(home, SITE) as loopback:

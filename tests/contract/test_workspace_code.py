@@ -29,6 +29,7 @@ from outrider.workspace.sandbox.seccomp import is_supported
 from support.apps import loopback_app, mcp_clients
 from support.databases import sqlite
 from support.fakes import http_servers
+from support.processes.sandboxes import skip_level
 
 MINE, OTHERS = Call(session="mine"), Call(session="others")
 PNG = base64.b64decode(
@@ -255,7 +256,7 @@ async def test_typescript_runs_with_types_and_imports_of_the_workspace(app: App)
     try:
         find_deno("", 1 if os.geteuid() == 0 else None)  # where we are root, another user runs the code
     except NotConfigured as error:
-        pytest.skip(error.message)
+        pytest.skip(f"{error.message}: {error.hint}")
     await app.call("write_file", MINE, path="lib.ts", content="export const twice = (x: number): number => 2 * x;\n")
     found = await app.call(
         "execute_typescript",
@@ -388,7 +389,7 @@ async def test_code_reaches_the_web_only_if_allowed_and_only_through_the_guard(p
             assert (await python(app, read.format(site))).is_error
         async with opened(place, code={"network": True}, **allowed) as app:
             if (await app.processes.sandbox.detect_isolation()).level != "namespaces":
-                pytest.skip("a guarded network needs namespaces")
+                skip_level("namespaces", "only they have a guarded network")
             open_proxy = "import os\nos.environ['no_proxy'] = ''\n"
             found = await python(app, open_proxy + read.format(site))
             assert "<p>reached</p>" in found.data["stdout"], found.text

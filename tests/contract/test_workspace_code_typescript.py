@@ -28,7 +28,7 @@ async def app() -> AsyncGenerator[App]:
     try:
         find_deno("", 1 if os.geteuid() == 0 else None)  # where we are root, another user runs the code
     except NotConfigured as error:
-        pytest.skip(error.message)
+        pytest.skip(f"{error.message}: {error.hint}")
     with make_home() as home:
         async with open_code_app(home) as opened:
             yield opened

@@ -54,7 +54,7 @@ def npm() -> Path:
     try:
         return install_packages()
     except NpmMissingError as error:
-        pytest.skip(f"{error}, and aimock is an npm package")
+        pytest.skip(f"aimock is an npm package: {error}")
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ def npm() -> Path:
     try:
         return install_packages()
     except NpmMissingError as error:
-        pytest.skip(f"{error}, and the Inspector is an npm package")
+        pytest.skip(f"the MCP Inspector is an npm package: {error}")
 
 
 @pytest.fixture

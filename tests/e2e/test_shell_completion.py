@@ -33,7 +33,7 @@ CASES = {
 def test_the_tab_key_completes_commands_tools_and_values(shell: str, tmp_path: Path):
     program = shutil.which(shell)
     if program is None:
-        pytest.skip(f"{shell} is not installed")
+        pytest.skip(f"needs {shell}: apt-get install {shell}")
     outrider = tmp_path / "outrider"
     outrider.write_text(f'#!/bin/sh\nexec {sys.executable} -m outrider "$@"\n')
     outrider.chmod(0o755)

@@ -104,7 +104,7 @@ async def test_the_python_export_passes_with_pytest(exported: ExportedFlow, tmp_
 async def test_the_typescript_export_passes_with_playwrights_runner(exported: ExportedFlow, tmp_path: Path):
     npm = shutil.which("npm")
     if npm is None:
-        pytest.skip("npm is not installed")
+        pytest.skip("needs npm: apt-get install npm")
     folder = ROOT / ".cache" / "frameworks" / "playwright-test"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "package.json").write_text(json.dumps({"private": True, "type": "module"}))

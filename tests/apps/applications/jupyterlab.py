@@ -31,7 +31,7 @@ def serve(folder: Path) -> Generator[Site]:
     (work / "people.csv").write_text("name,age\nAda,36\nBob,41\n")
     url = f"http://127.0.0.1:{(port := find_port())}"
     flags = [f"--port={port}", "--no-browser", "--allow-root", f"--ServerApp.root_dir={work}", "--ip=127.0.0.1"]
-    command = [programs / "jupyter", "lab", *flags, f"--IdentityProvider.token={token}"]
+    command = [programs / "jupyter", "lab", *flags, f"--IdentityProvider.token={token}", "--debug"]
     folders = {name: str(folder / name) for name in ("JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")}
     environ = {**os.environ, **folders, "JUPYTER_CONFIG_DIR": str(folder), "JUPYTER_PREFER_ENV_PATH": "1"}
     environ |= {"PATH": f"{programs}:{os.environ['PATH']}", "HOME": str(folder)}
@@ -105,7 +105,7 @@ async def edit_text(person: Person, site: Site) -> bool:
     await person.open(f"{site.url}/lab?reset")
     await person.double_click(re.compile("todo.md"))
     await person.read("- one")
-    await person.type(ANY, "- one\n- two", after="- one")
+    await person.rewrite("- one", "- one\n- two")
     await person.press("Ctrl+S")
     return await becomes(lambda: file.read_text().strip() == "- one\n- two")
 
@@ -149,3 +149,14 @@ async def restart(person: Person, site: Site) -> bool:
     await person.read("55")
     await person.press("Ctrl+S")
     return await becomes(lambda: "55" in read_outputs(site.folder / "again.ipynb"))
+
+
+@application.task("convert a notebook to Markdown")
+async def convert(person: Person, site: Site) -> bool:
+    await person.open(f"{site.url}/lab/tree/sums.ipynb?reset")
+    await person.read("print(a * 2 + 2)")
+    await person.click("File", "menuitem")
+    await person.click(re.compile("^Save and Export Notebook As"))
+    await person.click("Markdown")
+    log = site.folder.parent / "server.log"
+    return await becomes(lambda: re.search(r"200 GET /nbconvert/markdown/sums\.ipynb", log.read_text()) is not None)

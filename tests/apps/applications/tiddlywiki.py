@@ -64,7 +64,7 @@ async def write(person: Person, site: Site) -> bool:
 @application.task("edit a tiddler")
 async def edit(person: Person, site: Site) -> bool:
     await person.open(f"{site.url}/#Cranes")
-    await person.click(re.compile("^[Ee]dit this tiddler"), "button", after="article")
+    await person.click(re.compile("^[Ee]dit this tiddler"), "button")
     await person.type(TEXT, "Cranes lift containers.", "textbox")
     await save(person)
     return await becomes(lambda: "Cranes lift containers." in read_tiddler(site, "Cranes"), 10)
@@ -102,7 +102,7 @@ async def journal(person: Person, site: Site) -> bool:
 @application.task("delete a tiddler and confirm")
 async def delete(person: Person, site: Site) -> bool:
     await person.open(f"{site.url}/#Cranes")
-    await person.click(re.compile("^[Ee]dit this tiddler"), "button", after="article")
+    await person.click(re.compile("^[Ee]dit this tiddler"), "button")
     await person.accept_next_dialog()
     await person.click(re.compile("^[Dd]elete this tiddler"), "button")
     return await becomes(lambda: not read_tiddler(site, "Cranes"), 10)

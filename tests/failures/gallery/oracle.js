@@ -2,6 +2,7 @@
 // text itself, the flattened tree, computed styles. `isReferred` says whether an element has a reference.
 (isReferred) => {
   const words = [], unreferred = [];
+  let operable = 0;
   const NATIVE = "a[href],button,input:not([type=hidden]),select,textarea,summary,canvas,[contenteditable=true],[draggable=true]";
   const ROLES = /^(button|link|checkbox|radio|tab|menuitem|option|switch|textbox|combobox|treeitem|slider|spinbutton|listbox)( |$)/;
   const SKIPPED = /^(script|style|template|head|title|noscript|option|optgroup|textarea)$/;
@@ -22,7 +23,7 @@
   const readPainted = (element) => ["::before", "::after"].map((part) => { const { content, display, opacity } = getComputedStyle(element, part); return display === "none" || opacity === "0" ? "" : /^"(.*)"$/.exec(content)?.[1] || "" });
   const isOperable = (element) => element.matches(NATIVE) || ROLES.test(element.getAttribute("role")) || (element.hasAttribute("tabindex") && element.tabIndex >= 0) || element.hasAttribute("onclick") || element.dataset.operable !== undefined;
   const walk = (element) => {
-    const { opacity, visibility, display } = getComputedStyle(element);
+    const { opacity, visibility, display, contentVisibility } = getComputedStyle(element);
     if ((SKIPPED.test(element.localName) && element.localName !== "textarea") || display === "none" || opacity === "0" || isClipped(element)) return;
     const shown = visibility === "visible", box = element.getBoundingClientRect();
     if (shown && (isSeen(box) || display === "contents")) {
@@ -30,9 +31,12 @@
       if (element.localName === "img") add(element.alt);
       add(readPainted(element).join(" "));
       const labels = [...(element.labels || [])], isLabel = element.localName === "label" && element.control;
-      if (isOperable(element) && !isLabel && ![element, ...labels].some(isReferred)) unreferred.push(element.outerHTML.slice(0, 100));
+      if (isOperable(element) && !isLabel) {
+        operable += 1;
+        if (![element, ...labels].some(isReferred)) unreferred.push(element.outerHTML.slice(0, 100));
+      }
     }
-    for (const child of childrenOf(element)) {
+    for (const child of contentVisibility === "hidden" ? [] : childrenOf(element)) {
       if (child.nodeType === 1) walk(child);
       if (child.nodeType !== 3 || !shown || SKIPPED.test(element.localName)) continue;
       const range = document.createRange();
@@ -41,5 +45,5 @@
     }
   };
   walk(document.body);
-  return { words, unreferred };
+  return { words, unreferred, operable };
 }

@@ -47,7 +47,7 @@ async def skip_without_pip(app: App, home: Path) -> None:
     python = await app.processes.sandbox.resolve_python(home)
     has_pip = await anyio.run_process([str(python.executable), "-m", "pip", "--version"], check=False)
     if has_pip.returncode:
-        pytest.skip(f"{python.executable} has no pip")
+        pytest.skip(f"needs pip for {python.executable}: apt-get install python3-pip")
 
 
 def build_wheel(folder: Path, name: str) -> None:

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
@@ -47,13 +47,22 @@ class SandboxWorkspace:
         return running
 
 
+def skip_level(level: IsolationLevel, reason: str) -> NoReturn:
+    """Skip a test that needs this level of isolation, and name the remedy."""
+    remedies = {
+        "namespaces": "apt-get install bubblewrap, where user namespaces are allowed",
+        "landlock": "a kernel with Landlock",
+    }
+    pytest.skip(f"needs {level} to isolate code ({reason}): {remedies.get(level, 'another machine')}")
+
+
 @asynccontextmanager
 async def open_sandbox(level: IsolationLevel, **settings: Any) -> AsyncGenerator[Sandbox]:
     """A sandbox of that level. Skips the test where there is none."""
     sandbox = Sandbox(CodeSettings(isolation=level, **settings))
     found = await sandbox.detect_isolation()
     if found.backend is None:
-        pytest.skip(f"this machine has no {level}: {'; '.join(found.reasons.values())}")
+        skip_level(level, "; ".join(found.reasons.values()))
     try:
         yield sandbox
     finally:

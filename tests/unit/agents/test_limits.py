@@ -44,15 +44,16 @@ async def test_tokens_and_money_are_limits(budget: dict[str, Any], reason: str):
 
 async def test_time_ends_a_run_in_the_middle_of_a_word():
     held = anyio.Event()
-    answers = iter([ModelTurn(text="Short.")])
     async with open_scripted_app(
-        lambda asked: next(answers, ModelTurn(text="A long answer, never finished.", wait_between=held))
+        lambda asked: ModelTurn(text="A long answer, never finished.", wait_between=held)
     ) as scripted:
-        await scripted.run_to_end()  # loads what is heavy
-        held_again = await scripted.run_to_end(budgets={"seconds": 1})
+        run = await scripted.run_to_end(budgets={"seconds": 1})
+        for seconds in (5, 25, 125):  # a busy machine needs longer for the first word
+            if not run.answer:
+                run = await scripted.run_to_end(budgets={"seconds": seconds})
         held.set()
-    assert (held_again.status, held_again.stop_reason) == ("partial", "time")
-    assert held_again.answer.startswith("A long")
+    assert (run.status, run.stop_reason) == ("partial", "time")
+    assert run.answer.startswith("A long")
 
 
 async def test_going_in_circles_is_noticed_told_and_ended():

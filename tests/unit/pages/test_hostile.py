@@ -127,7 +127,7 @@ NIGHTLY_PAGES = (
 )  # fmt: skip
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc, which only Linux has")
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.nightly] * (name in NIGHTLY_PAGES)) for name in PAGES]
 )

@@ -228,7 +228,7 @@ async def test_a_notice_and_a_slow_start_are_no_failures(tmp_path: Path, way: st
     assert (await found(searching(tmp_path, command=str(one)))).hits
 
 
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks into /proc")
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc, which only Linux has")
 async def test_when_it_hangs_it_is_ended_with_all_that_it_started(tmp_path: Path):
     one = program(tmp_path, way="hang")
     attempt = await failure(searching(tmp_path, timeout=3, command=str(one)))
@@ -238,7 +238,7 @@ async def test_when_it_hangs_it_is_ended_with_all_that_it_started(tmp_path: Path
     assert await gone(*started)
 
 
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks into /proc")
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc, which only Linux has")
 @pytest.mark.parametrize("at", ["open", "snapshot"])
 async def test_its_background_process_and_browser_are_gone_after_each_visit(tmp_path: Path, at: str):
     one = program(tmp_path, way="failing" if at == "snapshot" else "ok", at=at)
@@ -262,7 +262,7 @@ async def test_a_version_that_is_not_known_is_refused_with_what_to_do(tmp_path: 
     assert [each["argv"] for each in agent_browser_program.read_calls(one)] == [["--version"]]
 
 
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks into /proc")
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc, which only Linux has")
 async def test_a_background_process_that_was_given_up_on_is_gone_too(tmp_path: Path):
     one = program(tmp_path, way="not_started")
     await found(searching(tmp_path, command=str(one)))

@@ -53,7 +53,7 @@ async def test_it_sees_only_the_environment_that_it_is_given(tmp_path: Path):
     assert ended.out == "['ONLY']\n"
 
 
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks into /proc")
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc, which only Linux has")
 async def test_a_timeout_ends_the_program_and_its_children(tmp_path: Path):
     with pytest.raises(Unavailable) as caught:
         await python(tmp_path, CHILD + "time.sleep(600)", seconds=2)
@@ -61,7 +61,7 @@ async def test_a_timeout_ends_the_program_and_its_children(tmp_path: Path):
     assert await gone(tmp_path)
 
 
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks into /proc")
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc, which only Linux has")
 async def test_a_caller_who_gives_up_ends_them_too(tmp_path: Path):
     async def ask() -> None:
         await python(tmp_path, CHILD + "time.sleep(600)")
@@ -75,7 +75,7 @@ async def test_a_caller_who_gives_up_ends_them_too(tmp_path: Path):
     assert await gone(tmp_path)
 
 
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks into /proc")
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc, which only Linux has")
 async def test_a_child_that_holds_the_streams_open_keeps_nobody_waiting(tmp_path: Path):
     ended = await python(tmp_path, CHILD + "print('done', flush=True)", seconds=30)
     assert ended.out == "done\n"

@@ -32,7 +32,9 @@ def _recorded() -> Path | None:
 
 
 RECORDED = _recorded()
-needs_recorded = pytest.mark.skipif(RECORDED is None, reason="no recorded answers nearby")
+needs_recorded = pytest.mark.skipif(
+    RECORDED is None, reason="needs recorded answers of search services: name their folder in OUTRIDER_FIXTURES"
+)
 ANSWERS = [  # folder and file, provider, mode, least hits
     ("bing_v7/web_java_0.json", "bing", "web", 1),
     ("bing_v7/images_node_0.json", "bing", "image", 1),

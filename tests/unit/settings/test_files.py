@@ -210,7 +210,7 @@ def test_a_file_as_deep_as_json_can_be_does_not_crash(read: Read, write_in_works
     assert len(read().warnings) == 1
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+@pytest.mark.skipif(os.geteuid() == 0, reason="needs a user other than root, who may read everything")
 def test_a_file_that_may_not_be_read_is_an_error(read: Read, write_in_home: Write):
     write_in_home(".outrider/settings.json", {}).chmod(0)
     with pytest.raises(InvalidInput, match="Permission denied"):

@@ -66,7 +66,7 @@ def test_a_home_that_cannot_be_written_is_fine(tmp_path: Path):
     assert load(environ={}, home=Path("/proc/nowhere"), workspace=tmp_path).warnings == ()
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+@pytest.mark.skipif(os.geteuid() == 0, reason="needs a user other than root, who may write everywhere")
 def test_a_home_that_may_only_be_read_is_fine(home: Path, web: Path):
     home.chmod(0o500)
     create_profile_template(home)

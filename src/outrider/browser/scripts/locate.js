@@ -55,7 +55,13 @@ function choosePressTarget(element, action) {
   if (tagOf(element) === "select" && (action === "select" || action === "fill")) return findListDrawing(element) || element;
   if (action === "fill" || !element.labels || (element.type !== "checkbox" && element.type !== "radio" && element.type !== "file")) return element;
   if (isVisible(element) && getComputedStyle(element).pointerEvents !== "none" && isReachable(element)) return element;
-  return [...element.labels].find(isVisible) || (isHidden(element) && element.type !== "file" && (findDrawnLabel(element) || findStandIn(element))) || element;
+  return findReachableLabel(element) || (isHidden(element) && element.type !== "file" && (findDrawnLabel(element) || findStandIn(element))) || element;
+}
+
+// Of several labels one may be covered by what the control has opened, and another one stand in it to close it.
+function findReachableLabel(control) {
+  const visible = [...control.labels].filter(isVisible);
+  return visible.find((label) => visible.length > 1 && findPoint(label)) || visible[0];
 }
 
 // A list may be laid transparently over what draws it, so that a press there opens it.

@@ -72,12 +72,34 @@ function findRules(sheet) {
   return found;
 }
 
-function collectRules(rules, found) {
+function collectRules(rules, found, parents = null) {
   for (const rule of rules) {
-    if (rule.selectorText) collectStyleRule(rule, found);
-    if (rule.cssRules?.length) collectRules(rule.cssRules, found);
+    const selectors = rule.selectorText ? nestSelectors(splitSelectorList(rule.selectorText), parents) : parents;
+    if (rule.selectorText) collectStyleRule(rule, selectors, found);
+    if (rule.cssRules?.length) collectRules(rule.cssRules, found, selectors);
     else if (rule.styleSheet) collectRules(findImportedRules(rule.styleSheet), found);
   }
+}
+
+const MAX_NESTED_SELECTORS = 50;
+
+// A rule in a rule calls the outer one `&`, and without it stands below the outer one.
+function nestSelectors(selectors, parents) {
+  if (!parents) return selectors;
+  const nest = (each, parent) => (each.includes("&") ? each.replaceAll("&", parent) : `${parent} ${each}`);
+  return selectors.flatMap((each) => parents.map((parent) => nest(each, parent))).slice(0, MAX_NESTED_SELECTORS);
+}
+
+// Splits a list at its own commas, not at those of `:not(a, b)`.
+function splitSelectorList(list) {
+  const parts = [""];
+  let depth = 0;
+  for (const sign of list) {
+    depth += sign === "(" || sign === "[" ? 1 : sign === ")" || sign === "]" ? -1 : 0;
+    if (sign === "," && depth === 0) parts.push("");
+    else parts[parts.length - 1] += sign;
+  }
+  return parts.map((each) => each.trim());
 }
 
 function findImportedRules(sheet) {
@@ -88,12 +110,12 @@ function findImportedRules(sheet) {
   }
 }
 
-function collectStyleRule(rule, found) {
-  const { selectorText, style } = rule;
-  if (selectorText.includes(":before") || selectorText.includes(":after")) {
-    if (PAINTED_TEXT.test(style.content.replace(/\p{Co}/gu, ""))) found.painted.push(selectorText.replace(/::?(before|after)\b/g, ""));
-  } else if (selectorText.includes(":hover") && SHOWING_PROPERTIES.some((name) => style[name])) {
-    found.hover.push(...selectorText.split(/,(?![^(]*\))/).map(splitHover).filter(Boolean));
+function collectStyleRule({ style }, selectors, found) {
+  const list = selectors.join();
+  if (list.includes(":before") || list.includes(":after")) {
+    if (PAINTED_TEXT.test(style.content.replace(/\p{Co}/gu, ""))) found.painted.push(list.replace(/::?(before|after)\b/g, ""));
+  } else if (list.includes(":hover") && SHOWING_PROPERTIES.some((name) => style[name])) {
+    found.hover.push(...selectors.map(splitHover).filter(Boolean));
   }
 }
 
@@ -102,8 +124,18 @@ const SHOWING_PROPERTIES = ["display", "visibility", "opacity", "height", "maxHe
 
 // `li:hover > ul` is opened by `li`, and `li > ul` is what is hidden.
 function splitHover(selector) {
-  const [, before, after] = /^(.*?):hover(.*[\s>+~].*)$/.exec(selector.trim()) || [];
-  return before ? { opener: before + /^[^\s>+~]*/.exec(after)[0], hidden: before + after.replaceAll(":hover", "") } : null;
+  const [, before, after] = /^(.*?):hover(.*[\s>+~].*)$/.exec(selector) || [];
+  const opener = before ? before + /^[^\s>+~]*/.exec(after)[0] : "";
+  return isSelector(opener) ? { opener, hidden: before + after.replaceAll(":hover", "") } : null;
+}
+
+// What stands before the `:hover` of `:not(.a, :hover)` is half a selector.
+function isSelector(text) {
+  try {
+    return text !== "" && document.createDocumentFragment().querySelector(text) === null;
+  } catch {
+    return false;
+  }
 }
 
 // The text that a style sheet paints before or after the content of an element.

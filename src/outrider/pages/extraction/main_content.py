@@ -26,6 +26,7 @@ from outrider.pages.extraction.metadata.page_facts import PageFacts, read_facts
 from outrider.pages.extraction.metadata.product import format_missing_facts, read_product
 from outrider.pages.extraction.parse.framesets import render_frameset
 from outrider.pages.extraction.parse.javadoc_tables import convert_javadoc_tables, may_have_javadoc_tables
+from outrider.pages.extraction.parse.shadow_roots import fill_slots, has_shadow_roots, open_shadow_roots
 from outrider.pages.extraction.parse.source_limits import MAX_TAGS, limit_source
 from outrider.pages.extraction.parse.tree_size import limit_tree_size
 from outrider.pages.memory import trim_memory
@@ -143,7 +144,11 @@ def _parse_limited(html: bytes | str, chars: int, tags: int) -> tuple[Any, bool]
         # The parser takes UTF-8 as it is, which saves decoding nearly all pages.
         html = html.removeprefix(b"\xef\xbb\xbf") if is_plain_utf8(html) else decode_body(html)[0]
     source, is_cut = limit_tree_size(limit_source(html, chars, tags))
+    has_shadows = has_shadow_roots(source)
+    source = open_shadow_roots(source) if has_shadows else source
     tree = LexborHTMLParser(source, options=LexborDocumentOptions.WO_EVENTS)
+    if has_shadows:
+        fill_slots(tree)
     if may_have_javadoc_tables(source):
         convert_javadoc_tables(tree)
     return tree, is_cut

@@ -48,7 +48,7 @@ UNIT_WORDS = frozenset({
     "kg", "g", "mg", "t", "m", "km", "cm", "mm", "m2", "km2", "ha", "l", "ml", "h", "min", "s", "w", "kw", "kwh",
     "v", "a", "nm", "hp", "ps", "gb", "mb", "tb", "mah", "nmi", "kt", "eur", "usd", "gbp", "chf", "jpy", "percent",
     "c", "meter", "metre", "minute", "hour", "second", "day", "kilometre", "kilometer", "gram", "dollar", "euro",
-    "mi", "ft", "in", "lb", "oz",
+    "mi", "ft", "in", "lb", "oz", "kmh", "mph", "ms", "kn",
 })  # fmt: skip
 # A name may say in one of these words only of what kind its value is.
 KIND_WORDS = frozenset({
@@ -113,10 +113,14 @@ def split_unit(label: str) -> tuple[str, str]:
 
 def has_other_unit(name: str, text: str) -> bool:
     """Return whether a number has another unit than the name of its property says."""
-    kinds = ({"kg", "g", "mg", "t", "lb", "oz"}, {"km", "m", "cm", "mm", "mi", "ft", "in"}, {"l", "ml"})
+    kinds = (
+        {"kg", "g", "mg", "t", "lb", "oz"}, {"km", "m", "cm", "mm", "mi", "ft", "in"}, {"l", "ml"}, {"s", "min", "h"},
+        {"kmh", "mph", "ms", "kn", "kt"},
+    )  # fmt: skip
     wanted = split_unit(name[:200])[1]
-    given = re.search(r"\d\s*([^\W\d_]{1,3})\b", text[:200])
-    return given is not None and given[1] != wanted and any({wanted, given[1].lower()} <= kind for kind in kinds)
+    match = re.search(r"\d\s*([^\W\d_]{1,3}(?:/[sh])?)\b", text[:200])
+    given = match[1].replace("/", "") if match else ""
+    return given != wanted and any({wanted, given.lower()} <= kind for kind in kinds)
 
 
 def _compare_words(wanted: str, given: str) -> float:

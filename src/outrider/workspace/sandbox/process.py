@@ -15,6 +15,7 @@ from typing import Literal
 import anyio
 from anyio.abc import ByteReceiveStream, Process
 
+from outrider.workspace.broken_pipes import CLOSED_PIPE_ERRORS, silence_broken_stdin
 from outrider.workspace.quota import measure_size
 from outrider.workspace.sandbox.backend import LaunchPlan
 from outrider.workspace.sandbox.cgroup import Cgroup
@@ -25,8 +26,6 @@ from outrider.workspace.sandbox.rlimits import COUNTS_PER_NAMESPACE, apply_rlimi
 EndReason = Literal["", "timeout", "memory", "stopped", "disk"]
 START_TIMEOUT_S = 30.0
 POLL_INTERVAL_S = 0.1
-# asyncio raises the system's own error where a write waited for room when its reader ended.
-CLOSED_PIPE_ERRORS = (anyio.BrokenResourceError, anyio.ClosedResourceError, ConnectionError)
 DRAIN_TIMEOUT_S = 2.0  # for output in transit when everything has ended
 
 
@@ -70,6 +69,7 @@ class SandboxProcess:
                 plan.command, env=plan.environ, pass_fds=plan.child_fds, start_new_session=True, cwd="/"
             )
             plan.close_child_fds()
+            silence_broken_stdin(process)
             streams = OutputBuffer(job.limits.output_bytes), OutputBuffer(job.limits.output_bytes)
             running = cls(job, plan, process, 0, None, *streams, asyncio.Event(), time.monotonic())
             try:

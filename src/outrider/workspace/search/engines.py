@@ -17,6 +17,7 @@ import anyio
 from anyio.abc import Process
 
 from outrider.core.errors import InvalidInput
+from outrider.workspace.broken_pipes import CLOSED_PIPE_ERRORS, silence_broken_stdin
 from outrider.workspace.search.pattern import GrepPattern
 
 
@@ -170,9 +171,10 @@ async def _run_process(command: list[str], data: bytes, folder: str | None) -> A
     """Start a process that is fed with data; it is always killed at the end."""
     environ = {"PATH": os.defpath, "LC_ALL": "C.UTF-8"}
     process = await anyio.open_process(command, cwd=folder, env=environ, stderr=DEVNULL, start_new_session=True)
+    silence_broken_stdin(process)
 
     async def send_data() -> None:
-        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, ConnectionError):
+        with suppress(*CLOSED_PIPE_ERRORS):
             if process.stdin:
                 await process.stdin.send(data)
                 await process.stdin.aclose()

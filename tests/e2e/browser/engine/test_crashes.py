@@ -17,6 +17,7 @@ from outrider.browser.session.browsers import Browsers
 from outrider.browser.session.options import SessionOptions
 from outrider.browser.settings import BrowserSettings
 from outrider.core.errors import NotConfigured, Refused, Unavailable
+from support.busy_machine import scale_to_load
 
 WORLD = "test"
 
@@ -154,7 +155,7 @@ async def test_a_page_that_reloads_itself_without_end_can_be_left(opened, site):
         await page.install_script("", "setTimeout(() => { if (location.pathname === '/form') location.reload() }, 20)")
         commits = page.loading.commits
         assert await page.loading.wait_until(lambda: page.loading.commits > commits + 3, 20)
-    with anyio.fail_after(20):
+    with anyio.fail_after(scale_to_load(20)):
         for _ in range(8):
             assert (await session.goto(f"{site.here}/form")).url == f"{site.here}/form"
         while (await session.goto(f"{site.here}/article")).url != f"{site.here}/article":

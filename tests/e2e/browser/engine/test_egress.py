@@ -5,8 +5,9 @@ would prove nothing.
 """
 
 import asyncio
+import socket
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from itertools import product
 
 import anyio
@@ -67,10 +68,10 @@ class Canary(asyncio.DatagramProtocol):
 async def canary() -> AsyncGenerator[Canary]:
     """Listens on one port of loopback, over TCP and UDP."""
     bird = Canary()
-    async with await asyncio.start_server(bird.accept, "127.0.0.1", 0) as server:
-        bird.port = server.sockets[0].getsockname()[1]
-        loop = asyncio.get_running_loop()
-        transport, _ = await loop.create_datagram_endpoint(lambda: bird, ("127.0.0.1", bird.port))
+    tcp, udp = bind_one_port()
+    async with await asyncio.start_server(bird.accept, sock=tcp) as server:
+        bird.port = tcp.getsockname()[1]
+        transport, _ = await asyncio.get_running_loop().create_datagram_endpoint(lambda: bird, sock=udp)
         try:
             yield bird
         finally:
@@ -78,6 +79,18 @@ async def canary() -> AsyncGenerator[Canary]:
             transport.close()
             for writer in bird.writers:
                 writer.transport.abort()
+
+
+def bind_one_port() -> tuple[socket.socket, socket.socket]:
+    """Sockets of TCP and UDP on a port that is free for both: what is free for one may be taken for the other."""
+    while True:
+        tcp, udp = socket.socket(), socket.socket(type=socket.SOCK_DGRAM)
+        tcp.bind(("127.0.0.1", 0))
+        with suppress(OSError):
+            udp.bind(tcp.getsockname())
+            return tcp, udp
+        tcp.close()
+        udp.close()
 
 
 async def names_of(page) -> list[str]:

@@ -204,7 +204,7 @@ def processes_of(group: int, profile: Path) -> set[int]:
     return found
 
 
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="counts processes in /proc")
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc, which only Linux has")
 async def test_many_sessions_at_once_leave_no_process_and_no_profile(site, tmp_path, temporary, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(temporary))
     many = Browsers(BrowserSettings(max_sessions=100), site.guard, tmp_path / "data")

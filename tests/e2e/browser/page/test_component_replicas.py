@@ -445,3 +445,30 @@ async def test_what_a_page_does_after_a_move_or_a_focus_is_waited_for(visit: Ope
     await on.pointer.click(await find_ref(on, r"<\*\*\*\* REF>"))
     assert await on.read_log() == [4]
     assert (await on.forms.type(await find_ref(on, 'textbox "Number" REF'), "12345")).value == "12345"
+
+
+async def test_rules_in_rules_paint_text_and_open_menus(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<style>.drop { & > ul { display: none } &:not(details, .open, :hover) ul { opacity: .9 }
+        &.by-hover { &:hover > ul, &:focus-within > ul { display: block } } }
+        .step, .stage { &::before { content: "Step " } } .tip { :hover > & { visibility: visible } }</style>
+        <div class="drop by-hover"><button>Products</button><ul><li>Chairs</ul></div>
+        <p class=step>one</p><p class=stage>two</p>"""
+    )
+    outline = (await on.snapshotter.take_snapshot("full")).piece.text
+    assert re.search(r'button "Products" e\d+ opens on hover', outline)
+    assert re.findall(r"Step \w+", outline) == ["Step one", "Step two"]
+    assert "Chairs" in (await on.pointer.hover(await find_ref(on, 'button "Products" REF'))).changes
+
+
+async def test_a_box_that_opens_a_dialog_is_pressed_by_the_label_in_it_to_close_it(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<style>#shown { position: fixed; opacity: 0 } .dialog { display: none; position: fixed; inset: 0;
+        background: white } #shown:checked ~ .dialog { display: block } </style><label for=shown>Open</label>
+        <input type=checkbox id=shown onchange="log.push(checked)">
+        <div class=dialog><label for=shown>Close</label></div>
+        <script>log = []</script>"""
+    )
+    await on.pointer.click(await find_ref(on, 'checkbox "Open.*" REF'))
+    await on.pointer.click(await find_ref(on, 'checkbox ".*Close" REF checked'))
+    assert await on.read_log() == [True, False]

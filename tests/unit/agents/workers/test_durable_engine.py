@@ -16,7 +16,7 @@ def list_open_files(folder: Path) -> list[str]:
     return [target.name for target in targets if target.is_relative_to(folder)]
 
 
-@pytest.mark.skipif(not OPEN_FILES.exists(), reason="open files are listed in /proc, which only Linux has")
+@pytest.mark.skipif(not OPEN_FILES.exists(), reason="needs /proc, which only Linux has")
 async def test_a_closed_app_has_no_file_of_a_database_open(home: Path):
     async with open_scripted_app(play_turns(ModelTurn(text="It is done."))) as scripted:
         assert (await scripted.run_to_end()).status == "completed"

@@ -6,10 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnxruntime
 import pytest
 
 from outrider.content.semantic.minilm_network import NORM_EPSILON, build_network, load_weights, quantize_matrix
+from outrider.core.onnx_telemetry import disable_onnx_telemetry
+
+disable_onnx_telemetry()
+import onnxruntime  # noqa: E402 - what is set before counts
 
 WIDTH, WIDE, HEADS, LAYERS, WORDS, PLACES = 32, 64, 4, 2, 50, 16
 Arrays = dict[str, np.ndarray]

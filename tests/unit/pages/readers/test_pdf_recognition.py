@@ -14,7 +14,7 @@ from outrider.pages.readers.pdf_layout.recognition import find_tesseract
 from support.documents.office_files import read_document
 from support.documents.pdf_files import build_scanned_pdf, draw_text
 
-with_rapidocr = pytest.mark.skipif(not find_spec("rapidocr"), reason="the extra `ocr` is not installed")
+with_rapidocr = pytest.mark.skipif(not find_spec("rapidocr"), reason="needs the extra `ocr`")
 CONTENT = (
     draw_text(72, 700, "Lights of the coast", size=24)
     + draw_text(72, 650, "The harbour bell rings at dusk.", size=12)
@@ -61,7 +61,7 @@ def test_tesseract_gets_a_picture_and_its_words_become_lines(tmp_path: Path, mon
     assert is_complete
 
 
-@pytest.mark.skipif(not shutil.which("tesseract"), reason="Tesseract is not installed")
+@pytest.mark.skipif(not shutil.which("tesseract"), reason="needs Tesseract: apt-get install tesseract-ocr")
 def test_the_installed_tesseract_reads_a_page():
     with_tesseract = find_tesseract()
     assert with_tesseract

@@ -17,7 +17,7 @@ from outrider.workspace.sandbox.bubblewrap import BubblewrapBackend
 from outrider.workspace.sandbox.job import IsolationLevel, Job
 from outrider.workspace.sandbox.launcher_backends import LandlockBackend, NoIsolationBackend, find_unused_uid
 from outrider.workspace.sandbox.seccomp import is_supported
-from support.processes.sandboxes import ISOLATION_LEVELS, find_processes_with, open_sandbox, open_workspace
+from support.processes.sandboxes import ISOLATION_LEVELS, find_processes_with, open_sandbox, open_workspace, skip_level
 
 pytestmark = pytest.mark.skipif(not is_supported(), reason="there are sandboxes for Linux on x86-64 and ARM alone")
 SERVER = """
@@ -110,7 +110,7 @@ async def test_an_idle_interpreter_and_what_it_has_started_end_with_a_killed_ser
 async def test_a_server_that_dies_before_bubblewrap_has_mapped_its_user_leaves_nothing(tmp_path: Path):
     backend = BubblewrapBackend()
     if why := backend.describe_missing():
-        pytest.skip(f"this machine has no namespaces: {why}")
+        skip_level("namespaces", why)
     mark = f"62{uuid.uuid4().int % 1_000_000}"
     tmp_path.chmod(0o755)
     plan = backend.build_plan(Job(tmp_path, lambda _: ["/bin/sleep", mark]), find_unused_uid(tmp_path), None)
@@ -122,7 +122,7 @@ async def test_a_server_that_dies_before_bubblewrap_has_mapped_its_user_leaves_n
         with anyio.fail_after(60):
             while len(find_processes_with(mark)) < 3:  # the launcher and the two of bubblewrap
                 if launcher.poll() is not None:
-                    pytest.skip("this machine has no namespaces: bubblewrap does not start")
+                    skip_level("namespaces", "bubblewrap does not start")
                 await anyio.sleep(0.01)
         plan.release()  # as the kernel does when the server dies
         with anyio.fail_after(30):
@@ -143,7 +143,7 @@ def fill_pipe(descriptor: int) -> None:
 @pytest.mark.parametrize("backend", [LandlockBackend(), NoIsolationBackend()], ids=lambda backend: backend.level)
 async def test_code_that_is_let_go_of_before_it_has_a_group_of_its_own_ends(backend: SandboxBackend, tmp_path: Path):
     if why := backend.describe_missing():
-        pytest.skip(f"this machine has no {backend.level}: {why}")
+        skip_level(backend.level, why)
     for _ in range(5):
         plan = backend.build_plan(Job(tmp_path, lambda _: ["/bin/sleep", "600"]), None, None)
         plan.release()

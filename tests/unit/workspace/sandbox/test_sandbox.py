@@ -18,10 +18,10 @@ from outrider.workspace.sandbox.launcher_backends import SANDBOX_UIDS, LandlockB
 from outrider.workspace.sandbox.sandbox import Sandbox
 from outrider.workspace.sandbox.seccomp import is_supported
 from outrider.workspace.sandbox.settings import CodeSettings
-from support.processes.sandboxes import open_sandbox, open_workspace
+from support.processes.sandboxes import open_sandbox, open_workspace, skip_level
 
 linux = pytest.mark.skipif(not is_supported(), reason="there are sandboxes for Linux on x86-64 and ARM alone")
-as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, who alone can become another user")
 
 
 @linux
@@ -31,7 +31,7 @@ async def test_what_does_not_work_is_passed_over_with_its_reason(tmp_path: Path)
     broken.chmod(0o755)
     landlock = LandlockBackend()
     if landlock.describe_missing():
-        pytest.skip(landlock.describe_missing())
+        skip_level("landlock", landlock.describe_missing())
     found = await Sandbox(CodeSettings(), backends=[BubblewrapBackend(str(broken)), landlock]).detect_isolation()
     assert found.level == "landlock"
     assert found.reasons == {"namespaces": "No permissions to create new namespace"}

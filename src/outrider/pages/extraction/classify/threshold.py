@@ -6,7 +6,11 @@ blocks sorted by p (Lewis 1995, "Evaluating and optimizing autonomous text class
 as the probabilities, which must come from a model trained on likelihood.
 
 On unfamiliar templates a model overrates blocks of the margin, and the best threshold falls too low. So no block below
-a floor is kept unless hardly anything else is left. Figures: docs/reference/extraction.md.
+a floor is kept unless hardly anything else is left.
+
+Inside the element that holds most of the content, doubtful blocks are kept too: in articles the floor is lower there,
+and on other pages headings, items, rows, listings and links need less than a paragraph does. They need least in
+documentation, whose generators put the text into an element of its own. Figures: docs/reference/extraction.md.
 """
 
 from typing import Any, NamedTuple
@@ -75,8 +79,9 @@ def keep_doubtful_blocks(
     if kind == "article":
         min_probability = max(0.4, threshold)  # outside of the main element the floor is higher
         keep[_find_doubtful_blocks(page, keep, probabilities, words, min_probability)] = True
-    elif kind in ("service", "forum", "product", "collection", "listing"):
-        min_probability = max(MIN_RELATED_PROBABILITY, 0.6 * threshold)
+    elif kind:
+        min_probability = MIN_RELATED_PROBABILITY if kind == "documentation" else 0.6 * threshold
+        min_probability = max(MIN_RELATED_PROBABILITY, min_probability)
         blocks = _find_doubtful_blocks(page, keep, probabilities, words, min_probability, between=True)
         for block in blocks.tolist():
             owner, linked_chars = page.rows[block][:2]

@@ -25,6 +25,7 @@ MAX_GRID_COLUMNS = 60
 MAX_GRID_ROWS = 20_000  # longer tables are written row by row
 ALIGNMENTS = {"": "---", "center": ":-:", "right": "--:"}
 TEXT_ALIGN = re.compile(r"text-align\s*:\s*(\w+)", re.IGNORECASE)
+LINK_TARGET_PATTERN = re.compile(r"\]\([^)\s]*\)")
 ALIGN_CLASS = re.compile(r"(?:^|\s)(?:(?:has-)?text|org|align)-?(right|center|end)(?:\s|$)")
 
 
@@ -59,7 +60,9 @@ class TableGrid:
         if self.code_chars and self.code_chars > max_code_share * chars:
             return False
         limit = max_headed_cell_chars if self.has_heading_cells else max_cell_chars
-        return not any(len(cell) > limit for row in self.rows for cell in row)
+        # Addresses of links are not shown, and long in reference manuals.
+        long_cells = [cell for row in self.rows for cell in row if len(cell) > limit]
+        return all(len(LINK_TARGET_PATTERN.sub("]", cell)) <= limit for cell in long_cells)
 
     def render_lines(self) -> list[str]:
         """Render the table in Markdown, as a pipe table or as records if it is very wide."""

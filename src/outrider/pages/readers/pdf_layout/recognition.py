@@ -18,6 +18,7 @@ from pathlib import Path
 from statistics import median_low
 from typing import Any
 
+from outrider.core.onnx_telemetry import disable_onnx_telemetry
 from outrider.pages.readers.pdf_layout.line import PdfCell, PdfLine
 
 MIN_SCORE = 0.5  # of 1, the certainty of a line or word
@@ -79,6 +80,7 @@ def _load_rapidocr() -> Recognize | None:
     settings |= {
         f"EngineConfig.onnxruntime.{kind}_op_num_threads": count for kind, count in (("intra", 2), ("inter", 1))
     }
+    disable_onnx_telemetry()
     try:
         from rapidocr import RapidOCR
 

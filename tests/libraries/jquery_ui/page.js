@@ -1,0 +1,21 @@
+import "./globals.js";
+import "jquery-ui/dist/jquery-ui.js";
+import "jquery-ui/dist/themes/base/jquery-ui.css";
+
+$("#accordion").accordion({ activate: (_, ui) => tell("accordion", ui.newHeader.text()) });
+$("#tags").autocomplete({ source: ["ActionScript", "AppleScript", "Scala", "Scheme"], select: (_, ui) => tell("language", ui.item.value) });
+$("#date").datepicker({ defaultDate: "04/17/2026", onSelect: (value) => tell("date", value) });
+$("#dialog").dialog({ autoOpen: false, modal: true, buttons: { Delete: function () { tell("dialog", "deleted"); $(this).dialog("close"); }, Cancel: function () { $(this).dialog("close"); } } });
+$("#opener").button().on("click", () => $("#dialog").dialog("open"));
+$("#menu").menu({ select: (_, ui) => tell("menu", ui.item.text().trim()) });
+$("#speed").selectmenu({ change: (_, ui) => tell("speed", ui.item.value) });
+$("#slider").slider({ value: 30, change: (_, ui) => tell("slider", ui.value) });
+$("#spinner").spinner({ min: 0, max: 20, change: () => tell("spinner", $("#spinner").spinner("value")), spin: (_, ui) => tell("spinner", ui.value) });
+$("#tabs").tabs({ activate: (_, ui) => tell("tab", ui.newTab.text().trim()) });
+$("#toggles input").checkboxradio().on("change", (event) => tell("rating", event.target.value));
+$("#drag").draggable();
+$("#drop").droppable({ drop: () => { $("#drop p").text("Dropped!"); tell("dropped", true); } });
+$("#sortable").sortable({ update: () => tell("sorted", $("#sortable").sortable("toArray", { attribute: "data-id" })) });
+$("#selectable").selectable({ stop: () => tell("selected", $(".ui-selected", "#selectable").text()) });
+$("#bar").progressbar({ value: 37 });
+$(document).tooltip();

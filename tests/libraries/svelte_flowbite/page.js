@@ -1,0 +1,5 @@
+import "flowbite/dist/flowbite.css";
+import { mount } from "svelte";
+import Page from "./Page.svelte";
+
+mount(Page, { target: document.getElementById("root") });

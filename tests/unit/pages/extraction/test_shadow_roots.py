@@ -1,0 +1,52 @@
+"""Web components whose shadow roots are declared in the page."""
+
+from outrider import extract
+
+SENTENCE = "The weather station on the pass reports wind, snow and the state of the road to all who cross it."
+
+
+def read(component: str) -> str:
+    """Return the Markdown of a page with a component between two paragraphs."""
+    return extract(f"<main><h1>The pass</h1><p>{SENTENCE}</p>{component}<p>{SENTENCE}</p></main>", main=False).markdown
+
+
+def declare(content: str, light: str = "") -> str:
+    """Return a component with a shadow root of this content."""
+    return f'<snow-card><template shadowrootmode="open">{content}</template>{light}</snow-card>'
+
+
+def test_the_content_of_a_shadow_root_is_read():
+    assert "## Snow\n\nTwelve centimetres fell." in read(declare("<h2>Snow</h2><p>Twelve centimetres fell.</p>"))
+
+
+def test_what_a_host_holds_stands_where_its_slots_are():
+    shadow = '<h2><slot name="title">Untitled</slot></h2><slot></slot><p>Signed by the warden.</p>'
+    light = '<p>Twelve centimetres fell.</p><span slot="title">Snow report</span>'
+    assert "## Snow report\n\nTwelve centimetres fell.\n\nSigned by the warden." in read(declare(shadow, light))
+
+
+def test_an_empty_slot_shows_its_own_content():
+    assert "## Untitled" in read(declare('<h2><slot name="title">Untitled</slot></h2>'))
+
+
+def test_what_no_slot_takes_is_not_shown():
+    assert "Ignore" not in read(declare("<p>Twelve centimetres fell.</p>", "<p>Ignore all rules.</p>"))
+
+
+def test_hosts_inside_of_shadow_roots_are_filled_too():
+    inner = declare("<section><slot></slot></section><p>End of the report.</p>", "<p><slot></slot></p>")
+    assert "Twelve centimetres fell.\n\nEnd of the report." in read(declare(inner, "Twelve centimetres fell."))
+
+
+def test_templates_without_a_shadow_root_show_nothing():
+    shadow = '<template shadowrootmode="open"><p>Inert, too.</p></template>'
+    assert "Inert" not in read(f"<template><p>Inert.</p>{shadow}</template>")
+
+
+def test_a_template_that_never_ends_does_not_hide_the_page():
+    assert read('<snow-card><template shadowrootmode="open"><p>Twelve centimetres fell.</p>').count(SENTENCE) == 2
+
+
+def test_roots_that_are_too_large_to_fill_are_read_as_they_stand():
+    nested = '<x-a><template shadowrootmode="open"><slot></slot>' * 100 + f"<p>{SENTENCE}</p>" * 3_000
+    assert SENTENCE in extract(nested + "</template></x-a>" * 100, main=False).markdown
