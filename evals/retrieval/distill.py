@@ -1,4 +1,4 @@
-"""Makes `src/outrider/content/semantic/words.npz`: vectors of single words out of all-MiniLM-L6-v2.
+"""Makes `src/outrider/content/semantic/embedders/words.npz`: vectors of single words out of all-MiniLM-L6-v2.
 
     OUTRIDER_WCXB=… python -m evals.retrieval.distill FOLDER_OF_MODELS
 
