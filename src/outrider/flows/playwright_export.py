@@ -12,6 +12,7 @@ from outrider.flows.values import PLACEHOLDER_PATTERN
 # The words in which snapshots write roles differently from WAI-ARIA; fields of dates and files have no role there.
 ARIA_ROLES = {"nav": "navigation", "header": "banner", "footer": "contentinfo", "aside": "complementary"}
 ROLELESS = ("file", "date", "time", "month", "week", "datetime", "color", "")
+TYPESCRIPT_ESCAPE = "escapePattern"  # the function that TypeScript itself lacks
 ID_ATTRIBUTES = ("data-testid", "data-test", "data-test-id", "data-cy", "data-qa", "id", "name")
 
 
@@ -53,8 +54,12 @@ def format_typescript_test(flow: Flow) -> str:
     lines = [f"// Flow {flow.name}, exported by Outrider. Run it with: npx playwright test", ""]
     lines += ['import { expect, test } from "@playwright/test";', ""]
     lines += [f"const {name.upper()} = process.env.{value[0]} ?? {json.dumps(value[1])};" for name, value in names]
+    body = [f"  {line};" for line in _write_flow(flow, TYPESCRIPT)]
+    if any(f"{TYPESCRIPT_ESCAPE}(" in line for line in body):
+        escaped = r'text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")'
+        lines += ["", f"const {TYPESCRIPT_ESCAPE} = (text: string) => {escaped};"]
     lines += ["", f"test({json.dumps(flow.name)}, async ({{ page }}) => {{"]
-    return "\n".join([*lines, *(f"  {line};" for line in _write_flow(flow, TYPESCRIPT)), "});"]) + "\n"
+    return "\n".join([*lines, *body, "});"]) + "\n"
 
 
 def _list_values(flow: Flow) -> list[tuple[str, tuple[str, str]]]:
@@ -91,7 +96,9 @@ def write_python_pattern(wanted: str) -> str:
 
 
 def write_typescript_pattern(wanted: str) -> str:
-    pieces = [_escape_piece(piece, lambda name: f"${{{name.upper()}}}") for piece in wanted.split("*")]
+    pieces = [
+        _escape_piece(piece, lambda name: f"${{{TYPESCRIPT_ESCAPE}({name.upper()})}}") for piece in wanted.split("*")
+    ]
     pattern = ".*".join(pieces)
     return f'new RegExp(String.raw`{pattern}`, "i")'
 
@@ -157,7 +164,8 @@ def _write_step(step: FlowStep, dialect: Dialect) -> list[str]:
 
 
 def _write_element_step(step: FlowStep, target: Target, dialect: Dialect) -> list[str]:
-    locator, text = _write_locator(target, dialect), dialect.template
+    is_field = step.kind in ("fill", "select", "upload", "check", "uncheck")
+    locator, text = _write_locator(target, dialect, is_pressed=not is_field), dialect.template
     call = f"{dialect.await_word}{locator}."
     if step.press is not None:
         return [f"{call}press({text(step.press)})"]
@@ -191,33 +199,51 @@ def _write_click_options(step: FlowStep, dialect: Dialect) -> str:
     return f"{{ {', '.join(f'{name}: {value}' for name, value in given)} }}" if given else ""
 
 
-def _write_locator(target: Target, dialect: Dialect) -> str:
-    text = dialect.template
+def _write_locator(target: Target, dialect: Dialect, *, is_pressed: bool = True) -> str:
     scope = "page"
     about = target.near.split(PIECE_MARK)[0] or target.under
     attribute = next((each for each in ID_ATTRIBUTES if each in target.attributes), "")
     if target.equals > 1 and not target.row and attribute:
-        value = json.dumps(target.attributes[attribute], ensure_ascii=False)
-        return f"page.locator({text(f'[{attribute}={value}]')})"
+        return _write_attribute_locator(target, attribute, scope, dialect)
     if target.equals > 1 and not target.row and about:
         return _write_inner_locator(target.model_copy(update={"equals": 1}), about, dialect)
     if target.row:
         rows = 'page.locator("tr,li,article,[role=row],[role=listitem],[role=article]").filter('
         argument = "has_text" if dialect is PYTHON else "hasText"
-        scope = f"{rows}{dialect.options(argument, text(target.row))})"
+        scope = f"{rows}{dialect.options(argument, dialect.template(target.row))})"
     role = ARIA_ROLES.get(target.role, target.role)
-    is_password = target.attributes.get("type") == "password"
-    if target.name and (target.role in ROLELESS or is_password):
-        return f"{scope}.{dialect.name('getByLabel')}({text(target.name)})"
     if target.name:
-        options = dialect.options("name", text(target.name))
-        exact = f"{options}, exact=True" if dialect is PYTHON else f"{options[:-2]}, exact: true }}"
-        return f"{scope}.{dialect.name('getByRole')}({json.dumps(role)}, {exact})"
+        return _write_name_locator(target, role, scope, dialect, is_pressed=is_pressed)
     if not attribute and target.role not in ROLELESS:
         return f"{scope}.{dialect.name('getByRole')}({json.dumps(role)})"
-    name = attribute or next(iter(target.attributes), "id")
-    value = json.dumps(target.attributes.get(name, ""))
-    return f"{scope}.locator({text(f'[{name}={value}]')})"
+    return _write_attribute_locator(target, attribute or next(iter(target.attributes), "id"), scope, dialect)
+
+
+def _write_attribute_locator(target: Target, name: str, scope: str, dialect: Dialect) -> str:
+    value = json.dumps(target.attributes.get(name, ""), ensure_ascii=False)
+    return f"{scope}.locator({dialect.template(f'[{name}={value}]')})"
+
+
+def _write_name_locator(target: Target, role: str, scope: str, dialect: Dialect, *, is_pressed: bool) -> str:
+    """Write the locator of an element with a name; one without a role is a box, or any control of a file by hand."""
+    is_password = target.attributes.get("type") == "password"
+    if target.role not in ROLELESS and not is_password:
+        return _write_role_locator(role, target.name, scope, dialect)
+    if target.role or not is_pressed:
+        return f"{scope}.{dialect.name('getByLabel')}({dialect.template(target.name)})"
+    if target.path:
+        exact = "exact=True" if dialect is PYTHON else "{ exact: true }"
+        return f"{scope}.{dialect.name('getByText')}({dialect.template(target.name)}, {exact})"
+    roles = ("button", "link", "tab", "menuitem", "checkbox", "radio", "option")
+    first, *others = (_write_role_locator(each, target.name, scope, dialect) for each in roles)
+    word = "or_" if dialect is PYTHON else "or"
+    return first + "".join(f".{word}({each})" for each in others)
+
+
+def _write_role_locator(role: str, name: str, scope: str, dialect: Dialect) -> str:
+    options = dialect.options("name", dialect.template(name))
+    exact = f"{options}, exact=True" if dialect is PYTHON else f"{options[:-2]}, exact: true }}"
+    return f"{scope}.{dialect.name('getByRole')}({json.dumps(role)}, {exact})"
 
 
 def _write_inner_locator(target: Target, about: str, dialect: Dialect) -> str:

@@ -46,6 +46,21 @@ def test_typescript_names_shadow_nothing_and_quotes_end_nothing():
     assert "\\x60done\\x60" in source
 
 
+def test_values_are_no_patterns_in_expected_texts():
+    source = format_typescript_test(build_flow())
+    assert "${escapePattern(PAGE)}" in source
+    assert r'const escapePattern = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");' in source
+
+
+def test_a_control_written_by_hand_without_a_role_is_pressed_whatever_its_role():
+    steps = [FlowStep(fill=Target(name="User"), text="ada"), FlowStep(click=Target(name="Log in"))]
+    flow = Flow(name="sign-in", origins=["http://x"], steps=steps)
+    assert 'page.get_by_label("User").fill("ada")' in format_python_test(flow)
+    pressed = 'page.get_by_role("button", name="Log in", exact=True).or_(page.get_by_role("link", name="Log in"'
+    assert pressed in format_python_test(flow)
+    assert 'page.getByRole("button", { name: "Log in", exact: true }).or(' in format_typescript_test(flow)
+
+
 def test_a_name_is_a_word_and_no_code():
     with pytest.raises(ValidationError, match="pattern"):
         Flow(name='tea"""\nimport os', origins=["http://x"], steps=[FlowStep(open="http://x")])
