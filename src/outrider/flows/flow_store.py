@@ -150,7 +150,7 @@ class FlowStore:
         jail, path = self._locate_file(call, flow.name)
         before = self.read_text(call, flow.name) if flow.name in self.list_names(call) else ""
         if before and not replace:
-            hint = "send replace=true, or choose another name"
+            hint = "choose another name, or replace it (replace=true; in the terminal --replace)"
             raise InvalidInput(f"name: flow {flow.name} exists already", hint=hint, code="flow_exists")
         if before:
             try:
