@@ -6,7 +6,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from outrider.flows.flow import Target
-from outrider.flows.name_words import compare_names, list_units, split_words
+from outrider.flows.name_words import (
+    POLITE_WORDS,
+    compare_names,
+    find_meaning,
+    is_other_price,
+    list_meanings,
+    list_units,
+    split_words,
+)
 
 # Attributes that name one thing; the others only describe it.
 STRONG_ATTRIBUTES = (
@@ -102,28 +110,48 @@ def find_contradiction(target: Target, candidate: ElementCandidate) -> str | Non
     return None
 
 
-def _find_other_subject(target: Target, candidate: ElementCandidate) -> str | None:
-    """Return which text around a candidate speaks of another thing; None if none does."""
-    is_translated = has_other_language(target, candidate)
-    columns = target.traits.get("column", ""), candidate.traits.get("column", "")
-    if not is_translated and all(columns) and differs(*columns) and not has_steady_attribute(target, candidate):
-        return f"it is in {columns[1]!r}, not {columns[0]!r}"
+def _find_other_subject(target: Target, candidate: ElementCandidate) -> str:
+    """Return which text around a candidate speaks of another thing; empty if none does."""
     if identifier := _find_lost_identifier(target.near, candidate.near):
         return f"beside it is {candidate.near!r}, and not {identifier!r}"
+    prices = target.traits.get("price", ""), candidate.traits.get("price", "")
+    is_bought = bool(list_meanings(split_words(target.name)) & {"buy", "basket"})
+    if all(prices) and is_other_price(*prices, is_bought=is_bought):
+        return f"beside it is {prices[1]!r}, not {prices[0]!r}"
+    if has_other_language(target, candidate):
+        return ""
+    return find_other_column(target, candidate) or find_other_text(target, candidate)
+
+
+def find_other_column(target: Target, candidate: ElementCandidate) -> str:
+    """Return in which other column or month a candidate is; empty if in none."""
+    columns = target.traits.get("column", ""), candidate.traits.get("column", "")
+    if all(columns) and differs(*columns) and not has_steady_attribute(target, candidate):
+        return f"it is in {columns[1]!r}, not {columns[0]!r}"
+    captions = target.traits.get("caption", ""), candidate.traits.get("caption", "")
+    if all(captions) and differs(*captions):
+        return f"it is in {captions[1]!r}, not {captions[0]!r}"
+    heads = target.traits.get("head", ""), candidate.traits.get("head", "")
+    likeness = compare_names(*heads, is_field=True) if all(heads) else "same"
+    if likeness == "opposed" or (likeness == "other" and not has_steady_attribute(target, candidate)):
+        return f"its column is {heads[1]!r}, not {heads[0]!r}"
+    return ""
+
+
+def find_other_text(target: Target, candidate: ElementCandidate) -> str:
+    """Return which text beside a candidate has another unit or is another one; empty if none is."""
     units, present_units = list_units(target.near), list_units(candidate.near)
-    if not is_translated and units and present_units and not units & present_units:
+    if units and present_units and not units & present_units:
         return (
             f"beside it is {candidate.near!r}, in {', '.join(sorted(present_units))} and not {', '.join(sorted(units))}"
         )
-    heads = target.traits.get("head", ""), candidate.traits.get("head", "")
-    if not is_translated and all(heads):
-        likeness = compare_names(*heads, is_field=True)
-        if likeness == "opposed" or (likeness == "other" and not has_steady_attribute(target, candidate)):
-            return f"its column is {heads[1]!r}, not {heads[0]!r}"
     has_near = remove_dates(target.near) != ""
-    if not is_translated and has_near and not has_telling_row(target) and not _is_same_text(target, candidate):
+    if has_near and not has_telling_row(target) and not _is_same_text(target, candidate):
         return f"beside it is {candidate.near!r}, not {target.near!r}"
-    return None
+    titles, present_titles = list_row_titles(target), list_row_titles(candidate)
+    if titles and present_titles and not titles & present_titles:
+        return f"beside it is {candidate.near!r}, not {target.near!r}"
+    return ""
 
 
 def has_other_language(target: Target, candidate: ElementCandidate) -> bool:
@@ -132,10 +160,25 @@ def has_other_language(target: Target, candidate: ElementCandidate) -> bool:
     return all(languages) and languages[0] != languages[1]
 
 
-def has_telling_row(target: Target) -> bool:
-    """Return whether its row has a name of its own, and not only a short number, which belongs to the place."""
+def has_telling_row(target: Target | ElementCandidate) -> bool:
+    """Return whether its row has a name that no other row has, and not only a short number, which names the place."""
+    if target.traits.get("twins"):
+        return False
     min_digits = 4
     return len(re.findall(r"[^\W\d_]", target.row)) > 1 or bool(re.search(rf"\d{{{min_digits},}}", target.row))
+
+
+def list_row_titles(element: Target | ElementCandidate) -> set[str]:
+    """Return the texts of several words in a row, beside its name: a mail of the same sender is another mail."""
+    if not has_telling_row(element):
+        return set()
+    pieces = {re.sub(r"\d+", "#", _simplify(each)) for each in remove_dates(element.near).split(PIECE_MARK)}
+    min_letters = 8
+    return {
+        each
+        for each in pieces - {re.sub(r"\d+", "#", _simplify(element.row))}
+        if len(each.split()) > 1 and len(re.findall(r"[^\W\d_]", each)) >= min_letters
+    }
 
 
 def remove_dates(near: str) -> str:
@@ -157,7 +200,9 @@ def _is_day(text: str) -> bool:
     if known:
         has_day = re.search(r"(?<!\d)\d{1,2}(?!\d)", text)
         return has_day is not None and all(word in known or word in ("de", "of", "th", "st") for word in words)
-    return bool(re.fullmatch(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}", text.strip()))
+    near_days = ("today", "yesterday", "heute", "gestern", "aujourd'hui", "hier", "hoy", "ayer", "oggi", "ieri", "hoje")
+    is_date = re.fullmatch(r"\d{1,4}([./-])\d{1,2}\1(\d{1,4})?", text.strip())
+    return bool(is_date or re.fullmatch(r"\d{1,2}:\d{2}", text.strip())) or text.strip().casefold() in near_days
 
 
 def has_steady_attribute(target: Target, candidate: ElementCandidate) -> bool:
@@ -187,13 +232,16 @@ def _has_other_heading(target: Target, candidate: ElementCandidate) -> bool:
     return differs(recorded and count.sub(r" \1", recorded), count.sub(r" \1", present))
 
 
-def find_other_choice(target: Target, candidate: ElementCandidate, chosen: Collection[str] = ()) -> str:
-    """Return what else would come of a press: another choice in its form, or a switch that is set already.
+def find_other_choice(
+    target: Target, candidate: ElementCandidate, chosen: Collection[str] = (), settable: Collection[str] = ()
+) -> str:
+    """Return what else would come of a press: another choice in its form, a new cost, or a switch that is set already.
 
     Args:
         target: The button as it was.
         candidate: The current button.
         chosen: The keys of fields that this run has set itself.
+        settable: The keys of fields that any step of the flow sets, perhaps in an earlier run of the same page.
     """
     if has_other_language(target, candidate):
         return ""
@@ -207,7 +255,22 @@ def find_other_choice(target: Target, candidate: ElementCandidate, chosen: Colle
         likeness = compare_names(recorded[key], present[key], is_field=True)
         if likeness not in ("same", "akin"):
             return f"{key!r} was {recorded[key]!r} and is {present[key]!r}, which the flow did not choose"
-    return ""
+    return _find_addition(
+        target, candidate, recorded, {key: present[key] for key in present.keys() - set(chosen) - set(settable)}
+    )
+
+
+def _find_addition(
+    target: Target, candidate: ElementCandidate, recorded: Mapping[str, str], present: Mapping[str, str]
+) -> str:
+    """Return which price or ticked box is new in the form; a box with another name in the place of one is not new."""
+    if not target.traits:
+        return ""  # written by hand, so that nothing says what was there before
+    if "costs" in candidate.traits and "costs" not in target.traits:
+        return f"beside it is {candidate.traits['costs']!r}, and no price was there"
+    lost = [key for key in recorded.keys() - present.keys() if recorded[key] == "true"]
+    added = sorted(key for key in present if key not in recorded and present[key] == "true")
+    return f"{added[0]!r} is new and ticked, which the flow did not choose" if len(added) > len(lost) else ""
 
 
 def name_choice(attributes: Mapping[str, str], name: str) -> str:
@@ -234,6 +297,11 @@ def _may_change_heading(target: Target, candidate: ElementCandidate) -> bool:
 
 def _is_reworded_heading(recorded: str, present: str) -> bool:
     """Return whether a heading only says more: added words that look like a name speak of another thing."""
+    meanings = [
+        {find_meaning(word) or word for word in split_words(each) - POLITE_WORDS} for each in (recorded, present)
+    ]
+    if meanings[0] == meanings[1] != set():
+        return True
     words, new_words = recorded.split(), present.split()
     if not words or not {each.casefold() for each in words} <= {each.casefold() for each in new_words}:
         return False
@@ -262,9 +330,13 @@ def _is_same_text(target: Target, candidate: ElementCandidate) -> bool:
         return True
     if not (is_same_attribute or _is_same_order(target, candidate)):
         return False
-    pieces = [each for each in target.near.split(PIECE_MARK) if not re.search(r"\d", each)]
+    pieces = target.near.split(PIECE_MARK)
     present = {_simplify(each) for each in candidate.near.split(PIECE_MARK)}
-    return any(re.search(r"[^\W\d_]{2}", each) for each in pieces) and {_simplify(each) for each in pieces} <= present
+    worded = ([each for each in pieces if not re.search(pattern, each)] for pattern in (r"\d", r"^[\W\d_]*$"))
+    return any(
+        any(re.search(r"[^\W\d_]{2}", each) for each in kept) and {_simplify(each) for each in kept} <= present
+        for kept in worded
+    )
 
 
 def _is_same_form(target: Target, candidate: ElementCandidate) -> bool:

@@ -60,8 +60,9 @@ class Target(FlowModel):
         equals: How many visible elements had its role and name.
         traits: What stays when texts change: `order` among the controls of its group, `after` and `before` (the names
             of those beside it), `form` (method and path), `sends` (names of its fields), `head` (of its
-            column), `icon`, `language`, `on` (whether a switch was), and `choices` in fields of its form that no step
-            of the flow sets, as `currency=EUR; gift=false`.
+            column), `caption` (month and year of a calendar), `twins` (how many rows have the name of its row), `icon`,
+            `language`, `on` (whether a switch was), `price` (in its row), `costs` (a price in its form), and `choices`
+            in fields of its form that no step of the flow sets, as `currency=EUR; gift=false`.
     """
 
     role: str = ""

@@ -11,13 +11,13 @@ from typing import Literal
 NameLikeness = Literal["same", "akin", "similar", "other", "opposed"]
 # Verbs of one meaning in English, German, French, Spanish, Italian, Portuguese and Dutch; `*` matches any ending.
 ACTION_WORDS = {
-    "save": "save saved saving apply speicher* sichern übernehmen enregistrer sauvegarder appliquer guarda* aplicar "
-    "salva* applica* gravar opslaan toepassen",
+    "save": "save saved saving apply update updating aktualisier* speicher* sichern übernehmen enregistrer sauvegarder "
+    "appliquer guarda* aplicar salva* applica* gravar opslaan toepassen",
     "send": "send sending submit submitting abschicken absenden send* einreichen envoyer soumettre envia* mandar "
     "invia* verzend* versturen indienen",
     "delete": "delet* remov* discard* erase* wip* destroy* purg* trash* lösch* entfern* verwerf* supprim* efface* "
     "elimin* borrar suprimir quitar cancella rimuov* exclu* apagar verwijder* wissen",
-    "cancel": "cancel* abort* abbrech* abbruch storn* annul* anula*",
+    "cancel": "cancel* abort* abbrech* abbruch absag* storn* annul* anula*",
     "close": "close closing schließ* schliess* fermer cerrar chiud* fechar sluit*",
     "terminate": "deactivat* terminat* disable disabling deaktiv* kündig* résilier désactiv* desactiv* disattiv* "
     "deactiveer* opzeggen",
@@ -197,7 +197,9 @@ UNIT_WORDS = MEASURE_WORDS | split_words(
     "second seconds minute minutes hour hours day days week weeks month months year years minuten stunden tage wochen "
     "monate jahre"
 )
-LINKING_WORDS = {"of", "per", "in", "for", "by", "as", "from", "je", "pro", "von", "für", "por", "par", "en"}
+LINKING_WORDS = split_words(
+    "of per in for by as from je pro von für der des por par en de du del della di do da van"  # also of genitives
+)
 
 
 def list_units(text: str) -> set[str]:
@@ -205,6 +207,19 @@ def list_units(text: str) -> set[str]:
     found = re.findall(r"\d\s?(%|€|\$|£|°\s?[cfCF]|[^\W\d_]+)|([€$£])\s?\d", text)
     units = {(after or before).casefold().replace(" ", "") for after, before in found}
     return {each for each in units if each in MEASURE_WORDS or not each.isalpha()}
+
+
+def is_other_price(recorded: str, present: str, *, is_bought: bool) -> bool:
+    """Return whether a price is in another currency, or has risen where a press buys."""
+    signs = [re.sub(r"[\d.,\s]", "", each) for each in (recorded, present)]
+    return signs[0] != signs[1] or (is_bought and read_amount(present) > read_amount(recorded))
+
+
+def read_amount(price: str) -> float:
+    """Read a price with either decimal mark; a mark before three figures is not a decimal one."""
+    figures = re.sub(r"[^\d.,]", "", price).rstrip(".,")
+    whole = re.sub(r"[.,](?=\d{3}(?:\D|$))", "", figures).replace(",", ".")
+    return float(whole) if whole.count(".") <= 1 else float(whole.replace(".", ""))
 
 
 @cache

@@ -189,6 +189,7 @@ class FlowBuilder:
                 fields[name] = self._insert_parameters(fields[name])
         if "${" in fields.get("row", ""):  # what else is in the row belongs to the recorded one
             fields.pop("near", None)
+            fields.get("traits", {}).pop("price", None)
         return Target(**fields)
 
     def _insert_parameters(self, text: str) -> str:

@@ -80,7 +80,7 @@ class FlowRunner:
         patience_s: float = 10.0,
     ) -> None:
         self._program, self._values, self._secrets = program, values, secrets
-        self._steps = StepRunner(page, patience_s, values.hidden)
+        self._steps = StepRunner(page, patience_s, values.hidden, (step for _, step in program.iterate_steps()))
         self._journal = journal or StepJournal()
         self._needs_consent = needs_consent
         self._must_restore = is_new_page

@@ -1,7 +1,7 @@
 """Do a single step on a page: find its elements by their evidence, act, check, and stop rather than guess."""
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -53,6 +53,10 @@ class FlowPage(Protocol):
 
     async def list_candidates(self, target: Target) -> Sequence[ElementCandidate]:
         """Return the elements of all frames that may be the target."""
+        ...
+
+    async def scroll_lists(self, *, is_from_top: bool) -> bool:
+        """Scroll all lists on, or to their beginning; whether any moved."""
         ...
 
     async def read_messages(self) -> PageMessages:
@@ -109,6 +113,22 @@ class FoundElements:
     is_consequential: bool = False
 
 
+@dataclass
+class ListSearch:
+    """How far lists were scrolled in search of a row."""
+
+    scrolls: int = 0
+    is_going_on: bool = False
+
+    async def scroll_on(self, page: FlowPage) -> None:
+        """Scroll lists from their beginning to their end, once: some draw only the rows in sight."""
+        max_scrolls = 200
+        if self.is_going_on or self.scrolls == 0:
+            has_moved = await page.scroll_lists(is_from_top=self.scrolls == 0)
+            self.is_going_on = (has_moved or self.scrolls == 0) and self.scrolls < max_scrolls
+            self.scrolls += 1
+
+
 class StepRunner:
     """Does the steps of a flow on one page.
 
@@ -116,9 +136,16 @@ class StepRunner:
         page: The page.
         patience_s: How long to wait for an element.
         secrets: The texts that nothing may show.
+        steps: All steps of the flow.
     """
 
-    def __init__(self, page: FlowPage, patience_s: float = 10.0, secrets: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        page: FlowPage,
+        patience_s: float = 10.0,
+        secrets: Collection[str] = (),
+        steps: Iterable[FlowStep] = (),
+    ) -> None:
         self.page = page
         self._patience_s = patience_s
         self._secrets = secrets
@@ -126,6 +153,7 @@ class StepRunner:
         self._messages: PageMessages | None = None  # before a press after which a text is expected
         self._is_translated = False
         self._chosen: set[str] = set()  # fields that were set on this page
+        self._settable = {name_choice(each.target.attributes, each.target.name) for each in steps if each.target}
         self._translations: dict[str, str] = {}  # what a page said in place of an expected text
 
     async def find_elements(self, step: FlowStep, origins: Sequence[str]) -> FoundElements:
@@ -279,25 +307,28 @@ class StepRunner:
         settled_s = 2.0  # after which an uncertain page is not waited for any more
         deadline = time.monotonic() + self._patience_s
         last, since = "", time.monotonic()
+        lists = ListSearch()
         while True:
             match = match_target(target, await self.page.list_candidates(target), kind)
             if (
                 match.candidate
                 and kind in ("click", "press")
-                and (other := find_other_choice(target, match.candidate, self._chosen))
+                and (other := find_other_choice(target, match.candidate, self._chosen, self._settable))
             ):
                 match = Match("changed", message=f"{match.candidate.title}: {other}")
             now = time.monotonic()
             if match.message != last:
                 last, since = match.message, now
             is_settled = match.reason != "not_found" and now - since >= min(settled_s, self._patience_s)
-            is_over = now >= deadline or is_settled
+            is_over = (now >= deadline and not lists.is_going_on) or is_settled
             # A page that is still loading may enable it.
             if match.candidate is not None and (is_over or not match.candidate.disabled):
                 self._known_url = (await self.page.read_view()).url
                 return match
             if is_over:
                 break
+            if match.reason == "not_found" and target.row and now - since >= settled_s / 2:
+                await lists.scroll_on(self.page)
             await anyio.sleep(POLL_INTERVAL_S)
         view = await self.page.read_view()
         # A sign-in in the place of a page is a matter for a person, a field for a password beside its fields is not.

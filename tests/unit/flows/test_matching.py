@@ -287,7 +287,8 @@ def test_a_press_means_what_is_chosen_beside_it():
         ("currency=EUR; gift=false", False),
         ("currency=USD; gift=false", True),
         ("currency=EUR; gift=true", True),
-        ("currency=eur; news=true", False),
+        ("currency=eur; news=false", False),
+        ("currency=eur; news=true", True),
         ("", False),
         (";;=;= ; =", False),
     ):

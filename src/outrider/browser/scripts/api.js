@@ -49,7 +49,7 @@ function adoptPrefix(prefix) {
 const api = {
   takeSnapshot, readPosition, locate, mapThroughFrame, startObserving, reportEffects, waitUntilQuiet, prepareFill, hideFieldValue, pasteText, readSlider,
   checkFilled, selectOptions, findFileField, describeFileField, listFileNames, listInteractable, buildDomMap, readComposedHtml, readSelection, listBoxes, describePoint,
-  listEvidenceMatches, describeFocusEvidence, restoreFocus, describeFormTool, readMilestones, readRecords,
+  listEvidenceMatches, scrollLists, describeFocusEvidence, restoreFocus, describeFormTool, readMilestones, readRecords,
 };
 
 function queryAll(selector) {

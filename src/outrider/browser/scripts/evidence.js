@@ -5,6 +5,7 @@ const GENERATED_VALUE = /\d{4,}|[0-9a-f]{8}|^:|^(ember|react|radix|mui|headlessu
 const PLACE_SELECTOR = "main,nav,header,footer,aside,dialog,form,search,[role=main],[role=navigation],[role=banner],[role=contentinfo],[role=dialog],[role=alertdialog],[role=search],[role=form]";
 const SECTION_SELECTOR = `body,section,fieldset,${PLACE_SELECTOR}`;
 const LIST_SELECTOR = "ul,ol,dl,table,select,datalist,[role=list],[role=table],[role=grid],[role=listbox],[role=tree],[role=feed]";
+const OWN_SECTION_SELECTOR = "section,article,aside,nav,fieldset,dialog,[role=region],[role=group],[role=article],[role=dialog]";
 const HEADING_SELECTOR = "h1,h2,h3,h4,h5,h6,legend,[role=heading]";
 const CONTROL_SELECTOR = "button,input,select,textarea,a[href],[role=button]";
 const MAX_NEAR_CHARS = 160;
@@ -97,11 +98,17 @@ function findHeadingAbove(element) {
       // A box with controls of its own is another section, whose heading does not speak for what follows.
       const isOther = !matchesSelector(before, HEADING_SELECTOR) && selectFirst(before, CONTROL_SELECTOR) !== null;
       const inside = matchesSelector(before, HEADING_SELECTOR) ? [before] : isOther ? [] : [...selectAll(before, HEADING_SELECTOR)];
-      const heading = inside.filter(isVisible).pop();
+      const heading = inside.filter((each) => isVisible(each) && !isInSectionOf(before, each)).pop();
       if (heading) return readHeading(heading);
     }
   }
   return "";
+}
+
+// The heading of a section speaks for that section alone.
+function isInSectionOf(box, heading) {
+  const section = closestOf(heading, OWN_SECTION_SELECTOR);
+  return section !== null && containsNode(box, section);
 }
 
 // A number in a box of its own at the end counts something, and stands in brackets.
@@ -157,8 +164,16 @@ const MAX_FORM_FIELDS = 12;
 function describeTraits(element, equals) {
   const speaker = findClosest(element, (each) => attributeOf(each, "lang")) || document.documentElement;
   const language = (attributeOf(speaker, "lang") || "").split("-")[0].toLowerCase();
-  const traits = { ...describeOrder(element), ...describeForm(element), column: nameColumn(element, equals), head: nameHead(element), on: readToggled(element), choices: describeChoices(element, computeRole(element)), icon: describeIcon(element), language };
+  const role = computeRole(element);
+  const traits = { ...describeOrder(element), ...describeForm(element), column: nameColumn(element, equals), head: nameHead(element), caption: nameMonth(element), on: readToggled(element), choices: describeChoices(element, role), costs: readCosts(element), twins: countTwins(element, equals), price: role === "button" ? readPrice(closestOf(element, ROW_SELECTOR)) : "", icon: describeIcon(element), language };
   return Object.fromEntries(Object.entries(traits).filter(([, value]) => value));
+}
+
+// How many of its name are in rows of one name, as mails of one sender are; empty if its row is the only one.
+function countTwins(element, equals) {
+  const row = nameRow(element);
+  const count = row ? equals.filter((each) => nameRow(each) === row).length : 0;
+  return count > 1 ? String(count) : "";
 }
 
 const COLUMN_SELECTOR = "section,fieldset,[role=region],[role=group],[role=list],ul,ol";
@@ -187,6 +202,34 @@ function nameHead(element) {
   return isHead ? shorten(cleanText(collapseSpace(head.innerText || "")), 60) : "";
 }
 
+const DAY_NAME = /^\D{0,2}\d{1,2}\D{0,2}$/;
+const YEAR = /(?<!\d)(19|20)\d{2}(?!\d)/;
+const MAX_MONTH_CHARS = 40;
+
+// The month and year above a day of a calendar, where no heading says them.
+function nameMonth(element) {
+  if (!DAY_NAME.test(computeName(element).trim())) return "";
+  for (let each = element; each && tagOf(each) !== "body"; each = parentElementOf(each)) {
+    for (let before = each.previousElementSibling; before; before = before.previousElementSibling) {
+      const text = readTextBesideControls(before);
+      if (text.length <= MAX_MONTH_CHARS && YEAR.test(text)) return text;
+    }
+    if (matchesSelector(each, SECTION_SELECTOR)) return "";
+  }
+  return "";
+}
+
+function readTextBesideControls(box) {
+  const walker = document.createTreeWalker(box, NodeFilter.SHOW_TEXT);
+  const pieces = [];
+  while (walker.nextNode() && pieces.length < 10) {
+    const parent = parentElementOf(walker.currentNode);
+    const text = collapseSpace(cleanText(walker.currentNode.data));
+    if (text && !closestOf(parent, CONTROL_SELECTOR) && isVisible(parent)) pieces.push(text);
+  }
+  return pieces.join(" ");
+}
+
 const CELL_FIELD_TAGS = new Set(["input", "select", "textarea"]);
 
 // Whether what a press turns on is on.
@@ -202,8 +245,10 @@ const MAX_FORM_CHOICES = 60;
 function describeChoices(element, role) {
   if (role !== "button" || matchesSelector(element, "select,[aria-checked],[aria-pressed],[aria-expanded],[aria-haspopup]")) return "";
   const box = element.form || findFieldBox(element);
-  const rows = [null, closestOf(element, ROW_SELECTOR)];
-  const belongs = (each) => isPresented(each) && !isDisabled(each) && (element.form || rows.includes(closestOf(each, ROW_SELECTOR)));
+  const row = closestOf(element, ROW_SELECTOR);
+  // Lists of settings have a switch in each item; boxes in rows only mark the rows.
+  const isInReach = (each) => [null, row].includes(closestOf(each, ROW_SELECTOR)) || (!row && attributeOf(each, "role") === "switch");
+  const belongs = (each) => isPresented(each) && !isDisabled(each) && (element.form || isInReach(each));
   const found = box ? [...selectAll(box, CHOICE_SELECTOR)] : [];
   const choices = found.length <= MAX_FORM_CHOICES ? found.filter(belongs) : [];
   if (choices.length > MAX_CHOICES) return "";
@@ -213,11 +258,26 @@ function describeChoices(element, role) {
 // The nearest box around a button that has fields.
 function findFieldBox(element) {
   for (let box = parentElementOf(element); box && tagOf(box) !== "body"; box = parentElementOf(box)) {
-    if (selectFirst(box, "input:not([type=hidden]),select,textarea")) return box;
+    if (selectFirst(box, "input:not([type=hidden]),select,textarea,[role=switch],[role=checkbox]")) return box;
     if (matchesSelector(box, SECTION_SELECTOR)) return null;
   }
   return null;
 }
+
+const PRICE = /(?:[€$£¥₹]\s?\d[\d.,]*|\d[\d.,]*\s?(?:[€$£¥₹円]|EUR\b|USD\b|GBP\b|CHF\b))/;
+
+// A price that stands in the form or dialog of a button: a press may cost that.
+function readCosts(element) {
+  if (computeRole(element) !== "button") return "";
+  return readPrice(element.form || closestOf(element, "dialog,[role=dialog],[role=alertdialog]"));
+}
+
+function readPrice(box) {
+  const found = box && isVisible(box) && textContentOf(box).length <= MAX_COST_CHARS && PRICE.exec(box.innerText || "");
+  return found ? found[0] : "";
+}
+
+const MAX_COST_CHARS = 5000;
 
 function describeChoice(element) {
   const { name, id } = readStableAttributes(element);
@@ -294,6 +354,20 @@ function listEvidenceMatches({ role = "", name = "", row = "", near = "", under 
     if (matches.length >= MAX_CANDIDATES) break;
   }
   return [...dropBoxesAround(matches), ...(isNamed ? [] : others.slice(0, MAX_CANDIDATES))].map(presentCandidate);
+}
+
+// Scrolls lists on, because some draw only the rows in sight; false where all are at their end.
+function scrollLists(isFromTop) {
+  const minHeight = 40;
+  const share = 0.8; // so that no row is left out between two places
+  const isScrollable = (each) => each.clientHeight >= minHeight && each.scrollHeight > each.clientHeight + 1 && (each === document.scrollingElement || /auto|scroll/.test(getComputedStyle(each).overflowY));
+  let hasMoved = false;
+  for (const each of [...iterElements(document.documentElement)].filter((one) => isElement(one) && tagOf(one) !== "textarea" && isScrollable(one))) {
+    const before = each.scrollTop;
+    each.scrollTo({ top: isFromTop ? 0 : before + each.clientHeight * share, behavior: "instant" });
+    hasMoved ||= each.scrollTop !== before;
+  }
+  return hasMoved;
 }
 
 // A box and those around it that have no more text are one thing: the innermost on which the page acts.

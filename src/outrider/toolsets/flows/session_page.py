@@ -81,6 +81,15 @@ class SessionPage:
                 found += [replace(ElementCandidate.from_evidence(report), frame_url=url) for report in reports]
         return found
 
+    async def scroll_lists(self, *, is_from_top: bool) -> bool:
+        """Scroll all lists on, or to their beginning; whether any moved."""
+        has_moved = False
+        async with self._use_tools() as tools:
+            for frame in list(tools.page.frames):
+                with suppress(ContextGone, PageGone, ProtocolError, ScriptError):
+                    has_moved |= bool(await tools.snapshotter.scripts.invoke(frame, "scrollLists", is_from_top))
+        return has_moved
+
     async def read_messages(self) -> PageMessages:
         """Return headings and messages; none while a dialog holds the page up, or it cannot answer."""
         from outrider.browser.actions.outcome import read_milestones
