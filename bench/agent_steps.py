@@ -1,4 +1,4 @@
-"""What it costs to write a step of an agent down, so that another process could go on after it."""
+"""Measure what it costs to store each step of an agent."""
 
 import asyncio
 import importlib
@@ -11,73 +11,75 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from bench.figures import Measured
 from bench.peers import ROOT
+from bench.tables import Comparison
 from outrider.agents.run import Run, RunStore
 from outrider.agents.steps import RunSteps
 from outrider.core.database.database import Database
 
-ROW, SQLITE, POSTGRES = "a row by sqlite3 itself", "a step in SQLite", "a step in Postgres"
-STEPS = 300
-TEXT = "It was seen that nothing has changed. " * 20
+SQLITE_ROW, SQLITE_STEP, POSTGRES_STEP = "a row by sqlite3 itself", "a step in SQLite", "a step in Postgres"
+STEP_COUNT = 300
+STEP_RESULT = "It was seen that nothing has changed. " * 20
 
 
-Took = tuple[float, float]  # milliseconds in all, and of this process's processor
+StepCost = tuple[float, float]  # milliseconds in all, and of this process's processor
 
 
-def durable(turns: int) -> list[Measured]:
-    """A step, begun and ended by two transactions as tools are, beside a row of the same weight."""
-    found: dict[str, list[Took]] = {ROW: [], SQLITE: []}
-    with tempfile.TemporaryDirectory() as folder, _postgres() as address:
+def compare_durable_steps(turns: int) -> list[Comparison]:
+    """Compare steps, each stored by two transactions, with rows of the same size."""
+    found: dict[str, list[StepCost]] = {SQLITE_ROW: [], SQLITE_STEP: []}
+    with tempfile.TemporaryDirectory() as folder, _start_postgres() as address:
         for turn in range(turns):
-            found[ROW].append(_row(Path(folder) / f"row{turn}.db"))
-            found[SQLITE].append(asyncio.run(_steps(f"sqlite+aiosqlite:///{folder}/steps{turn}.db", turn)))
+            found[SQLITE_ROW].append(_time_sqlite_rows(Path(folder) / f"row{turn}.db"))
+            found[SQLITE_STEP].append(
+                asyncio.run(_time_run_steps(f"sqlite+aiosqlite:///{folder}/steps{turn}.db", turn))
+            )
             if address:
-                found.setdefault(POSTGRES, []).append(asyncio.run(_steps(address, turn)))
+                found.setdefault(POSTGRES_STEP, []).append(asyncio.run(_time_run_steps(address, turn)))
     wall = {name: [took[0] for took in every] for name, every in found.items()}
     cpu = {name: [took[1] for took in every] for name, every in found.items()}
     return [
-        Measured("wall milliseconds of a durable step", ROW, wall),
-        Measured("CPU milliseconds of a durable step", ROW, cpu),
+        Comparison("wall milliseconds of a durable step", SQLITE_ROW, wall),
+        Comparison("CPU milliseconds of a durable step", SQLITE_ROW, cpu),
     ]
 
 
-def _row(path: Path) -> Took:
+def _time_sqlite_rows(path: Path) -> StepCost:
     connection = sqlite3.connect(path, isolation_level=None)
     for pragma in ("journal_mode=WAL", "synchronous=NORMAL"):
         connection.execute(f"PRAGMA {pragma}")
     connection.execute("CREATE TABLE steps (run TEXT, key TEXT, result TEXT, PRIMARY KEY (run, key))")
     began = time.perf_counter(), time.process_time()
-    for number in range(STEPS):
-        connection.execute("INSERT INTO steps VALUES (?, ?, ?)", ("run", str(number), TEXT))
-    took = _since(began)
+    for number in range(STEP_COUNT):
+        connection.execute("INSERT INTO steps VALUES (?, ?, ?)", ("run", str(number), STEP_RESULT))
+    took = _measure_step_cost(began)
     connection.close()
     return took
 
 
-def _since(began: Took) -> Took:
+def _measure_step_cost(began: StepCost) -> StepCost:
     wall, cpu = time.perf_counter() - began[0], time.process_time() - began[1]
-    return wall * 1_000 / STEPS, cpu * 1_000 / STEPS
+    return wall * 1_000 / STEP_COUNT, cpu * 1_000 / STEP_COUNT
 
 
-async def _steps(url: str, turn: int) -> Took:
+async def _time_run_steps(url: str, turn: int) -> StepCost:
     database = Database(url)
     try:
-        run, steps = await _run(database, turn), RunSteps(database, "bench")
+        run, steps = await _add_run(database, turn), RunSteps(database, "bench")
         await steps.start_step(run, "first", 0, "look", {})
         began = time.perf_counter(), time.process_time()
-        for number in range(STEPS):
+        for number in range(STEP_COUNT):
             await steps.start_step(run, f"call_{number}", number, "look", {"text": "again"})
             await steps.finish_step(
-                run, f"call_{number}", outcome="ok", seconds=0.0, result={"text": TEXT, "sources": {}}
+                run, f"call_{number}", outcome="ok", seconds=0.0, result={"text": STEP_RESULT, "sources": {}}
             )
-        return _since(began)
+        return _measure_step_cost(began)
     finally:
         await database.close()
 
 
-async def _run(database: Database, turn: int) -> Run:
-    """A run that this process is said to work on."""
+async def _add_run(database: Database, turn: int) -> Run:
+    """Add a run that this process works on."""
     now, name = time.time(), f"run_{turn}"
     empty: dict[str, Any] = {name: {} for name in ("definition", "budgets", "usage", "state")}
     texts = dict.fromkeys(("answer", "thoughts", "query", "workspace"), "")
@@ -97,13 +99,13 @@ async def _run(database: Database, turn: int) -> Run:
 
 
 @contextmanager
-def _postgres() -> Generator[str]:
-    """An empty database of a server of our own; empty text where none is installed."""
+def _start_postgres() -> Generator[str]:
+    """Start a server, and yield an empty database's address, or "" without Postgres."""
     sys.path.insert(0, str(ROOT / "tests"))
-    postgres = importlib.import_module("postgres")
-    programs = postgres.found()
+    postgres = importlib.import_module("support.databases.postgres")
+    programs = postgres.find_programs()
     if programs is None:
         yield ""
         return
-    with postgres.running(programs) as url:
+    with postgres.start_empty_database(programs) as url:
         yield url

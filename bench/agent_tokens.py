@@ -1,4 +1,4 @@
-"""What a model has to read for a task in the browser: our browser's agent, and a loop over Playwright MCP's tools."""
+"""Count the tokens that a model reads for a browser task, with our agent and with Playwright MCP."""
 
 import json
 import re
@@ -9,16 +9,16 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from bench.agents_model import USAGE, chunk, delta
 from bench.browser_peers import Outrider, Playwright
-from bench.figures import Measured, Part
-from bench.peers import outrider
-from bench.server import Server
-from bench.sites import served_by
+from bench.page_servers import run_site
+from bench.peers import build_outrider_command
+from bench.scripted_model import USAGE, format_chunk, format_delta
+from bench.stdio_server import StdioServer
+from bench.tables import Comparison, Part
 from outrider.core.text import count_tokens
 
-OURS, PEER = "outrider's browser agent", "bare loop over @playwright/mcp"
-SESSION = re.compile(r"The browser session ([0-9a-f-]{36}) is open")
+BROWSER_AGENT, PLAYWRIGHT_LOOP = "outrider's browser agent", "bare loop over @playwright/mcp"
+SESSION_PATTERN = re.compile(r"The browser session ([0-9a-f-]{36}) is open")
 Step = tuple[str, ...]
 TASKS: dict[str, tuple[str, str, list[Step]]] = {
     "shop": (
@@ -41,35 +41,36 @@ TASKS: dict[str, tuple[str, str, list[Step]]] = {
 
 
 def run(*, quick: bool) -> Part:  # noqa: ARG001 - counting is quick
-    read: dict[str, dict[str, list[int]]] = {OURS: {}, PEER: {}}
-    with served_by("bench.browser_site") as url, Playwright(url) as peer:
+    method = (
+        "The same scripted model does the same tasks on the same local pages: search a shop of 48 products and buy "
+        "something, fill in a registration form, add a card to a board. Ours is `web_eval_agent` as it is served, with "
+        "its instructions and rules; if the next control is outside the window, the model looks at the whole page. The "
+        "peer is a bare loop with one sentence of instructions over the tools of Playwright MCP. It takes a snapshot "
+        "after each action that may have changed the page, since the answers do not show it. Tokens are those of all "
+        "requests to the model, messages and tools as compact JSON, in the o200k vocabulary."
+    )
+    read: dict[str, dict[str, list[int]]] = {BROWSER_AGENT: {}, PLAYWRIGHT_LOOP: {}}
+    with run_site("bench.browser_site") as url, Playwright(url) as peer:
         for name, (path, task, steps) in TASKS.items():
-            read[OURS][name] = _ours(url, path, task, steps)
-            read[PEER][name] = _theirs(peer, path, task, steps)
-    return Part("Tokens of the browser agent", METHOD, _tables(read), _remark(read))
+            read[BROWSER_AGENT][name] = _count_outrider_tokens(url, path, task, steps)
+            read[PLAYWRIGHT_LOOP][name] = _count_playwright_tokens(peer, path, task, steps)
+    return Part("Tokens of the browser agent", method, _build_tables(read), _describe_request_counts(read))
 
 
-METHOD = (
-    "The same scripted model does the same tasks on the same local pages: search a shop of 48 products and buy "
-    "something, fill in a registration form, add a card to a board. Ours is `web_eval_agent` as it is served, with "
-    "its instructions and rules; if the next control is outside the window, the model looks at the whole page. The "
-    "peer is a bare loop with one sentence of instructions over the tools of Playwright MCP. It takes a snapshot "
-    "after each action that may have changed the page, since the answers do not show it. Tokens are those of all "
-    "requests to the model, messages and tools as compact JSON, in the o200k vocabulary."
-)
-
-
-def _tables(read: dict[str, dict[str, list[int]]]) -> list[Measured]:
-    def figures(of: Callable[[list[int]], float], task: str) -> dict[str, list[float]]:
+def _build_tables(read: dict[str, dict[str, list[int]]]) -> list[Comparison]:
+    def apply_to_tasks(of: Callable[[list[int]], float], task: str) -> dict[str, list[float]]:
         return {name: [of(tasks[task])] for name, tasks in read.items()}
 
-    whole = [Measured(f"tokens of all requests, {task}", OURS, figures(sum, task), digits=0) for task in TASKS]
+    whole = [
+        Comparison(f"tokens of all requests, {task}", BROWSER_AGENT, apply_to_tasks(sum, task), digits=0)
+        for task in TASKS
+    ]
     every = {name: [each for requests in tasks.values() for each in requests] for name, tasks in read.items()}
     one = {name: [sum(requests) / len(requests)] for name, requests in every.items()}
-    return [Measured("tokens a request", OURS, one, digits=0), *whole]
+    return [Comparison("tokens a request", BROWSER_AGENT, one, digits=0), *whole]
 
 
-def _remark(read: dict[str, dict[str, list[int]]]) -> str:
+def _describe_request_counts(read: dict[str, dict[str, list[int]]]) -> str:
     counts = (f"{name} {', '.join(f'{task} {len(of)}' for task, of in tasks.items())}" for name, tasks in read.items())
     return f"Requests: {'; '.join(counts)}."
 
@@ -77,9 +78,9 @@ def _remark(read: dict[str, dict[str, list[int]]]) -> str:
 # Ours: the served tool, with a model that is a server
 
 
-def _ours(url: str, path: str, task: str, steps: Sequence[Step]) -> list[int]:
+def _count_outrider_tokens(url: str, path: str, task: str, steps: Sequence[Step]) -> list[int]:
     bodies: list[dict[str, Any]] = []
-    with tempfile.TemporaryDirectory() as home, _model(bodies, steps) as model:
+    with tempfile.TemporaryDirectory() as home, _serve_scripted_model(bodies, steps) as model:
         settings = (
             "models.default=bench",
             "models.profiles.bench.model=bench",
@@ -88,25 +89,25 @@ def _ours(url: str, path: str, task: str, steps: Sequence[Step]) -> list[int]:
             f"data_dir={home}/data",
         )
         flags = [part for each in settings for part in ("--set", each)]
-        with Server(outrider("--toolsets", "browser,web_eval", *flags), HOME=home) as server:
+        with StdioServer(build_outrider_command("--toolsets", "browser,web_eval", *flags), HOME=home) as server:
             given = {"url": f"{url}{path}", "task": task}
-            answer = server.request("tools/call", {"name": "web_eval_agent", "arguments": given})
+            answer = server.send_request("tools/call", {"name": "web_eval_agent", "arguments": given})
     assert answer["structuredContent"]["stop_reason"] == "done", answer
     results = [str(each["content"]) for each in bodies[-1]["messages"] if each["role"] == "tool"]
     assert not [each for each in results if each.startswith("error (")], results
-    return [_tokens(body["messages"], body["tools"]) for body in bodies]
+    return [_count_request_tokens(body["messages"], body["tools"]) for body in bodies]
 
 
-class Scripted:
-    """What the model does: it looks, does each step, looks at the whole page where it does not see the next."""
+class ScriptedModel:
+    """Look, do each step, and look at the whole page if the next control is missing."""
 
     def __init__(self, steps: Sequence[Step]) -> None:
         self._steps = list(steps)
         self._looked = False
 
-    def next(self, body: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    def choose_call(self, body: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         text = json.dumps(body["messages"], ensure_ascii=False)
-        found = SESSION.search(text)
+        found = SESSION_PATTERN.search(text)
         assert found, text[:2_000]
         session = {"sessionId": found[1]}
         if not self._looked:
@@ -115,7 +116,7 @@ class Scripted:
         if not self._steps:
             return "done", {"success": True, "result": "It is done."}
         kind, name, *typed = self._steps[0]
-        ref = _ref(
+        ref = _find_ref(
             Outrider.pattern, name, [str(each["content"]) for each in body["messages"] if each["role"] == "tool"]
         )
         if ref is None:
@@ -128,8 +129,8 @@ class Scripted:
         )
 
 
-def _ref(pattern: str, name: str, seen: Sequence[str]) -> str | None:
-    """The reference of what is called so, where it was last seen."""
+def _find_ref(pattern: str, name: str, seen: Sequence[str]) -> str | None:
+    """Return the reference of a control in the newest snapshot that shows it."""
     for text in reversed(seen):
         if found := re.search(pattern.replace("NAME", re.escape(name)), text):
             return next(group for group in found.groups() if group)
@@ -137,19 +138,24 @@ def _ref(pattern: str, name: str, seen: Sequence[str]) -> str | None:
 
 
 @contextmanager
-def _model(bodies: list[dict[str, Any]], steps: Sequence[Step]) -> Generator[str]:
-    """The scripted model's server; yields its base address."""
+def _serve_scripted_model(bodies: list[dict[str, Any]], steps: Sequence[Step]) -> Generator[str]:
+    """Serve the scripted model; yields its base address."""
 
-    scripted = Scripted(steps)
+    scripted = ScriptedModel(steps)
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
             bodies.append(body)
-            tool, arguments = scripted.next(body)
+            tool, arguments = scripted.choose_call(body)
             function = {"name": tool, "arguments": json.dumps(arguments)}
             call = {"index": 0, "id": f"call_{len(bodies)}", "type": "function", "function": function}
-            events = [delta(tool_calls=[call]), delta("tool_calls"), chunk(choices=[], usage=USAGE), "data: [DONE]\n\n"]
+            events = [
+                format_delta(tool_calls=[call]),
+                format_delta("tool_calls"),
+                format_chunk(choices=[], usage=USAGE),
+                "data: [DONE]\n\n",
+            ]
             self.send_response(200)
             self.send_header("content-type", "text/event-stream")
             self.end_headers()
@@ -166,16 +172,16 @@ def _model(bodies: list[dict[str, Any]], steps: Sequence[Step]) -> Generator[str
 # The peer: its tools in a loop that keeps everything it was told
 
 
-def _theirs(peer: Playwright, path: str, task: str, steps: Sequence[Step]) -> list[int]:
-    tools = [_function(each) for each in peer.server.tools()]
+def _count_playwright_tokens(peer: Playwright, path: str, task: str, steps: Sequence[Step]) -> list[int]:
+    tools = [_describe_function(each) for each in peer.server.list_tools()]
     question = f"{task}\n\nThe address is {peer.url}{path}."
     messages: list[dict[str, Any]] = [
         {"role": "system", "content": "Do the task with the browser."},
         {"role": "user", "content": question},
     ]
     read: list[int] = []
-    for act in _acts(peer, path, steps):
-        read.append(_tokens(messages, tools))
+    for act in _iter_playwright_calls(peer, path, steps):
+        read.append(_count_request_tokens(messages, tools))
         tool, arguments, said = act()
         function = {"name": tool, "arguments": json.dumps(arguments)}
         call = {"id": f"call_{len(read)}", "type": "function", "function": function}
@@ -183,38 +189,38 @@ def _theirs(peer: Playwright, path: str, task: str, steps: Sequence[Step]) -> li
             {"role": "assistant", "tool_calls": [call]},
             {"role": "tool", "tool_call_id": call["id"], "content": said},
         ]
-    return [*read, _tokens(messages, tools)]
+    return [*read, _count_request_tokens(messages, tools)]
 
 
-Act = Callable[[], tuple[str, dict[str, Any], str]]
+PlaywrightCall = Callable[[], tuple[str, dict[str, Any], str]]
 
 
-def _acts(peer: Playwright, path: str, steps: Sequence[Step]) -> Generator[Act]:
-    yield lambda: _called(peer, "browser_navigate", url=f"{peer.url}{path}")
-    yield lambda: _looked(peer)
+def _iter_playwright_calls(peer: Playwright, path: str, steps: Sequence[Step]) -> Generator[PlaywrightCall]:
+    yield lambda: _call_playwright(peer, "browser_navigate", url=f"{peer.url}{path}")
+    yield lambda: _take_playwright_snapshot(peer)
     for kind, name, *typed in steps:
-        aim = {"element": name, "target": peer.ref(name)}
+        aim = {"element": name, "target": peer.find_ref(name)}
         if kind == "click":
-            yield lambda aim=aim: _called(peer, "browser_click", **aim)
+            yield lambda aim=aim: _call_playwright(peer, "browser_click", **aim)
         else:
             more = {"text": typed[0]} | ({"submit": True} if kind == "submit" else {})
-            yield lambda aim=aim | more: _called(peer, "browser_type", **aim)
+            yield lambda aim=aim | more: _call_playwright(peer, "browser_type", **aim)
         if kind != "fill":
-            yield lambda: _looked(peer)
+            yield lambda: _take_playwright_snapshot(peer)
 
 
-def _called(peer: Playwright, tool: str, **arguments: Any) -> tuple[str, dict[str, Any], str]:
-    return tool, arguments, peer.call(tool, **arguments)
+def _call_playwright(peer: Playwright, tool: str, **arguments: Any) -> tuple[str, dict[str, Any], str]:
+    return tool, arguments, peer.call_tool(tool, **arguments)
 
 
-def _looked(peer: Playwright) -> tuple[str, dict[str, Any], str]:
-    return "browser_snapshot", {}, peer.look()
+def _take_playwright_snapshot(peer: Playwright) -> tuple[str, dict[str, Any], str]:
+    return "browser_snapshot", {}, peer.take_snapshot()
 
 
-def _function(tool: dict[str, Any]) -> dict[str, Any]:
+def _describe_function(tool: dict[str, Any]) -> dict[str, Any]:
     about = {"name": tool["name"], "description": tool["description"], "parameters": tool["inputSchema"]}
     return {"type": "function", "function": about}
 
 
-def _tokens(messages: list[dict[str, Any]], tools: list[dict[str, Any]]) -> int:
+def _count_request_tokens(messages: list[dict[str, Any]], tools: list[dict[str, Any]]) -> int:
     return count_tokens(json.dumps([messages, tools], ensure_ascii=False, separators=(",", ":")))

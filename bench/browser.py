@@ -1,4 +1,4 @@
-"""The browser's tools beside those of the browsers' MCP servers, on the same Chromium and the same local pages."""
+"""Compare browser tools with those of other MCP servers, on the same Chromium and pages."""
 
 import json
 import re
@@ -10,173 +10,187 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from bench.browser_memory import leftovers, parked, sessions
+from bench.browser_memory import count_leftover_processes, measure_parked_session, measure_sessions
 from bench.browser_peers import CONTENDERS, Contender, Outrider, Playwright
-from bench.figures import Measured, Part
-from bench.sites import served_by
+from bench.page_servers import run_site
+from bench.tables import Comparison, Part
 from outrider.core.text import count_tokens
 
-OURS = Outrider.name
-VIEW = "outrider mcp, viewport"
-PAGES = ("/form", "/article", "/table", "/spa", "/frames", "/login", "/shop")
-UNSETTLED = "outrider mcp, settle: false"
-SESSIONS = 20
+OUTRIDER = Outrider.name
+PAGE_PATHS = ("/form", "/article", "/table", "/spa", "/frames", "/login", "/shop")
 TURNS = 7
 
 
 @dataclass(frozen=True)
-class Grid:
-    """A figure of each contender on each page, with the ratio to the yardstick's in brackets."""
+class PageGrid:
+    """A figure of each contender on each page, with its ratio to the baseline."""
 
     what: str
-    yardstick: str
+    baseline: str
     values: Mapping[str, Mapping[str, Sequence[float]]]
     digits: int = 0
 
-    def table(self) -> str:
-        """Markdown."""
+    def render_table(self) -> str:
+        """Render the grid as Markdown."""
         pages = list(next(iter(self.values.values())))
         lines = [f"| {self.what} | {' | '.join(pages)} |", f"|---|{'---:|' * len(pages)}"]
         for name, found in self.values.items():
-            lines.append(f"| {name} | {' | '.join(self._cell(name, page) for page in found)} |")
+            lines.append(f"| {name} | {' | '.join(self._render_cell(name, page) for page in found)} |")
         return "\n".join(lines)
 
-    def _cell(self, name: str, page: str) -> str:
+    def _render_cell(self, name: str, page: str) -> str:
         values = self.values[name][page]
-        return f"{median(values):,.{self.digits}f} ({self.ratio(name, page):.2f})" if values else ""
+        return f"{median(values):,.{self.digits}f} ({self.compute_ratio(name, page):.2f})" if values else ""
 
-    def ratio(self, name: str, page: str) -> float:
-        """The median against the yardstick's."""
-        return median(self.values[name][page]) / median(self.values[self.yardstick][page])
+    def compute_ratio(self, name: str, page: str) -> float:
+        """Divide the median by that of the baseline."""
+        return median(self.values[name][page]) / median(self.values[self.baseline][page])
 
 
 def run(*, quick: bool) -> Part:
+    method = (
+        "Four MCP servers over stdio with their defaults, headless, on the same Chromium. They take turns on the "
+        "same pages: a registration form, an article of 108 paragraphs, a table of 2,000 rows with three controls "
+        "each, a board that a script draws, frames with a shadow root, a sign-in, and a shop of 48 products. Tokens "
+        "are those of the answers' text in the o200k vocabulary. A snapshot is of the whole page unless noted. "
+        "Outrider returns the table in parts: its time is that of the first part, and its tokens are those of all "
+        "parts. Numbers in brackets are ratios."
+    )
+    session_count = 20
     turns = 2 if quick else TURNS
-    with served_by("bench.browser_site") as url:
+    with run_site("bench.browser_site") as url:
         with ExitStack() as stack:
             started = [stack.enter_context(kind(url)) for kind in CONTENDERS]
-            tables: list[Any] = [*seen(started, turns), *acted(started, turns)]
-            tables += [walked(started), described(started)]
-            kept = text_kept(started)
+            tables: list[Any] = [*compare_snapshots(started, turns), *compare_actions(started, turns)]
+            tables += [compare_walks(started), compare_tool_lists(started)]
+            kept = describe_visible_words(started)
         if sys.platform.startswith("linux"):
-            tables += held(url, 3 if quick else SESSIONS)
-            remains = ", ".join(f"{name} {count}" for name, count in leftovers(url).items())
+            tables += compare_memory(url, 3 if quick else session_count)
+            remains = ", ".join(f"{name} {count}" for name, count in count_leftover_processes(url).items())
             kept += f"\n\nProcesses still running five seconds after `kill -9` of the server: {remains}."
-    return Part("Browser", METHOD, tables, kept)
+    return Part("Browser", method, tables, kept)
 
 
-METHOD = (
-    "Four MCP servers over stdio with their defaults, headless, on the same Chromium. They take turns on the same "
-    "pages: a registration form, an article of 108 paragraphs, a table of 2,000 rows with three controls each, a "
-    "board that a script draws, frames with a shadow root, a sign-in, and a shop of 48 products. Tokens are those of "
-    "the answers' text in the o200k vocabulary. A snapshot is of the whole page unless noted. Outrider returns the "
-    "table in parts: its time is that of the first part, and its tokens are those of all parts. Numbers in brackets "
-    "are ratios."
-)
-
-
-def seen(started: Sequence[Contender], turns: int) -> list[Grid]:
-    """How long snapshots take and how long they are."""
-    looks = {each.name: each.look for each in started} | {VIEW: _outrider(started).view}
-    by_name = {each.name: each for each in started} | {VIEW: _outrider(started)}
+def compare_snapshots(started: Sequence[Contender], turns: int) -> list[PageGrid]:
+    """Measure how long snapshots take and how long they are."""
+    outrider_viewport = "outrider mcp, viewport"
+    looks = {each.name: each.take_snapshot for each in started} | {
+        outrider_viewport: _find_outrider(started).take_viewport_snapshot
+    }
+    by_name = {each.name: each for each in started} | {outrider_viewport: _find_outrider(started)}
     took: dict[str, dict[str, list[float]]] = {name: {} for name in looks}
     long: dict[str, dict[str, list[float]]] = {name: {} for name in looks}
-    for page in PAGES:
+    for page in PAGE_PATHS:
         for each in started:
-            each.go(page)
+            each.open_page(page)
         for turn in range(min(turns, 3) + 1 if page == "/table" else turns + 1):
             for name, look in looks.items():
                 text = look()
                 if turn:  # the first look brings the scripts
                     took[name].setdefault(page, []).append(by_name[name].took)
                     long[name].setdefault(page, []).append(count_tokens(text))
-        whole = count_tokens(_outrider(started).look_on())
-        long[OURS][page] = [whole]
-    return [Grid("milliseconds of a snapshot", OURS, took, 1), Grid("tokens of a snapshot", OURS, long)]
+        whole = count_tokens(_find_outrider(started).take_full_snapshot())
+        long[OUTRIDER][page] = [whole]
+    return [PageGrid("milliseconds of a snapshot", OUTRIDER, took, 1), PageGrid("tokens of a snapshot", OUTRIDER, long)]
 
 
-def _outrider(started: Sequence[Contender]) -> Outrider:
+def _find_outrider(started: Sequence[Contender]) -> Outrider:
     return next(each for each in started if isinstance(each, Outrider))
 
 
-def acted(started: Sequence[Contender], turns: int) -> list[Measured | Grid]:
-    """How long actions take, and how long the answers are."""
+def compare_actions(started: Sequence[Contender], turns: int) -> list[Comparison | PageGrid]:
+    """Measure how long actions take and how long their answers are."""
+    outrider_unsettled = "outrider mcp, settle: false"
     kinds: dict[str, Callable[[Contender], str]] = {
-        "go to the form": lambda each: each.go("/form"),
-        "click a button": lambda each: each.click("Bump"),
-        "type into a field": lambda each: each.fill("Street", "Long Lane"),
-        "screenshot": lambda each: each.shot(),
+        "go to the form": lambda each: each.open_page("/form"),
+        "click a button": lambda each: each.click_control("Bump"),
+        "type into a field": lambda each: each.fill_field("Street", "Long Lane"),
+        "screenshot": lambda each: each.take_screenshot(),
     }
     took: dict[str, dict[str, list[float]]] = {each.name: {kind: [] for kind in kinds} for each in started}
     long: dict[str, dict[str, list[float]]] = {each.name: {} for each in started}
     quick: list[float] = []
     for turn in range(turns + 1):
         for each in started:
-            each.go("/login")
+            each.open_page("/login")
             for kind, act in kinds.items():
                 said, took_now = act(each), each.took
                 if kind.startswith("go"):
-                    each.look()
+                    each.take_snapshot()
                 if turn:
                     took[each.name][kind].append(took_now)
                     if kind.startswith(("click", "type")):
                         long[each.name].setdefault(kind, []).append(count_tokens(said))
-        ours = _outrider(started)
-        ours.click("Bump", settle=False)
+        ours = _find_outrider(started)
+        ours.click_control("Bump", settle=False)
         quick.append(ours.took)
-    took[UNSETTLED] = {kind: quick[1:] if kind.startswith("click") else [] for kind in kinds}
-    return [Grid("milliseconds of an action", OURS, took, 1), Grid("tokens of its answer", OURS, long)]
+    took[outrider_unsettled] = {kind: quick[1:] if kind.startswith("click") else [] for kind in kinds}
+    return [PageGrid("milliseconds of an action", OUTRIDER, took, 1), PageGrid("tokens of its answer", OUTRIDER, long)]
 
 
-def walked(started: Sequence[Contender]) -> Measured:
-    """A walk through the shop, looking wherever an answer does not show what has come of a step."""
-    return Measured("tokens of a walk through the shop", OURS, {each.name: [_walk(each)] for each in started}, digits=0)
+def compare_walks(started: Sequence[Contender]) -> Comparison:
+    """Count the tokens of buying something, with a look wherever an answer does not show the effect."""
+    return Comparison(
+        "tokens of a walk through the shop",
+        OUTRIDER,
+        {each.name: [_count_walk_tokens(each)] for each in started},
+        digits=0,
+    )
 
 
-def _walk(each: Contender) -> int:
-    def told(said: str) -> int:
-        return count_tokens(said) + (0 if each.shows else count_tokens(each.look()))
+def _count_walk_tokens(each: Contender) -> int:
+    def count_answer_tokens(said: str) -> int:
+        return count_tokens(said) + (0 if each.shows else count_tokens(each.take_snapshot()))
 
-    total = count_tokens(each.go("/shop")) + count_tokens(each.view() if isinstance(each, Outrider) else each.look())
-    total += told(each.submit("Search the shop", "lamp"))
-    total += told(each.click("Winter lamp 12"))
-    total += told(each.click("Add to cart"))
-    return total + told(each.click("Checkout"))
+    total = count_tokens(each.open_page("/shop")) + count_tokens(
+        each.take_viewport_snapshot() if isinstance(each, Outrider) else each.take_snapshot()
+    )
+    total += count_answer_tokens(each.submit_form("Search the shop", "lamp"))
+    total += count_answer_tokens(each.click_control("Winter lamp 12"))
+    total += count_answer_tokens(each.click_control("Add to cart"))
+    return total + count_answer_tokens(each.click_control("Checkout"))
 
 
-def described(started: Sequence[Contender]) -> Measured:
-    """What the tools' descriptions cost in every conversation."""
+def compare_tool_lists(started: Sequence[Contender]) -> Comparison:
+    """Count the tokens of the tools' descriptions."""
     counted = {
-        each.name: [float(count_tokens(json.dumps(each.server.tools(), ensure_ascii=False, separators=(",", ":"))))]
+        each.name: [
+            float(count_tokens(json.dumps(each.server.list_tools(), ensure_ascii=False, separators=(",", ":"))))
+        ]
         for each in started
     }
-    return Measured("tokens of the tools", OURS, counted, digits=0)
+    return Comparison("tokens of the tools", OUTRIDER, counted, digits=0)
 
 
-def text_kept(started: Sequence[Contender]) -> str:
-    """The share of a page's words that a snapshot says; the words are what the browser itself renders."""
+def describe_visible_words(started: Sequence[Contender]) -> str:
+    """Describe the share of a page's rendered words that a snapshot shows."""
     browser = next(each for each in started if isinstance(each, Playwright))
     shares = []
-    ours = _outrider(started)
-    for page in PAGES:
-        browser.go(page)
-        ours.go(page)
-        said = browser.text()
+    ours = _find_outrider(started)
+    for page in PAGE_PATHS:
+        browser.open_page(page)
+        ours.open_page(page)
+        said = browser.read_visible_text()
         rendered = next(line for line in said.split("\n") if line.startswith('"'))
-        visible = _words(json.loads(rendered))
-        untold = visible - _words(ours.look_on())
+        visible = _count_words(json.loads(rendered))
+        untold = visible - _count_words(ours.take_full_snapshot())
         shares.append(f"{page} {1 - untold.total() / visible.total():.2%}")
     return f"Share of the visible words in Outrider's snapshots: {', '.join(shares)}."
 
 
-def _words(text: str) -> Counter[str]:
+def _count_words(text: str) -> Counter[str]:
     return Counter(re.findall(r"\w+", text))
 
 
-def held(url: str, count: int) -> list[Measured]:
-    """Memory, and what is left after a kill."""
-    memory = {name: [value] for name, value in sessions(url, count).items()}
+def compare_memory(url: str, count: int) -> list[Comparison]:
+    """Measure the memory of many sessions, and of one that is parked."""
+    memory = {name: [value] for name, value in measure_sessions(url, count).items()}
     return [
-        Measured(f"megabytes of {count} sessions with the form", OURS, memory, digits=0),
-        Measured("megabytes of one more session that is parked", OURS, {OURS: [parked(url)]}, digits=1),
+        Comparison(f"megabytes of {count} sessions with the form", OUTRIDER, memory, digits=0),
+        Comparison(
+            "megabytes of one more session that is parked",
+            OUTRIDER,
+            {OUTRIDER: [measure_parked_session(url)]},
+            digits=1,
+        ),
     ]

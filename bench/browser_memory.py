@@ -1,4 +1,4 @@
-"""What many sessions hold in memory, and what a killed server leaves behind."""
+"""Measure the memory of many sessions, and what a killed server leaves running."""
 
 import os
 import signal
@@ -13,116 +13,116 @@ from bench.browser_peers import (
     DevTools,
     Outrider,
     Playwright,
-    agent_browser,
-    agent_environ,
+    build_agent_browser_environment,
+    find_agent_browser,
 )
-from bench.peers import FOLDER, HERE, node_command
-from bench.processes import end, family, left, megabytes
+from bench.peers import BENCH_FOLDER, PEERS_FOLDER, build_node_command
+from bench.process_tree import count_running, find_processes, kill_processes, sum_memory_mb
 
-PAGE = "/form"
-REST = 3.0  # seconds after the last session, for the browser to come to rest
-PARKED = 10
+PAGE_PATH = "/form"
 
 
-class Parking(Outrider):
+class ParkingOutrider(Outrider):
     settings = ("--set", "browser.park_s=2")
 
 
-def sessions(url: str, count: int) -> dict[str, float]:
-    """Megabytes of so many sessions with a page each, everything included."""
+def measure_sessions(url: str, count: int) -> dict[str, float]:
+    """Measure the megabytes of this many sessions with a page each, everything included."""
     ways: dict[str, Callable[[str, int], float]] = {
-        "outrider mcp": ours,
-        "Playwright, contexts of one browser": contexts,
-        "agent-browser, a session each": daemons,
+        "outrider mcp": measure_outrider_sessions,
+        "Playwright, contexts of one browser": measure_playwright_contexts,
+        "agent-browser, a session each": measure_agent_browser_daemons,
     }
     return {name: measured(url, count) for name, measured in ways.items()}
 
 
-def ours(url: str, count: int) -> float:
-    """Megabytes with one empty page more, which is kept ready for the next session."""
+def measure_outrider_sessions(url: str, count: int) -> float:
+    """Measure the megabytes with one more empty page, which is ready for the next session."""
     with Outrider(url) as server:
-        server.go(PAGE)
+        server.open_page(PAGE_PATH)
         for _ in range(count - 1):
-            server.call("createSession", url=f"{url}{PAGE}")
-        return _held(server.server.pid)
+            server.call_tool("createSession", url=f"{url}{PAGE_PATH}")
+        return _measure_idle_memory(server.server.pid)
 
 
-def contexts(url: str, count: int) -> float:
-    command = node_command("playwright-core", "")
+def measure_playwright_contexts(url: str, count: int) -> float:
+    command = build_node_command("playwright-core", "")
     assert command, "npm is missing"
-    script = [command[0], str(HERE / "contexts.cjs"), str(FOLDER / "node_modules" / "playwright-core")]
+    script = [command[0], str(BENCH_FOLDER / "contexts.cjs"), str(PEERS_FOLDER / "node_modules" / "playwright-core")]
     with subprocess.Popen(
-        [*script, CHROMIUM, f"{url}{PAGE}", str(count)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [*script, CHROMIUM, f"{url}{PAGE_PATH}", str(count)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout
         assert process.stdout.readline().strip() == "ready"
-        held = _held(process.pid)
-        kin = family(process.pid)
+        held = _measure_idle_memory(process.pid)
+        kin = find_processes(process.pid)
         process.kill()
-        end(kin)
+        kill_processes(kin)
         return held
 
 
-def daemons(url: str, count: int) -> float:
+def measure_agent_browser_daemons(url: str, count: int) -> float:
     tag = f"bench{time.monotonic_ns()}"
     names = [f"{tag}x{number}" for number in range(count)]
     try:
         for name in names:
-            _agent(name, "open", f"{url}{PAGE}")
-        return _held(0, tag)
+            _run_agent_browser(name, "open", f"{url}{PAGE_PATH}")
+        return _measure_idle_memory(0, tag)
     finally:
         for name in names:
-            _agent(name, "close")
-        end(family(0, tag))
+            _run_agent_browser(name, "close")
+        kill_processes(find_processes(0, tag))
 
 
-def _agent(session: str, *words: str) -> None:
-    environ = dict(os.environ) | agent_environ(session)
+def _run_agent_browser(session: str, *words: str) -> None:
+    environ = dict(os.environ) | build_agent_browser_environment(session)
     subprocess.run(
-        [*agent_browser(), *words], env=environ, check=False, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        [*find_agent_browser(), *words], env=environ, check=False, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL, timeout=60,
     )  # fmt: skip
 
 
-def _held(root: int, tag: str = "") -> float:
-    time.sleep(REST)
-    return megabytes(family(root, tag))
+def _measure_idle_memory(root: int, tag: str = "") -> float:
+    rest_s = 3.0  # seconds after the last session, for the browser to come to rest
+    time.sleep(rest_s)
+    return sum_memory_mb(find_processes(root, tag))
 
 
-def parked(url: str) -> float:
-    """Megabytes that one more session holds while it is put away."""
-    with Parking(url) as server:
-        server.go(PAGE)
-        first = _asleep(server)
-        for _ in range(PARKED):
-            server.call("createSession", url=f"{url}{PAGE}")
-        return (_asleep(server) - first) / PARKED
+def measure_parked_session(url: str) -> float:
+    """Measure the megabytes of one more parked session."""
+    parked_sessions = 10
+    with ParkingOutrider(url) as server:
+        server.open_page(PAGE_PATH)
+        first = _measure_parked_memory(server)
+        for _ in range(parked_sessions):
+            server.call_tool("createSession", url=f"{url}{PAGE_PATH}")
+        return (_measure_parked_memory(server) - first) / parked_sessions
 
 
-def _asleep(server: Contender) -> float:
+def _measure_parked_memory(server: Contender) -> float:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         time.sleep(1)
-        server.call("listSessions")
+        server.call_tool("listSessions")
         rows = server.answer["structuredContent"]["sessions"]
         if all(row["status"] == "Asleep" for row in rows):
-            return _held(server.server.pid)
+            return _measure_idle_memory(server.server.pid)
     raise RuntimeError("the sessions are not put away")
 
 
-def leftovers(url: str) -> dict[str, int]:
-    """Processes that still run five seconds after `kill -9` of the server."""
+def count_leftover_processes(url: str) -> dict[str, int]:
+    """Count the processes that still run five seconds after `kill -9` of the server."""
     found = {}
     for kind in (Outrider, Playwright, AgentBrowser, DevTools):
         contender = kind(url)
         contender.server.__enter__()
-        contender.start()
-        contender.go(PAGE)
+        contender.open_browser()
+        contender.open_page(PAGE_PATH)
         tag = contender.session if isinstance(contender, AgentBrowser) else ""
-        kin = family(contender.server.pid, tag)
+        kin = find_processes(contender.server.pid, tag)
         os.kill(contender.server.pid, signal.SIGKILL)
         contender.server.__exit__()
-        found[kind.name] = left(kin)
-        end(kin)
+        found[kind.name] = count_running(kin)
+        kill_processes(kin)
         contender.folder.cleanup()
     return found

@@ -1,4 +1,4 @@
-"""Pages with the weight of real ones for the browsers to look at: `python -m bench.browser_site` serves them."""
+"""Serve pages as large as real ones: `python -m bench.browser_site`."""
 
 import random
 import sys
@@ -6,17 +6,18 @@ from html import escape
 from http.server import ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
-from bench.sites import PageHandler
+from bench.page_servers import PageHandler
 
 SEED = 4_711
 ROWS = 2_000
-PRODUCTS = 48
 WORDS = (  # noqa: SIM905
     "river stone paper morning letter garden window silver harbour quiet market signal winter copper bridge lantern "
     "orchard valley cotton engine museum travel kitchen forest island violin carpet summer shadow station"
 ).split()
 COUNTRIES = [f"{word.capitalize()}land" for word in WORDS]
-STYLE = """<style>
+
+
+PAGE_STYLE = """<style>
 body { font: 16px/1.5 sans-serif; margin: 0 auto; max-width: 1100px } nav a { margin-right: 1em }
 table { border-collapse: collapse } td, th { border: 1px solid #ccc; padding: 2px 8px }
 .cards { display: grid; grid-template-columns: repeat(4, 1fr); gap: 1em } .card { border: 1px solid #ddd; padding: 8px }
@@ -24,37 +25,36 @@ table { border-collapse: collapse } td, th { border: 1px solid #ccc; padding: 2p
 </style>"""
 
 
-class Writer:
-    """Writes the pages; the same seed writes the same words."""
+class WordSource:
+    """Draw words; the same seed draws the same ones."""
 
     def __init__(self) -> None:
         self._random = random.Random(SEED)
 
-    def words(self, count: int) -> str:
+    def draw_words(self, count: int) -> str:
         return " ".join(self._random.choices(WORDS, k=count))
 
-    def sentence(self, count: int = 14) -> str:
-        return f"{self.words(count).capitalize()}."
+    def draw_sentence(self, count: int = 14) -> str:
+        return f"{self.draw_words(count).capitalize()}."
 
-    def paragraph(self, number: int) -> str:
-        link = f'<a href="/article?of={number}">{self.words(3)}</a>'
-        return (
-            f"<p>{self.sentence(18)} {self.sentence(12)} See {link} or <b>{self.words(2)}</b>. {self.sentence(16)}</p>"
-        )
+    def draw_paragraph(self, number: int) -> str:
+        link = f'<a href="/article?of={number}">{self.draw_words(3)}</a>'
+        start, end = f"{self.draw_sentence(18)} {self.draw_sentence(12)}", f"<b>{self.draw_words(2)}</b>"
+        return f"<p>{start} See {link} or {end}. {self.draw_sentence(16)}</p>"
 
 
-def page(title: str, body: str) -> str:
-    """A document with a menu and a footer around a body."""
+def build_page(title: str, body: str) -> str:
+    """Build a document with a menu and a footer."""
     menu = "".join(f'<a href="/{word}">{word.capitalize()}</a> ' for word in WORDS[:8])
     return (
-        f"<!doctype html><html lang=en><head><meta charset=utf-8><title>{title}</title>{STYLE}</head><body>"
+        f"<!doctype html><html lang=en><head><meta charset=utf-8><title>{title}</title>{PAGE_STYLE}</head><body>"
         f"<header><nav aria-label=Main>{menu}</nav></header><main><h1>{title}</h1>{body}</main>"
         f"<footer><p>All rights reserved.</p><a href=/imprint>Imprint</a></footer></body></html>"
     )
 
 
-def form() -> str:
-    """A registration of some thirty fields, and a counter to press."""
+def build_form() -> str:
+    """Build a registration of thirty fields, and a counter to press."""
     texts = [
         "First name",
         "Last name",
@@ -78,7 +78,7 @@ def form() -> str:
     checks = "".join(
         f"<label><input type=checkbox name={word}> Tell me about {word}</label><br>" for word in WORDS[4:14]
     )
-    return page(
+    return build_page(
         "Registration",
         '<button type=button id=bump onclick="count.textContent = 1 + +count.textContent">Bump</button> '
         f"<output id=count>0</output><form action=/thanks><fieldset><legend>Address</legend>{fields}"
@@ -90,37 +90,37 @@ def form() -> str:
     )
 
 
-def article() -> str:
-    """A long read with links and headings."""
-    writer = Writer()
+def build_article() -> str:
+    """Build a long text with links and headings."""
+    writer = WordSource()
     parts = [
-        f"<h2>{writer.words(5).capitalize()}</h2>{''.join(writer.paragraph(number) for number in range(9))}"
+        f"<h2>{writer.draw_words(5).capitalize()}</h2>{''.join(writer.draw_paragraph(number) for number in range(9))}"
         for _ in range(12)
     ]
-    contents = "".join(f'<li><a href="#{at}">{writer.words(4)}</a></li>' for at in range(12))
-    return page(
+    contents = "".join(f'<li><a href="#{at}">{writer.draw_words(4)}</a></li>' for at in range(12))
+    return build_page(
         "The long article", f"<aside><h2>Contents</h2><ul>{contents}</ul></aside><article>{''.join(parts)}</article>"
     )
 
 
-def table() -> str:
-    """2,000 rows with a box, a link and a button each."""
-    writer = Writer()
+def build_table() -> str:
+    """Build 2,000 rows with a checkbox, a link and a button each."""
+    writer = WordSource()
     row = (
         "<tr><td><input type=checkbox aria-label='Select {0}'></td><td>{0}</td><td><a href='/customer/{0}'>{1}</a></td>"
         "<td>{2}</td><td>{3} €</td><td><button>Archive</button></td></tr>"
     )
     rows = "".join(
-        row.format(number, writer.words(2).title(), writer.words(1), number * 37 % 5_000)
+        row.format(number, writer.draw_words(2).title(), writer.draw_words(1), number * 37 % 5_000)
         for number in range(1, ROWS + 1)
     )
     head = "<tr><th></th><th>No</th><th>Customer</th><th>City</th><th>Sum</th><th></th></tr>"
-    return page("Customers", f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>")
+    return build_page("Customers", f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>")
 
 
-def spa() -> str:
-    """A board whose cards a script draws, with handlers that markup does not show."""
-    return page(
+def build_board() -> str:
+    """Build a board whose cards a script draws, with handlers that markup does not show."""
+    return build_page(
         "Board",
         """<div id=bar class=bar><input aria-label="New card"><button id=add>Add</button></div>
 <div id=cards class=cards></div>
@@ -142,9 +142,9 @@ add.addEventListener('click', () => draw(document.querySelector('#bar input').va
     )
 
 
-def frames() -> str:
-    """A page in pieces: two frames and a shadow root."""
-    return page(
+def build_frames() -> str:
+    """Build a page of two frames and a shadow root."""
+    return build_page(
         "Pieces",
         "<iframe src=/login title='Sign in' width=500 height=300></iframe>"
         "<iframe src=/part width=500 height=200></iframe>"
@@ -155,8 +155,8 @@ def frames() -> str:
     )
 
 
-def login() -> str:
-    return page(
+def build_login() -> str:
+    return build_page(
         "Sign in",
         "<form action=/thanks><div class=field><label for=u>User name</label> <input id=u></div><div class=field>"
         "<label for=p>Password</label> <input id=p type=password></div><button>Sign in</button> "
@@ -164,36 +164,39 @@ def login() -> str:
     )
 
 
-def products() -> list[tuple[int, str, str]]:
-    writer = Writer()
+def list_products() -> list[tuple[int, str, str]]:
+    products = 48
+    writer = WordSource()
     kinds = ("lamp", "chair", "kettle", "rug")
     return [
-        (at, f"{WORDS[at % len(WORDS)].capitalize()} {kinds[at % 4]} {at}", writer.sentence())
-        for at in range(1, PRODUCTS + 1)
+        (at, f"{WORDS[at % len(WORDS)].capitalize()} {kinds[at % 4]} {at}", writer.draw_sentence())
+        for at in range(1, products + 1)
     ]
 
 
-def shop(wanted: str = "") -> str:
-    """A catalogue, searched or not."""
+def build_shop(wanted: str = "") -> str:
+    """Build a catalogue, searched or not."""
     cards = "".join(
         f'<div class=card><a href="/product?id={at}"><h3>{name}</h3></a><p>{text}</p><b>{at * 7}.90 €</b> '
         f"<button>Remember</button></div>"
-        for at, name, text in products()
+        for at, name, text in list_products()
         if wanted.lower() in name.lower()
     )
-    return page(
+    return build_page(
         "Shop",
         f"<form action=/shop role=search><input name=q aria-label='Search the shop' value='{escape(wanted)}'>"
         f"<button>Search</button></form><div class=cards>{cards}</div>",
     )
 
 
-def product(number: int) -> str:
-    """One article: put into the cart without leaving the page."""
-    _, name, text = products()[number - 1]
-    writer = Writer()
-    reviews = "".join(f"<li>{writer.sentence(20)} <a href='/user/{at}'>{writer.words(1)}</a></li>" for at in range(20))
-    return page(
+def build_product(number: int) -> str:
+    """Build a product that is put into the cart without leaving the page."""
+    _, name, text = list_products()[number - 1]
+    writer = WordSource()
+    reviews = "".join(
+        f"<li>{writer.draw_sentence(20)} <a href='/user/{at}'>{writer.draw_words(1)}</a></li>" for at in range(20)
+    )
+    return build_page(
         name,
         f"<p>{text}</p><b>{number * 7}.90 €</b><div class=field><label for=n>Amount</label> "
         "<select id=n><option>1<option>2<option>3</select></div>"
@@ -202,34 +205,36 @@ def product(number: int) -> str:
     )
 
 
-def checkout() -> str:
+def build_checkout() -> str:
     names = ["Name", "Street", "City", "Card number"]
     fields = "".join(
         f"<div class=field><label for=c{at}>{name}</label> <input id=c{at}></div>" for at, name in enumerate(names)
     )
-    return page("Checkout", f"<form action=/thanks>{fields}<button>Buy now</button></form>")
+    return build_page("Checkout", f"<form action=/thanks>{fields}<button>Buy now</button></form>")
 
 
-PAGES = {
-    "/form": form, "/article": article, "/table": table, "/spa": spa, "/frames": frames, "/login": login,
-    "/checkout": checkout, "/part": lambda: page("Part", f"<p>{Writer().sentence(40)}</p><button>Go on</button>"),
-    "/thanks": lambda: page("Thanks", "<p>Thank you.</p>"), "/empty": lambda: "<title>Empty</title>",
+PAGE_BUILDERS = {
+    "/form": build_form, "/article": build_article, "/table": build_table, "/spa": build_board, "/frames": build_frames,
+    "/login": build_login,
+    "/checkout": build_checkout,
+    "/part": lambda: build_page("Part", f"<p>{WordSource().draw_sentence(40)}</p><button>Go on</button>"),
+    "/thanks": lambda: build_page("Thanks", "<p>Thank you.</p>"), "/empty": lambda: "<title>Empty</title>",
 }  # fmt: skip
 
 
-class Handler(PageHandler):
-    def page(self) -> str:
+class SiteHandler(PageHandler):
+    def build_page(self) -> str:
         asked = urlsplit(self.path)
         query = {name: values[0] for name, values in parse_qs(asked.query).items()}
         if asked.path == "/shop":
-            return shop(query.get("q", ""))
+            return build_shop(query.get("q", ""))
         if asked.path == "/product":
-            return product(int(query["id"]))
-        return PAGES.get(asked.path, PAGES["/thanks"])()
+            return build_product(int(query["id"]))
+        return PAGE_BUILDERS.get(asked.path, PAGE_BUILDERS["/thanks"])()
 
 
 def main() -> None:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+    with ThreadingHTTPServer(("127.0.0.1", 0), SiteHandler) as server:
         print(f"http://127.0.0.1:{server.server_port}", flush=True)
         server.serve_forever()
 

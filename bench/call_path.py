@@ -28,22 +28,18 @@ import outrider
 from outrider import load, open_app
 
 SOURCE_FOLDER = str(Path(outrider.__file__).parent)
-PARAGRAPH = (
-    "<p>High water comes twice a day, <a href='/moon'>as the moon goes round</a>, and the boats rise with it.</p>"
-)
-PAGE = f"<title>Tides</title><main><h1>Tides</h1><button>Show the tables</button>{PARAGRAPH * 20}</main>"
 RESULTS = [{"title": f"Tide {number}", "url": f"https://{number}.example/", "content": "Low."} for number in range(5)]
 
 
 class CallPath:
-    """The functions of the project that ran while it was recording, by file: in the event loop, and in workers."""
+    """Record the project's functions that run, by file: in the event loop, and in workers."""
 
     def __init__(self) -> None:
         self.loop: dict[str, set[str]] = defaultdict(set)
         self.workers: dict[str, set[str]] = defaultdict(set)
         self.is_recording = False
 
-    def profile(self, frame: FrameType, event: str, _argument: Any) -> None:
+    def record_call(self, frame: FrameType, event: str, _argument: Any) -> None:
         code = frame.f_code
         if not self.is_recording or event != "call" or not code.co_filename.startswith(SOURCE_FOLDER):
             return
@@ -58,9 +54,12 @@ class CallPath:
                 print(f"  {file}: {', '.join(sorted(names))}")
 
 
-class _Website(BaseHTTPRequestHandler):
+class WebsiteHandler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
-        self._send("text/html", PAGE.encode())
+        link = "<a href='/moon'>as the moon goes round</a>"
+        paragraph = f"<p>High water comes twice a day, {link}, and the boats rise with it.</p>"
+        page = f"<title>Tides</title><main><h1>Tides</h1><button>Show the tables</button>{paragraph * 20}</main>"
+        self._send("text/html", page.encode())
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["content-length"]))
@@ -80,7 +79,7 @@ class _Website(BaseHTTPRequestHandler):
 @contextmanager
 def serve_website() -> Generator[str]:
     """Serve a page at every path, and search results to every POST; yields the address."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Website)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), WebsiteHandler)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:
@@ -104,7 +103,7 @@ async def trace_call(client: Client, path: CallPath, tool: str, arguments: dict[
 
 async def main(*, with_functions: bool) -> None:
     path = CallPath()
-    threading.setprofile(path.profile)  # worker threads that start from now on
+    threading.setprofile(path.record_call)  # worker threads that start from now on
     with tempfile.TemporaryDirectory() as folder, serve_website() as url:
         settings = {
             "data_dir": folder,
@@ -113,7 +112,7 @@ async def main(*, with_functions: bool) -> None:
             "search": {"providers": {"tavily": {"api_key": "key", "endpoint": url}}, "order": ["tavily"]},
         }
         async with open_app(load(settings)) as app, Client(app.build_server()) as client:
-            sys.setprofile(path.profile)
+            sys.setprofile(path.record_call)
             for tool, arguments in (("web_fetch", {"url": f"{url}/"}), ("web_search", {"query": "tide"})):
                 # The first call also imports modules, opens the database and fills caches.
                 await trace_call(client, path, tool, arguments)
@@ -123,7 +122,7 @@ async def main(*, with_functions: bool) -> None:
             sys.setprofile(None)
             opened = await client.call_tool("createSession", {"url": f"{url}/"})
             click = {"sessionId": (opened.structured_content or {})["sessionId"], "selector": "button"}
-            sys.setprofile(path.profile)
+            sys.setprofile(path.record_call)
             await trace_call(client, path, "clickElement", click)
             await trace_call(client, path, "clickElement", click)
             path.print_summary("clickElement", with_functions=with_functions)

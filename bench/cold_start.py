@@ -1,27 +1,26 @@
-"""From the start of the process to the answered `tools/list`."""
+"""Measure the time from the start of a process to its answer to `tools/list`."""
 
-from bench.figures import Measured, Part
-from bench.peers import servers
-from bench.server import Server
-
-BARE = "bare SDK server"
+from bench.peers import list_servers
+from bench.stdio_server import StdioServer
+from bench.tables import Comparison, Part
 
 
 def run(*, quick: bool) -> Part:
-    commands = {name: command for name, command in servers().items() if name != "firecrawl-mcp"}
+    bare = "bare SDK server"
+    commands = {name: command for name, command in list_servers().items() if name != "firecrawl-mcp"}
     wall: dict[str, list[float]] = {name: [] for name in commands}
     cpu: dict[str, list[float]] = {name: [] for name in commands}
     for turn in range(3 if quick else 16):
         for name, command in commands.items():
-            with Server(command) as server:
-                server.tools()
-                seconds, used = server.end()
+            with StdioServer(command) as server:
+                server.list_tools()
+                seconds, used = server.kill()
             if turn:  # the first turn fills the disk cache
                 wall[name].append(seconds)
                 cpu[name].append(used)
     return Part(
         "Cold start",
-        "A new process over stdio, until it has answered `initialize` and `tools/list`. The yardstick is a server "
+        "A new process over stdio, until it has answered `initialize` and `tools/list`. The baseline is a server "
         "with one tool on the SDK's low-level server.",
-        [Measured("CPU seconds", BARE, cpu), Measured("wall seconds", BARE, wall)],
+        [Comparison("CPU seconds", bare, cpu), Comparison("wall seconds", bare, wall)],
     )

@@ -1,4 +1,4 @@
-"""One contender over one collection, in a process of its own: prints what it took, as JSON.
+"""Measure one contender over one collection in a process of its own, and print JSON.
 
 python -m bench.content_worker NAME COUNT STORES
 """
@@ -18,44 +18,38 @@ from typing import Any, Protocol
 
 import anyio
 
-from bench.content_text import documents, queries
+from bench.generated_documents import draw_queries, generate_documents
 from outrider.content.models import ContentDraft
 from outrider.content.search import SearchOptions
 from outrider.content.stores import ContentStores
 from outrider.core.context import Call
 from outrider.core.database.database import Database
 
-BATCH = 500  # documents in one transaction, all for one store
-QUERIES = 200
-NARROW = 20  # stores that the queries to one store go to in turns
-WIDE = 10  # queries to all stores at once
-RESULTS = 10
+RESULT_COUNT = 10
 CALL = Call(session="bench")
-ADDED = "A singular xylophonist plays quixotically."
-FIND = "singular xylophonist quixotically"
 
 
 Batches = Iterator[list[str]]
 
 
 class Contender(Protocol):
-    async def fill(self, batches: Batches, stores: int) -> None: ...
+    async def add_batches(self, batches: Batches, stores: int) -> None: ...
     async def search(self, query: str, store: int | None) -> int: ...
-    async def add(self, text: str) -> None: ...
-    async def delete(self, store: int) -> None: ...
-    async def sweep(self) -> None: ...
+    async def add_text(self, text: str) -> None: ...
+    async def delete_store(self, store: int) -> None: ...
+    async def purge_deleted(self) -> None: ...
     async def close(self) -> None: ...
 
 
-class Ours:
-    """Content stores: rows in the database, the index of each store in a file beside it."""
+class ContentStoreContender:
+    """Store rows in the database and the index of each store in a file."""
 
     def __init__(self, folder: Path) -> None:
         self._database = Database.from_file(folder / "outrider.db")
         self._content = ContentStores(self._database, folder / "content", embedder=None)
         self._stores: list[str] = []
 
-    async def fill(self, batches: Batches, stores: int) -> None:
+    async def add_batches(self, batches: Batches, stores: int) -> None:
         self._stores = [(await self._content.create_store(CALL, f"{number}")).id for number in range(stores)]
         for number, texts in enumerate(batches):
             store = self._stores[number % stores]
@@ -63,15 +57,15 @@ class Ours:
 
     async def search(self, query: str, store: int | None) -> int:
         chosen = None if store is None else [self._stores[store]]
-        return len((await self._content.search(CALL, query, SearchOptions(stores=chosen, top_n=RESULTS))).hits)
+        return len((await self._content.search(CALL, query, SearchOptions(stores=chosen, top_n=RESULT_COUNT))).hits)
 
-    async def add(self, text: str) -> None:
+    async def add_text(self, text: str) -> None:
         await self._content.add(CALL, ContentDraft(text, filename="text"), self._stores[0])
 
-    async def delete(self, store: int) -> None:
+    async def delete_store(self, store: int) -> None:
         await self._content.delete_store(CALL, self._stores[store])
 
-    async def sweep(self) -> None:
+    async def purge_deleted(self) -> None:
         await self._content.purge_stale()
 
     async def close(self) -> None:
@@ -79,8 +73,8 @@ class Ours:
         await self._database.close()
 
 
-class Fts5:
-    """One table of SQLite for all stores, the least that keeps the text and ranks it."""
+class Fts5Contender:
+    """Keep all stores in one SQLite table that stores and ranks the text."""
 
     def __init__(self, folder: Path) -> None:
         self._connection = sqlite3.connect(folder / "fts.db", isolation_level=None)
@@ -88,7 +82,7 @@ class Fts5:
         self._connection.execute("PRAGMA synchronous=NORMAL")
         self._connection.execute("CREATE VIRTUAL TABLE texts USING fts5 (store, body, tokenize='porter unicode61')")
 
-    async def fill(self, batches: Batches, stores: int) -> None:
+    async def add_batches(self, batches: Batches, stores: int) -> None:
         for number, texts in enumerate(batches):
             self._connection.execute("BEGIN")
             rows = [(f"store{number % stores}", text) for text in texts]
@@ -99,23 +93,23 @@ class Fts5:
         wanted = " OR ".join(f'"{word}"' for word in query.split())
         asked = f"body : ({wanted})" if store is None else f"store : store{store} AND body : ({wanted})"
         statement = "SELECT rowid, body FROM texts WHERE texts MATCH ? ORDER BY rank LIMIT ?"
-        return len(self._connection.execute(statement, (asked, RESULTS)).fetchall())
+        return len(self._connection.execute(statement, (asked, RESULT_COUNT)).fetchall())
 
-    async def add(self, text: str) -> None:
+    async def add_text(self, text: str) -> None:
         self._connection.execute("INSERT INTO texts VALUES ('store0', ?)", (text,))
 
-    async def delete(self, store: int) -> None:
+    async def delete_store(self, store: int) -> None:
         self._connection.execute("DELETE FROM texts WHERE texts MATCH ?", (f"store : store{store}",))
 
-    async def sweep(self) -> None:
-        """Nothing is left."""
+    async def purge_deleted(self) -> None:
+        """Do nothing: deleting has removed the rows."""
 
     async def close(self) -> None:
         self._connection.close()
 
 
-class Tantivy:
-    """One index of tantivy for all stores, with the text kept in it."""
+class TantivyContender:
+    """Keep all stores in one tantivy index, together with the text."""
 
     def __init__(self, folder: Path) -> None:
         import tantivy
@@ -128,7 +122,7 @@ class Tantivy:
         self._index = tantivy.Index(self._schema, path=str(folder / "tantivy"))
         self._writer = self._index.writer(heap_size=64_000_000, num_threads=1)
 
-    async def fill(self, batches: Batches, stores: int) -> None:
+    async def add_batches(self, batches: Batches, stores: int) -> None:
         import tantivy
 
         for number, texts in enumerate(batches):
@@ -148,31 +142,31 @@ class Tantivy:
             only = Query.term_query(self._schema, "store", f"store{store}", index_option="basic")
             wanted = Query.boolean_query([(Occur.Must, wanted), (Occur.Must, Query.const_score_query(only, 0.0))])
         searcher = self._index.searcher()
-        hits = searcher.search(wanted, limit=RESULTS, count=False).hits
+        hits = searcher.search(wanted, limit=RESULT_COUNT, count=False).hits
         return len([searcher.doc(address).get_first("body") for _, address in hits])
 
-    async def add(self, text: str) -> None:
+    async def add_text(self, text: str) -> None:
         import tantivy
 
         self._writer.add_document(tantivy.Document(store="store0", body=text))
         self._commit()
 
-    async def delete(self, store: int) -> None:
+    async def delete_store(self, store: int) -> None:
         self._writer.delete_documents_by_term("store", f"store{store}")
         self._commit()
 
-    async def sweep(self) -> None:
-        """Merges do it some time."""
+    async def purge_deleted(self) -> None:
+        """Do nothing: tantivy merges segments later."""
 
     async def close(self) -> None:
         self._writer.wait_merging_threads()
 
 
-CONTENDERS: dict[str, type[Any]] = {"ours": Ours, "fts5": Fts5, "tantivy": Tantivy}
+CONTENDERS: dict[str, type[Any]] = {"ours": ContentStoreContender, "fts5": Fts5Contender, "tantivy": TantivyContender}
 
 
-def spooled(file: Path, texts: Iterator[str], size: int) -> Batches:
-    """The texts in batches, made before the clock runs and kept out of memory, which is measured, too."""
+def spool_batches(file: Path, texts: Iterator[str], size: int) -> Batches:
+    """Write the texts to a file first, so that drawing them costs no measured time or memory."""
     with file.open("w") as spool:
         for batch in iter(lambda: list(islice(texts, size)), []):
             spool.write(json.dumps(batch) + "\n")
@@ -181,38 +175,57 @@ def spooled(file: Path, texts: Iterator[str], size: int) -> Batches:
     file.unlink()
 
 
-async def measured(name: str, count: int, stores: int) -> dict[str, float]:
-    """By measure its value: CPU milliseconds, wall milliseconds, megabytes."""
+async def measure_contender(name: str, count: int, stores: int) -> dict[str, float]:
+    """Return the values by measure: CPU milliseconds, wall milliseconds, megabytes."""
+    global_queries = 10  # queries to all stores at once
+    searched_stores = 20  # stores that the queries to one store go to in turns
+    query_count = 200
+    batch_documents = 500  # documents in one transaction, all for one store
     with tempfile.TemporaryDirectory() as folder:
         contender: Contender = CONTENDERS[name](Path(folder))
-        batches = spooled(Path(folder) / "texts.jsonl", documents(count), min(BATCH, count // stores))
+        batches = spool_batches(
+            Path(folder) / "texts.jsonl", generate_documents(count), min(batch_documents, count // stores)
+        )
         batches = itertools.chain([next(batches)], batches)  # they are made at the first
         wall, cpu = time.perf_counter(), time.process_time()
-        await contender.fill(batches, stores)
+        await contender.add_batches(batches, stores)
         await contender.search("warm", None)  # an index that follows does it now
         filled = time.perf_counter() - wall, time.process_time() - cpu
         found = {"ingest_cpu_ms": filled[1] * 1_000 / count, "ingest_wall_ms": filled[0] * 1_000 / count}
-        asked = queries(QUERIES)
-        found |= await _asked(contender, "one", asked, [number % min(stores, NARROW) for number in range(QUERIES)])
-        found |= await _asked(contender, "all", asked[:WIDE], None)
+        asked = draw_queries(query_count)
+        found |= await _measure_queries(
+            contender, "one", asked, [number % min(stores, searched_stores) for number in range(query_count)]
+        )
+        found |= await _measure_queries(contender, "all", asked[:global_queries], None)
         found["size_mb"] = sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file()) / 1e6
-        started = time.perf_counter()
-        await contender.add(ADDED)
-        assert await contender.search(FIND, 0) == 1
-        found["add_find_ms"] = (time.perf_counter() - started) * 1_000
-        started = time.perf_counter()
-        await contender.delete(stores - 1)
-        found["delete_ms"] = (time.perf_counter() - started) * 1_000
-        started = time.perf_counter()
-        await contender.sweep()
-        found["sweep_ms"] = (time.perf_counter() - started) * 1_000
+        found |= await _measure_changes(contender, stores)
         found["rss_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1_000
         await contender.close()
     return found
 
 
-async def _asked(contender: Contender, name: str, asked: list[str], stores: list[int] | None) -> dict[str, float]:
-    """CPU milliseconds of the middle query, and of the slowest of a hundred."""
+async def _measure_changes(contender: Contender, stores: int) -> dict[str, float]:
+    """Return the milliseconds to add a text and find it, to delete a store, and to purge it."""
+    added_text_query = "singular xylophonist quixotically"
+    added_text = "A singular xylophonist plays quixotically."
+    found: dict[str, float] = {}
+    started = time.perf_counter()
+    await contender.add_text(added_text)
+    assert await contender.search(added_text_query, 0) == 1
+    found["add_find_ms"] = (time.perf_counter() - started) * 1_000
+    started = time.perf_counter()
+    await contender.delete_store(stores - 1)
+    found["delete_ms"] = (time.perf_counter() - started) * 1_000
+    started = time.perf_counter()
+    await contender.purge_deleted()
+    found["sweep_ms"] = (time.perf_counter() - started) * 1_000
+    return found
+
+
+async def _measure_queries(
+    contender: Contender, name: str, asked: list[str], stores: list[int] | None
+) -> dict[str, float]:
+    """Return the CPU milliseconds of the median query and of the 99th percentile."""
     spent = []
     for number, query in enumerate(asked):
         cpu = time.process_time()
@@ -222,4 +235,4 @@ async def _asked(contender: Contender, name: str, asked: list[str], stores: list
 
 
 if __name__ == "__main__":
-    print(json.dumps(anyio.run(measured, sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))))
+    print(json.dumps(anyio.run(measure_contender, sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))))

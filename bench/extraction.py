@@ -1,4 +1,4 @@
-"""The main content of real pages as Markdown: how good, how fast, how large, beside other extractors."""
+"""Compare extractors of main content: quality, speed and memory."""
 
 import base64
 import json
@@ -16,29 +16,20 @@ from evals.structure.evaluate import GOALS, Judged, Page, own, scores
 from evals.structure.facts import facts_of
 from evals.structure.kept import bare, kept
 
-from bench.figures import Measured, Part
-from bench.peers import HERE, ROOT, node, node_command, python
+from bench.peers import BENCH_FOLDER, ROOT, build_node_command, install_node_peers, install_python_peers
+from bench.tables import Comparison, Part
 
-OURS, YARDSTICK = "outrider.extract", "trafilatura"
-EVERY = 5  # pages of the large corpus
-FEW = 20  # pages of a quick run
-TURNS = 5
-STARTS = 5
-LIMIT = 60.0  # seconds for a page; then it counts as empty and as this long
-KINDS = {
+OUTRIDER_EXTRACT, BASELINE = "outrider.extract", "trafilatura"
+PAGE_TIMEOUT_S = 60.0  # seconds for a page; then it counts as empty and as this long
+STRUCTURE_TITLES = {
     "code": "code", "rows": "table rows", "items": "list items", "headings": "headings", "links": "links",
     "math": "LaTeX",
 }  # fmt: skip
-KEPT = (
-    "The share of the main content's structure that the Markdown keeps, as the mean over pages that have any. In "
-    "brackets: the share of the structure inside the text that was extracted."
-)
-WRITTEN = "The same for pages that we wrote for this purpose (`evals/structure/pages`)."
 
 
 @dataclass(frozen=True)
-class Read:
-    """What an extractor made of a page: CPU milliseconds, Markdown, and its words as F1 is taken of them."""
+class Extraction:
+    """A page's extraction: CPU milliseconds, Markdown, and the words that F1 compares."""
 
     ms: float
     markdown: str
@@ -46,55 +37,55 @@ class Read:
 
 
 @dataclass
-class Worker:
-    """An extractor in a process of its own, which is started when it is first asked and again after a hang."""
+class ExtractorProcess:
+    """Run an extractor in a process, which is started when needed and again after a hang."""
 
     command: Sequence[str]
     peaks: list[float] = field(default_factory=list)
     _process: subprocess.Popen[bytes] | None = None
 
-    def ready(self) -> float:
-        """CPU seconds that a new process takes for its imports and a first small page."""
+    def start(self) -> float:
+        """Start a process; returns the CPU seconds for its imports and a first small page."""
         process = subprocess.Popen(
             self.command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
         self._process = process
-        answer = self._answer()
+        answer = self._read_answer()
         assert answer, f"{self.command} does not start"
         return answer["ready"]
 
-    def read(self, html: bytes, url: str) -> Read:
-        """One page."""
+    def extract_page(self, html: bytes, url: str) -> Extraction:
+        """Extract one page."""
         if self._process is None:
-            self.ready()
-        self._send(json.dumps({"html": base64.b64encode(html).decode(), "url": url}))
-        answer = self._answer()
+            self.start()
+        self._send_line(json.dumps({"html": base64.b64encode(html).decode(), "url": url}))
+        answer = self._read_answer()
         if answer is None:
-            self.end()
-            return Read(LIMIT * 1_000, "", "")
+            self.stop()
+            return Extraction(PAGE_TIMEOUT_S * 1_000, "", "")
         markdown = answer["markdown"]
-        return Read(answer["ms"], markdown, bare(markdown) if answer["text"] is None else answer["text"])
+        return Extraction(answer["ms"], markdown, bare(markdown) if answer["text"] is None else answer["text"])
 
-    def end(self) -> None:
-        """Ends the process; notes the most memory that it had, if it still says so."""
+    def stop(self) -> None:
+        """Stop the process, and record its peak memory if it answers."""
         if self._process is None:
             return
         if self._process.poll() is None:
-            self._send("")
-            if answer := self._answer(5.0):
+            self._send_line("")
+            if answer := self._read_answer(5.0):
                 self.peaks.append(answer["peak"])
         self._process.kill()
         self._process.wait()
         self._process = None
 
-    def _send(self, line: str) -> None:
+    def _send_line(self, line: str) -> None:
         assert self._process
         assert self._process.stdin
         self._process.stdin.write(line.encode() + b"\n")
         self._process.stdin.flush()
 
-    def _answer(self, limit: float = LIMIT) -> dict[str, Any] | None:
-        """The next line; None if it does not come in time or never will."""
+    def _read_answer(self, limit: float = PAGE_TIMEOUT_S) -> dict[str, Any] | None:
+        """Return the next line, or None if it does not come in time."""
         assert self._process
         assert self._process.stdout
         waiting, _, _ = select.select([self._process.stdout], [], [], limit)
@@ -103,63 +94,76 @@ class Worker:
 
 
 def run(*, quick: bool) -> Part:
+    start_count = 5
+    turn_count = 5
+    quick_pages = 20  # pages of a quick run
+    corpus_step = 5  # pages of the large corpus
     folder = large()
-    corpus = list(samples(folder or OWN))[:: EVERY if folder else 1]
-    corpus = corpus[:: max(1, len(corpus) // FEW)] if quick else corpus
-    contenders = workers()
+    corpus = list(samples(folder or OWN))[:: corpus_step if folder else 1]
+    corpus = corpus[:: max(1, len(corpus) // quick_pages)] if quick else corpus
+    contenders = build_contenders()
     started = {name: [] for name in contenders}
-    for _ in range(1 if quick else STARTS):
+    for _ in range(1 if quick else start_count):
         for name, worker in contenders.items():
-            started[name].append(worker.ready())
-            worker.end()
+            started[name].append(worker.start())
+            worker.stop()
             worker.peaks.clear()
-    found = read_all(contenders, corpus, 1 if quick else TURNS)
+    found = extract_all(contenders, corpus, 1 if quick else turn_count)
     made = list(own())
-    written = {name: [worker.read(page.html, page.url) for page in made] for name, worker in contenders.items()}
+    written = {name: [worker.extract_page(page.html, page.url) for page in made] for name, worker in contenders.items()}
     for worker in contenders.values():
-        worker.end()
-    return part(corpus, contenders, started, found, _structure(made, written), small=not folder)
+        worker.stop()
+    return build_part(corpus, contenders, started, found, _render_structure(made, written), small=not folder)
 
 
-def workers() -> dict[str, Worker]:
-    """Every contender that can run here."""
-    script = str(HERE / "extraction_worker.py")
-    found = {OURS: Worker([sys.executable, script, "outrider"])}
+def build_contenders() -> dict[str, ExtractorProcess]:
+    """Build the contenders that can run here."""
+    script = str(BENCH_FOLDER / "extraction_worker.py")
+    found = {OUTRIDER_EXTRACT: ExtractorProcess([sys.executable, script, "outrider"])}
     for title, name in {
-        YARDSTICK: "trafilatura",
+        BASELINE: "trafilatura",
         "readability-lxml, markdownify": "readability_lxml",
         "resiliparse (text only)": "resiliparse",
     }.items():
-        found[title] = Worker([str(python() / "python"), script, name])
-    modules, command = node(), node_command(".", "")
+        found[title] = ExtractorProcess([str(install_python_peers() / "python"), script, name])
+    modules, command = install_node_peers(), build_node_command(".", "")
     if modules and command:
         for title, name in {
             "Readability, Turndown, linkedom": "readability-linkedom",
             "Readability, Turndown, jsdom": "readability-jsdom",
             "Defuddle": "defuddle",
         }.items():
-            found[title] = Worker([command[0], str(HERE / "extraction_worker.cjs"), str(modules), name])
+            found[title] = ExtractorProcess(
+                [command[0], str(BENCH_FOLDER / "extraction_worker.cjs"), str(modules), name]
+            )
     return found
 
 
-def read_all(contenders: dict[str, Worker], corpus: list[Sample], turns: int) -> dict[str, list[list[Read]]]:
-    """Of each contender, of each turn, what it made of that turn's pages."""
-    found: dict[str, list[list[Read]]] = {name: [] for name in contenders}
+def extract_all(
+    contenders: dict[str, ExtractorProcess], corpus: list[Sample], turns: int
+) -> dict[str, list[list[Extraction]]]:
+    """Return, for each contender and turn, the extractions of that turn's pages."""
+    found: dict[str, list[list[Extraction]]] = {name: [] for name in contenders}
     for turn in range(turns):
         for name, worker in contenders.items():
-            found[name].append([worker.read(sample.html(), sample.url) for sample in corpus[turn::turns]])
+            found[name].append([worker.extract_page(sample.html(), sample.url) for sample in corpus[turn::turns]])
     return found
 
 
-def part(
+def build_part(
     corpus: list[Sample],
-    contenders: dict[str, Worker],
+    contenders: dict[str, ExtractorProcess],
     started: dict[str, list[float]],
-    found: dict[str, list[list[Read]]],
+    found: dict[str, list[list[Extraction]]],
     made: str,
     *,
     small: bool,
 ) -> Part:
+    own_pages_method = "The same for pages that we wrote for this purpose (`evals/structure/pages`)."
+    structure_method = (
+        "The share of the main content's structure that the Markdown keeps, as the mean over pages that have any. In "
+        "brackets: the share of the structure inside the text that was extracted."
+    )
     turns = len(next(iter(found.values())))
     order = [sample for turn in range(turns) for sample in corpus[turn::turns]]
     flat = {name: [read for turn in reads for read in turn] for name, reads in found.items()}
@@ -168,64 +172,73 @@ def part(
     times = {name: sorted(read.ms for read in reads) for name, reads in flat.items()}
     return Part(
         "Main content",
-        f"{len(corpus):,} {where}, from bytes to Markdown with metadata and links. Each extractor has its own process, "
-        "and they take turns. CPU time is measured inside the processes, garbage collection included. A page that "
-        f"takes more than {LIMIT:.0f} s counts as empty. *Ready* is the import in a new process, numpy included, with "
-        "a first small page. F1 compares bags of words and is the mean over pages. It uses the extractor's own plain "
-        "text (not timed), or its Markdown without addresses if it has no plain text.",
+        f"{len(corpus):,} {where}, from bytes to Markdown with metadata and links. Each extractor has its own "
+        "process, and they take turns. CPU time is measured inside the processes, garbage collection included. A "
+        f"page that takes more than {PAGE_TIMEOUT_S:.0f} s counts as empty. *Ready* is the import in a new process, "
+        "numpy included, with a first small page. F1 compares bags of words and is the mean over pages. It uses the "
+        "extractor's own plain text (not timed), or its Markdown without addresses if it has no plain text.",
         [
-            Measured("CPU milliseconds a page", YARDSTICK, _means(found), digits=1),
-            Measured("CPU milliseconds, 95th percentile", YARDSTICK, _percentiles(times), digits=1),
-            Measured(
-                "peak memory, MB", YARDSTICK, {name: [max(worker.peaks)] for name, worker in contenders.items()}, 0
+            Comparison("CPU milliseconds a page", BASELINE, _compute_means(found), digits=1),
+            Comparison("CPU milliseconds, 95th percentile", BASELINE, _compute_percentiles(times), digits=1),
+            Comparison(
+                "peak memory, MB", BASELINE, {name: [max(worker.peaks)] for name, worker in contenders.items()}, 0
             ),
-            Measured("CPU seconds until ready", YARDSTICK, started, digits=2),
+            Comparison("CPU seconds until ready", BASELINE, started, digits=2),
         ],
-        "\n\n".join([_speeds(flat), _quality(order, flat), KEPT, _structure(real, flat), WRITTEN, made]),
+        "\n\n".join(
+            [
+                _render_speeds(flat),
+                _render_f1(order, flat),
+                structure_method,
+                _render_structure(real, flat),
+                own_pages_method,
+                made,
+            ]
+        ),
     )
 
 
-def _means(found: dict[str, list[list[Read]]]) -> dict[str, list[float]]:
+def _compute_means(found: dict[str, list[list[Extraction]]]) -> dict[str, list[float]]:
     return {name: [mean(read.ms for read in turn) for turn in turns] for name, turns in found.items()}
 
 
-def _percentiles(times: dict[str, list[float]]) -> dict[str, list[float]]:
+def _compute_percentiles(times: dict[str, list[float]]) -> dict[str, list[float]]:
     return {name: [each[int(len(each) * 0.95)]] for name, each in times.items()}
 
 
-def _table(head: Iterable[str], rows: Mapping[str, Iterable[str]]) -> str:
+def _render_table(head: Iterable[str], rows: Mapping[str, Iterable[str]]) -> str:
     lines = ["| | " + " | ".join(head) + " |"]
     lines.append("|---|" + "---:|" * (lines[0].count(" | ")))
     return "\n".join(lines + [f"| {name} | " + " | ".join(cells) + " |" for name, cells in rows.items()])
 
 
-def _speeds(flat: dict[str, list[Read]]) -> str:
-    """Pages per CPU second against the yardstick's: more is better."""
+def _render_speeds(flat: dict[str, list[Extraction]]) -> str:
+    """Render pages per CPU second and their ratio to the baseline; more is better."""
     speed = {name: 1_000 / mean(read.ms for read in reads) for name, reads in flat.items()}
-    rows = {name: (f"{each:,.1f}", f"{each / speed[YARDSTICK]:.2f}") for name, each in speed.items()}
-    return _table(["pages per CPU second (more is better)", "ratio"], rows)
+    rows = {name: (f"{each:,.1f}", f"{each / speed[BASELINE]:.2f}") for name, each in speed.items()}
+    return _render_table(["pages per CPU second (more is better)", "ratio"], rows)
 
 
-def _quality(order: list[Sample], flat: dict[str, list[Read]]) -> str:
-    """F1 of each type of page."""
+def _render_f1(order: list[Sample], flat: dict[str, list[Extraction]]) -> str:
+    """Render F1 for each type of page."""
     types = [kind for kind in TYPES if any(sample.type == kind for sample in order)]
 
-    def row(reads: list[Read]) -> list[str]:
+    def format_row(reads: list[Extraction]) -> list[str]:
         values = [f1(read.text, sample.text) for sample, read in zip(order, reads, strict=True)]
         of_type = [mean(v for v, sample in zip(values, order, strict=True) if sample.type == kind) for kind in types]
         return [f"{value:.3f}" for value in (mean(values), *of_type)]
 
     counts = [f"{kind} ({sum(sample.type == kind for sample in order)})" for kind in types]
-    return _table(["F1 (more is better)", *counts], {name: row(reads) for name, reads in flat.items()})
+    return _render_table(["F1 (more is better)", *counts], {name: format_row(reads) for name, reads in flat.items()})
 
 
-def _structure(pages: list[Page], flat: dict[str, list[Read]]) -> str:
-    """Shares of structure kept, and in brackets of what was extracted at all."""
+def _render_structure(pages: list[Page], flat: dict[str, list[Extraction]]) -> str:
+    """Render the shares of structure kept, in brackets of what was extracted at all."""
     judged: dict[str, list[Judged]] = {
         name: [(page, kept(page.facts, read.markdown)) for page, read in zip(pages, reads, strict=True)]
         for name, reads in flat.items()
     }
     found = {name: scores(each) for name, each in judged.items()}
-    kinds = [kind for kind in KINDS if kind in found[YARDSTICK]]
+    kinds = [kind for kind in STRUCTURE_TITLES if kind in found[BASELINE]]
     rows = {name: [f"{each[kind].share:.2f} ({each[kind].form:.2f})" for kind in kinds] for name, each in found.items()}
-    return _table([f"{KINDS[kind]}, goal {GOALS[kind]:.2f}" for kind in kinds], rows)
+    return _render_table([f"{STRUCTURE_TITLES[kind]}, goal {GOALS[kind]:.2f}" for kind in kinds], rows)

@@ -1,4 +1,4 @@
-"""One extractor in a process of its own: a page a line in, its Markdown a line out. Stands alone.
+"""Run one extractor as a process: a page a line in, its Markdown a line out. Stands alone.
 
     python extraction_worker.py trafilatura
 
@@ -17,71 +17,78 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-TINY = b"<html><body><article><h1>Title</h1><p>Some words of a small page, to begin with.</p></article></body></html>"
+SMALL_PAGE = (
+    b"<html><body><article><h1>Title</h1><p>Some words of a small page, to begin with.</p></article></body></html>"
+)
 Extract = Callable[[bytes, str], str]
 
 
-def outrider() -> tuple[Extract, Extract | None]:
+def load_outrider() -> tuple[Extract, Extract | None]:
     import outrider as library
 
     last = {}
 
-    def markdown(html: bytes, url: str) -> str:
+    def extract_markdown(html: bytes, url: str) -> str:
         document = library.extract(html, url=url)
         last[0] = document.text
         return document.markdown
 
-    return markdown, lambda _html, _url: last[0]
+    return extract_markdown, lambda _html, _url: last[0]
 
 
-def trafilatura() -> tuple[Extract, Extract | None]:
+def load_trafilatura() -> tuple[Extract, Extract | None]:
     import trafilatura as library
 
-    def markdown(html: bytes, url: str) -> str:
+    def extract_markdown(html: bytes, url: str) -> str:
         return (
             library.extract(html, url=url or None, output_format="markdown", with_metadata=True, include_links=True)
             or ""
         )
 
-    return markdown, lambda html, url: library.extract(html, url=url or None) or ""
+    return extract_markdown, lambda html, url: library.extract(html, url=url or None) or ""
 
 
-def readability_lxml() -> tuple[Extract, Extract | None]:
+def load_readability_lxml() -> tuple[Extract, Extract | None]:
     import markdownify  # ty: ignore[import-not-found]
     import readability  # ty: ignore[import-not-found]
 
-    def markdown(html: bytes, url: str) -> str:
+    def extract_markdown(html: bytes, url: str) -> str:
         page = readability.Document(html, url=url or None)
         return f"# {page.short_title()}\n\n" + markdownify.markdownify(page.summary(), heading_style="ATX")
 
-    return markdown, None
+    return extract_markdown, None
 
 
-def resiliparse() -> tuple[Extract, Extract | None]:
+def load_resiliparse() -> tuple[Extract, Extract | None]:
     from resiliparse.extract.html2text import extract_plain_text
     from resiliparse.parse.encoding import bytes_to_str, detect_encoding
 
-    def text(html: bytes, _url: str) -> str:
+    def extract_text(html: bytes, _url: str) -> str:
         return extract_plain_text(
             bytes_to_str(html, detect_encoding(html) or "utf-8"), main_content=True, alt_texts=False
         )
 
-    return text, text
+    return extract_text, extract_text
 
 
-EXTRACTORS = {each.__name__: each for each in (outrider, trafilatura, readability_lxml, resiliparse)}
+EXTRACTORS = {
+    "outrider": load_outrider,
+    "trafilatura": load_trafilatura,
+    "readability_lxml": load_readability_lxml,
+    "resiliparse": load_resiliparse,
+}
 
 
-def peak() -> float:
-    """Megabytes at most; what the system counts for this program alone, where it does."""
+def read_peak_memory() -> float:
+    """Return the peak megabytes, as the system counts them for this program alone."""
     status = Path("/proc/self/status")
     if status.exists():
         return int(status.read_text().partition("VmHWM:")[2].split()[0]) / 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)
 
 
-def attempt(extract: Extract, html: bytes, url: str) -> str:
-    """What is extracted; nothing where it fails."""
+def try_extract(extract: Extract, html: bytes, url: str) -> str:
+    """Return what is extracted, or "" if the extractor fails."""
     try:
         return extract(html, url) or ""
     except Exception:  # noqa: BLE001 - a page that an extractor fails on counts as empty
@@ -91,18 +98,18 @@ def attempt(extract: Extract, html: bytes, url: str) -> str:
 def main(name: str) -> None:
     started = time.process_time()
     markdown, text = EXTRACTORS[name]()
-    attempt(markdown, TINY, "")
+    try_extract(markdown, SMALL_PAGE, "")
     tell = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     logging.disable(logging.CRITICAL)
     print(json.dumps({"ready": time.process_time() - started}), file=tell, flush=True)
-    while asked := question():
-        print(json.dumps(answer(*asked, markdown, text)), file=tell, flush=True)
-    print(json.dumps({"peak": peak()}), file=tell, flush=True)
+    while asked := read_page():
+        print(json.dumps(measure_extraction(*asked, markdown, text)), file=tell, flush=True)
+    print(json.dumps({"peak": read_peak_memory()}), file=tell, flush=True)
 
 
-def question() -> tuple[bytes, str] | None:
-    """The next page and its address; nothing else of it stays in memory. None at an empty line."""
+def read_page() -> tuple[bytes, str] | None:
+    """Read the next page and its address, or None at an empty line."""
     line = sys.stdin.readline()
     if not line.strip():
         return None
@@ -110,11 +117,11 @@ def question() -> tuple[bytes, str] | None:
     return base64.b64decode(asked["html"]), asked["url"]
 
 
-def answer(html: bytes, url: str, markdown: Extract, text: Extract | None) -> dict[str, object]:
+def measure_extraction(html: bytes, url: str, markdown: Extract, text: Extract | None) -> dict[str, object]:
     started = time.process_time()
-    found = attempt(markdown, html, url)
+    found = try_extract(markdown, html, url)
     spent = (time.process_time() - started) * 1_000
-    return {"ms": spent, "markdown": found, "text": attempt(text, html, url) if text else None}
+    return {"ms": spent, "markdown": found, "text": try_extract(text, html, url) if text else None}
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The tool `grep` over a large tree, beside ripgrep itself on the same tree."""
+"""Compare the tool `grep` over a large tree with ripgrep."""
 
 import shutil
 import subprocess
@@ -11,13 +11,10 @@ from pathlib import Path
 
 import anyio
 
-from bench.figures import Measured, Part
+from bench.tables import Comparison, Part
 from outrider.core.jail import Jail
 from outrider.workspace.search.grep import GrepQuery, grep_tree
 
-BYTES = 1_000_000_000
-TURNS = 7
-YARDSTICK = "rg"
 # A name that stands in a few files, words in some order, and what stands nowhere.
 PATTERNS = {
     "a name": "ThreadPoolExecutor",
@@ -27,13 +24,16 @@ PATTERNS = {
 
 
 def run(*, quick: bool) -> Part:
+    turn_count = 7
+    tree_bytes = 1_000_000_000
     rg = shutil.which("rg")
     if rg is None:
         return Part("grep", "ripgrep is not installed.", [])
     with tempfile.TemporaryDirectory() as folder:
-        size, files = _grown(Path(folder), BYTES // 50 if quick else BYTES)
+        size, files = _write_tree(Path(folder), tree_bytes // 50 if quick else tree_bytes)
         tables = [
-            _measured(Path(folder), rg, what, pattern, 2 if quick else TURNS) for what, pattern in PATTERNS.items()
+            _compare_searches(Path(folder), rg, what, pattern, 2 if quick else turn_count)
+            for what, pattern in PATTERNS.items()
         ]
     return Part(
         "grep over a tree",
@@ -44,8 +44,8 @@ def run(*, quick: bool) -> Part:
     )
 
 
-def _grown(folder: Path, least: int) -> tuple[int, int]:
-    """Copies of the standard library's sources, as many as it takes; the bytes and files there are."""
+def _write_tree(folder: Path, least: int) -> tuple[int, int]:
+    """Copy the standard library's sources until there are enough bytes; returns bytes and files."""
     sources = [path.read_bytes() for path in sorted(Path(sysconfig.get_path("stdlib")).glob("*.py"))]
     total, number = 0, 0
     for data in cycle(sources):
@@ -59,32 +59,33 @@ def _grown(folder: Path, least: int) -> tuple[int, int]:
     return total, number
 
 
-def _measured(folder: Path, rg: str, what: str, pattern: str, turns: int) -> Measured:
-    values: dict[str, list[float]] = {YARDSTICK: [], "the tool": []}
+def _compare_searches(folder: Path, rg: str, what: str, pattern: str, turns: int) -> Comparison:
+    ripgrep = "rg"
+    values: dict[str, list[float]] = {ripgrep: [], "the tool": []}
     jail = Jail(folder)
 
-    async def ours(engine: str | None = rg) -> None:
+    async def search_with_tool(engine: str | None = rg) -> None:
         await grep_tree(jail, ".", GrepQuery(pattern, max_lines=1_000, ripgrep_path=engine, timeout_s=600))
 
-    def theirs() -> None:
+    def search_with_ripgrep() -> None:
         command = [rg, "--no-config", "--no-ignore", "--line-number", "-e", pattern, "./"]
         subprocess.run(command, cwd=folder, stdout=subprocess.DEVNULL, check=False)
 
-    theirs()
+    search_with_ripgrep()
     for _ in range(turns):
-        values[YARDSTICK].append(_seconds(theirs))
-        values["the tool"].append(anyio.run(_awaited, ours))
-    return Measured(f"seconds for {what}", YARDSTICK, values)
+        values[ripgrep].append(_time_call(search_with_ripgrep))
+        values["the tool"].append(anyio.run(_time_coroutine, search_with_tool))
+    return Comparison(f"seconds for {what}", ripgrep, values)
 
 
-def _seconds(work: Callable[[], None]) -> float:
+def _time_call(work: Callable[[], None]) -> float:
     started = time.perf_counter()
     work()
     return time.perf_counter() - started
 
 
-async def _awaited(work: Callable[[], Awaitable[None]]) -> float:
-    """Seconds of work within a running loop, as a server has one."""
+async def _time_coroutine(work: Callable[[], Awaitable[None]]) -> float:
+    """Time work within a running loop, as servers have one."""
     started = time.perf_counter()
     await work()
     return time.perf_counter() - started

@@ -1,4 +1,4 @@
-"""Hosts that start `outrider mcp` while the process that they share is warm; and what each of them holds."""
+"""Measure hosts that start `outrider mcp` beside a warm shared process, and their memory."""
 
 import os
 import subprocess
@@ -7,16 +7,16 @@ import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
-from bench.figures import Measured, Part
 from bench.peers import ROOT
-from bench.processes import megabytes
-from bench.server import Server
+from bench.process_tree import sum_memory_mb
+from bench.stdio_server import StdioServer
+from bench.tables import Comparison, Part
 
-HOSTS = 20
-RELAY, ALONE, PYTHON = "outrider mcp", "outrider mcp --no-daemon", "bare Python process"
-FIRST = "outrider mcp, the first one"
-# The least that a host can start: an interpreter that answers every request with nothing.
-NOTHING = """
+HOST_COUNT = 20
+RELAY, NO_DAEMON, BARE_PYTHON = "outrider mcp", "outrider mcp --no-daemon", "bare Python process"
+
+
+EMPTY_SERVER_CODE = """
 import json, sys
 for line in sys.stdin:
     message = json.loads(line)
@@ -24,94 +24,108 @@ for line in sys.stdin:
         print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": {"tools": []}}), flush=True)
 """
 
-METHOD = (
-    "A new process over stdio, started by the installed command as hosts do, until it has answered `initialize` and "
-    "`tools/list`. `outrider mcp` relays to the user's shared process, which is warm. The yardstick is an interpreter "
-    "that imports `json` and returns empty answers. The very first `outrider mcp` starts the shared process and waits "
-    f"for it. Memory is the mean of {HOSTS} processes connected at once, without the shared process. PSS divides "
-    "shared pages among the processes that share them."
-)
-
 
 def run(*, quick: bool) -> Part:
+    method = (
+        "A new process over stdio, started by the installed command as hosts do, until it has answered `initialize` "
+        "and `tools/list`. `outrider mcp` relays to the user's shared process, which is warm. The baseline is an "
+        "interpreter that imports `json` and returns empty answers. The very first `outrider mcp` starts the shared "
+        f"process and waits for it. Memory is the mean of {HOST_COUNT} processes connected at once, without the "
+        "shared process. PSS divides shared pages among the processes that share them."
+    )
     with tempfile.TemporaryDirectory(prefix="outrider-bench-") as home:
         try:
-            first = _first(home, 1 if quick else 5)
-            wall, cpu = _warm(home, 3 if quick else 31)
+            first = _measure_first_start(home, 1 if quick else 5)
+            wall, cpu = _measure_warm_starts(home, 3 if quick else 31)
             return Part(
                 "Hosts that share one process",
-                METHOD,
+                method,
                 [
-                    Measured("wall ms, warm", PYTHON, wall, digits=1),
-                    Measured("CPU ms of the host's process, warm", PYTHON, cpu, digits=1),
-                    Measured("wall ms, nothing runs yet", ALONE, first, digits=0),
-                    Measured(f"MB resident (RSS) of each of {HOSTS}", ALONE, _memory(home, "VmRSS"), digits=1),
-                    Measured(f"MB of its own (PSS) of each of {HOSTS}", ALONE, _memory(home, "Pss"), digits=1),
+                    Comparison("wall ms, warm", BARE_PYTHON, wall, digits=1),
+                    Comparison("CPU ms of the host's process, warm", BARE_PYTHON, cpu, digits=1),
+                    Comparison("wall ms, nothing runs yet", NO_DAEMON, first, digits=0),
+                    Comparison(
+                        f"MB resident (RSS) of each of {HOST_COUNT}",
+                        NO_DAEMON,
+                        _measure_memory(home, "VmRSS"),
+                        digits=1,
+                    ),
+                    Comparison(
+                        f"MB of its own (PSS) of each of {HOST_COUNT}",
+                        NO_DAEMON,
+                        _measure_memory(home, "Pss"),
+                        digits=1,
+                    ),
                 ],
             )
         finally:
-            _stop(home)
+            _stop_daemon(home)
 
 
-def _commands() -> dict[str, list[str]]:
+def _list_commands() -> dict[str, list[str]]:
+    # The least that a host can start: an interpreter that answers every request with nothing.
     outrider = str(Path(sys.executable).with_name("outrider"))
     return {
-        PYTHON: [sys.executable, "-c", NOTHING],
+        BARE_PYTHON: [sys.executable, "-c", EMPTY_SERVER_CODE],
         RELAY: [outrider, "mcp"],
-        ALONE: [outrider, "mcp", "--no-daemon"],
+        NO_DAEMON: [outrider, "mcp", "--no-daemon"],
     }
 
 
-def _server(home: str, command: list[str]) -> Server:
+def _start_server(home: str, command: list[str]) -> StdioServer:
     # Installed programs have byte code; a shell that forbids writing it would measure the compiler.
-    return Server(command, HOME=home, PYTHONDONTWRITEBYTECODE="")
+    return StdioServer(command, HOME=home, PYTHONDONTWRITEBYTECODE="")
 
 
-def _warm(home: str, turns: int) -> tuple[dict[str, list[float]], dict[str, list[float]]]:
-    wall: dict[str, list[float]] = {name: [] for name in _commands()}
-    cpu: dict[str, list[float]] = {name: [] for name in _commands()}
+def _measure_warm_starts(home: str, turns: int) -> tuple[dict[str, list[float]], dict[str, list[float]]]:
+    wall: dict[str, list[float]] = {name: [] for name in _list_commands()}
+    cpu: dict[str, list[float]] = {name: [] for name in _list_commands()}
     for turn in range(turns + 1):
-        for name, command in _commands().items():
-            with _server(home, command) as server:
-                server.tools()
-                seconds, used = server.end()
+        for name, command in _list_commands().items():
+            with _start_server(home, command) as server:
+                server.list_tools()
+                seconds, used = server.kill()
             if turn:  # the first turn starts the shared process
                 wall[name].append(seconds * 1000)
                 cpu[name].append(used * 1000)
     return wall, cpu
 
 
-def _first(home: str, turns: int) -> dict[str, list[float]]:
-    found: dict[str, list[float]] = {ALONE: [], FIRST: []}
+def _measure_first_start(home: str, turns: int) -> dict[str, list[float]]:
+    first_relay = "outrider mcp, the first one"
+    found: dict[str, list[float]] = {NO_DAEMON: [], first_relay: []}
     for turn in range(turns + 1):
-        _stop(home)
-        for name, command in ((ALONE, _commands()[ALONE]), (FIRST, _commands()[RELAY])):
-            with _server(home, command) as server:
-                server.tools()
-                seconds, _ = server.end()
+        _stop_daemon(home)
+        for name, command in ((NO_DAEMON, _list_commands()[NO_DAEMON]), (first_relay, _list_commands()[RELAY])):
+            with _start_server(home, command) as server:
+                server.list_tools()
+                seconds, _ = server.kill()
             if turn:
                 found[name].append(seconds * 1000)
     return found
 
 
-def _memory(home: str, measure: str) -> dict[str, list[float]]:
-    """Of each contender the mean of so many at once."""
+def _measure_memory(home: str, measure: str) -> dict[str, list[float]]:
+    """Return each contender's mean over this many processes at once."""
     found = {}
-    for name, command in _commands().items():
+    for name, command in _list_commands().items():
         with ExitStack() as stack:
-            servers = [stack.enter_context(_server(home, command)) for _ in range(HOSTS)]
+            servers = [stack.enter_context(_start_server(home, command)) for _ in range(HOST_COUNT)]
             for server in servers:
-                server.tools()
-            each = [megabytes({server.pid: ""}) if measure == "Pss" else _resident(server.pid) for server in servers]
+                server.list_tools()
+            each = [
+                sum_memory_mb({server.pid: ""}) if measure == "Pss" else _read_resident_mb(server.pid)
+                for server in servers
+            ]
         found[name] = [sum(each) / len(each)]
     return found
 
 
-def _resident(process: int) -> float:
+def _read_resident_mb(process: int) -> float:
     lines = Path(f"/proc/{process}/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 1_024
 
 
-def _stop(home: str) -> None:
+def _stop_daemon(home: str) -> None:
     command = [sys.executable, "-m", "outrider", "daemon", "stop"]
     subprocess.run(command, env=dict(os.environ) | {"HOME": home}, cwd=ROOT, check=True, stderr=subprocess.DEVNULL)

@@ -1,4 +1,4 @@
-"""Many watches in one process: the time of a look and memory, on loopback sites that change or do not."""
+"""Measure many watches in one process: the time of a look, and memory."""
 
 import asyncio
 import resource
@@ -17,26 +17,28 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from bench.figures import Measured, Part
-from bench.sites import served_by
+from bench.page_servers import run_site
+from bench.tables import Comparison, Part
 from outrider.app import open_app
 from outrider.core.database.database import Database
 from outrider.settings import load
 from outrider.watches.tables import watches
 from outrider.watches.watch import WatchDraft, WatchTarget
 
-WATCHES, HOSTS = 2_000, 200
-WORDS = "The weather station on the pass reports wind, snow and the state of the road to all who cross it. "
-FIRST, SAME, CHANGED = "first look", "nothing has changed (304)", "a line has changed"
+WATCH_COUNT, HOST_COUNT = 2_000, 200
+FIRST_LOOK, NOT_CHANGED, LINE_CHANGED = "first look", "nothing has changed (304)", "a line has changed"
 
 
 def build_site() -> Starlette:
-    """A site whose pages all change when `/edition/<number>` is called."""
+    """Build a site whose pages all change when `/edition/<number>` is called."""
+    report_sentence = (
+        "The weather station on the pass reports wind, snow and the state of the road to all who cross it. "
+    )
     edition = {"number": 0}
 
     async def show_page(request: Request) -> Response:
         name = request.path_params["name"]
-        text = "".join(f"<p>Report {part} of {name}. {WORDS * 4}</p>" for part in range(20))
+        text = "".join(f"<p>Report {part} of {name}. {report_sentence * 4}</p>" for part in range(20))
         html = f"<title>{name}</title><main><h1>{name}</h1><p>This is edition {edition['number']}.</p>{text}</main>"
         etag = f'"{sha256(html.encode()).hexdigest()[:16]}"'
         if request.headers.get("if-none-match") == etag:
@@ -54,7 +56,7 @@ def serve_site() -> None:
     """Serve the site on one port of many loopback addresses, which count as hosts; print the first address."""
     sockets = [socket.create_server((build_host(0), 0))]
     port = sockets[0].getsockname()[1]
-    sockets += [socket.create_server((build_host(number), port)) for number in range(1, HOSTS)]
+    sockets += [socket.create_server((build_host(number), port)) for number in range(1, HOST_COUNT)]
     print(f"http://{build_host(0)}:{port}", flush=True)
     uvicorn.Server(uvicorn.Config(build_site(), log_level="critical")).run(sockets)
 
@@ -64,25 +66,27 @@ def build_host(number: int) -> str:
 
 
 def run(*, quick: bool) -> Part:
-    count = 100 if quick else WATCHES
-    with served_by("bench.watches") as url, tempfile.TemporaryDirectory() as folder:
-        seconds, megabytes = asyncio.run(measure(url, Path(folder), count, min(HOSTS, count)))
+    count = 100 if quick else WATCH_COUNT
+    with run_site("bench.watches") as url, tempfile.TemporaryDirectory() as folder:
+        seconds, megabytes = asyncio.run(measure_looks(url, Path(folder), count, min(HOST_COUNT, count)))
     method = (
-        f"{count:,} watches of pages of 9 kB on {min(HOSTS, count)} hosts, all due at once, in one process on SQLite "
-        "with the settings as they come (four looks at a time, one for each host, eight requests a second for each). "
-        "The site is a process of its own; robots.txt of each host is read with the first look. Many watches of one "
-        "host take an eighth of a second each, which is politeness and not work."
+        f"{count:,} watches of pages of 9 kB on {min(HOST_COUNT, count)} hosts, all due at once, in one process on "
+        "SQLite with the settings as they come (four looks at a time, one for each host, eight requests a second for "
+        "each). The site is a process of its own; robots.txt of each host is read with the first look. Many watches "
+        "of one host take an eighth of a second each, which is politeness and not work."
     )
     looks = {name: [1_000 * taken / count] for name, taken in seconds.items()}
     tables = [
-        Measured("milliseconds a look", FIRST, looks, digits=1),
-        Measured("resident megabytes", "before", megabytes, digits=0),
+        Comparison("milliseconds a look", FIRST_LOOK, looks, digits=1),
+        Comparison("resident megabytes", "before", megabytes, digits=0),
     ]
     return Part("Watches", method, tables)
 
 
-async def measure(url: str, home: Path, count: int, hosts: int) -> tuple[dict[str, float], dict[str, list[float]]]:
-    """Seconds of each round of looks, and megabytes before and after them."""
+async def measure_looks(
+    url: str, home: Path, count: int, hosts: int
+) -> tuple[dict[str, float], dict[str, list[float]]]:
+    """Return the seconds of each round of looks, and megabytes before and after."""
     port = url.rpartition(":")[2]
     settings = {"egress": {"allow": [f"{build_host(at)}:{port}" for at in range(hosts)]}}
     loaded = load(settings, environ={}, home=home, workspace=home)
@@ -95,8 +99,8 @@ async def measure(url: str, home: Path, count: int, hosts: int) -> tuple[dict[st
         before = read_megabytes()
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(engine.run_forever)
-            for round_number, name in enumerate((FIRST, SAME, CHANGED), 1):
-                if name == CHANGED:
+            for round_number, name in enumerate((FIRST_LOOK, NOT_CHANGED, LINE_CHANGED), 1):
+                if name == LINE_CHANGED:
                     await app.pages.fetch_body(f"{url}/edition/1", size=1_000)
                 seconds[name] = await time_round(engine, app.database, count, round_number)
             tasks.cancel_scope.cancel()
@@ -107,7 +111,7 @@ async def measure(url: str, home: Path, count: int, hosts: int) -> tuple[dict[st
 
 
 async def time_round(engine: Any, database: Database, count: int, round_number: int) -> float:
-    """Seconds until each watch was looked at once more."""
+    """Return the seconds until each watch was looked at once more."""
     found, _ = await engine.store.list_watches(None, limit=count)
     for watch in found:
         await engine.store.set_state(watch, "active", engine.store.clock())

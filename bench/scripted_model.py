@@ -1,4 +1,4 @@
-"""A model that costs next to nothing: calls of tools, then so many words, each saying when it was sent.
+"""Serve a model that costs almost nothing: tool calls, then words that say when they were sent.
 
 The calls are listed in the task, or as many of `echo` as it has steps.
 """
@@ -16,40 +16,40 @@ from starlette.requests import Request
 from starlette.responses import StreamingResponse
 from starlette.routing import Route
 
-HEAD = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 0, "model": "bench"}
+CHUNK_HEAD = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 0, "model": "bench"}
 USAGE = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
 
 
-def chunk(**fields: Any) -> str:
-    return f"data: {json.dumps(HEAD | fields)}\n\n"
+def format_chunk(**fields: Any) -> str:
+    return f"data: {json.dumps(CHUNK_HEAD | fields)}\n\n"
 
 
-def delta(finish: str | None = None, **fields: Any) -> str:
-    return chunk(choices=[{"index": 0, "delta": {"role": "assistant", **fields}, "finish_reason": finish}])
+def format_delta(finish: str | None = None, **fields: Any) -> str:
+    return format_chunk(choices=[{"index": 0, "delta": {"role": "assistant", **fields}, "finish_reason": finish}])
 
 
-async def answer(body: dict[str, Any]) -> AsyncGenerator[str]:
+async def stream_answer(body: dict[str, Any]) -> AsyncGenerator[str]:
     task = json.loads(next(each["content"] for each in body["messages"] if each["role"] == "user"))
     done = sum(each["role"] == "assistant" for each in body["messages"])
     calls = task.get("calls") or [("echo", {"text": f"step {step}"}) for step in range(task["steps"])]
     if done < len(calls):
         name, arguments = calls[done]
         function = {"name": name, "arguments": json.dumps(arguments)}
-        yield delta(tool_calls=[{"index": 0, "id": f"call_{done}", "type": "function", "function": function}])
-        yield delta("tool_calls")
+        yield format_delta(tool_calls=[{"index": 0, "id": f"call_{done}", "type": "function", "function": function}])
+        yield format_delta("tool_calls")
     else:
         for _ in range(task["words"]):
-            yield delta(content=f"{time.time():.4f} ")
+            yield format_delta(content=f"{time.time():.4f} ")
             await asyncio.sleep(task["apart"])
-        yield delta("stop")
-    yield chunk(choices=[], usage=USAGE)
+        yield format_delta("stop")
+    yield format_chunk(choices=[], usage=USAGE)
     yield "data: [DONE]\n\n"
 
 
-async def completions(request: Request) -> StreamingResponse:
-    return StreamingResponse(answer(await request.json()), media_type="text/event-stream")
+async def complete_chat(request: Request) -> StreamingResponse:
+    return StreamingResponse(stream_answer(await request.json()), media_type="text/event-stream")
 
 
 if __name__ == "__main__":
-    app = Starlette(routes=[Route("/v1/chat/completions", completions, methods=["POST"])])
+    app = Starlette(routes=[Route("/v1/chat/completions", complete_chat, methods=["POST"])])
     uvicorn.run(app, port=int(sys.argv[1]), log_level="critical", lifespan="off", ws="none")

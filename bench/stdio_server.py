@@ -1,4 +1,4 @@
-"""An MCP server as a child process, spoken to line by line: nothing of a client's own cost is in the figures."""
+"""Drive an MCP server as a child process, line by line, without the cost of a client."""
 
 import json
 import os
@@ -10,11 +10,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
-TICKS = os.sysconf("SC_CLK_TCK")
-HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "0"}}
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+INITIALIZE_PARAMS = {
+    "protocolVersion": "2025-11-25",
+    "capabilities": {},
+    "clientInfo": {"name": "bench", "version": "0"},
+}
 
 
-class Server:
+class StdioServer:
     """A started server; use as a context manager."""
 
     def __init__(self, command: Sequence[str], **environ: str) -> None:
@@ -30,8 +34,8 @@ class Server:
         )
 
     def __enter__(self) -> Self:
-        self.request("initialize", HELLO)
-        self._send({"method": "notifications/initialized"})
+        self.send_request("initialize", INITIALIZE_PARAMS)
+        self._write_message({"method": "notifications/initialized"})
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -41,33 +45,33 @@ class Server:
 
     @property
     def pid(self) -> int:
-        """Its process."""
+        """The process id."""
         return self._process.pid
 
-    def request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """The result of a request."""
-        self._ask(method, params)
-        return self._answer()["result"]
+    def send_request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Send a request and return its result."""
+        self._write_request(method, params)
+        return self._read_answer()["result"]
 
-    def many(self, method: str, calls: Iterable[dict[str, Any]], *, at_once: int) -> list[dict[str, Any]]:
-        """The results of many requests of which so many are under way at a time, in the order of their arrival."""
+    def send_requests(self, method: str, calls: Iterable[dict[str, Any]], *, at_once: int) -> list[dict[str, Any]]:
+        """Return the results of many requests in order of arrival, with so many in flight."""
         waiting = iter(calls)
         found: list[dict[str, Any]] = []
         asked = 0
         for params in islice(waiting, at_once):
-            self._ask(method, params)
+            self._write_request(method, params)
             asked += 1
         while len(found) < asked:
-            found.append(self._answer()["result"])
+            found.append(self._read_answer()["result"])
             for params in islice(waiting, 1):
-                self._ask(method, params)
+                self._write_request(method, params)
                 asked += 1
         return found
 
-    def told(self, method: str, calls: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-        """Asks all at the same time; yields notices and answers as they come, until all are answered."""
+    def stream_messages(self, method: str, calls: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """Send all requests at once; yields notifications and answers until all are answered."""
         for params in calls:
-            self._ask(method, params)
+            self._write_request(method, params)
         left = len(calls)
         assert self._process.stdout
         while left:
@@ -76,32 +80,32 @@ class Server:
                 left -= "result" in message or "error" in message
                 yield message
 
-    def tools(self) -> list[dict[str, Any]]:
-        """The listed tools."""
-        return self.request("tools/list", {})["tools"]
+    def list_tools(self) -> list[dict[str, Any]]:
+        """Return the listed tools."""
+        return self.send_request("tools/list", {})["tools"]
 
-    def end(self) -> tuple[float, float]:
-        """Kills the server; returns the seconds since its start and the CPU seconds that it used."""
+    def kill(self) -> tuple[float, float]:
+        """Kill the server; returns the seconds since its start and its CPU seconds."""
         wall = time.perf_counter() - self.started
         self._process.kill()
         _, status, usage = os.wait4(self._process.pid, 0)
         self._process.returncode = os.waitstatus_to_exitcode(status)
         return wall, usage.ru_utime + usage.ru_stime
 
-    def cpu(self) -> float:
-        """CPU seconds used so far by all its threads and by children that have ended; Linux only, elsewhere 0."""
+    def read_cpu_seconds(self) -> float:
+        """Return CPU seconds of its threads and ended children; Linux only, elsewhere 0."""
         stat = Path(f"/proc/{self._process.pid}/stat")
         if not stat.exists():
             return 0.0
         fields = stat.read_text().rpartition(")")[2].split()
-        return sum(map(int, fields[11:15])) / TICKS
+        return sum(map(int, fields[11:15])) / TICKS_PER_SECOND
 
-    def _ask(self, method: str, params: dict[str, Any]) -> None:
+    def _write_request(self, method: str, params: dict[str, Any]) -> None:
         self._number += 1
-        self._send({"id": self._number, "method": method, "params": params})
+        self._write_message({"id": self._number, "method": method, "params": params})
 
-    def _answer(self) -> dict[str, Any]:
-        """The next answer; notices in between are passed over."""
+    def _read_answer(self) -> dict[str, Any]:
+        """Return the next answer, and skip notifications."""
         assert self._process.stdout
         for line in self._process.stdout:
             with suppress(ValueError):
@@ -110,7 +114,7 @@ class Server:
                     return answer
         raise RuntimeError(f"the server ended: {self._process.args}")
 
-    def _send(self, message: dict[str, Any]) -> None:
+    def _write_message(self, message: dict[str, Any]) -> None:
         assert self._process.stdin
         self._process.stdin.write(json.dumps({"jsonrpc": "2.0"} | message) + "\n")
         self._process.stdin.flush()

@@ -1,11 +1,11 @@
-"""The yardstick: one tool on the SDK's low-level server, and nothing else."""
+"""Serve one tool with the SDK's low-level server: the baseline."""
 
 import anyio
 from mcp.server import Server
 from mcp.server.stdio import stdio_server
 from mcp_types import CallToolResult, ListToolsResult, TextContent, Tool
 
-SCHEMA = {
+ECHO_SCHEMA = {
     "type": "object",
     "properties": {"text": {"type": "string"}, "times": {"type": "integer", "default": 1}},
     "required": ["text"],
@@ -14,7 +14,7 @@ SCHEMA = {
 
 
 async def list_tools(_context, _params):
-    return ListToolsResult(tools=[Tool(name="echo", description="Say it back.", input_schema=SCHEMA)])
+    return ListToolsResult(tools=[Tool(name="echo", description="Say it back.", input_schema=ECHO_SCHEMA)])
 
 
 async def call_tool(_context, params):

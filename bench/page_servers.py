@@ -1,4 +1,4 @@
-"""Pages on loopback for the contenders to look at."""
+"""Serve pages on loopback."""
 
 import subprocess
 import sys
@@ -11,19 +11,19 @@ from bench.peers import ROOT
 
 
 class PageHandler(BaseHTTPRequestHandler, ABC):
-    """Answers every GET on a kept connection with what `page` says, and reports nothing."""
+    """Answer each GET on a kept connection with the HTML that `build_page` returns."""
 
     protocol_version = "HTTP/1.1"
 
     @abstractmethod
-    def page(self) -> str:
-        """The HTML at `self.path`."""
+    def build_page(self) -> str:
+        """Return the HTML at `self.path`."""
 
     def log_message(self, *_: object) -> None:  # ty: ignore[incompatible-method-override]
         ...
 
     def do_GET(self) -> None:
-        body = self.page().encode()
+        body = self.build_page().encode()
         self.send_response(200)
         self.send_header("content-type", "text/html; charset=utf-8")
         self.send_header("content-length", str(len(body)))
@@ -32,8 +32,8 @@ class PageHandler(BaseHTTPRequestHandler, ABC):
 
 
 @contextmanager
-def served_by(module: str) -> Generator[str]:
-    """The address that the module prints when it is run: in a process of its own, whose time is in no figure."""
+def run_site(module: str) -> Generator[str]:
+    """Run a module in a process of its own; yields the address that it prints."""
     command = [sys.executable, "-m", module]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout

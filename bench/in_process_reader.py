@@ -1,4 +1,4 @@
-"""Outrider as a library: the same pages through `app.call`, in this process."""
+"""Read the same pages through `app.call` in this process."""
 
 import json
 import sys
@@ -16,15 +16,15 @@ async def main(settings: str, url: str, first: int, last: int) -> None:
     limit = anyio.CapacityLimiter(AT_ONCE)
     async with open_app(load(json.loads(settings))) as app:
 
-        async def read(number: int) -> None:
+        async def read_page(number: int) -> None:
             async with limit:
                 sizes.append(len((await app.call("web_fetch", url=f"{url}/{number}", max_chars=200_000)).text))
 
-        await read(last)
+        await read_page(last)
         started, used = time.perf_counter(), time.process_time()
         async with anyio.create_task_group() as tasks:
             for number in range(first, last):
-                tasks.start_soon(read, number)
+                tasks.start_soon(read_page, number)
         wall, cpu = time.perf_counter() - started, time.process_time() - used
     print(json.dumps({"wall": wall, "cpu": cpu, "chars": sum(sizes)}))
 

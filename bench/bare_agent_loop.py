@@ -1,4 +1,4 @@
-"""The yardstick: pydantic-ai's own loop with one function as its tool. Nothing is kept, and nobody is told."""
+"""Run the baseline: pydantic-ai's own loop with one function as its tool."""
 
 import asyncio
 import json
@@ -13,11 +13,11 @@ from pydantic_ai.usage import UsageLimits
 
 
 def echo(text: str, times: int = 1) -> str:
-    """Say it back."""
+    """Repeat a text."""
     return text * times
 
 
-def words(event):
+def read_text_delta(event):
     if isinstance(event, PartStartEvent) and isinstance(event.part, TextPart):
         return event.part.content
     if isinstance(event, PartDeltaEvent) and isinstance(event.delta, TextPartDelta):
@@ -33,13 +33,15 @@ async def main(url: str) -> None:
         given = json.loads(line)
         late: list[float] = []
 
-        async def heard(_context, events, late=late):
+        async def record_delays(_context, events, late=late):
             async for event in events:
-                late += [time.time() - float(word) for word in words(event).split()]
+                late += [time.time() - float(word) for word in read_text_delta(event).split()]
 
         task, unlimited = json.dumps(given["task"]), UsageLimits(request_limit=None)
         started = time.perf_counter()
-        runs = [agent.run(task, event_stream_handler=heard, usage_limits=unlimited) for _ in range(given["runs"])]
+        runs = [
+            agent.run(task, event_stream_handler=record_delays, usage_limits=unlimited) for _ in range(given["runs"])
+        ]
         await asyncio.gather(*runs)
         print(json.dumps({"wall": time.perf_counter() - started, "late": late}), flush=True)
 

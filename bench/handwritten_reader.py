@@ -1,4 +1,4 @@
-"""What one writes without Outrider: httpx2 and trafilatura. Runs in the peers' environment, so it stands alone."""
+"""Read pages with httpx2 and trafilatura alone, in the environment of the peers."""
 
 import asyncio
 import json
@@ -15,14 +15,14 @@ async def main(url: str, first: int, last: int) -> None:
     async with httpx2.AsyncClient() as client:
         limit = asyncio.Semaphore(AT_ONCE)
 
-        async def read(number: int) -> int:
+        async def read_page(number: int) -> int:
             async with limit:
                 page = await client.get(f"{url}/{number}")
                 return len(trafilatura.extract(page.text, output_format="markdown", include_links=True) or "")
 
-        await read(last)  # what is set up once is not what is measured
+        await read_page(last)  # what is set up once is not what is measured
         started, used = time.perf_counter(), time.process_time()
-        sizes = await asyncio.gather(*(read(number) for number in range(first, last)))
+        sizes = await asyncio.gather(*(read_page(number) for number in range(first, last)))
         wall, cpu = time.perf_counter() - started, time.process_time() - used
     print(json.dumps({"wall": wall, "cpu": cpu, "chars": sum(sizes)}))
 
