@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from statistics import mean
 from typing import Any
 
-from evals.extraction.corpus import OWN, TYPES, Sample, large, samples
-from evals.extraction.metric import f1
-from evals.structure.evaluate import GOALS, Judged, Page, own, scores
-from evals.structure.facts import facts_of
-from evals.structure.kept import bare, kept
+from evals.extraction.corpus import OWN_CORPUS, PAGE_TYPES, Sample, find_large_corpus, read_samples
+from evals.extraction.metric import compute_f1
+from evals.structure.evaluate import GOAL_SHARES, Judged, StructuredPage, compute_scores, read_own_pages
+from evals.structure.facts import derive_facts
+from evals.structure.judge import judge_facts, strip_markdown
 
 from bench.peers import BENCH_FOLDER, ROOT, build_node_command, install_node_peers, install_python_peers
 from bench.tables import Comparison, Part
@@ -64,7 +64,9 @@ class ExtractorProcess:
             self.stop()
             return Extraction(PAGE_TIMEOUT_S * 1_000, "", "")
         markdown = answer["markdown"]
-        return Extraction(answer["ms"], markdown, bare(markdown) if answer["text"] is None else answer["text"])
+        return Extraction(
+            answer["ms"], markdown, strip_markdown(markdown) if answer["text"] is None else answer["text"]
+        )
 
     def stop(self) -> None:
         """Stop the process, and record its peak memory if it answers."""
@@ -98,8 +100,8 @@ def run(*, quick: bool) -> Part:
     turn_count = 5
     quick_pages = 20  # pages of a quick run
     corpus_step = 5  # pages of the large corpus
-    folder = large()
-    corpus = list(samples(folder or OWN))[:: corpus_step if folder else 1]
+    folder = find_large_corpus()
+    corpus = list(read_samples(folder or OWN_CORPUS))[:: corpus_step if folder else 1]
     corpus = corpus[:: max(1, len(corpus) // quick_pages)] if quick else corpus
     contenders = build_contenders()
     started = {name: [] for name in contenders}
@@ -109,7 +111,7 @@ def run(*, quick: bool) -> Part:
             worker.stop()
             worker.peaks.clear()
     found = extract_all(contenders, corpus, 1 if quick else turn_count)
-    made = list(own())
+    made = list(read_own_pages())
     written = {name: [worker.extract_page(page.html, page.url) for page in made] for name, worker in contenders.items()}
     for worker in contenders.values():
         worker.stop()
@@ -146,7 +148,7 @@ def extract_all(
     found: dict[str, list[list[Extraction]]] = {name: [] for name in contenders}
     for turn in range(turns):
         for name, worker in contenders.items():
-            found[name].append([worker.extract_page(sample.html(), sample.url) for sample in corpus[turn::turns]])
+            found[name].append([worker.extract_page(sample.read_html(), sample.url) for sample in corpus[turn::turns]])
     return found
 
 
@@ -168,7 +170,7 @@ def build_part(
     order = [sample for turn in range(turns) for sample in corpus[turn::turns]]
     flat = {name: [read for turn in reads for read in turn] for name, reads in found.items()}
     where = "pages of our own" if small else "pages of the WCXB development split, on which our model was trained"
-    real = [Page(s.id, s.url, b"", facts_of(s.html(), s.url, s.text)) for s in order]
+    real = [StructuredPage(s.id, s.url, b"", derive_facts(s.read_html(), s.url, s.text)) for s in order]
     times = {name: sorted(read.ms for read in reads) for name, reads in flat.items()}
     return Part(
         "Main content",
@@ -221,10 +223,10 @@ def _render_speeds(flat: dict[str, list[Extraction]]) -> str:
 
 def _render_f1(order: list[Sample], flat: dict[str, list[Extraction]]) -> str:
     """Render F1 for each type of page."""
-    types = [kind for kind in TYPES if any(sample.type == kind for sample in order)]
+    types = [kind for kind in PAGE_TYPES if any(sample.type == kind for sample in order)]
 
     def format_row(reads: list[Extraction]) -> list[str]:
-        values = [f1(read.text, sample.text) for sample, read in zip(order, reads, strict=True)]
+        values = [compute_f1(read.text, sample.text) for sample, read in zip(order, reads, strict=True)]
         of_type = [mean(v for v, sample in zip(values, order, strict=True) if sample.type == kind) for kind in types]
         return [f"{value:.3f}" for value in (mean(values), *of_type)]
 
@@ -232,13 +234,13 @@ def _render_f1(order: list[Sample], flat: dict[str, list[Extraction]]) -> str:
     return _render_table(["F1 (more is better)", *counts], {name: format_row(reads) for name, reads in flat.items()})
 
 
-def _render_structure(pages: list[Page], flat: dict[str, list[Extraction]]) -> str:
+def _render_structure(pages: list[StructuredPage], flat: dict[str, list[Extraction]]) -> str:
     """Render the shares of structure kept, in brackets of what was extracted at all."""
     judged: dict[str, list[Judged]] = {
-        name: [(page, kept(page.facts, read.markdown)) for page, read in zip(pages, reads, strict=True)]
+        name: [(page, judge_facts(page.facts, read.markdown)) for page, read in zip(pages, reads, strict=True)]
         for name, reads in flat.items()
     }
-    found = {name: scores(each) for name, each in judged.items()}
+    found = {name: compute_scores(each) for name, each in judged.items()}
     kinds = [kind for kind in STRUCTURE_TITLES if kind in found[BASELINE]]
     rows = {name: [f"{each[kind].share:.2f} ({each[kind].form:.2f})" for kind in kinds] for name, each in found.items()}
-    return _render_table([f"{STRUCTURE_TITLES[kind]}, goal {GOALS[kind]:.2f}" for kind in kinds], rows)
+    return _render_table([f"{STRUCTURE_TITLES[kind]}, goal {GOAL_SHARES[kind]:.2f}" for kind in kinds], rows)

@@ -8,7 +8,7 @@ import random
 import re
 from collections.abc import Iterator
 
-from evals.extraction.corpus import OWN, samples
+from evals.extraction.corpus import OWN_CORPUS, read_samples
 
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 SYLLABLES = "ba ce di fo gu ha ke li mo nu pa re si to vu wa xe yi zo".split()  # noqa: SIM905
@@ -16,7 +16,11 @@ SYLLABLES = "ba ce di fo gu ha ke li mo nu pa re si to vu wa xe yi zo".split()  
 
 def read_sentences() -> list[str]:
     """Return the sentences of medium length."""
-    found = (each.strip() for sample in samples(OWN) for each in SENTENCE_END.split(sample.text.replace("\n", " ")))
+    found = (
+        each.strip()
+        for sample in read_samples(OWN_CORPUS)
+        for each in SENTENCE_END.split(sample.text.replace("\n", " "))
+    )
     return sorted({each for each in found if 40 <= len(each) <= 220 and each.isascii()})
 
 

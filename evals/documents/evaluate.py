@@ -34,7 +34,7 @@ PAGES_FOLDER = Path(__file__).parent / "pages"  # written by make_pages.py
 TABLES_FOLDER = Path(__file__).parent / "tables"  # the half of what make_tables.py writes on which no rule was chosen
 MARKDOWN_SIGNS = re.compile(r"\\(?=[!-/:-@\[-`{-~])|\]\([^()\s]*\)|[*`\[]")
 
-FIGURES = ("cells", "neighbors", "tables", "order", "headings", "absent")
+SCORE_NAMES = ("cells", "neighbors", "tables", "order", "headings", "absent")
 HEADING = re.compile(r"^#{1,6} .*$", re.MULTILINE)
 
 T = TypeVar("T")
@@ -42,8 +42,8 @@ Table = list[list[str]]
 
 
 @dataclass(frozen=True)
-class Truth:
-    """A PDF, its tables, phrases in reading order, its headings, and what belongs to the page only."""
+class DocumentTruth:
+    """A PDF and the content that a person reads in it."""
 
     path: Path
     tables: list[Table]
@@ -65,22 +65,22 @@ class DocumentScore:
     absent: float | None
 
 
-def iter_truths(folder: Path, half: str = "") -> Iterator[Truth]:
-    """Yield the documents of a folder that have a truth; halves are drawn by the name."""
+def iter_truths(folder: Path, half: str = "") -> Iterator[DocumentTruth]:
+    """Yield the documents of a folder that have a truth; halves are drawn by name."""
     for path in sorted(folder.rglob("*.pdf")):
         is_dev = zlib.crc32(path.stem.encode()) % 2 == 0
         if half and is_dev != (half == "dev"):
             continue
         xml, facts = path.with_name(f"{path.stem}-str.xml"), path.with_suffix(".json")
         if xml.exists():
-            yield Truth(path, read_competition_tables(xml), [])
+            yield DocumentTruth(path, read_competition_tables(xml), [])
         elif facts.exists() and isinstance(truth := json.loads(facts.read_text()), dict):
             names = ("tables", "order", "headings", "absent")
-            yield Truth(path, *(truth.get(name, []) for name in names))
+            yield DocumentTruth(path, *(truth.get(name, []) for name in names))
 
 
 def read_competition_tables(path: Path) -> list[Table]:
-    """Return the tables of a file of ICDAR 2013; the regions of one table are placed below one another."""
+    """Return the tables of a file of ICDAR 2013, regions below each other."""
     tables: list[Table] = []
     for element in ET.parse(path).getroot().iter("table"):  # noqa: S314 - a fetched corpus, read by its developers
         cells: dict[tuple[int, int], str] = {}
@@ -96,7 +96,7 @@ def read_competition_tables(path: Path) -> list[Table]:
     return tables
 
 
-def score_document(truth: Truth) -> DocumentScore:
+def score_document(truth: DocumentTruth) -> DocumentScore:
     """Read a document, and compare it with its truth."""
     body = truth.path.read_bytes()
     reader = find_reader("application/pdf", truth.path.name, len(body))
@@ -151,7 +151,7 @@ def _align(one: list[T], other: list[T], compare: Callable[[T, T], float]) -> fl
 
 
 def score_headings(document: Document, wanted: list[str]) -> float:
-    """Return the F1 of the headings; one that is split over two counts as none and two wrong ones."""
+    """Return the F1 of the headings; a split one counts as two wrong ones."""
     found = Counter(_normalize(line.lstrip("# ")) for line in HEADING.findall(document.markdown))
     return _compute_f1(found, Counter(map(_normalize, wanted)))
 
@@ -209,7 +209,7 @@ def _normalize(text: str) -> str:
 def describe_scores(scores: list[DocumentScore]) -> str:
     """Return the mean of each figure with its standard error."""
     lines = [f"{len(scores)} documents"]
-    for name in FIGURES:
+    for name in SCORE_NAMES:
         values = [value for score in scores if (value := getattr(score, name)) is not None]
         if values:
             error = stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
@@ -226,7 +226,7 @@ def main() -> None:
     arguments = parser.parse_args()
     scores = [score_document(truth) for folder in arguments.folders for truth in iter_truths(folder, arguments.half)]
     for score in sorted(scores, key=lambda score: score.neighbors) if arguments.each else []:
-        values = (getattr(score, name) for name in FIGURES)
+        values = (getattr(score, name) for name in SCORE_NAMES)
         print(*("  -  " if value is None else f"{value:.3f}" for value in values), score.name)
     print(describe_scores(scores))
 

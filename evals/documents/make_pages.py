@@ -38,8 +38,8 @@ Table = list[list[str]]
 
 
 @dataclass
-class Draw:
-    """Draw sentences and tables; one seed gives the same ones each time."""
+class TextGenerator:
+    """Draw sentences and tables; one seed draws the same ones each time."""
 
     seed: int
     starts: set[str] = field(default_factory=set)
@@ -47,24 +47,24 @@ class Draw:
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
 
-    def pick(self, words: tuple[str, ...]) -> str:
+    def pick_word(self, words: tuple[str, ...]) -> str:
         return self.random.choice(words)
 
-    def sentence(self) -> str:
+    def draw_sentence(self) -> str:
         while True:
-            start = f"The {self.pick(ADJECTIVES)} {self.pick(NOUNS)} {self.pick(ADVERBS)} {self.pick(VERBS)}"
+            start = f"The {self.pick_word(ADJECTIVES)} {self.pick_word(NOUNS)} {self.pick_word(ADVERBS)} {self.pick_word(VERBS)}"
             if start not in self.starts:
                 self.starts.add(start)
-                return f"{start} the {self.pick(ADJECTIVES)} {self.pick(NOUNS)} behind the {self.pick(NOUNS)}."
+                return f"{start} the {self.pick_word(ADJECTIVES)} {self.pick_word(NOUNS)} behind the {self.pick_word(NOUNS)}."
 
-    def paragraph(self, sentences: int = 4) -> str:
-        return " ".join(self.sentence() for _ in range(sentences))
+    def draw_paragraph(self, sentences: int = 4) -> str:
+        return " ".join(self.draw_sentence() for _ in range(sentences))
 
-    def title(self) -> str:
-        return f"{self.pick(ADJECTIVES).title()} {self.pick(NOUNS)}s and the {self.pick(NOUNS)}"
+    def draw_title(self) -> str:
+        return f"{self.pick_word(ADJECTIVES).title()} {self.pick_word(NOUNS)}s and the {self.pick_word(NOUNS)}"
 
-    def number(self) -> str:
-        return self.pick(
+    def draw_number(self) -> str:
+        return self.pick_word(
             (
                 str(self.random.randint(2, 999)),
                 f"{self.random.randint(1000, 99999):,}",
@@ -78,74 +78,79 @@ class Draw:
 # Kinds of tables: each returns the rows, a merged cell repeated.
 
 
-def plain(draw: Draw) -> Table:
+def draw_plain_table(draw: TextGenerator) -> Table:
     nouns = draw.random.sample(NOUNS, 9)
     head = ["Station", *(noun.title() for noun in nouns[:3])]
-    return [head, *([noun.title(), *(draw.number() for _ in range(3))] for noun in nouns[3:])]
+    return [head, *([noun.title(), *(draw.draw_number() for _ in range(3))] for noun in nouns[3:])]
 
 
-def words(draw: Draw) -> Table:
+def draw_word_table(draw: TextGenerator) -> Table:
     rows = [["Part", "Task", "Keeper", "State"]]
     rows.extend(
-        [noun, f"{draw.pick(ADVERBS)} {draw.pick(VERBS)}", draw.pick(NOUNS).title(), draw.pick(ADJECTIVES)]
+        [
+            noun,
+            f"{draw.pick_word(ADVERBS)} {draw.pick_word(VERBS)}",
+            draw.pick_word(NOUNS).title(),
+            draw.pick_word(ADJECTIVES),
+        ]
         for noun in draw.random.sample(NOUNS, 6)
     )
     return rows
 
 
-def draw_wrapped_table(draw: Draw) -> Table:
+def draw_wrapped_table(draw: TextGenerator) -> Table:
     rows = [["Rule", "Reason", "Since"]]
     rows.extend(
-        [f"{draw.pick(ADJECTIVES).title()} {noun}", draw.sentence(), str(draw.random.randint(1801, 1999))]
+        [f"{draw.pick_word(ADJECTIVES).title()} {noun}", draw.draw_sentence(), str(draw.random.randint(1801, 1999))]
         for noun in draw.random.sample(NOUNS, 4)
     )
     return rows
 
 
-def two_level(draw: Draw) -> Table:
+def draw_two_level_table(draw: TextGenerator) -> Table:
     first, second = draw.random.sample(GROUPS, 2)
     rows = [["Place", first, first, second, second], ["Place", "2021", "2022", "2021", "2022"]]
-    return rows + [[noun.title(), *(draw.number() for _ in range(4))] for noun in draw.random.sample(NOUNS, 6)]
+    return rows + [[noun.title(), *(draw.draw_number() for _ in range(4))] for noun in draw.random.sample(NOUNS, 6)]
 
 
-def sections(draw: Draw) -> Table:
+def draw_section_table(draw: TextGenerator) -> Table:
     rows = [["Item", "2023", "2024"]]
     for group in draw.random.sample(GROUPS, 2):
         rows.append([f"{group} district", "", ""])
-        rows += [[noun.title(), draw.number(), draw.number()] for noun in draw.random.sample(NOUNS, 3)]
-    return [*rows, ["Total", draw.number(), draw.number()]]
+        rows += [[noun.title(), draw.draw_number(), draw.draw_number()] for noun in draw.random.sample(NOUNS, 3)]
+    return [*rows, ["Total", draw.draw_number(), draw.draw_number()]]
 
 
-def draw_spanning_table(draw: Draw) -> Table:
+def draw_spanning_table(draw: TextGenerator) -> Table:
     rows = [["District", "Kind", "Count", "Share"]]
     for group in draw.random.sample(GROUPS, 3):
-        rows += [[group, noun.title(), draw.number(), draw.number()] for noun in draw.random.sample(NOUNS, 2)]
+        rows += [[group, noun.title(), draw.draw_number(), draw.draw_number()] for noun in draw.random.sample(NOUNS, 2)]
     return rows
 
 
-def sparse(draw: Draw) -> Table:
+def draw_sparse_table(draw: TextGenerator) -> Table:
     rows = [["Name", "First", "Second", "Third", "Fourth"]]
     rows.extend(
-        [noun.title(), *(draw.number() if draw.random.random() < 0.65 else "" for _ in range(4))]
+        [noun.title(), *(draw.draw_number() if draw.random.random() < 0.65 else "" for _ in range(4))]
         for noun in draw.random.sample(NOUNS, 7)
     )
     return rows
 
 
-KINDS: tuple[Callable[[Draw], Table], ...] = (
-    plain,
-    words,
+TABLE_KINDS: tuple[Callable[[TextGenerator], Table], ...] = (
+    draw_plain_table,
+    draw_word_table,
     draw_wrapped_table,
-    two_level,
-    sections,
+    draw_two_level_table,
+    draw_section_table,
     draw_spanning_table,
-    sparse,
+    draw_sparse_table,
 )
 STYLES = ("grid", "booktabs", "head", "bare", "striped")
 
 
 def find_spans(rows: Table) -> Iterator[tuple[int, int, int, int, str]]:
-    """Yield row, column, rows, columns and text of each cell, equal cells merged in heads and first columns."""
+    """Yield row, column, spans and text of each cell; equal cells are merged."""
     seen: set[tuple[int, int]] = set()
     heads = 2 if rows[0][0] == rows[1][0] != "" else 1
     for row, cells in enumerate(rows):
@@ -163,7 +168,7 @@ def find_spans(rows: Table) -> Iterator[tuple[int, int, int, int, str]]:
             yield row, column, tall, wide, text
 
 
-def to_typst(rows: Table, style: str, widths: str = "") -> str:
+def format_typst(rows: Table, style: str, widths: str = "") -> str:
     heads = 2 if rows[0][0] == rows[1][0] != "" else 1
     last = len(rows)
     rules = {
@@ -196,7 +201,7 @@ def escape_typst(text: str) -> str:
     return "".join("\\" + char if char in "#$*_@<>~`\\[]" else char for char in text)
 
 
-def to_html(rows: Table, style: str) -> str:
+def format_html(rows: Table, style: str) -> str:
     heads = 2 if rows[0][0] == rows[1][0] != "" else 1
     body: dict[int, str] = {}
     for row, _, tall, wide, text in find_spans(rows):
@@ -207,7 +212,7 @@ def to_html(rows: Table, style: str) -> str:
 
 
 @dataclass
-class Page:
+class GeneratedPage:
     """A generated page and its truth."""
 
     name: str
@@ -221,55 +226,60 @@ class Page:
         path = folder / f"{self.name}.json"
         path.write_text(json.dumps({key: value for key, value in facts.items() if value}, ensure_ascii=False) + "\n")
 
-    def add(self, text: str) -> str:
+    def add_paragraph(self, text: str) -> str:
         """Note where a paragraph begins and ends, and return it."""
         pieces = text.split()
         self.order += [" ".join(pieces[:4]), " ".join(pieces[-4:])]
         return text
 
 
-SETTING = """#set page(width: 595pt, height: 842pt, margin: {margin}, header: [{header}], footer: [{footer}])
+PAGE_SETTINGS = """#set page(width: 595pt, height: 842pt, margin: {margin}, header: [{header}], footer: [{footer}])
 #set text(font: "{font}", size: {size}pt, hyphenate: true)
 #set par(justify: true, leading: {leading}em, spacing: 1.1em)
 #set document(date: none)
 #show heading: set text(size: {heading}pt)
 """
-FONTS = ("Libertinus Serif", "New Computer Modern", "Liberation Sans", "DejaVu Serif")
 
 
-def set_page(number: int, **changes: object) -> str:
+def format_page_settings(number: int, **changes: object) -> str:
+    fonts = ("Libertinus Serif", "New Computer Modern", "Liberation Sans", "DejaVu Serif")
     values: dict[str, object] = {
-        "margin": "(x: 62pt, y: 70pt)", "header": "", "footer": "", "font": FONTS[number % 4], "size": 10,
+        "margin": "(x: 62pt, y: 70pt)", "header": "", "footer": "", "font": fonts[number % 4], "size": 10,
         "leading": 0.6, "heading": 12,
     }  # fmt: skip
-    return SETTING.format_map(values | changes)
+    return PAGE_SETTINGS.format_map(values | changes)
 
 
-def article(page: Page, draw: Draw, number: int) -> str:
-    """One column with headings and a table between paragraphs."""
-    rows, style = KINDS[number % 7](draw), STYLES[number % 5]
+def write_article(page: GeneratedPage, draw: TextGenerator, number: int) -> str:
+    """Write one column with headings and a table between paragraphs."""
+    rows, style = TABLE_KINDS[number % 7](draw), STYLES[number % 5]
     page.tables.append(rows)
-    title, second = draw.title(), draw.title()
+    title, second = draw.draw_title(), draw.draw_title()
     page.headings += [title, second]
-    widths = "(110pt, 1fr, 60pt)" if KINDS[number % 7] is draw_wrapped_table else ""
+    widths = "(110pt, 1fr, 60pt)" if TABLE_KINDS[number % 7] is draw_wrapped_table else ""
     page.absent.append("Annual record of the coast")
     return (
-        set_page(number, header="Annual record of the coast #h(1fr) 17", size=10 + number % 2)
-        + f"= {title}\n{page.add(draw.paragraph())}\n\n{page.add(draw.paragraph(3))}\n\n"
-        + f"#align({'center' if number % 2 else 'left'})[{to_typst(rows, style, widths)}]\n"
-        + f"== {second}\n{page.add(draw.paragraph(5))}\n\n{page.add(draw.paragraph(3))}\n"
+        format_page_settings(number, header="Annual record of the coast #h(1fr) 17", size=10 + number % 2)
+        + f"= {title}\n{page.add_paragraph(draw.draw_paragraph())}\n\n{page.add_paragraph(draw.draw_paragraph(3))}\n\n"
+        + f"#align({'center' if number % 2 else 'left'})[{format_typst(rows, style, widths)}]\n"
+        + f"== {second}\n{page.add_paragraph(draw.draw_paragraph(5))}\n\n{page.add_paragraph(draw.draw_paragraph(3))}\n"
     )
 
 
-def paper(page: Page, draw: Draw, number: int) -> str:
-    """Two columns under a title, with a table in one of them and a footnote."""
-    rows, style = (plain, sections, words, two_level, sparse)[number % 5](draw), STYLES[1 + number % 4]
+def write_paper(page: GeneratedPage, draw: TextGenerator, number: int) -> str:
+    """Write two columns under a title, with a table in one and a footnote."""
+    rows, style = (
+        (draw_plain_table, draw_section_table, draw_word_table, draw_two_level_table, draw_sparse_table)[number % 5](
+            draw
+        ),
+        STYLES[1 + number % 4],
+    )
     page.tables.append(rows)
-    title, heads = draw.title(), [draw.title() for _ in range(3)]
+    title, heads = draw.draw_title(), [draw.draw_title() for _ in range(3)]
     page.headings += [title, *heads]
     page.absent += ["Journal of Shores", "Vol. 12"]
-    note = draw.sentence()
-    text = set_page(
+    note = draw.draw_sentence()
+    text = format_page_settings(
         number,
         size=9,
         heading=10.5,
@@ -279,75 +289,85 @@ def paper(page: Page, draw: Draw, number: int) -> str:
     )
     text += f'#align(center)[#text(17pt, weight: "bold")[{title}]\n\nA. Wend, B. Tern and C. Reed]\n#v(10pt)\n'
     text += "#columns(2, gutter: 18pt)[\n"
-    text += f"== {heads[0]}\n{page.add(draw.paragraph(7))}\n\n{page.add(draw.paragraph(5))}#footnote[{note}]\n\n"
-    text += f"== {heads[1]}\n{page.add(draw.paragraph(8))}\n\n#text(8pt)[{to_typst(rows, style)}]\n"
-    text += f"{page.add(draw.paragraph(8))}\n\n== {heads[2]}\n{page.add(draw.paragraph(9))}\n\n{page.add(draw.paragraph(6))}\n]"
+    text += f"== {heads[0]}\n{page.add_paragraph(draw.draw_paragraph(7))}\n\n{page.add_paragraph(draw.draw_paragraph(5))}#footnote[{note}]\n\n"
+    text += f"== {heads[1]}\n{page.add_paragraph(draw.draw_paragraph(8))}\n\n#text(8pt)[{format_typst(rows, style)}]\n"
+    text += f"{page.add_paragraph(draw.draw_paragraph(8))}\n\n== {heads[2]}\n{page.add_paragraph(draw.draw_paragraph(9))}\n\n{page.add_paragraph(draw.draw_paragraph(6))}\n]"
     return text
 
 
-def wide_table(page: Page, draw: Draw, number: int) -> str:
-    """Two columns below a table over the whole width."""
-    rows, style = (two_level, draw_wrapped_table, plain, draw_spanning_table)[number % 4](draw), STYLES[number % 3]
+def write_wide_table(page: GeneratedPage, draw: TextGenerator, number: int) -> str:
+    """Write two columns below a table over the whole width."""
+    rows, style = (
+        (draw_two_level_table, draw_wrapped_table, draw_plain_table, draw_spanning_table)[number % 4](draw),
+        STYLES[number % 3],
+    )
     page.tables.append(rows)
-    head = draw.title()
+    head = draw.draw_title()
     page.headings.append(head)
     widths = "(110pt, 1fr, 60pt)" if number % 4 == 1 else "(1fr,) * " + str(len(rows[0]))
-    text = set_page(number, size=9.5, footer="#align(center)[88]") + to_typst(rows, style, widths) + "\n#v(8pt)\n"
-    text += "#columns(2, gutter: 20pt)[\n" + f"{page.add(draw.paragraph(9))}\n\n{page.add(draw.paragraph(8))}\n\n"
-    text += f"== {head}\n{page.add(draw.paragraph(9))}\n\n{page.add(draw.paragraph(10))}\n\n{page.add(draw.paragraph(6))}\n]"
+    text = (
+        format_page_settings(number, size=9.5, footer="#align(center)[88]")
+        + format_typst(rows, style, widths)
+        + "\n#v(8pt)\n"
+    )
+    text += (
+        "#columns(2, gutter: 20pt)[\n"
+        f"{page.add_paragraph(draw.draw_paragraph(9))}\n\n{page.add_paragraph(draw.draw_paragraph(8))}\n\n"
+    )
+    text += f"== {head}\n{page.add_paragraph(draw.draw_paragraph(9))}\n\n{page.add_paragraph(draw.draw_paragraph(10))}\n\n{page.add_paragraph(draw.draw_paragraph(6))}\n]"
     return text
 
 
-def newsletter(page: Page, draw: Draw, number: int) -> str:
-    """Three columns under a headline."""
-    title, heads = draw.title(), [draw.title() for _ in range(3)]
+def write_newsletter(page: GeneratedPage, draw: TextGenerator, number: int) -> str:
+    """Write three columns under a headline."""
+    title, heads = draw.draw_title(), [draw.draw_title() for _ in range(3)]
     page.headings += [title, *heads]
-    text = set_page(number, size=8.5, heading=10) + f'#text(24pt, weight: "bold")[{title}]\n#v(4pt)\n'
+    text = format_page_settings(number, size=8.5, heading=10) + f'#text(24pt, weight: "bold")[{title}]\n#v(4pt)\n'
     text += "#columns(3, gutter: 14pt)[\n"
     for head in heads:
-        text += f"== {head}\n" + "\n\n".join(page.add(draw.paragraph(count)) for count in (5, 6, 4)) + "\n\n"
+        text += (
+            f"== {head}\n" + "\n\n".join(page.add_paragraph(draw.draw_paragraph(count)) for count in (5, 6, 4)) + "\n\n"
+        )
     return text + "]"
 
 
-def sidebar(page: Page, draw: Draw, number: int) -> str:
-    """A narrow column of small type beside the text."""
-    head = draw.title()
+def write_sidebar(page: GeneratedPage, draw: TextGenerator, number: int) -> str:
+    """Write a narrow column of small type beside the text."""
+    head = draw.draw_title()
     page.headings.append(head)
-    main = "\n\n".join(page.add(draw.paragraph(count)) for count in (5, 6, 5, 6))
-    side = "\n\n".join(page.add(draw.paragraph(count)) for count in (3, 3))
+    main = "\n\n".join(page.add_paragraph(draw.draw_paragraph(count)) for count in (5, 6, 5, 6))
+    side = "\n\n".join(page.add_paragraph(draw.draw_paragraph(count)) for count in (3, 3))
     left, right = f"= {head}\n{main}", f"#text(8pt)[{side}]"
     if number % 2:
         page.order = [*page.order[8:], *page.order[:8]]
-        return set_page(number) + f"#grid(columns: (125pt, 1fr), column-gutter: 22pt, [{right}], [{left}])"
-    return set_page(number) + f"#grid(columns: (1fr, 125pt), column-gutter: 22pt, [{left}], [{right}])"
+        return format_page_settings(number) + f"#grid(columns: (125pt, 1fr), column-gutter: 22pt, [{right}], [{left}])"
+    return format_page_settings(number) + f"#grid(columns: (1fr, 125pt), column-gutter: 22pt, [{left}], [{right}])"
 
 
-def no_table(page: Page, draw: Draw, number: int) -> str:
-    """Formulas, underlined and boxed words, a listing and a form: nothing of it is a table."""
-    title = (
-        f"{draw.title()}, and how the {draw.pick(NOUNS)} {draw.pick(VERBS)} the {draw.pick(NOUNS)} of the whole country"
-    )
+def write_tableless_page(page: GeneratedPage, draw: TextGenerator, number: int) -> str:
+    """Write formulas, underlined and boxed words, a listing and a form, but no table."""
+    title = f"{draw.draw_title()}, and how the {draw.pick_word(NOUNS)} {draw.pick_word(VERBS)} the {draw.pick_word(NOUNS)} of the whole country"
     page.headings.append(title)
     size = 20 if number % 2 else 17
-    text = set_page(number, size=10) + f'#par(justify: false)[#text({size}pt, weight: "bold")[{title}]]\n\n'
-    text += page.add(draw.paragraph(4)) + "\n\n$ c_(k+1) = (a + b) / (x_k^2 + 1) + sum_(i=1)^n w_i $\n\n"
+    text = format_page_settings(number, size=10) + f'#par(justify: false)[#text({size}pt, weight: "bold")[{title}]]\n\n'
+    text += page.add_paragraph(draw.draw_paragraph(4)) + "\n\n$ c_(k+1) = (a + b) / (x_k^2 + 1) + sum_(i=1)^n w_i $\n\n"
     text += "$ f(x) &= integral_0^1 g(t) dif t \\ &= 2 x + 3 y - z $\n\n"
     text += (
-        page.add(draw.paragraph(2))
-        + f" Here #underline[{draw.sentence()}] and #box(stroke: 0.5pt, inset: 2pt)[boxed words].\n\n"
+        page.add_paragraph(draw.draw_paragraph(2))
+        + f" Here #underline[{draw.draw_sentence()}] and #box(stroke: 0.5pt, inset: 2pt)[boxed words].\n\n"
     )
     code = (
         "def count(boats):\n    total = 0\n\n    for boat in boats:\n        total += boat.crew\n\n\n    return total"
     )
-    text += f"```python\n{code}\n```\n\n" + page.add(draw.paragraph(3)) + "\n\n"
+    text += f"```python\n{code}\n```\n\n" + page.add_paragraph(draw.draw_paragraph(3)) + "\n\n"
     text += (
         "Name: #box(width: 120pt, stroke: (bottom: 0.5pt)) #h(20pt) Date: #box(width: 80pt, stroke: (bottom: 0.5pt))\n"
     )
     return text
 
 
-def continued(page: Page, draw: Draw, number: int) -> str:
-    """A page out of a longer text: a running head, a page number and footnotes in one column."""
+def write_continued_page(page: GeneratedPage, draw: TextGenerator, number: int) -> str:
+    """Write a page of a longer text: running head, page number and footnotes."""
     page.absent += [("Chapter four", "The keeper of the tower", "Report to the council")[number % 3]]
     head = (
         "#smallcaps[Chapter four] #h(1fr) 131",
@@ -355,28 +375,31 @@ def continued(page: Page, draw: Draw, number: int) -> str:
         "#text(8pt)[Report to the council #h(1fr) March 2024]",
     )[number % 3]
     foot = "#align(center)[131]" if number % 3 else ""
-    paragraphs = [draw.paragraph(count) for count in (4, 5, 6, 5)]
+    paragraphs = [draw.draw_paragraph(count) for count in (4, 5, 6, 5)]
     paragraphs[0] = paragraphs[0].removeprefix("The ")
-    first, *rest = [page.add(paragraph) for paragraph in paragraphs]
-    notes = [f"#footnote[{draw.sentence()}]" for _ in range(2)]
+    first, *rest = [page.add_paragraph(paragraph) for paragraph in paragraphs]
+    notes = [f"#footnote[{draw.draw_sentence()}]" for _ in range(2)]
     body = first + "\n\n" + notes[0].join(rest[:2]).replace(notes[0], f"{notes[0]}\n\n") + notes[1] + "\n\n" + rest[2]
-    return set_page(number, size=10.5, header=head, footer=foot, margin="(x: 80pt, top: 62pt, bottom: 62pt)") + body
+    return (
+        format_page_settings(number, size=10.5, header=head, footer=foot, margin="(x: 80pt, top: 62pt, bottom: 62pt)")
+        + body
+    )
 
 
 def make_typst(folder: Path) -> None:
-    layouts = (
-        (article, 18),
-        (paper, 10),
-        (wide_table, 6),
-        (newsletter, 3),
-        (sidebar, 4),
-        (no_table, 3),
-        (continued, 3),
-    )
-    for layout, count in layouts:
+    layouts = {
+        "article": (write_article, 18),
+        "paper": (write_paper, 10),
+        "wide-table": (write_wide_table, 6),
+        "newsletter": (write_newsletter, 3),
+        "sidebar": (write_sidebar, 4),
+        "no-table": (write_tableless_page, 3),
+        "continued": (write_continued_page, 3),
+    }
+    for name, (write_page, count) in layouts.items():
         for number in range(count):
-            page = Page(f"{layout.__name__.replace('_', '-')}-{number + 1:02}")
-            source = layout(page, Draw(1000 * count + number), number)
+            page = GeneratedPage(f"{name}-{number + 1:02}")
+            source = write_page(page, TextGenerator(1000 * count + number), number)
             document = typst.compile(source.encode(), format="pdf", timestamp=0, pdf_standards="1.7")
             (folder / f"{page.name}.pdf").write_bytes(document)
             page.write_truth(folder)
@@ -392,15 +415,15 @@ td:not(:first-child) { text-align: VAR } .two { columns: 2; column-gap: 9mm; fon
 def make_web(folder: Path, browser: str) -> None:
     """Print pages of HTML, as people do from a browser."""
     for number in range(12):
-        draw, page = Draw(7000 + number), Page(f"web-{number + 1:02}")
-        rows, style = KINDS[(3 * number) % 7](draw), STYLES[number % 5]
+        draw, page = TextGenerator(7000 + number), GeneratedPage(f"web-{number + 1:02}")
+        rows, style = TABLE_KINDS[(3 * number) % 7](draw), STYLES[number % 5]
         page.tables.append(rows)
-        title, second = draw.title(), draw.title()
+        title, second = draw.draw_title(), draw.draw_title()
         page.headings += [title, second]
         is_text = any(any(map(str.isalpha, cell)) for cell in rows[-1][1:])
-        paragraphs = [f"<p>{page.add(draw.paragraph(count))}</p>" for count in (4, 5)]
-        middle = [f"<p>{page.add(draw.paragraph(count))}</p>" for count in (6, 7, 5)]
-        body = f"<h1>{title}</h1>{paragraphs[0]}{paragraphs[1]}{to_html(rows, style)}<h2>{second}</h2>"
+        paragraphs = [f"<p>{page.add_paragraph(draw.draw_paragraph(count))}</p>" for count in (4, 5)]
+        middle = [f"<p>{page.add_paragraph(draw.draw_paragraph(count))}</p>" for count in (6, 7, 5)]
+        body = f"<h1>{title}</h1>{paragraphs[0]}{paragraphs[1]}{format_html(rows, style)}<h2>{second}</h2>"
         body += f'<div class="{"two" if number % 2 else ""}">{"".join(middle)}</div>'
         css = CSS.replace("VAR", "left" if is_text else "right")
         source = folder / f"{page.name}.html"
@@ -415,13 +438,13 @@ def make_web(folder: Path, browser: str) -> None:
 def make_painted(folder: Path) -> None:
     """Paint lines of two columns alternately, as recognized scans and some programs do."""
     for number in range(6):
-        draw, page = Draw(9000 + number), Page(f"painted-{number + 1:02}")
+        draw, page = TextGenerator(9000 + number), GeneratedPage(f"painted-{number + 1:02}")
         pdf = canvas.Canvas(str(folder / f"{page.name}.pdf"), pagesize=(595, 842), invariant=1)
-        title = draw.title()
+        title = draw.draw_title()
         page.headings.append(title)
         pdf.setFont("Helvetica-Bold", 15)
         pdf.drawString(60, 780, title)
-        columns = [[page.add(draw.paragraph(count)) for count in (6, 7, 6)] for _ in range(2)]
+        columns = [[page.add_paragraph(draw.draw_paragraph(count)) for count in (6, 7, 6)] for _ in range(2)]
         size, leadings = 9, ((12, 12), (12, 12.8), (11.5, 13))[number % 3]
         placed = []
         for column, paragraphs in enumerate(columns):

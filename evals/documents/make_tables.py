@@ -1,4 +1,4 @@
-"""Generate pages with tables of many kinds, and pages that only look as if they had one.
+"""Generate pages with many kinds of tables, and pages that only look so.
 
     python -m evals.documents.make_tables FOLDER
 
@@ -26,18 +26,27 @@ from reportlab.pdfbase.cidfonts import UnicodeCIDFont  # ty: ignore[unresolved-i
 from reportlab.platypus import Paragraph, SimpleDocTemplate, Spacer  # ty: ignore[unresolved-import]
 from reportlab.platypus import Table as FlowTable  # ty: ignore[unresolved-import]
 
-from evals.documents.make_pages import GROUPS, NOUNS, Draw, Page, Table, find_spans, set_page, to_typst
+from evals.documents.make_pages import (
+    GROUPS,
+    NOUNS,
+    GeneratedPage,
+    Table,
+    TextGenerator,
+    find_spans,
+    format_page_settings,
+    format_typst,
+)
 
 YEARS = ("2021", "2022", "2023", "2024", "2025")
 
 
-def draw_price_list(draw: Draw) -> Table:
-    rows = [[f"{noun[:2].upper()}-{draw.random.randint(100, 999)}", draw.sentence(), money(draw)]
+def draw_price_list(draw: TextGenerator) -> Table:
+    rows = [[f"{noun[:2].upper()}-{draw.random.randint(100, 999)}", draw.draw_sentence(), draw_amount(draw)]
             for noun in draw.random.sample(NOUNS, 5)]  # fmt: skip
     return [["Article", "Description", "Price"], *rows]
 
 
-def draw_timetable(draw: Draw) -> Table:
+def draw_timetable(draw: TextGenerator) -> Table:
     rows = [["Stop", *(f"{draw.random.randint(10, 99)}" for _ in range(6))]]
     for index, noun in enumerate(draw.random.sample(NOUNS, 8)):
         times = [f"{7 + column}:{5 * index + column:02}" if draw.random.random() < 0.8 else "–" for column in range(6)]
@@ -45,19 +54,19 @@ def draw_timetable(draw: Draw) -> Table:
     return rows
 
 
-def draw_statement(draw: Draw) -> Table:
+def draw_statement(draw: TextGenerator) -> Table:
     rows = [["", "Note", "2024", "2023"]]
     for number, group in enumerate(("Current assets", "Liabilities", "Equity")):
         rows.append([group, "", "", ""])
         for noun in draw.random.sample(NOUNS, 3):
-            amounts = [f"({draw.random.randint(10, 900)})" if draw.random.random() < 0.3 else money(draw)[:-3]
+            amounts = [f"({draw.random.randint(10, 900)})" if draw.random.random() < 0.3 else draw_amount(draw)[:-3]
                        for _ in range(2)]  # fmt: skip
-            rows.append([f"{noun.title()} and other {draw.pick(NOUNS)}s", str(number + 3), *amounts])
-        rows.append([f"Total {group.lower()}", "", money(draw)[:-3], money(draw)[:-3]])
+            rows.append([f"{noun.title()} and other {draw.pick_word(NOUNS)}s", str(number + 3), *amounts])
+        rows.append([f"Total {group.lower()}", "", draw_amount(draw)[:-3], draw_amount(draw)[:-3]])
     return rows
 
 
-def draw_two_level_statistics(draw: Draw) -> Table:
+def draw_two_level_statistics(draw: TextGenerator) -> Table:
     groups = draw.random.sample(GROUPS, 3)
     rows = [["Measure", *(group for group in groups for _ in range(2))], ["Measure", *(["Mean", "SD"] * 3)]]
     rows += [[f"{noun.title()} rate", *(f"{draw.random.random() * 9:.2f}" for _ in range(6))]
@@ -65,40 +74,42 @@ def draw_two_level_statistics(draw: Draw) -> Table:
     return rows
 
 
-def draw_items(draw: Draw) -> Table:
+def draw_items(draw: TextGenerator) -> Table:
     rows = [["Pos.", "Description", "Quantity", "Unit price", "Amount"]]
     for number in range(1, 5):
-        text = f"{draw.pick(NOUNS).title()} {draw.pick(NOUNS)}, {draw.sentence()[4:-1]}" if number % 2 else (
-            f"{draw.pick(NOUNS).title()} {draw.pick(NOUNS)}")  # fmt: skip
-        rows.append([str(number), text, f"{draw.random.randint(1, 40)}", money(draw), money(draw)])
+        text = f"{draw.pick_word(NOUNS).title()} {draw.pick_word(NOUNS)}, {draw.draw_sentence()[4:-1]}" if number % 2 else (
+            f"{draw.pick_word(NOUNS).title()} {draw.pick_word(NOUNS)}")  # fmt: skip
+        rows.append([str(number), text, f"{draw.random.randint(1, 40)}", draw_amount(draw), draw_amount(draw)])
     return rows
 
 
-def draw_statistics(draw: Draw) -> Table:
+def draw_statistics(draw: TextGenerator) -> Table:
     rows = [["Region", *YEARS]]
     rows += [[f"{noun.title()} county", *(f"{draw.random.randint(1000, 90000):,}" for _ in YEARS)]
              for noun in draw.random.sample(NOUNS, 9)]  # fmt: skip
     return [*rows, ["All counties", *(f"{draw.random.randint(100000, 900000):,}" for _ in YEARS)]]
 
 
-def draw_prose_table(draw: Draw) -> Table:
+def draw_prose_table(draw: TextGenerator) -> Table:
     rows = [["Step", "Task", "Remark"]]
-    rows += [[f"{noun.title()} check", draw.sentence(), draw.sentence()] for noun in draw.random.sample(NOUNS, 4)]
+    rows += [
+        [f"{noun.title()} check", draw.draw_sentence(), draw.draw_sentence()] for noun in draw.random.sample(NOUNS, 4)
+    ]
     return rows
 
 
-def draw_ranking(draw: Draw) -> Table:
+def draw_ranking(draw: TextGenerator) -> Table:
     rows = [["Rank", "Name", "Team", "Points"]]
-    rows += [[str(rank), f"{noun.title()} {draw.pick(NOUNS).title()}", draw.pick(GROUPS), str(990 - 31 * rank)]
+    rows += [[str(rank), f"{noun.title()} {draw.pick_word(NOUNS).title()}", draw.pick_word(GROUPS), str(990 - 31 * rank)]
              for rank, noun in enumerate(draw.random.sample(NOUNS, 9), 1)]  # fmt: skip
     return rows
 
 
-def draw_terms(draw: Draw) -> Table:
-    return [["Term", "Meaning"], *([noun.title(), draw.paragraph(2)] for noun in draw.random.sample(NOUNS, 5))]
+def draw_terms(draw: TextGenerator) -> Table:
+    return [["Term", "Meaning"], *([noun.title(), draw.draw_paragraph(2)] for noun in draw.random.sample(NOUNS, 5))]
 
 
-def draw_measures(draw: Draw) -> Table:
+def draw_measures(draw: TextGenerator) -> Table:
     rows = [["Sample", "Depth (m)", "Salt (g/l)", "Range"]]
     for noun in draw.random.sample(NOUNS, 8):
         low = draw.random.randint(2, 40)
@@ -107,28 +118,33 @@ def draw_measures(draw: Draw) -> Table:
     return rows
 
 
-def draw_answers(draw: Draw) -> Table:
+def draw_answers(draw: TextGenerator) -> Table:
     rows = [["Feature", "Basic", "Plus", "Team", "Firm"]]
-    rows += [[f"{draw.pick(NOUNS).title()} {noun}", *(draw.pick(("yes", "no", "partly")) for _ in range(4))]
+    rows += [[f"{draw.pick_word(NOUNS).title()} {noun}", *(draw.pick_word(("yes", "no", "partly")) for _ in range(4))]
              for noun in draw.random.sample(NOUNS, 8)]  # fmt: skip
     return rows
 
 
-def draw_schedule(draw: Draw) -> Table:
-    rows = [[f"{hour}:00–{hour}:45", f"{draw.sentence()} Led by {draw.pick(NOUNS).title()}."] for hour in range(9, 15)]
+def draw_schedule(draw: TextGenerator) -> Table:
+    rows = [
+        [f"{hour}:00–{hour}:45", f"{draw.draw_sentence()} Led by {draw.pick_word(NOUNS).title()}."]
+        for hour in range(9, 15)
+    ]
     return [["Time", "Session"], *rows]
 
 
-def draw_records(draw: Draw) -> Table:
+def draw_records(draw: TextGenerator) -> Table:
     rows = [["Date", "Payee", "Reference", "Amount", "State"]]
     for noun in draw.random.sample(NOUNS, 9):
         day = f"2024-{draw.random.randint(1, 12):02}-{draw.random.randint(1, 28):02}"
         number = f"{noun[0].upper()}{draw.random.randint(1000, 9999)}" if draw.random.random() < 0.7 else ""
-        rows.append([day, f"{noun.title()} & Sons", number, money(draw), draw.pick(("paid", "open", "late"))])
+        rows.append(
+            [day, f"{noun.title()} & Sons", number, draw_amount(draw), draw.pick_word(("paid", "open", "late"))]
+        )
     return rows
 
 
-def draw_merged(draw: Draw) -> Table:
+def draw_merged(draw: TextGenerator) -> Table:
     rows = [["Coast", "Harbour", "Boats", "Boats"], ["Coast", "Harbour", "Sail", "Motor"]]
     for group in draw.random.sample(GROUPS, 3):
         rows += [[group, noun.title(), str(draw.random.randint(1, 99)), str(draw.random.randint(1, 99))]
@@ -136,20 +152,22 @@ def draw_merged(draw: Draw) -> Table:
     return rows
 
 
-def draw_hebrew(draw: Draw) -> Table:
+def draw_hebrew(draw: TextGenerator) -> Table:
     words = ("נמל", "מגדל", "ספינה", "חוף", "שוק", "גשר", "גן", "כפר", "עמק", "רכבת")
     rows = [["מקום", "שנה", "מספר"]]
-    return rows + [[word, draw.pick(YEARS), str(draw.random.randint(10, 999))] for word in draw.random.sample(words, 6)]
+    return rows + [
+        [word, draw.pick_word(YEARS), str(draw.random.randint(10, 999))] for word in draw.random.sample(words, 6)
+    ]
 
 
-def draw_japanese(draw: Draw) -> Table:
+def draw_japanese(draw: TextGenerator) -> Table:
     words = ("東京", "大阪", "札幌", "京都", "名古屋", "福岡", "神戸", "横浜")
     rows = [["都市", "人口", "面積", "備考"]]
     return rows + [[word, f"{draw.random.randint(100, 999)}万", f"{draw.random.randint(10, 99)}.{draw.random.randint(1, 9)}",
-                    draw.pick(("港町", "古都", "商業都市"))] for word in draw.random.sample(words, 6)]  # fmt: skip
+                    draw.pick_word(("港町", "古都", "商業都市"))] for word in draw.random.sample(words, 6)]  # fmt: skip
 
 
-def money(draw: Draw) -> str:
+def draw_amount(draw: TextGenerator) -> str:
     return f"{draw.random.randint(10, 9999):,}.{draw.random.randint(0, 99):02}"
 
 
@@ -157,7 +175,7 @@ def money(draw: Draw) -> str:
 class Kind:
     """A kind of table with the rules that it is drawn with."""
 
-    draw: Callable[[Draw], Table]
+    draw: Callable[[TextGenerator], Table]
     style: str  # grid, rows, head, booktabs, bare, striped or columns
     widths: tuple[int, ...] = ()  # of columns in points, 0 as wide as its text
     note: str = ""
@@ -200,82 +218,82 @@ KINDS_APART = {
 # Pages without a table, as HTML.
 
 
-def draw_contents(draw: Draw) -> str:
+def draw_contents(draw: TextGenerator) -> str:
     lines = [
-        f"<div class=toc><span>{number} {draw.title()}</span><span class=dots></span><span>{3 * number}</span></div>"
+        f"<div class=toc><span>{number} {draw.draw_title()}</span><span class=dots></span><span>{3 * number}</span></div>"
         for number in range(1, 14)
     ]
     return "<h2>Contents</h2>" + "".join(lines)
 
 
-def draw_references(draw: Draw) -> str:
+def draw_references(draw: TextGenerator) -> str:
     items = [
-        f"<tr><td>[{number}]</td><td>{draw.pick(NOUNS).title()}, A.: {draw.sentence()} {draw.title()}, 20{number + 10},"
+        f"<tr><td>[{number}]</td><td>{draw.pick_word(NOUNS).title()}, A.: {draw.draw_sentence()} {draw.draw_title()}, 20{number + 10},"
         f" pp. {number}–{number + 8}.</td></tr>"
         for number in range(1, 10)
     ]
-    return f"<p>{draw.paragraph()}</p><h2>References</h2><table class=plain>{''.join(items)}</table>"
+    return f"<p>{draw.draw_paragraph()}</p><h2>References</h2><table class=plain>{''.join(items)}</table>"
 
 
-def draw_formulas(draw: Draw) -> str:
+def draw_formulas(draw: TextGenerator) -> str:
     lines = [
         f"<tr><td>{left}</td><td>=</td><td>{right}</td><td width=60>({number})</td></tr>"
         for number, (left, right) in enumerate(
             (("f(x)", "3x + 4y"), ("g(x, y)", "x² − 2y"), ("h", "f(x) + g(x, y)"), ("k", "h / 2")), 1)
     ]  # fmt: skip
-    return f"<p>{draw.paragraph()}</p><table class=plain>{''.join(lines)}</table><p>{draw.paragraph()}</p>"
+    return f"<p>{draw.draw_paragraph()}</p><table class=plain>{''.join(lines)}</table><p>{draw.draw_paragraph()}</p>"
 
 
-def draw_letter(draw: Draw) -> str:
+def draw_letter(draw: TextGenerator) -> str:
     sides = [
-        f"<td width=250>{draw.pick(NOUNS).title()} {draw.pick(NOUNS).title()}<br>{draw.random.randint(1, 99)} "
-        f"{draw.pick(NOUNS).title()} Street<br>{draw.random.randint(10000, 99999)} {draw.pick(NOUNS).title()}</td>"
+        f"<td width=250>{draw.pick_word(NOUNS).title()} {draw.pick_word(NOUNS).title()}<br>{draw.random.randint(1, 99)} "
+        f"{draw.pick_word(NOUNS).title()} Street<br>{draw.random.randint(10000, 99999)} {draw.pick_word(NOUNS).title()}</td>"
         for _ in range(2)
     ]
     return (
         f"<table class=plain><tr>{''.join(sides)}</tr></table><p style='text-align:right'>12 March 2024</p>"
-        f"<p><b>{draw.title()}</b></p><p>Dear reader,</p><p>{draw.paragraph()}</p><p>{draw.paragraph()}</p>"
+        f"<p><b>{draw.draw_title()}</b></p><p>Dear reader,</p><p>{draw.draw_paragraph()}</p><p>{draw.draw_paragraph()}</p>"
     )
 
 
-def draw_notes(draw: Draw) -> str:
-    boxes = [f"<div class=box>{draw.paragraph(3)}</div><p>{draw.paragraph(3)}</p>" for _ in range(3)]
-    return f"{''.join(boxes)}<p>{draw.sentence()} <u>{draw.sentence()}</u> <span class=box>{draw.sentence()}</span></p>"
+def draw_notes(draw: TextGenerator) -> str:
+    boxes = [f"<div class=box>{draw.draw_paragraph(3)}</div><p>{draw.draw_paragraph(3)}</p>" for _ in range(3)]
+    return f"{''.join(boxes)}<p>{draw.draw_sentence()} <u>{draw.draw_sentence()}</u> <span class=box>{draw.draw_sentence()}</span></p>"
 
 
-def draw_numbered_list(draw: Draw) -> str:
-    items = [f"<li>{draw.sentence()} <b>{draw.number()}</b></li>" for _ in range(9)]
-    return f"<p>{draw.paragraph()}</p><ol>{''.join(items)}</ol><p>{draw.paragraph()}</p>"
+def draw_numbered_list(draw: TextGenerator) -> str:
+    items = [f"<li>{draw.draw_sentence()} <b>{draw.draw_number()}</b></li>" for _ in range(9)]
+    return f"<p>{draw.draw_paragraph()}</p><ol>{''.join(items)}</ol><p>{draw.draw_paragraph()}</p>"
 
 
-def draw_listing(draw: Draw) -> str:
-    lines = [f"{draw.pick(NOUNS):14}{draw.random.randint(1, 99):5}   # {draw.pick(NOUNS)}" for _ in range(9)]
-    return f"<p>{draw.paragraph()}</p><pre>{chr(10).join(lines)}</pre><p>{draw.paragraph()}</p>"
+def draw_listing(draw: TextGenerator) -> str:
+    lines = [f"{draw.pick_word(NOUNS):14}{draw.random.randint(1, 99):5}   # {draw.pick_word(NOUNS)}" for _ in range(9)]
+    return f"<p>{draw.draw_paragraph()}</p><pre>{chr(10).join(lines)}</pre><p>{draw.draw_paragraph()}</p>"
 
 
-def draw_index(draw: Draw) -> str:
+def draw_index(draw: TextGenerator) -> str:
     words = sorted(draw.random.sample(NOUNS, 28))
     lines = [f"<div>{word}, {draw.random.randint(1, 90)}, {draw.random.randint(91, 300)}</div>" for word in words]
     return f"<h2>Index</h2><div style='columns:3'>{''.join(lines)}</div>"
 
 
-def draw_letterhead(draw: Draw) -> str:
-    cells = [f"<td width=160>{draw.pick(NOUNS).title()} office<br>Telephone {draw.random.randint(100, 999)} 0<br>"
+def draw_letterhead(draw: TextGenerator) -> str:
+    cells = [f"<td width=160>{draw.pick_word(NOUNS).title()} office<br>Telephone {draw.random.randint(100, 999)} 0<br>"
              f"Room {draw.random.randint(1, 99)}</td>" for _ in range(3)]  # fmt: skip
-    return f"<p>{draw.paragraph()}</p><p>{draw.paragraph()}</p><table class=plain><tr>{''.join(cells)}</tr></table>"
+    return f"<p>{draw.draw_paragraph()}</p><p>{draw.draw_paragraph()}</p><table class=plain><tr>{''.join(cells)}</tr></table>"
 
 
-def draw_dialogue(draw: Draw) -> str:
+def draw_dialogue(draw: TextGenerator) -> str:
     lines = [f"<p style='margin-left:90px;text-indent:-90px'><b>{name}</b><span style='display:inline-block;width:50px'>"
-             f"</span>{draw.paragraph(2)}</p>" for name in ("KEEPER", "PILOT") * 4]  # fmt: skip
+             f"</span>{draw.draw_paragraph(2)}</p>" for name in ("KEEPER", "PILOT") * 4]  # fmt: skip
     return "".join(lines)
 
 
-PLAIN = {
+TABLELESS_PAGES = {
     "contents": draw_contents, "references": draw_references, "formulas": draw_formulas, "letter": draw_letter,
     "notes": draw_notes, "listing": draw_listing,
 }  # fmt: skip
-PLAIN_APART = {
+TABLELESS_PAGES_APART = {
     "list": draw_numbered_list, "index": draw_index, "letterhead": draw_letterhead, "dialogue": draw_dialogue,
 }  # fmt: skip
 
@@ -316,7 +334,7 @@ class Corpus:
     browser: str = ""
     count: int = field(default=0)
 
-    def write_html(self, page: Page, body: str, extra: str = "") -> None:
+    def write_html(self, page: GeneratedPage, body: str, extra: str = "") -> None:
         css = CSS.replace("WEIGHT", "normal" if zlib.crc32(page.name.encode()) % 3 == 0 else "bold")
         source = f'<html lang="en"{extra}><meta charset="utf-8"><title>Page</title><style>{css}</style>{body}'
         target = self.folder / f"{page.name}.pdf"
@@ -330,19 +348,19 @@ class Corpus:
             path.unlink()
         self._finish(page)
 
-    def write_tables(self, name: str, kinds: list[Kind], draw: Draw, *, beside: bool = False) -> None:
+    def write_tables(self, name: str, kinds: list[Kind], draw: TextGenerator, *, beside: bool = False) -> None:
         """Write tables between two paragraphs, below one another or beside one another."""
-        page = Page(name)
+        page = GeneratedPage(name)
         page.tables = [kind.draw(draw) for kind in kinds]
         body = "".join(format_html(rows, kind) for rows, kind in zip(page.tables, kinds, strict=True))
         note = f"<p>{kinds[0].note}</p>" if kinds[0].note else ""
         body = f"<div class=beside>{body}</div>" if beside else body
-        before, after = page.add(draw.paragraph(3)), page.add(draw.paragraph(4))
+        before, after = page.add_paragraph(draw.draw_paragraph(3)), page.add_paragraph(draw.draw_paragraph(4))
         self.write_html(page, f"<p>{before}</p>{body}{note}<p>{after}</p>")
 
-    def write_flow(self, name: str, kind: Kind, draw: Draw) -> None:
+    def write_flow(self, name: str, kind: Kind, draw: TextGenerator) -> None:
         """Write a table by ReportLab."""
-        page = Page(name)
+        page = GeneratedPage(name)
         rows = kind.draw(draw)
         page.tables = [rows]
         is_japanese = kind.draw is draw_japanese
@@ -357,28 +375,26 @@ class Corpus:
                 style.append(("SPAN", (column, row), (column + wide - 1, row + tall - 1)))
         style += [("ALIGN", (at, 0), (at, -1), "RIGHT") for at in range(1, len(rows[0])) if is_number_column(rows, at)]
         style += list_flow_rules(kind.style, 2 if rows[0][0] == rows[1][0] and rows[0][0] else 1)
-        parts = [Paragraph(page.add(draw.paragraph(3)), sheet)] if not is_japanese else []
+        parts = [Paragraph(page.add_paragraph(draw.draw_paragraph(3)), sheet)] if not is_japanese else []
         parts += [FlowTable(cells, colWidths=kind.widths or None, style=style), Spacer(1, 8)]
-        parts += [Paragraph(page.add(draw.paragraph(4)), sheet)] if not is_japanese else []
+        parts += [Paragraph(page.add_paragraph(draw.draw_paragraph(4)), sheet)] if not is_japanese else []
         SimpleDocTemplate(str(self.folder / f"{name}.pdf"), pagesize=A4, invariant=1).build(parts)
         self._finish(page)
 
-    def write_typst(self, name: str, kind: Kind, draw: Draw) -> None:
+    def write_typst(self, name: str, kind: Kind, draw: TextGenerator) -> None:
         """Write a table by Typst."""
-        page = Page(name)
+        page = GeneratedPage(name)
         rows = kind.draw(draw)
         page.tables = [rows]
         widths = ", ".join(f"{width}pt" if width else "auto" for width in kind.widths)
         number = zlib.crc32(name.encode())
-        before, after = page.add(draw.paragraph(3)), page.add(draw.paragraph(4))
-        source = (
-            f"{set_page(number)}{before}\n\n{to_typst(rows, kind.style, f'({widths})' if widths else '')}\n{after}\n"
-        )
+        before, after = page.add_paragraph(draw.draw_paragraph(3)), page.add_paragraph(draw.draw_paragraph(4))
+        source = f"{format_page_settings(number)}{before}\n\n{format_typst(rows, kind.style, f'({widths})' if widths else '')}\n{after}\n"
         document = typst.compile(source.encode(), format="pdf", timestamp=0, pdf_standards="1.7")
         (self.folder / f"{name}.pdf").write_bytes(document)
         self._finish(page)
 
-    def _finish(self, page: Page) -> None:
+    def _finish(self, page: GeneratedPage) -> None:
         page.write_truth(self.folder)
         self.count += 1
 
@@ -405,14 +421,14 @@ def make_dev(folder: Path, browser: str) -> int:
     corpus = Corpus(folder, browser)
     for number, (name, kind) in enumerate(KINDS.items()):
         if number % 2:
-            corpus.write_flow(f"{name}-reportlab", kind, Draw(250 + number))
+            corpus.write_flow(f"{name}-reportlab", kind, TextGenerator(250 + number))
         else:
-            corpus.write_tables(f"{name}-chromium", [kind], Draw(100 + number))
-            corpus.write_typst(f"{name}-typst", kind, Draw(200 + number))
+            corpus.write_tables(f"{name}-chromium", [kind], TextGenerator(100 + number))
+            corpus.write_typst(f"{name}-typst", kind, TextGenerator(200 + number))
     beside = [Kind(draw_measures, "grid"), Kind(draw_ranking, "grid")]
-    corpus.write_tables("beside-grid-chromium", beside, Draw(301), beside=True)
-    for number, (name, draw_plain) in enumerate(PLAIN.items()):
-        corpus.write_html(Page(f"plain-{name}-chromium"), draw_plain(Draw(400 + number)))
+    corpus.write_tables("beside-grid-chromium", beside, TextGenerator(301), beside=True)
+    for number, (name, draw_plain) in enumerate(TABLELESS_PAGES.items()):
+        corpus.write_html(GeneratedPage(f"plain-{name}-chromium"), draw_plain(TextGenerator(400 + number)))
     return corpus.count
 
 
@@ -421,19 +437,19 @@ def make_test(folder: Path) -> int:
     corpus = Corpus(folder)
     for number, (name, kind) in enumerate((KINDS | KINDS_APART).items()):
         if number % 2 or name in KINDS_APART:
-            corpus.write_tables(f"{name}-weasyprint", [kind], Draw(500 + number))
+            corpus.write_tables(f"{name}-weasyprint", [kind], TextGenerator(500 + number))
         if number % 2 == 0 or name in KINDS_APART:
-            corpus.write_flow(f"{name}-reportlab", kind, Draw(600 + number))
+            corpus.write_flow(f"{name}-reportlab", kind, TextGenerator(600 + number))
     beside = [Kind(draw_ranking, "rows"), Kind(draw_measures, "rows")]
-    corpus.write_tables("beside-rows-weasyprint", beside, Draw(701), beside=True)
-    hebrew = Draw(702)
-    page = Page("hebrew-grid-weasyprint", [draw_hebrew(hebrew)])
+    corpus.write_tables("beside-rows-weasyprint", beside, TextGenerator(701), beside=True)
+    hebrew = TextGenerator(702)
+    page = GeneratedPage("hebrew-grid-weasyprint", [draw_hebrew(hebrew)])
     corpus.write_html(page, format_html(page.tables[0], Kind(draw_hebrew, "grid")), ' dir="rtl"')
     pdfmetrics.registerFont(UnicodeCIDFont("HeiseiKakuGo-W5"))
     for number, style in enumerate(("grid", "rows", "bare")):
-        corpus.write_flow(f"japanese-{style}-reportlab", Kind(draw_japanese, style), Draw(710 + number))
-    for number, (name, draw_plain) in enumerate((PLAIN | PLAIN_APART).items()):
-        corpus.write_html(Page(f"plain-{name}-weasyprint"), draw_plain(Draw(800 + number)))
+        corpus.write_flow(f"japanese-{style}-reportlab", Kind(draw_japanese, style), TextGenerator(710 + number))
+    for number, (name, draw_plain) in enumerate((TABLELESS_PAGES | TABLELESS_PAGES_APART).items()):
+        corpus.write_html(GeneratedPage(f"plain-{name}-weasyprint"), draw_plain(TextGenerator(800 + number)))
     return corpus.count
 
 

@@ -12,7 +12,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from evals.extraction.corpus import Sample, folds
+from evals.extraction.corpus import Sample, split_folds
 from evals.extraction.fixtures import IDEOGRAPH
 from evals.extraction.ideographs import rewrite_page
 from evals.extraction.plain_layouts import draw_layout, rewrite_layout
@@ -31,7 +31,7 @@ VERSION_MARK = "~"  # after it the id of a rewritten page says how
 
 
 @dataclass
-class Page:
+class TrainingPage:
     """A page ready for training."""
 
     sample: Sample
@@ -41,11 +41,11 @@ class Page:
     labels: NDArray[np.float64]
 
 
-def prepare(sample: Sample) -> Page | None:
-    """Return a page's blocks, features and labels; nothing for a page without text."""
-    from evals.extraction.labels import labels
+def prepare_page(sample: Sample) -> TrainingPage | None:
+    """Return a page's blocks, features and labels, or None for a page without text."""
+    from evals.extraction.labels import label_blocks
 
-    tree = parse_html(sample.html())
+    tree = parse_html(sample.read_html())
     if tree.body is None:
         return None
     sheets = collect_style_sheets(tree)
@@ -55,18 +55,18 @@ def prepare(sample: Sample) -> Page | None:
     view = build_block_arrays(page)
     rows = features.build_features(page, read_signals(tree, sample.url), view).to_rows()
     page.attributes, page.links, page.images = {}, [], []
-    return Page(sample, page, rows, view.words, labels(page.texts, sample.text))
+    return TrainingPage(sample, page, rows, view.words, label_blocks(page.texts, sample.text))
 
 
-def rewrite(page: Page) -> list[Page]:
-    """Return the other versions of a page: none of long pages, and none in ideographs of pages that have them."""
+def rewrite_versions(page: TrainingPage) -> list[TrainingPage]:
+    """Return other versions of a page; long pages have none."""
     max_blocks, max_ideograph_share = 1_500, 0.2
     sample, versions = page.sample, list(draw_versions(page.sample))
     if len(IDEOGRAPH.findall(sample.text)) > max_ideograph_share * len(sample.text):
         versions = [each for each in versions if "ideographs" not in each]
     if not versions or len(page.sizes) > max_blocks:
         return []
-    signals = read_signals(parse_html(sample.html()), sample.url)
+    signals = read_signals(parse_html(sample.read_html()), sample.url)
     return [_write_version(page, signals, version) for version in versions]
 
 
@@ -86,7 +86,7 @@ def draw_versions(sample: Sample) -> Iterator[str]:
         yield "ideographs"
 
 
-def _write_version(page: Page, signals: PageSignals, version: str) -> Page:
+def _write_version(page: TrainingPage, signals: PageSignals, version: str) -> TrainingPage:
     sample, blocks = page.sample, page.page
     if "ideographs" in version:
         blocks, signals = rewrite_page(blocks, signals)
@@ -94,18 +94,18 @@ def _write_version(page: Page, signals: PageSignals, version: str) -> Page:
         blocks, signals = rewrite_layout(blocks, signals, draw_layout(sample.id))
     view = build_block_arrays(blocks)
     rows = features.build_features(blocks, signals, view).to_rows()
-    return Page(replace(sample, id=sample.id + VERSION_MARK + version), blocks, rows, view.words, page.labels)
+    return TrainingPage(replace(sample, id=sample.id + VERSION_MARK + version), blocks, rows, view.words, page.labels)
 
 
 def find_corpus(sample: Sample) -> str:
-    """Return the name of the corpus that a page is of."""
+    """Return the name of a page's corpus."""
     if VERSION_MARK in sample.id:
         return REWRITTEN
     return sample.id.split("/")[0] if "/" in sample.id else BENCHMARK
 
 
-def weigh(sample: Sample) -> float:
-    """Return what a page counts beside others."""
+def weigh_page(sample: Sample) -> float:
+    """Return the weight of a page beside others."""
     if find_corpus(sample) == REWRITTEN:
         return IDEOGRAPHS_PAGE_WEIGHT if "ideographs" in sample.id else PLAIN_PAGE_WEIGHT
     return PAGE_WEIGHTS.get(find_corpus(sample), OTHER_PAGE_WEIGHT)
@@ -114,13 +114,13 @@ def weigh(sample: Sample) -> float:
 def split_benchmark(samples: list[Sample], count: int, *, by_page: bool = False) -> list[int]:
     """Return the fold of each page of the benchmark, -1 for pages of other corpora."""
     mine = [each for each in samples if find_corpus(each) == BENCHMARK]
-    numbers = folds([each.id if by_page else each.site for each in mine], count)
+    numbers = split_folds([each.id if by_page else each.site for each in mine], count)
     place = dict(zip((each.id for each in mine), numbers, strict=True))
     return [place.get(each.id, -1) for each in samples]
 
 
 def leave_out(samples: list[Sample], tested: frozenset[int], *, by_page: bool = False) -> list[int]:
-    """Return the pages to train on: those that are not tested and, unless folds are of pages, of none of their sites."""
+    """Return the pages to train on: neither tested nor, unless by page, of their sites."""
     ids = {samples[at].id for at in tested}
     sites = set() if by_page else {samples[at].site for at in tested}
     return [

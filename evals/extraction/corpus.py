@@ -10,17 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-HERE = Path(__file__).parent
-OWN = HERE / "corpus"
-LARGE = "wcxb_dev"
-VARIABLE = "OUTRIDER_WCXB"
-TYPES = ("article", "documentation", "service", "forum", "product", "collection", "listing")
-SECOND_LEVEL = frozenset("ac co com edu gob gov gouv govt mil ne net nom or org sch".split())  # noqa: SIM905
+EXTRACTION_FOLDER = Path(__file__).parent
+OWN_CORPUS = EXTRACTION_FOLDER / "corpus"
+LARGE_CORPUS_VARIABLE = "OUTRIDER_WCXB"
+PAGE_TYPES = ("article", "documentation", "service", "forum", "product", "collection", "listing")
+SECOND_LEVEL_DOMAINS = frozenset("ac co com edu gob gov gouv govt mil ne net nom or org sch".split())  # noqa: SIM905
 
 
 @dataclass(frozen=True)
 class Sample:
-    """An annotated page; `with_` and `without` are phrases that belong to its content and that do not."""
+    """An annotated page; its content holds the phrases of `with_`, and not those of `without`."""
 
     id: str
     url: str
@@ -30,34 +29,37 @@ class Sample:
     without: tuple[str, ...]
     html_file: Path
 
-    def html(self) -> bytes:
-        """The page's source."""
+    def read_html(self) -> bytes:
+        """Return the page's source."""
         if self.html_file.suffix == ".gz":
             return gzip.decompress(self.html_file.read_bytes())
         return self.html_file.read_bytes()
 
     @property
     def site(self) -> str:
-        """The registered domain, by the shape of the host's name; the page itself where there is no address."""
+        """Return the registered domain, or the page itself without an address."""
         parts = (urlsplit(self.url).hostname or "").split(".")
         if len(parts) < 2:
             return f"page {self.id}"
-        short = len(parts) > 2 and len(parts[-1]) == 2 and parts[-2] in SECOND_LEVEL
+        short = len(parts) > 2 and len(parts[-1]) == 2 and parts[-2] in SECOND_LEVEL_DOMAINS
         return ".".join(parts[-3 if short else -2 :])
 
 
-def large() -> Path | None:
-    """The folder of the large corpus: the variable's, or the first of that name beside any folder above."""
-    if named := os.environ.get(VARIABLE):
+def find_large_corpus() -> Path | None:
+    """Return the large corpus's folder: the variable's, or the first beside a parent folder."""
+    large_corpus_name = "wcxb_dev"
+    if named := os.environ.get(LARGE_CORPUS_VARIABLE):
         return Path(named)
-    for folder in HERE.parents:
-        for found in sorted(folder.glob(f"*/data/{LARGE}")) + sorted(folder.glob(f"data/{LARGE}")):
+    for folder in EXTRACTION_FOLDER.parents:
+        for found in sorted(folder.glob(f"*/data/{large_corpus_name}")) + sorted(
+            folder.glob(f"data/{large_corpus_name}")
+        ):
             return found
     return None
 
 
-def samples(folder: Path) -> Iterator[Sample]:
-    """The pages of a corpus: one JSON object a line in `pages.jsonl`."""
+def read_samples(folder: Path) -> Iterator[Sample]:
+    """Yield the pages of a corpus: one JSON object a line in `pages.jsonl`."""
     for line in filter(None, (folder / "pages.jsonl").read_text(encoding="utf-8").split("\n")):
         page = json.loads(line)
         yield Sample(
@@ -71,16 +73,16 @@ def samples(folder: Path) -> Iterator[Sample]:
         )
 
 
-def digest(folder: Path) -> str:
-    """SHA-256 of a corpus: its list of pages, then each page's source in order."""
+def compute_digest(folder: Path) -> str:
+    """Return the SHA-256 of a corpus: its list of pages, then each source in order."""
     found = hashlib.sha256((folder / "pages.jsonl").read_bytes())
-    for sample in samples(folder):
-        found.update(sample.html())
+    for sample in read_samples(folder):
+        found.update(sample.read_html())
     return found.hexdigest()
 
 
-def folds(sites: list[str], count: int = 5, seed: int = 0) -> list[int]:
-    """The fold of each page, all pages of a site in one."""
+def split_folds(sites: list[str], count: int = 5, seed: int = 0) -> list[int]:
+    """Return the fold of each page; all pages of a site are in one."""
     names = sorted(set(sites))
     random.Random(seed).shuffle(names)
     place = {name: at % count for at, name in enumerate(names)}

@@ -1,4 +1,4 @@
-"""Read the pages of 2010 to 2014 that other projects test with, and select what holds their content.
+"""Select the content of pages of 2010 to 2014 in other projects' tests.
 
 The projects state the beginning of a page's text at most, so the elements that hold all of it are listed here.
 """
@@ -42,17 +42,17 @@ SNACKTORY_PAGES = {
     "wsj": ".articlePage", "yahoo": ".yn-story-content", "1": "#storytext", "2": ".regular_body", "5": ".bodytext",
     "7": ".entry",
 }  # fmt: skip
-NOT_TEXT = "script, style, noscript, form, select, object, iframe"
 
 
 def select_texts(pages: dict[str, str], files: Iterator[Path], prefix: str = "") -> Iterator[tuple[str, bytes, str]]:
     """Yield the name, source and text of each page that is listed."""
+    not_text = "script, style, noscript, form, select, object, iframe"
     for file in sorted(files):
         name = file.stem.removeprefix(prefix)
         if name in pages:
             html = file.read_bytes()
             tree = LexborHTMLParser(html)
-            for node in tree.css(NOT_TEXT):
+            for node in tree.css(not_text):
                 node.decompose()
             node = tree.css_first(pages[name])
             yield name, html, node.text(separator=" ") if node else ""

@@ -13,21 +13,21 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from evals.extraction.corpus import OWN, TYPES, Sample, samples
-from evals.extraction.metric import f1, shingles
+from evals.extraction.corpus import OWN_CORPUS, PAGE_TYPES, Sample, read_samples
+from evals.extraction.metric import compute_f1, count_shingles
 
 Extractor = Callable[[Sample, bytes], str]
 
 
-def ours(sample: Sample, source: bytes) -> str:
-    """The package's text."""
+def extract_with_outrider(sample: Sample, source: bytes) -> str:
+    """Extract text with the package."""
     from outrider.pages.extraction.main_content import extract_main_content
 
     return extract_main_content(source, sample.url).text
 
 
-def trafilatura(sample: Sample, source: bytes) -> str:
-    """Trafilatura's Markdown with metadata, links and tables."""
+def extract_with_trafilatura(sample: Sample, source: bytes) -> str:
+    """Extract Markdown with metadata, links and tables with trafilatura."""
     import trafilatura as library
 
     return (
@@ -38,32 +38,36 @@ def trafilatura(sample: Sample, source: bytes) -> str:
     )
 
 
-def trafilatura_text(sample: Sample, source: bytes) -> str:
-    """Trafilatura's text."""
+def extract_text_with_trafilatura(sample: Sample, source: bytes) -> str:
+    """Extract text with trafilatura."""
     import trafilatura as library
 
     return library.extract(source, url=sample.url or None) or ""
 
 
-EXTRACTORS: dict[str, Extractor] = {each.__name__: each for each in (ours, trafilatura, trafilatura_text)}
+EXTRACTORS: dict[str, Extractor] = {
+    "ours": extract_with_outrider,
+    "trafilatura": extract_with_trafilatura,
+    "trafilatura_text": extract_text_with_trafilatura,
+}
 
 
-def measure(corpus: list[Sample], extractor: Extractor, width: int = 1) -> dict[str, float]:
-    """Mean F1 of all and of each type, pages per CPU second, milliseconds of the 95th percentile.
+def measure_extractor(corpus: list[Sample], extractor: Extractor, width: int = 1) -> dict[str, float]:
+    """Return mean F1, pages per CPU second, and the 95th percentile of milliseconds.
 
     F1 is that of words, or of runs of so many words.
     """
     scores: dict[str, list[float]] = {"all": []}
     times = []
     for sample in corpus:
-        source = sample.html()
+        source = sample.read_html()
         start = time.process_time()
         text = extractor(sample, source)
         times.append(time.process_time() - start)
-        value = f1(shingles(text, width), shingles(sample.text, width))
+        value = compute_f1(count_shingles(text, width), count_shingles(sample.text, width))
         scores["all"].append(value)
         scores.setdefault(sample.type, []).append(value)
-    found = {name: round(sum(scores[name]) / len(scores[name]), 4) for name in ("all", *TYPES) if scores.get(name)}
+    found = {name: round(sum(scores[name]) / len(scores[name]), 4) for name in ("all", *PAGE_TYPES) if scores.get(name)}
     return found | {
         "pages_per_second": round(len(times) / sum(times), 1),
         "p95_ms": round(sorted(times)[int(len(times) * 0.95)] * 1_000, 1),
@@ -71,19 +75,19 @@ def measure(corpus: list[Sample], extractor: Extractor, width: int = 1) -> dict[
 
 
 def main() -> None:
-    """Prints one line of JSON for each extractor."""
+    """Print one line of JSON for each extractor."""
     arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--corpus", type=Path, default=OWN)
+    arguments.add_argument("--corpus", type=Path, default=OWN_CORPUS)
     arguments.add_argument("--with", dest="others", action="append", default=[], choices=sorted(EXTRACTORS))
     arguments.add_argument("--no-address", action="store_true", help="as if no page's address were known")
     arguments.add_argument("--every", type=int, default=1, help="take each nth page only")
     arguments.add_argument("--width", type=int, default=1, help="words of a run that is compared; news benchmarks: 4")
     chosen = arguments.parse_args()
-    corpus = list(samples(chosen.corpus))[:: chosen.every]
+    corpus = list(read_samples(chosen.corpus))[:: chosen.every]
     if chosen.no_address:
         corpus = [replace(sample, url="") for sample in corpus]
     for name in ("ours", *chosen.others):
-        found = measure(corpus, EXTRACTORS[name], chosen.width)
+        found = measure_extractor(corpus, EXTRACTORS[name], chosen.width)
         print(json.dumps({"extractor": name, "pages": len(corpus), **found}), flush=True)
 
 

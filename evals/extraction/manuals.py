@@ -15,16 +15,15 @@ from pathlib import Path
 
 from selectolax.lexbor import LexborHTMLParser
 
-from evals.extraction.fixtures import Page, write_corpus
-from evals.extraction.metric import words
+from evals.extraction.fixtures import ProjectPage, write_corpus
+from evals.extraction.metric import split_words
 
 MIN_WORDS, MAX_WORDS = 60, 6_000
-PAGES_A_PACKAGE = 25
 
 
 @dataclass(frozen=True)
 class Manual:
-    """A package's manual: where its pages are, what holds their text, and what in that is not text."""
+    """A package's manual: where its pages are, and the selectors of their text."""
 
     package: str
     licence: str
@@ -49,24 +48,25 @@ MANUALS = (
 )  # fmt: skip
 
 
-def read_manual(manual: Manual, root: Path) -> Iterator[Page]:
-    """Read pages of a manual at equal distances, those that are too short or long left out."""
+def read_manual(manual: Manual, root: Path) -> Iterator[ProjectPage]:
+    """Read pages of a manual at equal distances, without short and long ones."""
+    pages_a_package = 25
     files = sorted((root / "usr/share/doc" / manual.folder).rglob("*.html"))
     found = 0
-    for file in files[:: max(1, len(files) // (2 * PAGES_A_PACKAGE))]:
+    for file in files[:: max(1, len(files) // (2 * pages_a_package))]:
         html = file.read_bytes()
         tree = LexborHTMLParser(html)
         for node in tree.css(manual.furniture) if manual.furniture else ():
             node.decompose()
         holder = tree.css_first(manual.text)
         text = holder.text(separator=" ") if holder else ""
-        if MIN_WORDS <= len(words(text)) <= MAX_WORDS and found < PAGES_A_PACKAGE:
+        if MIN_WORDS <= len(split_words(text)) <= MAX_WORDS and found < pages_a_package:
             found += 1
             name = file.relative_to(root / "usr/share/doc" / manual.folder).as_posix()
-            yield Page(f"{manual.folder}/{name}", manual.address + name, "documentation", text, html)
+            yield ProjectPage(f"{manual.folder}/{name}", manual.address + name, "documentation", text, html)
 
 
-def read_packages(packages: list[Path]) -> Iterator[Page]:
+def read_packages(packages: list[Path]) -> Iterator[ProjectPage]:
     """Read the manuals of packages."""
     for file in packages:
         with tempfile.TemporaryDirectory() as scratch:

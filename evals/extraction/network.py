@@ -1,4 +1,4 @@
-"""A small network, trained on the likelihood of blocks, each weighed by its share of its page's words.
+"""Train a small network on blocks, weighed by their share of words.
 
 Together with it a table of vectors is learned, one for each word of class and id attributes (see
 `outrider.pages.extraction.classify.name_vectors`): what they say goes into the first layer behind the features.
@@ -15,8 +15,8 @@ Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class Settings:
-    """How to train; all of it was chosen on grouped folds of the development split."""
+class TrainingSettings:
+    """Training parameters; all were chosen on grouped folds of the development split."""
 
     hidden: tuple[int, ...] = (128, 32)
     epochs: int = 7
@@ -37,8 +37,8 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Lessons:
-    """What is learned from.
+class TrainingData:
+    """The training data.
 
     Attributes:
         rows: Standardised features of all blocks.
@@ -67,7 +67,7 @@ class Lessons:
 
 @dataclass(frozen=True)
 class Batch:
-    """Some pages' blocks: features, labels, words, page, and what the words of their lines of names are."""
+    """Blocks of some pages: features, labels, words, page, and lines of names."""
 
     rows: Floats
     labels: NDArray
@@ -78,32 +78,32 @@ class Batch:
     shares: Any  # sparse: which block has which line, none where it is forgotten
 
 
-PLAIN, BY_NAME = Settings(), Settings(width=16, bare=0.15, void=0.0)
+PLAIN_SETTINGS, NAME_SETTINGS = TrainingSettings(), TrainingSettings(width=16, bare=0.15, void=0.0)
 
 
-def train(lessons: Lessons, settings: Settings) -> tuple[list[Floats], Floats]:
-    """Weights and biases in turn, and the table of words; running means of the last steps."""
+def train_network(lessons: TrainingData, settings: TrainingSettings) -> tuple[list[Floats], Floats]:
+    """Return weights and biases in turn, and the word table, as running means."""
     chance = np.random.default_rng(settings.seed)
     shape = [lessons.rows.shape[1] + 2 * settings.width, *settings.hidden, 1]
     weights = [chance.normal(0, np.sqrt(2 / a), (a, b)).astype(np.float32) for a, b in pairwise(shape)]
     weights[-1] *= np.float32(0.1)
     table = chance.normal(0, 0.05, (settings.places, settings.width)).astype(np.float32)
-    optimiser = Adam([*weights, *(np.zeros(size, np.float32) for size in shape[1:]), table])
+    optimiser = AdamOptimizer([*weights, *(np.zeros(size, np.float32) for size in shape[1:]), table])
     steps = settings.epochs * (len(lessons.pages) // settings.batch)
     for _ in range(settings.epochs):
         order = chance.permutation(len(lessons.pages))
         for at in range(0, len(order) - settings.batch + 1, settings.batch):
-            batch = _batch(lessons, order[at : at + settings.batch], settings, chance)
-            gradients = _gradients(optimiser.values, batch, settings, chance)
+            batch = _build_batch(lessons, order[at : at + settings.batch], settings, chance)
+            gradients = _compute_gradients(optimiser.values, batch, settings, chance)
             rate = settings.rate * min(1, (optimiser.step + 1) / 100) * (1 + np.cos(np.pi * optimiser.step / steps)) / 2
-            optimiser.move(gradients, rate)
+            optimiser.apply_gradients(gradients, rate)
     count, (*values, table) = len(weights), optimiser.mean
     table[lessons.lines[0].getnnz(axis=0) == 0] = 0
     return [value for pair in zip(values[:count], values[count:], strict=True) for value in pair], table
 
 
-class Adam:
-    """Kingma and Ba 2015, with a running mean of the values."""
+class AdamOptimizer:
+    """Minimize by Adam (Kingma and Ba 2015), with a running mean of the values."""
 
     def __init__(self, values: list[Floats]) -> None:
         self.values = values
@@ -112,8 +112,8 @@ class Adam:
         self.second = [np.zeros_like(value) for value in values]
         self.step = 0
 
-    def move(self, gradients: list[Floats], rate: float) -> None:
-        """One step down."""
+    def apply_gradients(self, gradients: list[Floats], rate: float) -> None:
+        """Take one step down."""
         self.step += 1
         for at, gradient in enumerate(gradients):
             self.first[at] = 0.9 * self.first[at] + 0.1 * gradient
@@ -124,22 +124,24 @@ class Adam:
             self.mean[at] += (0.01 if self.step > 100 else 1) * (self.values[at] - self.mean[at])
 
 
-def _batch(lessons: Lessons, chosen: NDArray, settings: Settings, chance: np.random.Generator) -> Batch:
-    """The chosen pages' blocks, blurred; of some pages without what names and the address say."""
+def _build_batch(
+    lessons: TrainingData, chosen: NDArray, settings: TrainingSettings, chance: np.random.Generator
+) -> Batch:
+    """Build a blurred batch; some pages lack their names and address."""
     from scipy.sparse import csr_matrix
 
-    index = [_rows_of(lessons.pages[page], settings.rows, chance) for page in chosen]
+    index = [_sample_rows(lessons.pages[page], settings.rows, chance) for page in chosen]
     page = np.repeat(np.arange(len(index)), [len(each) for each in index])
     bare = (chance.random(len(index)) < settings.bare)[page]
     at = np.concatenate(index)
     rows = lessons.rows[at]
     rows[np.ix_(np.flatnonzero(bare), lessons.named)] = lessons.absent
     rows *= (chance.random(rows.shape[1]) > settings.blind).astype(np.float32)
-    rows *= _kept(rows.shape, settings.blur, chance)
+    rows *= _draw_dropout_mask(rows.shape, settings.blur, chance)
     lines, which = np.unique(lessons.line[at], return_inverse=True)
-    told = (chance.random(len(lines)) >= settings.nameless)[which] & ~bare
-    shares = csr_matrix((told.astype(np.float32), which, np.arange(len(at) + 1)), shape=(len(at), len(lines)))
-    words = tuple(_forgetting(each[lines], settings.forget, chance) for each in lessons.lines)
+    is_named = (chance.random(len(lines)) >= settings.nameless)[which] & ~bare
+    shares = csr_matrix((is_named.astype(np.float32), which, np.arange(len(at) + 1)), shape=(len(at), len(lines)))
+    words = tuple(_drop_words(each[lines], settings.forget, chance) for each in lessons.lines)
     return Batch(
         rows,
         lessons.labels[at],
@@ -151,48 +153,50 @@ def _batch(lessons: Lessons, chosen: NDArray, settings: Settings, chance: np.ran
     )
 
 
-def _rows_of(page: tuple[int, int], limit: int, chance: np.random.Generator) -> NDArray:
+def _sample_rows(page: tuple[int, int], limit: int, chance: np.random.Generator) -> NDArray:
     rows = np.arange(*page)
     return rows if len(rows) <= limit else np.sort(chance.choice(rows, limit, replace=False))
 
 
-def _kept(shape: tuple[int, ...], drop: float, chance: np.random.Generator) -> Floats:
-    """Zeros where a value is dropped (in steps of a 256th, since bytes are drawn), elsewhere what makes up for it."""
+def _draw_dropout_mask(shape: tuple[int, ...], drop: float, chance: np.random.Generator) -> Floats:
+    """Draw zeros where a value is dropped, and the compensating factor elsewhere."""
     least = round(256 * drop)
     drawn = np.frombuffer(chance.bytes(int(np.prod(shape))), np.uint8).reshape(shape)
     return (drawn >= least) * np.float32(1 / (1 - least / 256))
 
 
-def _forgetting(lines: Any, drop: float, chance: np.random.Generator) -> Any:
-    lines.data *= _kept(lines.data.shape, drop, chance)
+def _drop_words(lines: Any, drop: float, chance: np.random.Generator) -> Any:
+    lines.data *= _draw_dropout_mask(lines.data.shape, drop, chance)
     return lines
 
 
-def _gradients(values: list[Floats], batch: Batch, settings: Settings, chance: np.random.Generator) -> list[Floats]:
-    """Of weights, then of biases, then of the table."""
+def _compute_gradients(
+    values: list[Floats], batch: Batch, settings: TrainingSettings, chance: np.random.Generator
+) -> list[Floats]:
+    """Return the gradients of weights, then of biases, then of the table."""
     count, table = len(values) // 2, values[-1]
     weights, biases = values[:count], values[count:-1]
-    told = batch.shares @ np.hstack([each @ table for each in batch.lines])
-    layers, masks = [np.hstack([batch.rows, told])], []
+    name_vectors = batch.shares @ np.hstack([each @ table for each in batch.lines])
+    layers, masks = [np.hstack([batch.rows, name_vectors])], []
     for weight, bias in zip(weights[:-1], biases[:-1], strict=True):
         sums = layers[-1] @ weight + bias
-        masks.append((sums > 0) * _kept(sums.shape, settings.drop, chance))
+        masks.append((sums > 0) * _draw_dropout_mask(sums.shape, settings.drop, chance))
         layers.append(sums * masks[-1])
     scores = (layers[-1] @ weights[-1] + biases[-1])[:, 0]
-    back = _slope(1 / (1 + np.exp(-np.clip(scores, -15, 15))), batch)
+    back = _compute_slope(1 / (1 + np.exp(-np.clip(scores, -15, 15))), batch)
     of_weights, of_biases = [], []
     for at in range(count - 1, -1, -1):
         of_weights.insert(0, layers[at].T @ back + settings.decay * weights[at])
         of_biases.insert(0, back.sum(0))
         if at:
             back = (back @ weights[at].T) * masks[at - 1]
-    told = batch.shares.T @ (back @ weights[0][batch.rows.shape[1] :].T)
-    halves = np.hsplit(told, len(batch.lines))
+    vector_gradients = batch.shares.T @ (back @ weights[0][batch.rows.shape[1] :].T)
+    halves = np.hsplit(vector_gradients, len(batch.lines))
     return [*of_weights, *of_biases, sum(each.T @ half for each, half in zip(batch.lines, halves, strict=True))]
 
 
-def _slope(p: NDArray, batch: Batch) -> Floats:
-    """The slope at each score of the loss: likelihood by words, and a little by blocks, of each page."""
+def _compute_slope(p: NDArray, batch: Batch) -> Floats:
+    """Return the loss's slope at each score: likelihood by words, and a little by blocks."""
     page, pages = batch.page, len(batch.worth)
     total = np.bincount(page, batch.sizes, pages) + 1e-6
     weight = batch.sizes / total[page] + 0.15 / np.bincount(page, minlength=pages)[page]

@@ -1,4 +1,4 @@
-"""Rewrite the markup of a page as older sites wrote it, because the corpora have few such pages.
+"""Rewrite markup as older sites wrote it, since the corpora have few.
 
 Such a page has no elements that say what they are for, no structured data, and names in a language that no list of
 English words knows: tables or nested `div` around everything, `<br>` for paragraphs, bold lines for headings. Which of
@@ -14,15 +14,14 @@ from outrider.pages.extraction.blocks.page_blocks import TAG_NUMBERS, PageBlocks
 from outrider.pages.extraction.classify.attribute_words import split_name
 from outrider.pages.extraction.classify.signals import PageSignals
 
-DIV, P, TD = TAG_NUMBERS["div"], TAG_NUMBERS["p"], TAG_NUMBERS["td"]
+DIV_TAG, P_TAG, TD_TAG = TAG_NUMBERS["div"], TAG_NUMBERS["p"], TAG_NUMBERS["td"]
 TABLE_LEVELS = tuple(TAG_NUMBERS[tag] for tag in ("table", "tr", "td"))
-SEMANTIC_TAGS = "section article main nav header footer aside figure figcaption hgroup details summary custom"
 SYLLABLES = "ba ce do fi gu ha ke lo mi nu po ra si te vu wy za zo".split()  # noqa: SIM905 - more readable
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How a page's markup is rewritten.
+    """A rewriting of a page's markup.
 
     Attributes:
         tags: The tag number for each that is replaced.
@@ -41,11 +40,12 @@ class Layout:
 
 def draw_layout(page_id: str) -> Layout:
     """Draw the layout of a page."""
+    semantic_tags = "section article main nav header footer aside figure figcaption hgroup details summary custom"
     chance = random.Random(crc32(page_id.encode()))
-    tags = {TAG_NUMBERS[tag]: DIV for tag in SEMANTIC_TAGS.split()}
+    tags = {TAG_NUMBERS[tag]: DIV_TAG for tag in semantic_tags.split()}
     for names, share in (("h1", 0.5), ("h2 h3", 0.3), ("h4 h5 h6", 0.3), ("ul ol li", 0.4), ("p", 0.3)):
         if chance.random() < share:
-            tags |= {TAG_NUMBERS[tag]: DIV for tag in names.split()}
+            tags |= {TAG_NUMBERS[tag]: DIV_TAG for tag in names.split()}
     salt, has_names = str(chance.random()), chance.random() < 0.6
 
     def rename(name: str) -> str:
@@ -68,7 +68,7 @@ def rewrite_layout(page: PageBlocks, signals: PageSignals, layout: Layout) -> tu
     for (parent, tag, _, _, _, first), name in zip(page.elements, names, strict=True):
         depths.append(depths[parent] + 1 if elements else 0)
         new = layout.tags.get(tag, tag)
-        if layout.has_tables and new == DIV and depths[-1]:
+        if layout.has_tables and new == DIV_TAG and depths[-1]:
             new = TABLE_LEVELS[(depths[-1] - 1) % len(TABLE_LEVELS)]
         above = elements[parent][4] if elements else 0
         signature = signatures.setdefault((above, new, name), len(signatures) + 1)
@@ -81,6 +81,6 @@ def rewrite_layout(page: PageBlocks, signals: PageSignals, layout: Layout) -> tu
 
 
 def _find_owner(page: PageBlocks, element: int, layout: Layout) -> int:
-    """Return the element that holds a block: what is around it if paragraphs are mere lines."""
+    """Return the element that holds a block; paragraphs may be mere lines of it."""
     parent, tag = page.elements[element][:2]
-    return parent if layout.has_breaks and tag == P and parent >= 0 else element
+    return parent if layout.has_breaks and tag == P_TAG and parent >= 0 else element

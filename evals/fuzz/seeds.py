@@ -11,8 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-TESTS = Path(__file__).parents[2] / "tests"
-SUFFIXES = {"word": "docx", "powerpoint": "pptx", "excel": "xlsx", "mail": "eml", "notebook": "ipynb"}
+TESTS_FOLDER = Path(__file__).parents[2] / "tests"
+KIND_SUFFIXES = {"word": "docx", "powerpoint": "pptx", "excel": "xlsx", "mail": "eml", "notebook": "ipynb"}
 RSS = b"""<?xml version="1.0"?><rss version="2.0" xmlns:content="http://purl.org/rss/1.0/modules/content/"><channel>
 <title>Lights</title><link>https://h.example/</link><item><title>One</title><link>/one</link><guid>1</guid>
 <pubDate>Tue, 05 Mar 2024 08:30:00 +0100</pubDate><content:encoded><![CDATA[<p>Old <b>light</b></p>]]></content:encoded>
@@ -30,7 +30,7 @@ JPEG = (
     b"\xff\xd8\xff\xe1" + struct.pack(">H", len(TIFF) + 8) + b"Exif\x00\x00" + TIFF
     + b"\xff\xc0\x00\x11\x08" + struct.pack(">HH", 480, 640) + bytes(20)
 )  # fmt: skip
-TABLE = [(72, 700, 24, "Lights"), (72, 650, 10, "Name"), (300, 650, 10, "Height"), (72, 630, 10, "Wend")]
+TABLE_TEXTS = [(72, 700, 24, "Lights"), (72, 650, 10, "Name"), (300, 650, 10, "Height"), (72, 630, 10, "Wend")]
 SSA = b"""[Script Info]
 Title: Lights
 [Events]
@@ -42,7 +42,7 @@ OPML = b"""<opml><head><title>Lights</title></head><body><outline text="a"><outl
 htmlUrl="https://h.example/"/></outline></body></opml>"""
 SITEMAP = b"""<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>https://h.example/</loc>
 <lastmod>2024-03-05</lastmod></url></urlset>"""
-BOOK = """<?xml version="1.0" encoding="utf-8"?><FictionBook xmlns="http://www.gribuser.ru/xml/fictionbook/2.0"
+FICTION_BOOK = """<?xml version="1.0" encoding="utf-8"?><FictionBook xmlns="http://www.gribuser.ru/xml/fictionbook/2.0"
 xmlns:l="http://www.w3.org/1999/xlink"><description><title-info><author><first-name>Ida</first-name></author>
 <book-title>Lights</book-title><lang>en</lang><date>1902</date></title-info></description><body><title><p>Lights</p></title>
 <epigraph><p>Seen</p><text-author>Jo</text-author></epigraph><section id="s"><title><p>One</p></title><p>It
@@ -51,7 +51,7 @@ xmlns:l="http://www.w3.org/1999/xlink"><description><title-info><author><first-n
 </table><section><title><p>Two</p></title><image l:href="#c.png"/><empty-line/><subtitle>Three</subtitle></section></section></body>
 <body name="notes"><section id="n1"><title><p>1</p></title><p>Since 1871</p></section></body>
 <binary id="c.png" content-type="image/png">iVBORw0KGgo=</binary></FictionBook>""".encode()
-RULED = b"""%PDF-1.7
+RULED_PDF = b"""%PDF-1.7
 1 0 obj <</Type/Catalog/Pages 2 0 R>> endobj
 2 0 obj <</Type/Pages/Kids[3 0 R]/Count 1>> endobj
 3 0 obj <</Type/Page/Parent 2 0 R/Rotate 90/MediaBox[0 0 400 400]/Contents 4 0 R/Annots[5 0 R 6 0 R]/Resources<</Font
@@ -66,12 +66,12 @@ endstream endobj
 trailer <</Root 1 0 R>>
 %%EOF
 """
-PLAIN = {
+PLAIN_SEEDS = {
     "ass": SSA,
     "ttml": TTML,
     "opml": OPML,
     "sitemap.xml": SITEMAP,
-    "ruled.pdf": RULED,
+    "ruled.pdf": RULED_PDF,
     "rss": RSS,
     "atom": ATOM,
     "json": b'{"lights": [{"name": "Wend", "height": 41}, {"name": "Reed", "height": null}]}',
@@ -99,33 +99,33 @@ PLAIN = {
 }
 
 
-def files() -> dict[str, bytes]:
-    """Suffix to body."""
-    sys.path.append(str(TESTS))
+def build_seeds() -> dict[str, bytes]:
+    """Return the body of each seed by suffix."""
+    sys.path.append(str(TESTS_FOLDER))
     from support.documents.compound_files import build_compound_file  # ty: ignore[import-not-found]
     from support.documents.office_files import build_all_kinds, build_zip  # ty: ignore[import-not-found]
     from support.documents.pdf_files import build_unicode_pdf  # ty: ignore[import-not-found]
     from support.fakes.website import build_positioned_pdf  # ty: ignore[import-not-found]
 
-    found = {SUFFIXES.get(name, name): body for name, body in build_all_kinds().items()}
-    found["pdf"] = build_positioned_pdf(TABLE, [(72, 700, 10, "The old light"), (72, 40, 8, "2")], title="Lights")
-    found["doc"] = (TESTS / "data" / "documents" / "tides.doc").read_bytes()
-    found["xls"] = (TESTS / "data" / "documents" / "lights.xls").read_bytes()
+    found = {KIND_SUFFIXES.get(name, name): body for name, body in build_all_kinds().items()}
+    found["pdf"] = build_positioned_pdf(TABLE_TEXTS, [(72, 700, 10, "The old light"), (72, 40, 8, "2")], title="Lights")
+    found["doc"] = (TESTS_FOLDER / "data" / "documents" / "tides.doc").read_bytes()
+    found["xls"] = (TESTS_FOLDER / "data" / "documents" / "lights.xls").read_bytes()
     for name in ("book.xls", "deck.ppt"):
-        packed = (TESTS / "data" / "documents" / f"{name}.xz").read_bytes()
+        packed = (TESTS_FOLDER / "data" / "documents" / f"{name}.xz").read_bytes()
         found[name.replace(".", "2.")] = lzma.decompress(packed)
-    found |= {f"{name}.msg": build_compound_file(parts) for name, parts in _messages().items()}
-    found |= _cut(build_zip) | {"fb2": BOOK, "fb2.zip": build_zip({"lights.fb2": BOOK})}
+    found |= {f"{name}.msg": build_compound_file(parts) for name, parts in _build_outlook_messages().items()}
+    found |= _build_cut_archives(build_zip) | {"fb2": FICTION_BOOK, "fb2.zip": build_zip({"lights.fb2": FICTION_BOOK})}
     found["leftward.pdf"] = build_unicode_pdf(
         [(400, 700, "ןשי"), (300, 700, "Wend (2)"), (430, 700, "רולדגמ"), (380, 680, ".18:45")]
     )
-    found["tar"] = _tarred()
+    found["tar"] = _build_tar()
     found["tar.xz"] = lzma.compress(found["tar"])
-    return found | PLAIN
+    return found | PLAIN_SEEDS
 
 
-def _messages() -> dict[str, Any]:
-    """What Outlook saves: plain, with HTML and an attachment, packed, a meeting, one in another, one of old."""
+def _build_outlook_messages() -> dict[str, Any]:
+    """Build Outlook messages: with HTML, within another, packed, a meeting, old, addressed."""
     from support.documents.outlook_files import (  # ty: ignore[import-not-found]
         SENT_AT,
         build_attachment,
@@ -151,19 +151,19 @@ def _messages() -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _cut(build_zip: Callable[[dict[str, str | bytes]], bytes]) -> dict[str, bytes]:
-    """Archives whose ends are missing: within a file, between two, within the list of them, and with sizes behind."""
+def _build_cut_archives(build_zip: Callable[[dict[str, str | bytes]], bytes]) -> dict[str, bytes]:
+    """Build archives without their ends: cut in a file, between two, or in the list."""
     whole = build_zip({"lights.csv": "a,b\n1,2\n", "more/notes.md": "# Lights\n" * 20, "last.txt": "x"})
     return {
         "within.zip": whole[: whole.index(b"last.txt") - 40],
         "between.zip": whole[: whole.index(b"more/notes.md") - 30],
         "listed.zip": whole[: whole.rindex(b"last.txt")],
-        "streamed.zip": _streamed()[:-60],
+        "streamed.zip": _build_streamed_archive()[:-60],
     }
 
 
-def _streamed() -> bytes:
-    """An archive as it is written where nothing can be gone back to: sizes stand behind the files."""
+def _build_streamed_archive() -> bytes:
+    """Build an archive as a stream writes it: with sizes after the files."""
 
     class Pipe(io.RawIOBase):
         written = b""
@@ -182,7 +182,7 @@ def _streamed() -> bytes:
     return pipe.written
 
 
-def _tarred() -> bytes:
+def _build_tar() -> bytes:
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w") as archive:
         for name in ("lights.csv", "more/a.txt"):

@@ -4,8 +4,8 @@ import time
 from collections.abc import Callable
 
 
-def shrunk(data: bytes, fails: Callable[[bytes], bool], seconds: float = 60.0) -> bytes:
-    """Leaves out halves, quarters and so on for as long as it fails, within a time."""
+def shrink_input(data: bytes, fails: Callable[[bytes], bool], seconds: float = 60.0) -> bytes:
+    """Drop halves, quarters and so on for as long as the input fails."""
     end = time.monotonic() + seconds
     size = len(data) // 2
     while size and time.monotonic() < end:

@@ -1,4 +1,4 @@
-"""Somebody who sits before a page and has only the browser's tools: looks, presses, types, and reads the answers."""
+"""Use a page with the browser's tools alone: look, click, type, and read the answers."""
 
 import asyncio
 import re
@@ -10,18 +10,18 @@ from typing import Any
 from mcp import Client
 from mcp.types import ImageContent, TextContent
 
-REF = r"(?:e[a-z]*|f[a-z]+)[1-9]\d*"
-THING = re.compile(
-    rf'(?P<role>[a-z]+) (?:"(?P<name>[^"]*)" |(?P<hint>[^\s"<>\[\]]+) )?(?P<a>{REF})'
-    rf"|<(?:(?P<text>[^<>]*?) )?(?P<b>{REF})(?P<told>(?: [^<>]*)?)>"
-    rf"|\[(?:(?P<link>(?:[^\[\]]|\[[^\[\]]*\])*?) )?(?P<c>{REF})(?: [^\[\]]*)?\]"
+REF_PATTERN = r"(?:e[a-z]*|f[a-z]+)[1-9]\d*"
+CONTROL_PATTERN = re.compile(
+    rf'(?P<role>[a-z]+) (?:"(?P<name>[^"]*)" |(?P<hint>[^\s"<>\[\]]+) )?(?P<a>{REF_PATTERN})'
+    rf"|<(?:(?P<text>[^<>]*?) )?(?P<b>{REF_PATTERN})(?P<states>(?: [^<>]*)?)>"
+    rf"|\[(?:(?P<link>(?:[^\[\]]|\[[^\[\]]*\])*?) )?(?P<c>{REF_PATTERN})(?: [^\[\]]*)?\]"
 )
-MARK = re.compile(r"</?untrusted-[^>]*>|^… .*$")
+MARK_PATTERN = re.compile(r"</?untrusted-[^>]*>|^… .*$")
 
 
 @dataclass(frozen=True)
-class Thing:
-    """Something with a reference.
+class Control:
+    """A control with a reference.
 
     Attributes:
         ref: The reference.
@@ -40,68 +40,68 @@ class Thing:
 
 @dataclass
 class View:
-    """What a snapshot says: its lines, and the things in them in reading order."""
+    """The lines of a snapshot, and its controls in reading order."""
 
     lines: list[str]
-    things: list[Thing] = field(init=False)
+    things: list[Control] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.things = [thing for at, line in enumerate(self.lines) for thing in _things(line, at)]
+        self.things = [thing for at, line in enumerate(self.lines) for thing in _parse_controls(line, at)]
 
     @property
     def text(self) -> str:
         return "\n".join(self.lines)
 
-    def all(self, name: str | re.Pattern[str] = "", role: str = "") -> list[Thing]:
-        """The things of a name (the whole of it, or a pattern to be found in it) and a role."""
+    def find_all(self, name: str | re.Pattern[str] = "", role: str = "") -> list[Control]:
+        """Return the controls of a role whose name is this, or matches the pattern."""
         return [each for each in self.things if (not role or each.role == role) and _is_called(each, name)]
 
-    def one(self, name: str | re.Pattern[str] = "", role: str = "") -> Thing:
-        """The first of them. Raises LookupError."""
-        for each in self.all(name, role):
+    def find_one(self, name: str | re.Pattern[str] = "", role: str = "") -> Control:
+        """Return the first of them. Raises LookupError."""
+        for each in self.find_all(name, role):
             return each
-        raise LookupError(f"there is no {role or 'thing'} {name!r}")
+        raise LookupError(f"the snapshot has no {role or 'control'} {name!r}")
 
-    def has(self, name: str | re.Pattern[str] = "", role: str = "") -> bool:
-        return bool(self.all(name, role))
+    def has_control(self, name: str | re.Pattern[str] = "", role: str = "") -> bool:
+        return bool(self.find_all(name, role))
 
-    def at(self, text: str) -> int:
-        """The number of the first line that holds a text. Raises LookupError."""
+    def find_line(self, text: str) -> int:
+        """Return the number of the first line with a text. Raises LookupError."""
         for number, line in enumerate(self.lines):
             if text in line:
                 return number
-        raise LookupError(f"there is no line with {text!r}")
+        raise LookupError(f"no line has {text!r}")
 
-    def below(self, line: int, name: str | re.Pattern[str] = "", role: str = "") -> Thing:
-        """The first thing of a name and role from a line on. Raises LookupError."""
-        for each in self.all(name, role):
+    def find_below(self, line: int, name: str | re.Pattern[str] = "", role: str = "") -> Control:
+        """Return the first control of a name and role from a line on. Raises LookupError."""
+        for each in self.find_all(name, role):
             if each.line >= line:
                 return each
-        raise LookupError(f"there is no {role or 'thing'} {name!r} below line {line}")
+        raise LookupError(f"the snapshot has no {role or 'control'} {name!r} below line {line}")
 
 
-def _things(line: str, at: int) -> list[Thing]:
-    found, matches = [], list(THING.finditer(line))
+def _parse_controls(line: str, at: int) -> list[Control]:
+    found, matches = [], list(CONTROL_PATTERN.finditer(line))
     ends = [each.start() for each in matches] + [len(line)]
     for match, end in zip(matches, ends[1:], strict=True):
         part = match.groupdict()
         if part["a"]:
             name = part["name"] or part["hint"] or ""
-            found.append(Thing(part["a"], part["role"], name, line[match.end() : end].strip(), at))
+            found.append(Control(part["a"], part["role"], name, line[match.end() : end].strip(), at))
         elif part["b"]:
-            found.append(Thing(part["b"], "", part["text"] or "", part["told"].strip(), at))
+            found.append(Control(part["b"], "", part["text"] or "", part["states"].strip(), at))
         else:
-            found.append(Thing(part["c"], "link", part["link"] or "", "", at))
-    marked = re.fullmatch(rf"\s*- <({REF})> ([^<>\[\]]+)", line)
-    return [Thing(marked.group(1), "listitem", marked.group(2), "", at)] if marked and len(found) == 1 else found
+            found.append(Control(part["c"], "link", part["link"] or "", "", at))
+    marked = re.fullmatch(rf"\s*- <({REF_PATTERN})> ([^<>\[\]]+)", line)
+    return [Control(marked.group(1), "listitem", marked.group(2), "", at)] if marked and len(found) == 1 else found
 
 
-def _is_called(thing: Thing, name: str | re.Pattern[str]) -> bool:
+def _is_called(thing: Control, name: str | re.Pattern[str]) -> bool:
     return thing.name == name or not name if isinstance(name, str) else name.search(thing.name) is not None
 
 
 class ToolError(Exception):
-    """A tool has refused; the text is what it said."""
+    """Raised if a tool refuses, with its text."""
 
 
 class Player:
@@ -117,8 +117,8 @@ class Player:
         self.session = session
         self.goal = ""
 
-    async def call(self, tool: str, **arguments: Any) -> Any:
-        """What a tool answers. Raises ToolError."""
+    async def call_tool(self, tool: str, **arguments: Any) -> Any:
+        """Return a tool's answer. Raises ToolError."""
         result = await self._client.call_tool(tool, {"sessionId": self.session} | arguments)
         text = "\n".join(item.text for item in result.content if isinstance(item, TextContent))
         if result.is_error:
@@ -126,80 +126,80 @@ class Player:
         return result.structured_content if result.structured_content is not None else text
 
     async def read_goal(self) -> str:
-        """The task in words, from the page."""
-        told = await self.call("extractPageContent", format="text", selector="#query", mainContentOnly=False)
+        """Read the task in words from the page."""
+        told = await self.call_tool("extractPageContent", format="text", selector="#query", mainContentOnly=False)
         self.goal = " ".join(told["content"].split())
         return self.goal
 
-    async def look(self, mode: str = "full", **options: Any) -> View:
-        """A snapshot, without its head."""
-        text = await self.call("snapshotPage", mode=mode, **options)
+    async def take_snapshot(self, mode: str = "full", **options: Any) -> View:
+        """Take a snapshot, without its head."""
+        text = await self.call_tool("snapshotPage", mode=mode, **options)
         if isinstance(text, dict):
             text = text["result"]
-        lines = [line for line in text.split("\n") if line.strip() and not MARK.match(line)]
+        lines = [line for line in text.split("\n") if line.strip() and not MARK_PATTERN.match(line)]
         return View(lines if options.get("offset") else lines[1:])
 
-    async def look_for(self, name: str | re.Pattern[str], role: str = "") -> Thing:
-        """What comes only after a while. Raises LookupError: it did not come in three seconds."""
+    async def wait_for_control(self, name: str | re.Pattern[str], role: str = "") -> Control:
+        """Wait up to three seconds for a control. Raises LookupError."""
         deadline = time.monotonic() + 3
-        while not (view := await self.look()).has(name, role) and time.monotonic() < deadline:  # noqa: ASYNC110
+        while not (view := await self.take_snapshot()).has_control(name, role) and time.monotonic() < deadline:  # noqa: ASYNC110
             await asyncio.sleep(0.05)
-        return view.one(name, role)
+        return view.find_one(name, role)
 
-    async def click(self, what: Thing | str, **options: Any) -> Any:
-        return await self.call("clickElement", selector=_selector(what), **options)
+    async def click_control(self, what: Control | str, **options: Any) -> Any:
+        return await self.call_tool("clickElement", selector=_build_selector(what), **options)
 
     async def press_button(self, name: str = "Submit") -> Any:
-        """Presses what bears a name, as the page is now."""
-        return await self.click((await self.look()).one(name))
+        """Press the control of a name, as the page is now."""
+        return await self.click_control((await self.take_snapshot()).find_one(name))
 
-    async def submit(self) -> Any:
-        """Presses the button that hands in what was done."""
-        return await self.click(
-            (await self.look()).one(re.compile(r"^(Submit|Search|Order!|OK|Go!?|Find)$", re.IGNORECASE))
+    async def press_submit(self) -> Any:
+        """Press the button that submits the task."""
+        return await self.click_control(
+            (await self.take_snapshot()).find_one(re.compile(r"^(Submit|Search|Order!|OK|Go!?|Find)$", re.IGNORECASE))
         )
 
-    async def type(self, what: Thing | str, text: str, **options: Any) -> Any:
-        return await self.call("inputText", selector=_selector(what), text=text, **options)
+    async def type_text(self, what: Control | str, text: str, **options: Any) -> Any:
+        return await self.call_tool("inputText", selector=_build_selector(what), text=text, **options)
 
-    async def choose(self, what: Thing | str, *options: str) -> Any:
-        return await self.call("selectOption", selector=_selector(what), options=list(options))
+    async def choose_options(self, what: Control | str, *options: str) -> Any:
+        return await self.call_tool("selectOption", selector=_build_selector(what), options=list(options))
 
-    async def tick(self, what: Thing | str, *, checked: bool = True) -> Any:
-        return await self.call("selectOption", selector=_selector(what), checked=checked)
+    async def set_checked(self, what: Control | str, *, checked: bool = True) -> Any:
+        return await self.call_tool("selectOption", selector=_build_selector(what), checked=checked)
 
-    async def key(self, *chords: str) -> None:
+    async def press_keys(self, *chords: str) -> None:
         for chord in chords:
-            await self.call("pressKey", key=chord)
+            await self.call_tool("pressKey", key=chord)
 
-    async def hover(self, what: Thing | str) -> Any:
-        return await self.call("hoverElement", selector=_selector(what))
+    async def hover_control(self, what: Control | str) -> Any:
+        return await self.call_tool("hoverElement", selector=_build_selector(what))
 
-    async def drag(self, what: Thing | str, to: Thing | str) -> Any:
-        return await self.call("dragElement", selector=_selector(what), to=_selector(to))
+    async def drag_control(self, what: Control | str, to: Control | str) -> Any:
+        return await self.call_tool("dragElement", selector=_build_selector(what), to=_build_selector(to))
 
-    async def scroll(self, what: Thing | str, direction: str = "down", amount: float = 5_000) -> Any:
-        return await self.call("scrollPage", selector=_selector(what), direction=direction, amount=amount)
+    async def scroll_control(self, what: Control | str, direction: str = "down", amount: float = 5_000) -> Any:
+        return await self.call_tool("scrollPage", selector=_build_selector(what), direction=direction, amount=amount)
 
-    async def wait(self, **wish: Any) -> Any:
-        return await self.call("waitFor", **wish)
+    async def wait_for(self, **wish: Any) -> Any:
+        return await self.call_tool("waitFor", **wish)
 
-    async def picture(self, selector: str) -> str:
-        """A picture of a part of the page in base64."""
+    async def take_picture(self, selector: str) -> str:
+        """Take a picture of a part of the page, in base64."""
         result = await self._client.call_tool("takeScreenshot", {"sessionId": self.session, "selector": selector})
         return next(item.data for item in result.content if isinstance(item, ImageContent))
 
-    async def elements(self, selector: str = "body") -> list[dict[str, Any]]:
-        """Elements as data, with their places."""
-        return (await self.call("extractInteractable", selector=selector))["elements"]
+    async def list_elements(self, selector: str = "body") -> list[dict[str, Any]]:
+        """List elements as data, with their boxes."""
+        return (await self.call_tool("extractInteractable", selector=selector))["elements"]
 
-    async def html(self, selector: str) -> str:
-        """The rendered source of a part of the page."""
-        told = await self.call("extractPageContent", format="html", selector=selector, mainContentOnly=False)
+    async def read_html(self, selector: str) -> str:
+        """Read the rendered source of a part of the page."""
+        told = await self.call_tool("extractPageContent", format="html", selector=selector, mainContentOnly=False)
         return told["content"]
 
 
-def _selector(what: Thing | str) -> str:
+def _build_selector(what: Control | str) -> str:
     return what if isinstance(what, str) else what.ref
 
 
@@ -208,15 +208,15 @@ SOLVERS: dict[str, Solver] = {}
 
 
 def solves(*tasks: str) -> Callable[[Solver], Solver]:
-    """Declares what a function can solve; it gets a player and the task in words."""
+    """Declare the tasks that a function solves; it gets a player and the task in words."""
 
-    def keep(solver: Solver) -> Solver:
+    def add_solver(solver: Solver) -> Solver:
         SOLVERS.update(dict.fromkeys(tasks, solver))
         return solver
 
-    return keep
+    return add_solver
 
 
-def quotes(goal: str) -> list[str]:
-    """What stands in quotation marks."""
+def find_quotes(goal: str) -> list[str]:
+    """Return the texts in quotation marks."""
     return re.findall(r'"(.*?)"', goal)

@@ -1,4 +1,4 @@
-"""Print how many cases the package and Chromium pass, and what the package does not; fails where Chromium is ahead."""
+"""Print the cases that the package and Chromium pass; fails if Chromium is ahead."""
 
 import argparse
 import sys
@@ -8,7 +8,7 @@ from pathlib import Path
 import anyio
 
 from evals.names.cases import read_suites
-from evals.names.measure import Outcome, measure
+from evals.names.measure import Outcome, measure_cases
 
 CACHE = Path(__file__).parents[2] / ".cache"
 
@@ -17,12 +17,14 @@ def main() -> int:
     options = argparse.ArgumentParser(prog="python -m evals.names", description=__doc__)
     options.add_argument("--wpt", type=Path, default=CACHE / "wpt", help="a checkout of web-platform-tests/wpt")
     options.add_argument("--axe", type=Path, default=CACHE / "axe-core", help="accessible-text.js and implicit-role.js")
-    given = options.parse_args()
-    if not given.wpt.is_dir():
-        print(f"skipped: {given.wpt} is missing; clone github.com/web-platform-tests/wpt there, or name it with --wpt")
+    arguments = options.parse_args()
+    if not arguments.wpt.is_dir():
+        print(
+            f"skipped: {arguments.wpt} is missing; clone github.com/web-platform-tests/wpt there, or name it with --wpt"
+        )
         return 0
-    suites = read_suites(given.wpt, given.axe if given.axe.is_dir() else None)
-    outcomes = anyio.run(measure, given.wpt, suites)
+    suites = read_suites(arguments.wpt, arguments.axe if arguments.axe.is_dir() else None)
+    outcomes = anyio.run(measure_cases, arguments.wpt, suites)
     print("\n".join([*(_describe(each) for each in outcomes if not each.passes), *_summarize(outcomes)]))
     return int(sum(each.passes for each in outcomes) < sum(each.chromium_passes for each in outcomes))
 

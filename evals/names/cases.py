@@ -1,4 +1,4 @@
-"""Read what the pages of Web Platform Tests and the cases of axe expect."""
+"""Read the expectations of Web Platform Tests and of axe."""
 
 import json
 import re
@@ -13,7 +13,7 @@ Property = Literal["name", "description", "role"]
 
 @dataclass(frozen=True)
 class Case:
-    """One expectation: the first match of a selector on a page has a property of that value."""
+    """An expected property of the first match of a selector on a page."""
 
     suite: str
     page: str
@@ -32,7 +32,7 @@ class Suites:
 
 
 def read_suites(wpt: Path, axe: Path | None) -> Suites:
-    """Read the cases of a checkout of WPT and, if there is one, of Playwright's folder of axe's cases."""
+    """Read the cases of a checkout of WPT and, if given, of axe."""
     cases = [*_read_manual_cases(wpt), *_read_attribute_cases(wpt)]
     pages: dict[str, str] = {}
     if axe is not None:
@@ -41,7 +41,7 @@ def read_suites(wpt: Path, axe: Path | None) -> Suites:
 
 
 def _read_manual_cases(wpt: Path) -> Iterator[Case]:
-    """The steps of a manual test are JSON in a script; the lines for ATK hold the expected strings."""
+    """Read manual tests, whose steps are JSON in a script, with lines for ATK."""
     for file in sorted((wpt / "accname" / "manual").glob("*.html")):
         found = re.search(r"new ATTAcomm\(\s*(\{.*?\})\s*\)\s*;?\s*</script>", file.read_text("utf-8"), re.DOTALL)
         for step in json.loads(found[1])["steps"] if found else []:
@@ -51,18 +51,18 @@ def _read_manual_cases(wpt: Path) -> Iterator[Case]:
                     yield Case("accname manual", page, f"#{step['element']}", name, value, file.stem)
 
 
-FOLDERS = ("accname/name", "html-aam", "wai-aria/role")
-EXPECTED = re.compile(r"data-expected(label|role|description)=")
-PROPERTIES: dict[str, Property] = {"label": "name", "role": "role", "description": "description"}
+EXPECTED_ATTRIBUTE = re.compile(r"data-expected(label|role|description)=")
+PROPERTY_NAMES: dict[str, Property] = {"label": "name", "role": "role", "description": "description"}
 
 
 def _read_attribute_cases(wpt: Path) -> Iterator[Case]:
-    """Elements of the other tests carry their expectations; the selector counts them, as pages are parsed later."""
-    for folder in FOLDERS:
+    """Read tests whose elements carry their expectations."""
+    wpt_folders = ("accname/name", "html-aam", "wai-aria/role")
+    for folder in wpt_folders:
         for file in sorted((wpt / folder).rglob("*.html")):
             page, text = file.relative_to(wpt).as_posix(), file.read_text("utf-8")
-            for kind in sorted(set(EXPECTED.findall(text))):
-                yield Case(folder, page, f"[data-expected{kind}]", PROPERTIES[kind], "", "")
+            for kind in sorted(set(EXPECTED_ATTRIBUTE.findall(text))):
+                yield Case(folder, page, f"[data-expected{kind}]", PROPERTY_NAMES[kind], "", "")
 
 
 ATTACH_SHADOW = """<script>for (const template of document.querySelectorAll("template[shadow]")) {
@@ -70,7 +70,7 @@ ATTACH_SHADOW = """<script>for (const template of document.querySelectorAll("tem
 
 
 def _read_axe_cases(axe: Path, pages: dict[str, str]) -> Iterator[Case]:
-    """The cases are JavaScript modules, which Node prints as JSON."""
+    """Read axe's JavaScript modules, which Node prints as JSON."""
     columns: list[tuple[str, str, Property]] = [
         ("accessible-text", "accessibleText", "name"),
         ("implicit-role", "role", "role"),

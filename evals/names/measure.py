@@ -1,4 +1,4 @@
-"""Ask the package's scripts and Chromium itself for what each case expects."""
+"""Ask the package's scripts and Chromium itself for the value of each case."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -18,17 +18,22 @@ from outrider.browser.protocol.page import BrowserPage
 from outrider.browser.protocol.scripts import load_source
 
 WORLD = "names"
-# The scripts are one function; here it also hands out what computes names, and finds through shadow roots.
-INSTALL = """() => {
+
+
+# The scripts are one function; here it also returns the functions that compute names, and finds through shadow roots.
+INSTALL_SCRIPT = """() => {
   globalThis.tested = (%s)();
   const find = (root, selector) => root.querySelector(selector)
     || [...root.querySelectorAll("*")].map((each) => each.shadowRoot && find(each.shadowRoot, selector)).find(Boolean);
   globalThis.pick = (selector, index) => index === null ? find(document, selector) : document.querySelectorAll(selector)[index];
 }"""
-EXPORTS = "return { name: (element) => computeName(element), role: computeRole, description: computeDescription };\n}"
-LIST = """(selector, kind) => [...document.querySelectorAll(selector)].map((element) =>
+
+
+LIST_SCRIPT = """(selector, kind) => [...document.querySelectorAll(selector)].map((element) =>
   [element.getAttribute(`data-expected${kind}`), element.dataset.testname || ""])"""
-ASK = """(selector, index, property) => {
+
+
+ASK_SCRIPT = """(selector, index, property) => {
   const element = pick(selector, index);
   return element ? tested[property](element) : "no such element";
 }"""
@@ -44,17 +49,17 @@ class Outcome:
 
     @property
     def passes(self) -> bool:
-        """Whether the package's answer is as expected."""
+        """Return whether the package's answer is as expected."""
         return is_expected(self.case, self.ours)
 
     @property
     def chromium_passes(self) -> bool:
-        """Whether Chromium's answer is as expected."""
+        """Return whether Chromium's answer is as expected."""
         return is_expected(self.case, self.chromium)
 
 
 # The package's one-token words for roles, Chromium's internal ones, and roles that the suites know by two names.
-SYNONYMS = {
+ROLE_SYNONYMS = {
     "header": "banner", "footer": "contentinfo", "nav": "navigation", "aside": "complementary", "img": "image",
     "date": "textbox", "time": "textbox", "Date": "textbox", "InputTime": "textbox", "presentation": "generic",
     "none": "generic", "": "generic", "canvas": "generic", "Canvas": "generic", "sectionfooter": "generic",
@@ -66,37 +71,40 @@ def is_expected(case: Case, answer: str) -> bool:
     """Compare an answer with what is expected; roles by meaning."""
     if case.property != "role":
         return answer == case.expected
-    return SYNONYMS.get(answer, answer) == SYNONYMS.get(case.expected, case.expected)
+    return ROLE_SYNONYMS.get(answer, answer) == ROLE_SYNONYMS.get(case.expected, case.expected)
 
 
-async def measure(wpt: Path, suites: Suites) -> list[Outcome]:
+async def measure_cases(wpt: Path, suites: Suites) -> list[Outcome]:
     """Load every page once and ask for all of its cases."""
+    exports_script = (
+        "return { name: (element) => computeName(element), role: computeRole, description: computeDescription };\n}"
+    )
     outcomes: list[Outcome] = []
-    async with _open_page() as page, _serve(wpt, suites.pages) as base:
+    async with _open_page() as page, _serve_pages(wpt, suites.pages) as base:
         for address, cases in groupby(suites.cases, key=lambda case: case.page):
             await navigate_page(page, f"{base}/{address}")
-            await page.main.evaluate(WORLD, INSTALL % load_source().removesuffix("}").__add__(EXPORTS))
+            await page.main.evaluate(WORLD, INSTALL_SCRIPT % load_source().removesuffix("}").__add__(exports_script))
             for case in cases:
-                outcomes += await _ask(page, case)
+                outcomes += await _ask_cases(page, case)
     return outcomes
 
 
-async def _ask(page: BrowserPage, case: Case) -> list[Outcome]:
+async def _ask_cases(page: BrowserPage, case: Case) -> list[Outcome]:
     if case.suite.startswith(("axe", "accname manual")):
-        return [await _compare(page, case, None)]
+        return [await _compare_answers(page, case, None)]
     kind = case.selector.removeprefix("[data-expected").removesuffix("]")
-    found = await page.main.evaluate(WORLD, LIST, case.selector, kind)
+    found = await page.main.evaluate(WORLD, LIST_SCRIPT, case.selector, kind)
     wanted = [replace(case, expected=expected, title=title) for expected, title in found]
-    return [await _compare(page, each, index) for index, each in enumerate(wanted)]
+    return [await _compare_answers(page, each, index) for index, each in enumerate(wanted)]
 
 
-async def _compare(page: BrowserPage, case: Case, index: int | None) -> Outcome:
-    ours = await page.main.evaluate(WORLD, ASK, case.selector, index, case.property)
+async def _compare_answers(page: BrowserPage, case: Case, index: int | None) -> Outcome:
+    ours = await page.main.evaluate(WORLD, ASK_SCRIPT, case.selector, index, case.property)
     return Outcome(case, ours or "", await _ask_chromium(page, case, index))
 
 
 async def _ask_chromium(page: BrowserPage, case: Case, index: int | None) -> str:
-    """Chromium's own answer, from the accessibility domain of the DevTools protocol."""
+    """Ask Chromium through the accessibility domain of the DevTools protocol."""
     handle = await page.main.evaluate_handle(WORLD, "(selector, index) => pick(selector, index)", case.selector, index)
     params = {"objectId": handle.object_id, "fetchRelatives": False}
     node: dict[str, Any] = (await page.send("Accessibility.getPartialAXTree", params))["nodes"][0]
@@ -140,7 +148,7 @@ class _Handler(SimpleHTTPRequestHandler):
 
 
 @asynccontextmanager
-async def _serve(folder: Path, pages: dict[str, str]) -> AsyncGenerator[str]:
+async def _serve_pages(folder: Path, pages: dict[str, str]) -> AsyncGenerator[str]:
     handler = partial(_Handler, directory=str(folder), pages=pages)
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         Thread(target=server.serve_forever, daemon=True).start()

@@ -1,1 +1,1 @@
-"""Quality of finding passages: judged queries, and where the built-in word vectors come from."""
+"""Measure the quality of passage search, and distill the built-in word vectors."""

@@ -10,20 +10,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
 
-from evals.extraction.corpus import large, samples
-from evals.structure.facts import Facts, facts_of
-from evals.structure.kept import KINDS, Mark, kept
+from evals.extraction.corpus import find_large_corpus, read_samples
+from evals.structure.facts import Facts, derive_facts
+from evals.structure.judge import FACT_KINDS, Mark, judge_facts
 
-PAGES = Path(__file__).parent / "pages"
-URL = "https://manual.example/guide/page"
-GOALS = {"code": 0.98, "rows": 0.95, "items": 0.92, "headings": 0.95, "links": 0.97, "math": 0.95}
+PAGES_FOLDER = Path(__file__).parent / "pages"
+GOAL_SHARES = {"code": 0.98, "rows": 0.95, "items": 0.92, "headings": 0.95, "links": 0.97, "math": 0.95}
 
 Extractor = Callable[[bytes, str], str]
 
 
 @dataclass(frozen=True)
-class Page:
-    """A page with what it marks up."""
+class StructuredPage:
+    """A page with the structure of its content."""
 
     name: str
     url: str
@@ -31,30 +30,31 @@ class Page:
     facts: Facts
 
 
-def ours(html: bytes, url: str) -> str:
-    """The package's Markdown."""
+def convert_with_outrider(html: bytes, url: str) -> str:
+    """Convert a page to Markdown with the package."""
     from outrider import extract
 
     return extract(html, url=url).markdown
 
 
-def own() -> Iterator[Page]:
-    """The pages that were written for this purpose."""
-    for path in sorted(PAGES.glob("*.html")):
-        facts = Facts.of(json.loads(path.with_suffix(".json").read_text(encoding="utf-8")))
-        yield Page(path.stem, URL, path.read_bytes(), facts)
+def read_own_pages() -> Iterator[StructuredPage]:
+    """Yield the pages that were written for this purpose."""
+    page_url = "https://manual.example/guide/page"
+    for path in sorted(PAGES_FOLDER.glob("*.html")):
+        facts = Facts.from_json(json.loads(path.with_suffix(".json").read_text(encoding="utf-8")))
+        yield StructuredPage(path.stem, page_url, path.read_bytes(), facts)
 
 
-def wcxb(folder: Path, every: int = 1) -> Iterator[Page]:
-    """The pages of the large corpus, of which the facts are derived."""
-    for sample in list(samples(folder))[::every]:
-        html = sample.html()
-        yield Page(sample.id, sample.url, html, facts_of(html, sample.url, sample.text))
+def read_large_corpus(folder: Path, every: int = 1) -> Iterator[StructuredPage]:
+    """Yield the pages of the large corpus, whose facts are derived."""
+    for sample in list(read_samples(folder))[::every]:
+        html = sample.read_html()
+        yield StructuredPage(sample.id, sample.url, html, derive_facts(html, sample.url, sample.text))
 
 
 @dataclass(frozen=True)
-class Score:
-    """Of one kind, over a corpus.
+class StructureScore:
+    """The score of one kind over a corpus.
 
     Attributes:
         share: Of the facts of the main content those that are kept; mean of the pages that have any.
@@ -71,20 +71,20 @@ class Score:
     lost: tuple[tuple[str, object], ...]
 
 
-Judged = tuple[Page, dict[str, list[Mark]]]
+Judged = tuple[StructuredPage, dict[str, list[Mark]]]
 
 
-def measure(pages: Iterator[Page], extractor: Extractor) -> dict[str, Score]:
-    """The score of each kind that occurs."""
-    return scores([(page, kept(page.facts, extractor(page.html, page.url))) for page in pages])
+def measure_structure(pages: Iterator[StructuredPage], extractor: Extractor) -> dict[str, StructureScore]:
+    """Return the score of each kind that occurs."""
+    return compute_scores([(page, judge_facts(page.facts, extractor(page.html, page.url))) for page in pages])
 
 
-def scores(judged: list[Judged]) -> dict[str, Score]:
-    """The same of pages of which the Markdown has been judged."""
-    return {kind: score for kind in KINDS if (score := _score(kind, judged)).pages}
+def compute_scores(judged: list[Judged]) -> dict[str, StructureScore]:
+    """Return the scores of pages whose Markdown has been judged."""
+    return {kind: score for kind in FACT_KINDS if (score := _compute_score(kind, judged)).pages}
 
 
-def _score(kind: str, judged: list[Judged]) -> Score:
+def _compute_score(kind: str, judged: list[Judged]) -> StructureScore:
     marks = [found[kind] for _, found in judged if found[kind]]
     there = [kept for found in marks if (kept := [mark for mark in found if mark is not Mark.MISSING])]
     lost = [
@@ -93,30 +93,30 @@ def _score(kind: str, judged: list[Judged]) -> Score:
         for fact, mark in zip(getattr(page.facts, kind), found[kind], strict=True)
         if mark is not Mark.KEPT
     ]
-    return Score(_share(marks), _share(there), len(marks), sum(map(len, marks)), tuple(lost))
+    return StructureScore(_compute_share(marks), _compute_share(there), len(marks), sum(map(len, marks)), tuple(lost))
 
 
-def _share(pages: list[list[Mark]]) -> float:
+def _compute_share(pages: list[list[Mark]]) -> float:
     return mean([mean(mark is Mark.KEPT for mark in page) for page in pages] or [0.0])
 
 
 def main() -> None:
-    """Prints a line for each kind, and examples of what was lost."""
+    """Print a line for each kind, and examples of lost facts."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--own", action="store_true", help="only the small corpus")
     options.add_argument("--every", type=int, default=1, help="each nth page of the large corpus")
     options.add_argument("--lost", type=int, default=0, metavar="N", help="up to N examples of each kind")
-    given = options.parse_args()
-    corpora = {"own": own()}
-    if not given.own and (folder := large()):
-        corpora["large"] = wcxb(folder, given.every)
+    arguments = options.parse_args()
+    corpora = {"own": read_own_pages()}
+    if not arguments.own and (folder := find_large_corpus()):
+        corpora["large"] = read_large_corpus(folder, arguments.every)
     for name, pages in corpora.items():
-        for kind, score in measure(pages, ours).items():
+        for kind, score in measure_structure(pages, convert_with_outrider).items():
             print(
-                f"{name:6} {kind:9} {score.share:.3f}, of what is there {score.form:.3f} (goal {GOALS[kind]:.2f}), "
+                f"{name:6} {kind:9} {score.share:.3f}, of what is there {score.form:.3f} (goal {GOAL_SHARES[kind]:.2f}), "
                 f"{score.pages} pages, {score.facts} facts"
             )
-            for page, fact in score.lost[:: max(1, len(score.lost) // given.lost)] if given.lost else ():
+            for page, fact in score.lost[:: max(1, len(score.lost) // arguments.lost)] if arguments.lost else ():
                 print(f"    {page}: {str(fact)[:300]!r}")
 
 

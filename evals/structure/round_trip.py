@@ -1,4 +1,4 @@
-"""Measure how many of CommonMark's examples survive the way from HTML to our Markdown and back to HTML.
+"""Count CommonMark examples that survive HTML to Markdown and back.
 
 git clone https://github.com/commonmark/commonmark-spec
 python -m evals.structure.round_trip commonmark-spec [--lost]
@@ -23,13 +23,12 @@ from selectolax.lexbor import LexborHTMLParser
 
 from outrider import extract
 
-URL = "https://site.example/a/"
-EXAMPLE = re.compile(r"^`{32} example\n(.*?)^\.\n(.*?)^`{32}$", re.MULTILINE | re.DOTALL)
-TAGS = frozenset("p h1 h2 h3 h4 h5 h6 ul ol li blockquote pre code em strong a img br hr".split())  # noqa: SIM905
+PAGE_URL = "https://site.example/a/"
+EXAMPLE_PATTERN = re.compile(r"^`{32} example\n(.*?)^\.\n(.*?)^`{32}$", re.MULTILINE | re.DOTALL)
+COMPARED_TAGS = frozenset("p h1 h2 h3 h4 h5 h6 ul ol li blockquote pre code em strong a img br hr".split())  # noqa: SIM905
 INLINE_TAGS = frozenset({"a", "em", "strong", "code", "img", "br"})
 EMPHASIS_TAGS = frozenset({"em", "strong"})
 TAG_NAME = re.compile(r"</?([a-zA-Z][\w-]*)|<[!?]")
-SURROUNDINGS = "<p>Before</p>\n{}\n<p>After</p>"
 
 
 @dataclass
@@ -44,7 +43,7 @@ class Outline:
     lines: list[str] = field(default_factory=list)
     emphasis: list[str] = field(default_factory=list)
 
-    def add(self, node: Any, *, is_code: bool = False) -> None:
+    def add_children(self, node: Any, *, is_code: bool = False) -> None:
         """Add the children of an element."""
         child = node.child
         while child is not None:
@@ -52,7 +51,7 @@ class Outline:
                 self._add_text(child.text_content, is_code=is_code)
             elif child.tag in INLINE_TAGS:
                 self._add_inline(child, is_code=is_code)
-            elif child.tag in TAGS:
+            elif child.tag in COMPARED_TAGS:
                 self._add_block(child)
             child = child.next
 
@@ -73,7 +72,7 @@ class Outline:
             self._end_text()
         self.lines += [f"~{name}"] * is_kept
         self.emphasis += [name] * (node.tag in EMPHASIS_TAGS)
-        self.add(node, is_code=is_code)
+        self.add_children(node, is_code=is_code)
         del self.emphasis[len(self.emphasis) - (node.tag in EMPHASIS_TAGS) :]
         if is_kept and node.tag not in ("img", "br"):
             self.lines[start:] = [*self.lines[start:], f"~/{node.tag}"] if len(self.lines) > start + 1 else []
@@ -88,7 +87,7 @@ class Outline:
             return
         self.lines += [name] if name else ["|"] * (before[:1] in ("=", "~"))
         content_start = len(self.lines)
-        self.add(node, is_code=node.tag == "pre")
+        self.add_children(node, is_code=node.tag == "pre")
         self._end_text()
         if len(self.lines) <= content_start:
             del self.lines[start:]  # nothing in it
@@ -107,21 +106,21 @@ def _describe(node: Any) -> str:
     """Return what of an element must survive, or "" for nothing."""
     attributes = node.attributes
     if node.tag == "a":
-        address = urljoin(URL, attributes.get("href") or "")
-        is_outward = address.startswith(("http:", "https:", "mailto:")) and address.partition("#")[0] != URL
+        address = urljoin(PAGE_URL, attributes.get("href") or "")
+        is_outward = address.startswith(("http:", "https:", "mailto:")) and address.partition("#")[0] != PAGE_URL
         return f"a {unquote(address)}" if is_outward else ""
     if node.tag == "img":
         label = attributes.get("alt") or ""
-        return f"img {unquote(urljoin(URL, attributes.get('src') or ''))} {label}" if label else ""
+        return f"img {unquote(urljoin(PAGE_URL, attributes.get('src') or ''))} {label}" if label else ""
     if node.tag == "ol":
         return f"ol {attributes.get('start') or 1}"
     return "" if node.tag == "p" or (node.tag == "code" and node.parent.tag == "pre") else node.tag
 
 
-def outline(html: str) -> list[str]:
+def build_outline(html: str) -> list[str]:
     """Return the structure and the words of HTML, with a line for each."""
     found = Outline()
-    found.add(LexborHTMLParser(f"{html}<p>").body)
+    found.add_children(LexborHTMLParser(f"{html}<p>").body)
     return found.lines
 
 
@@ -131,19 +130,21 @@ def count_words(html: str) -> Counter[str]:
     return Counter(re.findall(r"\w+", body.text(separator=" ")) if body else [])
 
 
-def examples(folder: Path) -> Iterator[tuple[int, str]]:
-    """Yield the number and the HTML of each example without raw HTML that shows anything."""
+def read_examples(folder: Path) -> Iterator[tuple[int, str]]:
+    """Yield the number and the HTML of each example without raw HTML."""
     text = (folder / "spec.txt").read_text(encoding="utf-8").replace("\u2192", "\t")
-    for number, example in enumerate(EXAMPLE.finditer(text), 1):
+    for number, example in enumerate(EXAMPLE_PATTERN.finditer(text), 1):
         html = example[2]
-        is_raw = not {match[1] for match in TAG_NAME.finditer(html)} <= TAGS or html.count("<a") != html.count("</a>")
+        is_raw = not {match[1] for match in TAG_NAME.finditer(html)} <= COMPARED_TAGS or html.count("<a") != html.count(
+            "</a>"
+        )
         if html.strip() and not is_raw:
             yield number, html
 
 
-def convert(html: str) -> tuple[str, str]:
+def convert_and_back(html: str) -> tuple[str, str]:
     """Return our Markdown of HTML, and a parser's HTML of that Markdown."""
-    markdown = extract(html, url=URL, main=False, images=True).markdown
+    markdown = extract(html, url=PAGE_URL, main=False, images=True).markdown
     return markdown, MarkdownIt("commonmark", {"breaks": True}).render(markdown)
 
 
@@ -157,15 +158,16 @@ class RoundTrip:
     lost: tuple[tuple[int, str, str], ...]
 
 
-def measure(pages: Iterator[tuple[int, str]]) -> RoundTrip:
+def measure_round_trip(pages: Iterator[tuple[int, str]]) -> RoundTrip:
     """Convert HTML and back, and compare."""
+    page_template = "<p>Before</p>\n{}\n<p>After</p>"
     count, words, kept, lost = 0, 0, 0, list[tuple[int, str, str]]()
     for number, example in pages:
-        html = SURROUNDINGS.format(example)
-        markdown, back = convert(html)
+        html = page_template.format(example)
+        markdown, back = convert_and_back(html)
         before, after = count_words(html), count_words(back)
         count, words, kept = count + 1, words + before.total(), kept + (before & after).total()
-        if outline(html) != outline(back):
+        if build_outline(html) != build_outline(back):
             lost.append((number, example, markdown))
     return RoundTrip(count, count - len(lost), kept / max(1, words), tuple(lost))
 
@@ -175,9 +177,9 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("folder", type=Path, help="a clone of commonmark/commonmark-spec")
     options.add_argument("--lost", action="store_true", help="show the examples that change")
-    given = options.parse_args()
-    found = measure(examples(given.folder))
-    for number, html, markdown in found.lost if given.lost else ():
+    arguments = options.parse_args()
+    found = measure_round_trip(read_examples(arguments.folder))
+    for number, html, markdown in found.lost if arguments.lost else ():
         print(f"--- example {number}\n{html}--- as Markdown\n{markdown}")
     print(f"structure {found.same} of {found.examples} ({found.same / found.examples:.3f}), words {found.words:.4f}")
 

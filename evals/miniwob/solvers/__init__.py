@@ -1,10 +1,10 @@
-"""The solvers, by what they do; importing them declares them."""
+"""Solve tasks; importing the modules declares their solvers."""
 
 from importlib import import_module
 from pkgutil import iter_modules
 
 
-def load() -> None:
-    """Imports all of them."""
+def load_solvers() -> None:
+    """Import all solvers."""
     for module in iter_modules(__path__):
         import_module(f"{__name__}.{module.name}")

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from evals.extraction.corpora import draw_versions, find_corpus, leave_out, split_benchmark, weigh
+from evals.extraction.corpora import draw_versions, find_corpus, leave_out, split_benchmark, weigh_page
 from evals.extraction.corpus import Sample
 from evals.extraction.ideographs import rewrite_page
 from evals.extraction.plain_layouts import Layout, draw_layout, rewrite_layout
@@ -77,7 +77,7 @@ def test_no_page_of_a_tested_site_is_trained_on():
         describe_page("0001~plain", "coast"),
     ]
     assert [find_corpus(each) for each in pages] == ["benchmark", "benchmark", "fundus", "fundus", "rewritten"]
-    assert [weigh(each) for each in pages] == [1.0, 1.0, 0.6, 0.6, 0.4]
+    assert [weigh_page(each) for each in pages] == [1.0, 1.0, 0.6, 0.6, 0.4]
     assert sorted(split_benchmark(pages, 2)) == [-1, -1, -1, 0, 1]
     assert leave_out(pages, frozenset({0})) == [1, 3]
     assert leave_out(pages, frozenset({0}), by_page=True) == [1, 2, 3]

@@ -4,7 +4,7 @@ from pathlib import Path
 from statistics import mean
 
 import pytest
-from evals.documents.evaluate import OWN_FOLDER, PAGES_FOLDER, TABLES_FOLDER, Truth, iter_truths, score_document
+from evals.documents.evaluate import OWN_FOLDER, PAGES_FOLDER, TABLES_FOLDER, DocumentTruth, iter_truths, score_document
 
 # What was measured last; raise a floor when its file gets better, and never lower one.
 FLOORS = {
@@ -47,7 +47,7 @@ def test_tables_and_order_of_the_own_files_stay_above_their_floors() -> None:
 def test_a_cell_in_a_wrong_column_and_phrases_in_a_wrong_order_cost_score() -> None:
     truth = next(truth for truth in iter_truths(OWN_FOLDER) if truth.path.stem == "columns-with-table")
     moved = [[row[-1], *row[:-1]] for row in truth.tables[0]]
-    score = score_document(Truth(truth.path, [moved], truth.order[::-1]))
+    score = score_document(DocumentTruth(truth.path, [moved], truth.order[::-1]))
     assert score.cells == 1.0
     assert score.neighbors < 0.8
     assert score.order == 0.0

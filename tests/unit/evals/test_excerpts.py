@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from evals.excerpts.evaluate import BUDGETS, answered, questions
-from evals.extraction.corpus import OWN, samples
+from evals.excerpts.evaluate import BUDGETS, build_questions, is_answered
+from evals.extraction.corpus import OWN_CORPUS, read_samples
 
 from outrider.core.text import count_tokens
 
@@ -12,14 +12,14 @@ PAGES = 12  # times as long as the budget is the page
 
 
 def test_excerpts_answer_what_the_whole_page_would():
-    asked = list(questions(samples(OWN), tokens=0))
+    asked = list(build_questions(read_samples(OWN_CORPUS), tokens=0))
     book = "\n\n".join(dict.fromkeys(each.markdown for each in asked))
     budget = min(BUDGETS[1], count_tokens(book) // PAGES)
-    reached = [answered(replace(each, markdown=book), budget) for each in asked]
+    reached = [is_answered(replace(each, markdown=book), budget) for each in asked]
     assert len(reached) >= 20
     assert sum(reached) / len(reached) >= FLOOR
 
 
 def test_an_answer_that_is_not_in_the_excerpts_counts_as_missed():
-    first, second = list(questions(samples(OWN), tokens=0))[:2]
-    assert not answered(replace(first, answer=second.answer), BUDGETS[0])
+    first, second = list(build_questions(read_samples(OWN_CORPUS), tokens=0))[:2]
+    assert not is_answered(replace(first, answer=second.answer), BUDGETS[0])

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from evals.extraction.corpus import samples
+from evals.extraction.corpus import read_samples
 from evals.extraction.fixtures import PROJECTS, fetch_project, write_corpus
 
 TEXT = "The ferries leave from the old pier again, said the master of the harbour on the coast. " * 4
@@ -35,7 +35,7 @@ def test_only_pages_that_show_their_reference_are_taken(clone: Path, tmp_path: P
     project = replace(known, commit=run_git(clone, "rev-parse", "HEAD"))
     fetch_project(project, str(clone), tmp_path / "files")
     assert write_corpus(project.read(tmp_path / "files"), tmp_path / "newspaper") == (1, 3)
-    (sample,) = samples(tmp_path / "newspaper")
+    (sample,) = read_samples(tmp_path / "newspaper")
     assert (sample.id, sample.type, sample.site) == ("newspaper/whole", "article", "coast.example")
     assert sample.text == TEXT
-    assert b"<nav>Home</nav>" in sample.html()
+    assert b"<nav>Home</nav>" in sample.read_html()

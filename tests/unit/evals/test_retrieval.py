@@ -3,27 +3,27 @@
 import shutil
 
 import pytest
-from evals.retrieval.evaluate import OWN, Judged, ndcg, others, read
-from evals.retrieval.gate import below, failures
-from evals.retrieval.peers import PUBLISHED, tokens, usable
+from evals.retrieval.evaluate import OWN_FOLDER, JudgedSet, compute_ndcg, measure_peers, read_set
+from evals.retrieval.gate import find_failures, find_low_scores
+from evals.retrieval.peers import PUBLISHED_NDCG, list_installed, tokenize
 
 
 def test_searching_is_as_good_as_was_measured_with_what_is_in_the_package():
-    assert failures(providers=["builtin"]) == []
+    assert find_failures(providers=["builtin"]) == []
 
 
 def test_a_changed_set_is_noticed(tmp_path):
-    copy = shutil.copytree(OWN, tmp_path / "judged")
+    copy = shutil.copytree(OWN_FOLDER, tmp_path / "judged")
     (copy / "queries.jsonl").write_text('{"_id": "q1", "text": "tea"}\n', encoding="utf-8")
     (copy / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\ttea1\t2\n", encoding="utf-8")
-    assert [each.partition(":")[0] for each in failures(copy, [])] == ["the judged set is another than was pinned"]
+    assert [each.partition(":")[0] for each in find_failures(copy, [])] == ["the judged set is not the pinned one"]
 
 
 def test_a_hybrid_that_is_worse_than_a_part_fails():
-    assert below("builtin", {"keyword": 0.9, "semantic": 0.8, "hybrid": 0.85}) == [
-        "builtin: hybrid 0.850 is no better than 0.900"
+    assert find_low_scores("builtin", {"keyword": 0.9, "semantic": 0.8, "hybrid": 0.85}) == [
+        "builtin: hybrid 0.850 does not beat 0.900"
     ]
-    assert len(below("builtin", {"keyword": 0.1, "semantic": 0.8, "hybrid": 0.9})) == 1
+    assert len(find_low_scores("builtin", {"keyword": 0.1, "semantic": 0.8, "hybrid": 0.9})) == 1
 
 
 @pytest.mark.parametrize(
@@ -31,11 +31,11 @@ def test_a_hybrid_that_is_worse_than_a_part_fails():
     [(["a", "b"], 1.0), (["b", "a"], 0.8597), (["x"], 0.0), (["x"] * 10 + ["a"], 0.0), ([], 0.0), (["a"], 0.7602)],
 )
 def test_the_measure_is_that_of_the_literature(found: list[str], value: float):
-    assert ndcg(found, {"a": 2, "b": 1}) == pytest.approx(value, abs=1e-4)
+    assert compute_ndcg(found, {"a": 2, "b": 1}) == pytest.approx(value, abs=1e-4)
 
 
 def test_every_judgement_names_a_text_and_a_question_of_many_scripts():
-    judged = read(OWN)
+    judged = read_set(OWN_FOLDER)
     assert all(set(grades) <= set(judged.texts) for grades in judged.grades.values())
     assert len(judged.questions) >= 90
     asked = "".join(judged.questions.values())
@@ -44,7 +44,7 @@ def test_every_judgement_names_a_text_and_a_question_of_many_scripts():
 
 def test_others_rank_the_same_texts_by_the_same_measure():
     texts = {"a": ("Tea", "leaves steeped"), "b": ("", "coffee"), "c": ("", "water"), "d": ("", "milk")}
-    judged = Judged("nfcorpus", texts, {"q": "teas"}, {"q": {"a": 1}})
-    assert others(judged)["published"] == PUBLISHED["nfcorpus"]
-    assert {others(judged)[name] for name in usable()} <= {1.0}
-    assert tokens("The Leaves were steeped, and that is it") == ["leav", "were", "steep"]
+    judged = JudgedSet("nfcorpus", texts, {"q": "teas"}, {"q": {"a": 1}})
+    assert measure_peers(judged)["published"] == PUBLISHED_NDCG["nfcorpus"]
+    assert {measure_peers(judged)[name] for name in list_installed()} <= {1.0}
+    assert tokenize("The Leaves were steeped, and that is it") == ["leav", "were", "steep"]

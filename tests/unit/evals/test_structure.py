@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
-from evals.structure.evaluate import own
-from evals.structure.facts import Facts, facts_of
-from evals.structure.gate import OWN_FLOORS, failures
-from evals.structure.kept import Mark, kept
-from evals.structure.round_trip import examples, measure
+from evals.structure.evaluate import read_own_pages
+from evals.structure.facts import Facts, derive_facts
+from evals.structure.gate import OWN_FLOORS, find_failures
+from evals.structure.judge import Mark, judge_facts
+from evals.structure.round_trip import measure_round_trip, read_examples
 
 from outrider import extract
 
@@ -48,20 +48,20 @@ Its height is $h^2$ at least."""
 
 
 def test_as_much_structure_is_kept_as_was_measured():
-    assert failures(own(), OWN_FLOORS) == []
+    assert find_failures(read_own_pages(), OWN_FLOORS) == []
 
 
 def test_the_gate_fails_where_only_text_is_left():
-    found = failures(own(), OWN_FLOORS, lambda html, url: extract(html, url=url).text)
+    found = find_failures(read_own_pages(), OWN_FLOORS, lambda html, url: extract(html, url=url).text)
     assert [each.partition(":")[0] for each in found] == ["code", "rows", "items", "headings", "links"]
 
 
 def test_facts_are_what_the_page_marks_up_in_its_main_content():
-    assert facts_of(PAGE, URL, REFERENCE) == FACTS
+    assert derive_facts(PAGE, URL, REFERENCE) == FACTS
 
 
 def test_all_that_is_shown_as_what_it_is_is_kept():
-    assert {mark for marks in kept(FACTS, GOOD).values() for mark in marks} == {Mark.KEPT}
+    assert {mark for marks in judge_facts(FACTS, GOOD).values() for mark in marks} == {Mark.KEPT}
 
 
 @pytest.mark.parametrize(
@@ -81,17 +81,17 @@ def test_all_that_is_shown_as_what_it_is_is_kept():
 )
 def test_what_is_shown_as_something_else_is_not_kept(kind: str, at: int, right: str, wrong: str):
     assert right in GOOD
-    assert kept(FACTS, GOOD.replace(right, wrong))[kind][at] is not Mark.KEPT
+    assert judge_facts(FACTS, GOOD.replace(right, wrong))[kind][at] is not Mark.KEPT
 
 
 def test_headings_are_kept_in_their_order_whatever_their_level():
     facts = Facts(headings=[(1, "One"), (2, "Two"), (3, "Three")])
-    assert kept(facts, "## One\n\n### Two\n\n#### Three")["headings"] == [Mark.KEPT] * 3
-    assert kept(facts, "# One\n\n## Two\n\n## Three")["headings"][2] is Mark.PLAIN
+    assert judge_facts(facts, "## One\n\n### Two\n\n#### Three")["headings"] == [Mark.KEPT] * 3
+    assert judge_facts(facts, "# One\n\n## Two\n\n## Three")["headings"][2] is Mark.PLAIN
 
 
 def test_what_is_not_there_at_all_is_told_from_what_lost_its_form():
-    found = kept(Facts(headings=[(1, "One"), (2, "Two")], links=[("x", "https://a.example/")]), "Two")
+    found = judge_facts(Facts(headings=[(1, "One"), (2, "Two")], links=[("x", "https://a.example/")]), "Two")
     assert found["headings"] == [Mark.MISSING, Mark.PLAIN]
     assert found["links"] == [Mark.MISSING]
 
@@ -105,18 +105,18 @@ def test_what_is_not_there_at_all_is_told_from_what_lost_its_form():
     ],
 )
 def test_links_are_read_as_markdown_has_them(text: str, markdown: str):
-    assert kept(Facts(links=[(text, "https://a.example/x_(y)")]), markdown)["links"] == [Mark.KEPT]
+    assert judge_facts(Facts(links=[(text, "https://a.example/x_(y)")]), markdown)["links"] == [Mark.KEPT]
 
 
 def test_signs_that_markdown_uses_too_and_trackers_count_for_nothing():
     facts = Facts(items=[("call __str__() *now*", False)], links=[("a_b _c_", "https://a.example/?x=1&srsltid=AfmB")])
-    found = kept(facts, "- call `__str__()` \\*now\\*\n\n[a_b \\_c\\_](https://a.example/?x=1)")
+    found = judge_facts(facts, "- call `__str__()` \\*now\\*\n\n[a_b \\_c\\_](https://a.example/?x=1)")
     assert found["items"] == found["links"] == [Mark.KEPT]
 
 
 def test_facts_are_of_the_page_as_browsers_decode_it():
     page = "<meta charset=windows-1252><h1>Tides at ten o\u2019clock</h1>".encode("cp1252")
-    assert facts_of(page, URL, "Tides at ten o\u2019clock").headings == [(1, "Tides at ten o\u2019clock")]
+    assert derive_facts(page, URL, "Tides at ten o\u2019clock").headings == [(1, "Tides at ten o\u2019clock")]
 
 
 TWINS = """<nav><ul><li><a href="/a">Lights of the coast</a></li><li><a href="/b">Piers of the town</a></li></ul></nav>
@@ -126,25 +126,25 @@ TWINS = """<nav><ul><li><a href="/a">Lights of the coast</a></li><li><a href="/b
 
 def test_of_twins_the_one_counts_around_which_the_reference_agrees():
     reference = "There are four of them; see Lights of the coast for their heights and colours."
-    assert facts_of(TWINS, URL, reference).links == [("Lights of the coast", "https://manual.example/in-the-text")]
+    assert derive_facts(TWINS, URL, reference).links == [("Lights of the coast", "https://manual.example/in-the-text")]
 
 
 def test_twins_count_as_often_as_the_reference_says_them():
     card = "<div><a href='/{0}'>Look at the light</a> <p>of {0}</p></div>"
     page = card.format("Wend") + card.format("Reed")
-    found = facts_of(page, URL, "Look at the light of Wend Look at the light of Reed").links
+    found = derive_facts(page, URL, "Look at the light of Wend Look at the light of Reed").links
     assert [url.rpartition("/")[2] for _, url in found] == ["Wend", "Reed"]
 
 
 def test_words_that_a_style_sheet_parts_are_the_same_words():
     facts = Facts(headings=[(2, "Gear1500 lamp")], links=[("Gear1500 lamp", "https://a.example/x")])
-    found = kept(facts, "## Gear 1500 lamp\n\n[Gear 1500 lamp](https://a.example/x)")
+    found = judge_facts(facts, "## Gear 1500 lamp\n\n[Gear 1500 lamp](https://a.example/x)")
     assert found["headings"] == found["links"] == [Mark.KEPT]
-    assert kept(facts, "## Gear 1500 lamps")["headings"] == [Mark.MISSING]
+    assert judge_facts(facts, "## Gear 1500 lamps")["headings"] == [Mark.MISSING]
 
 
 def test_thousands_of_brackets_take_no_time():
-    assert kept(Facts(links=[("a", URL)]), "[" * 50_000 + "a" + "](x" * 50_000)["links"] == [Mark.PLAIN]
+    assert judge_facts(Facts(links=[("a", URL)]), "[" * 50_000 + "a" + "](x" * 50_000)["links"] == [Mark.PLAIN]
 
 
 def test_what_comes_back_from_markdown_is_compared_with_the_page(tmp_path: Path):
@@ -157,7 +157,7 @@ def test_what_comes_back_from_markdown_is_compared_with_the_page(tmp_path: Path)
     ]
     spec = "".join(f"{fence} example\nmarkdown\n.\n{html}{fence}\n\n" for html in shown)
     (tmp_path / "spec.txt").write_text(spec, encoding="utf-8")
-    found = measure(examples(tmp_path))
+    found = measure_round_trip(read_examples(tmp_path))
     assert (found.examples, found.same) == (3, 2), "raw HTML is left out, and a repeated heading is lost"
     assert [number for number, _, _ in found.lost] == [3]
     assert 0.8 < found.words < 1

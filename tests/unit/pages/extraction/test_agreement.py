@@ -3,13 +3,13 @@
 import re
 
 import pytest
-from evals.extraction.corpus import OWN
-from evals.structure.evaluate import PAGES
-from evals.structure.kept import links_of
+from evals.extraction.corpus import OWN_CORPUS
+from evals.structure.evaluate import PAGES_FOLDER
+from evals.structure.judge import find_links
 
 from outrider.pages.extract import extract
 
-FILES = sorted([*PAGES.glob("*.html"), *(OWN / "html").glob("*.html")])
+FILES = sorted([*PAGES_FOLDER.glob("*.html"), *(OWN_CORPUS / "html").glob("*.html")])
 WORD = re.compile(r"\w+")
 FENCE = re.compile(r"^[>\s]*(?:- )*```\S*$", re.MULTILINE)
 NUMBER = re.compile(r"^((?:> )*\s*(?:- )*)\d+\. ", re.MULTILINE)
@@ -22,7 +22,7 @@ SPAN = re.compile(rb"(?:row|col)span", re.IGNORECASE)
 def shown(markdown: str) -> list[str]:
     """The words of Markdown: without addresses, fences, numbers of items, boxes of tasks and marks."""
     text = TASK.sub(r"\1", markdown)
-    for link in sorted(links_of(text), key=lambda each: -each.start):
+    for link in sorted(find_links(text), key=lambda each: -each.start):
         text = text[: link.start] + text[slice(*link.label)] + text[link.end :]
     return WORD.findall(MARK.sub("", REFERENCE.sub(r" \1 ", NUMBER.sub(r"\1", FENCE.sub("", text)))))
 

@@ -1,4 +1,4 @@
-"""How much of what is really there does a snapshot show?
+"""Measure how much of a page a snapshot shows.
 
 The truth does not come from the code under test: the pages are served with a script before all others that notes who
 asks for pointer events, the rest is asked of the rendered page. What a pointer cannot hit does not count.
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 # Before the page's own scripts: who listens.
-NOTE = """<script>(() => {
+NOTE_LISTENERS = """<script>(() => {
   const kinds = new Set(['click', 'dblclick', 'mousedown', 'mouseup', 'pointerdown', 'pointerup', 'touchstart']);
   const add = EventTarget.prototype.addEventListener;
   const heard = window.heardBy = new Set();
@@ -20,15 +20,8 @@ NOTE = """<script>(() => {
     return add.call(this, kind, ...rest);
   };
 })()</script>"""
-MARK = "() => { for (const each of window.heardBy) each.setAttribute('data-heard', ''); }"
-UNMARK = "() => { for (const each of window.heardBy) each.removeAttribute('data-heard'); }"
-NATIVE = (
-    "a[href],button,input:not([type=hidden]),select,textarea,summary,[contenteditable=true],[role=button],[role=link],"
-    "[role=checkbox],[role=radio],[role=tab],[role=menuitem],[role=option],[role=switch],[role=slider],[data-heard],"
-    "[onclick],[onmousedown],[onmouseup]"
-)
 # In the world of our own scripts, which know the references; all else in it is plain DOM.
-CLICKABLE = """(refs, native) => {
+FIND_CLICKABLE = """(refs, native) => {
   const named = new Set(refs.map((ref) => outrider.elementOf(ref)).filter(Boolean));
   const middle = (element) => {
     const { left, top, width, height } = element.getBoundingClientRect();
@@ -49,7 +42,7 @@ CLICKABLE = """(refs, native) => {
   const missing = found.filter((element) => !shown(element));
   return { total: found.length, missing: missing.map((element) => element.outerHTML.slice(0, 120)) };
 }"""
-TEXT = """() => {
+READ_VISIBLE_TEXT = """() => {
   const unread = 'script,style,noscript,template,option,textarea,title,desc';
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   const range = document.createRange();
@@ -63,43 +56,50 @@ TEXT = """() => {
   }
   return found;
 }"""
-REF = re.compile(r"(?<=[ <(\[])((?:e[a-z]*|f[a-z]+)[1-9]\d*)(?=[ >\])]|$)", re.MULTILINE)
+REF_PATTERN = re.compile(r"(?<=[ <(\[])((?:e[a-z]*|f[a-z]+)[1-9]\d*)(?=[ >\])]|$)", re.MULTILINE)
 Evaluate = Callable[..., Awaitable[Any]]
 
 
 @dataclass(frozen=True)
-class Truth:
+class Coverage:
     """Counts of one page.
 
     Attributes:
         clickable: Elements that a pointer can reach and that do something with it.
         missing: The sources of those that no reference leads to.
         words: Words that can be seen.
-        untold: Those that the snapshot does not say.
+        missing_words: Those that the snapshot does not say.
     """
 
     clickable: int
     missing: tuple[str, ...]
     words: int
-    untold: tuple[str, ...]
+    missing_words: tuple[str, ...]
 
 
-async def measure(evaluate: Evaluate, text: str) -> Truth:
-    """Compares a page with a snapshot of all of it.
+async def measure_coverage(evaluate: Evaluate, text: str) -> Coverage:
+    """Compare a page with a snapshot of all of it.
 
     Args:
         evaluate: Evaluates a function in a world of the page: its name, the function, arguments.
         text: The snapshot.
     """
-    await evaluate("", MARK)
+    clickable_selector = (
+        "a[href],button,input:not([type=hidden]),select,textarea,summary,[contenteditable=true],[role=button],[role=link],"
+        "[role=checkbox],[role=radio],[role=tab],[role=menuitem],[role=option],[role=switch],[role=slider],[data-heard],"
+        "[onclick],[onmousedown],[onmouseup]"
+    )
+    unmark_listeners = "() => { for (const each of window.heardBy) each.removeAttribute('data-heard'); }"
+    mark_listeners = "() => { for (const each of window.heardBy) each.setAttribute('data-heard', ''); }"
+    await evaluate("", mark_listeners)
     try:
-        found = await evaluate("outrider", CLICKABLE, REF.findall(text), NATIVE)
+        found = await evaluate("outrider", FIND_CLICKABLE, REF_PATTERN.findall(text), clickable_selector)
     finally:
-        await evaluate("", UNMARK)
-    seen, told = _words(" ".join(await evaluate("", TEXT))), _words(text)
-    untold = seen - told
-    return Truth(found["total"], tuple(found["missing"]), seen.total(), tuple(untold.elements()))
+        await evaluate("", unmark_listeners)
+    seen, told = _count_words(" ".join(await evaluate("", READ_VISIBLE_TEXT))), _count_words(text)
+    missing_words = seen - told
+    return Coverage(found["total"], tuple(found["missing"]), seen.total(), tuple(missing_words.elements()))
 
 
-def _words(text: str) -> Counter[str]:
+def _count_words(text: str) -> Counter[str]:
     return Counter(re.findall(r"\w+", text))

@@ -1,4 +1,4 @@
-"""Find the features of class and id names, and the lines of their words, in the training data."""
+"""Find the features of class and id names in the training data."""
 
 from typing import Any
 
@@ -11,21 +11,20 @@ from outrider.pages.extraction.classify import features
 from outrider.pages.extraction.classify.attribute_words import MAX_NAME_CHARS
 from outrider.pages.extraction.classify.name_vectors import hash_words
 
-OF_THE_ADDRESS = (19, 20, 21)  # of the features of pages
 
-
-def named_columns(columns: NDArray) -> NDArray[np.int64]:
-    """Which of the columns tell of classes and ids, or of the address."""
+def find_name_columns(columns: NDArray) -> NDArray[np.int64]:
+    """Find the columns about classes and ids, or about the address."""
+    address_features = (19, 20, 21)  # of the features of pages
     flags = features.BLOCK_COLUMNS + features.PAGE_COLUMNS  # before them stand those of the address and of the body
-    told = {
+    wanted_columns = {
         *range(flags - 2 * CATEGORY_COUNT, flags + features.FLAG_COLUMNS),
-        *(features.BLOCK_COLUMNS + at for at in OF_THE_ADDRESS),
+        *(features.BLOCK_COLUMNS + at for at in address_features),
     }
-    return np.array([at for at, column in enumerate(columns.tolist()) if column in told])
+    return np.array([at for at, column in enumerate(columns.tolist()) if column in wanted_columns])
 
 
-def named_lines(pages: list[PageBlocks], count: int) -> tuple[tuple[Any, Any], NDArray[np.int64]]:
-    """The lines of names of all pages as two sparse matrices (see `Lessons`), and the number of each block's line."""
+def build_name_lines(pages: list[PageBlocks], count: int) -> tuple[tuple[Any, Any], NDArray[np.int64]]:
+    """Build two sparse matrices of name lines (see `TrainingData`) and each block's line number."""
     known: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
     memory: dict[str, tuple[int, ...]] = {"": ()}
     line: list[int] = []
@@ -40,10 +39,13 @@ def named_lines(pages: list[PageBlocks], count: int) -> tuple[tuple[Any, Any], N
         for at, *_ in page.rows:
             near = own[at] + own[above[at]] + own[above[above[at]]]
             line.append(known.setdefault((whole[at], near), len(known)))
-    return (_sparse([each for each, _ in known], count), _sparse([each for _, each in known], count)), np.array(line)
+    return (
+        _build_sparse_matrix([each for each, _ in known], count),
+        _build_sparse_matrix([each for _, each in known], count),
+    ), np.array(line)
 
 
-def _sparse(lines: list[tuple[int, ...]], count: int) -> Any:
+def _build_sparse_matrix(lines: list[tuple[int, ...]], count: int) -> Any:
     from scipy.sparse import csr_matrix
 
     ends = np.cumsum([0, *map(len, lines)])
