@@ -29,11 +29,11 @@ def main() -> int:
     options = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     options.add_argument("parts", nargs="*", metavar="PART", help=f"any of {', '.join(PARTS)}; all if none is named")
     options.add_argument("--quick", action="store_true", help="few turns: whether it runs, not how fast it is")
-    given = options.parse_args()
-    if unknown := set(given.parts) - set(PARTS):
+    arguments = options.parse_args()
+    if unknown := set(arguments.parts) - set(PARTS):
         options.error(f"no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
-    found = [run_part(name, quick=given.quick) for name in given.parts or PARTS]
-    if not given.quick:
+    found = [run_part(name, quick=arguments.quick) for name in arguments.parts or PARTS]
+    if not arguments.quick:
         REPORT_FILE.write_text(build_report(REPORT_FILE.read_text() if REPORT_FILE.exists() else "", found))
     return 0
 

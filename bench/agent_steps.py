@@ -36,8 +36,8 @@ def compare_durable_steps(turns: int) -> list[Comparison]:
             )
             if address:
                 found.setdefault(POSTGRES_STEP, []).append(asyncio.run(_time_run_steps(address, turn)))
-    wall = {name: [took[0] for took in every] for name, every in found.items()}
-    cpu = {name: [took[1] for took in every] for name, every in found.items()}
+    wall = {name: [duration[0] for duration in every] for name, every in found.items()}
+    cpu = {name: [duration[1] for duration in every] for name, every in found.items()}
     return [
         Comparison("wall milliseconds of a durable step", SQLITE_ROW, wall),
         Comparison("CPU milliseconds of a durable step", SQLITE_ROW, cpu),
@@ -49,12 +49,12 @@ def _time_sqlite_rows(path: Path) -> StepCost:
     for pragma in ("journal_mode=WAL", "synchronous=NORMAL"):
         connection.execute(f"PRAGMA {pragma}")
     connection.execute("CREATE TABLE steps (run TEXT, key TEXT, result TEXT, PRIMARY KEY (run, key))")
-    began = time.perf_counter(), time.process_time()
+    started = time.perf_counter(), time.process_time()
     for number in range(STEP_COUNT):
         connection.execute("INSERT INTO steps VALUES (?, ?, ?)", ("run", str(number), STEP_RESULT))
-    took = _measure_step_cost(began)
+    duration = _measure_step_cost(started)
     connection.close()
-    return took
+    return duration
 
 
 def _measure_step_cost(began: StepCost) -> StepCost:
@@ -67,13 +67,13 @@ async def _time_run_steps(url: str, turn: int) -> StepCost:
     try:
         run, steps = await _add_run(database, turn), RunSteps(database, "bench")
         await steps.start_step(run, "first", 0, "look", {})
-        began = time.perf_counter(), time.process_time()
+        started = time.perf_counter(), time.process_time()
         for number in range(STEP_COUNT):
             await steps.start_step(run, f"call_{number}", number, "look", {"text": "again"})
             await steps.finish_step(
                 run, f"call_{number}", outcome="ok", seconds=0.0, result={"text": STEP_RESULT, "sources": {}}
             )
-        return _measure_step_cost(began)
+        return _measure_step_cost(started)
     finally:
         await database.close()
 

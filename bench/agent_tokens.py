@@ -1,4 +1,4 @@
-"""Count the tokens that a model reads for a browser task, with our agent and with Playwright MCP."""
+"""Count the tokens that a model reads for a task in the browser."""
 
 import json
 import re
@@ -75,7 +75,7 @@ def _describe_request_counts(read: dict[str, dict[str, list[int]]]) -> str:
     return f"Requests: {'; '.join(counts)}."
 
 
-# Ours: the served tool, with a model that is a server
+# Ours: the served tool, with a model server
 
 
 def _count_outrider_tokens(url: str, path: str, task: str, steps: Sequence[Step]) -> list[int]:
@@ -90,8 +90,8 @@ def _count_outrider_tokens(url: str, path: str, task: str, steps: Sequence[Step]
         )
         flags = [part for each in settings for part in ("--set", each)]
         with StdioServer(build_outrider_command("--toolsets", "browser,web_eval", *flags), HOME=home) as server:
-            given = {"url": f"{url}{path}", "task": task}
-            answer = server.send_request("tools/call", {"name": "web_eval_agent", "arguments": given})
+            arguments = {"url": f"{url}{path}", "task": task}
+            answer = server.send_request("tools/call", {"name": "web_eval_agent", "arguments": arguments})
     assert answer["structuredContent"]["stop_reason"] == "done", answer
     results = [str(each["content"]) for each in bodies[-1]["messages"] if each["role"] == "tool"]
     assert not [each for each in results if each.startswith("error (")], results
@@ -169,7 +169,7 @@ def _serve_scripted_model(bodies: list[dict[str, Any]], steps: Sequence[Step]) -
         server.shutdown()
 
 
-# The peer: its tools in a loop that keeps everything it was told
+# The peer: its tools in a loop that keeps every answer
 
 
 def _count_playwright_tokens(peer: Playwright, path: str, task: str, steps: Sequence[Step]) -> list[int]:
@@ -182,12 +182,12 @@ def _count_playwright_tokens(peer: Playwright, path: str, task: str, steps: Sequ
     read: list[int] = []
     for act in _iter_playwright_calls(peer, path, steps):
         read.append(_count_request_tokens(messages, tools))
-        tool, arguments, said = act()
+        tool, arguments, answer = act()
         function = {"name": tool, "arguments": json.dumps(arguments)}
         call = {"id": f"call_{len(read)}", "type": "function", "function": function}
         messages += [
             {"role": "assistant", "tool_calls": [call]},
-            {"role": "tool", "tool_call_id": call["id"], "content": said},
+            {"role": "tool", "tool_call_id": call["id"], "content": answer},
         ]
     return [*read, _count_request_tokens(messages, tools)]
 

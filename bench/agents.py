@@ -1,4 +1,4 @@
-"""Measure what durable agents cost: a step, many runs at once, and the delay of a word."""
+"""Measure durable agents: a step, many runs at once, a word's delay."""
 
 import json
 import socket
@@ -58,9 +58,12 @@ class BareLoop:
         used = _read_cpu_seconds(self._process.pid)
         self._process.stdin.write(json.dumps({"runs": runs, "task": task}) + "\n")
         self._process.stdin.flush()
-        said = json.loads(self._process.stdout.readline())
+        answer = json.loads(self._process.stdout.readline())
         return Turn(
-            said["wall"], _read_cpu_seconds(self._process.pid) - used, said["late"], _read_memory_mb(self._process.pid)
+            answer["wall"],
+            _read_cpu_seconds(self._process.pid) - used,
+            answer["late"],
+            _read_memory_mb(self._process.pid),
         )
 
 
@@ -102,12 +105,12 @@ def run(*, quick: bool) -> Part:
         one = _measure_turns(workers, 1, SHORT_TASK, 1 if quick else 3)
         many = _measure_turns(workers, PARALLEL_RUNS, SHORT_TASK, 1 if quick else 3)
     with tempfile.TemporaryDirectory() as folder:
-        begun = _compare_starts(Path(folder), 1 if quick else 9)
+        started = _compare_starts(Path(folder), 1 if quick else 9)
     written = compare_durable_steps(1 if quick else 5)
     return Part(
         "Agents",
         method,
-        [begun, *_compare_steps(alone), *written, *_compare_delays("one run", one), *_compare_parallel_runs(many)],
+        [started, *_compare_steps(alone), *written, *_compare_delays("one run", one), *_compare_parallel_runs(many)],
     )
 
 

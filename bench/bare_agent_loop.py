@@ -30,17 +30,18 @@ async def main(url: str) -> None:
     agent = Agent(model, instructions="Do it.")
     agent.tool_plain(echo)
     while line := await asyncio.to_thread(sys.stdin.readline):
-        given = json.loads(line)
+        arguments = json.loads(line)
         late: list[float] = []
 
         async def record_delays(_context, events, late=late):
             async for event in events:
                 late += [time.time() - float(word) for word in read_text_delta(event).split()]
 
-        task, unlimited = json.dumps(given["task"]), UsageLimits(request_limit=None)
+        task, unlimited = json.dumps(arguments["task"]), UsageLimits(request_limit=None)
         started = time.perf_counter()
         runs = [
-            agent.run(task, event_stream_handler=record_delays, usage_limits=unlimited) for _ in range(given["runs"])
+            agent.run(task, event_stream_handler=record_delays, usage_limits=unlimited)
+            for _ in range(arguments["runs"])
         ]
         await asyncio.gather(*runs)
         print(json.dumps({"wall": time.perf_counter() - started, "late": late}), flush=True)

@@ -18,8 +18,8 @@ async def list_tools(_context, _params):
 
 
 async def call_tool(_context, params):
-    given = params.arguments
-    return CallToolResult(content=[TextContent(text=given["text"] * given.get("times", 1))])
+    arguments = params.arguments
+    return CallToolResult(content=[TextContent(text=arguments["text"] * arguments.get("times", 1))])
 
 
 async def main():

@@ -78,7 +78,7 @@ def compare_snapshots(started: Sequence[Contender], turns: int) -> list[PageGrid
         outrider_viewport: _find_outrider(started).take_viewport_snapshot
     }
     by_name = {each.name: each for each in started} | {outrider_viewport: _find_outrider(started)}
-    took: dict[str, dict[str, list[float]]] = {name: {} for name in looks}
+    duration: dict[str, dict[str, list[float]]] = {name: {} for name in looks}
     long: dict[str, dict[str, list[float]]] = {name: {} for name in looks}
     for page in PAGE_PATHS:
         for each in started:
@@ -87,11 +87,14 @@ def compare_snapshots(started: Sequence[Contender], turns: int) -> list[PageGrid
             for name, look in looks.items():
                 text = look()
                 if turn:  # the first look brings the scripts
-                    took[name].setdefault(page, []).append(by_name[name].took)
+                    duration[name].setdefault(page, []).append(by_name[name].took)
                     long[name].setdefault(page, []).append(count_tokens(text))
         whole = count_tokens(_find_outrider(started).take_full_snapshot())
         long[OUTRIDER][page] = [whole]
-    return [PageGrid("milliseconds of a snapshot", OUTRIDER, took, 1), PageGrid("tokens of a snapshot", OUTRIDER, long)]
+    return [
+        PageGrid("milliseconds of a snapshot", OUTRIDER, duration, 1),
+        PageGrid("tokens of a snapshot", OUTRIDER, long),
+    ]
 
 
 def _find_outrider(started: Sequence[Contender]) -> Outrider:
@@ -107,29 +110,32 @@ def compare_actions(started: Sequence[Contender], turns: int) -> list[Comparison
         "type into a field": lambda each: each.fill_field("Street", "Long Lane"),
         "screenshot": lambda each: each.take_screenshot(),
     }
-    took: dict[str, dict[str, list[float]]] = {each.name: {kind: [] for kind in kinds} for each in started}
+    duration: dict[str, dict[str, list[float]]] = {each.name: {kind: [] for kind in kinds} for each in started}
     long: dict[str, dict[str, list[float]]] = {each.name: {} for each in started}
     quick: list[float] = []
     for turn in range(turns + 1):
         for each in started:
             each.open_page("/login")
             for kind, act in kinds.items():
-                said, took_now = act(each), each.took
+                answer, took_now = act(each), each.took
                 if kind.startswith("go"):
                     each.take_snapshot()
                 if turn:
-                    took[each.name][kind].append(took_now)
+                    duration[each.name][kind].append(took_now)
                     if kind.startswith(("click", "type")):
-                        long[each.name].setdefault(kind, []).append(count_tokens(said))
+                        long[each.name].setdefault(kind, []).append(count_tokens(answer))
         ours = _find_outrider(started)
         ours.click_control("Bump", settle=False)
         quick.append(ours.took)
-    took[outrider_unsettled] = {kind: quick[1:] if kind.startswith("click") else [] for kind in kinds}
-    return [PageGrid("milliseconds of an action", OUTRIDER, took, 1), PageGrid("tokens of its answer", OUTRIDER, long)]
+    duration[outrider_unsettled] = {kind: quick[1:] if kind.startswith("click") else [] for kind in kinds}
+    return [
+        PageGrid("milliseconds of an action", OUTRIDER, duration, 1),
+        PageGrid("tokens of its answer", OUTRIDER, long),
+    ]
 
 
 def compare_walks(started: Sequence[Contender]) -> Comparison:
-    """Count the tokens of buying something, with a look wherever an answer does not show the effect."""
+    """Count the tokens of buying something, and of looks that are needed."""
     return Comparison(
         "tokens of a walk through the shop",
         OUTRIDER,
@@ -170,8 +176,8 @@ def describe_visible_words(started: Sequence[Contender]) -> str:
     for page in PAGE_PATHS:
         browser.open_page(page)
         ours.open_page(page)
-        said = browser.read_visible_text()
-        rendered = next(line for line in said.split("\n") if line.startswith('"'))
+        answer = browser.read_visible_text()
+        rendered = next(line for line in answer.split("\n") if line.startswith('"'))
         visible = _count_words(json.loads(rendered))
         untold = visible - _count_words(ours.take_full_snapshot())
         shares.append(f"{page} {1 - untold.total() / visible.total():.2%}")

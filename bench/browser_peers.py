@@ -52,9 +52,9 @@ class Contender(ABC):
 
     def call_tool(self, tool: str, **arguments: Any) -> str:
         """Return a tool's answer as text; `took` is its time in milliseconds."""
-        begun = time.perf_counter()
+        started = time.perf_counter()
         self.answer = self.server.send_request("tools/call", {"name": tool, "arguments": arguments})
-        self.took = (time.perf_counter() - begun) * 1_000
+        self.took = (time.perf_counter() - started) * 1_000
         text = "\n".join(each["text"] for each in self.answer["content"] if each["type"] == "text")
         assert not self.answer.get("isError"), (self.name, tool, text[:500])
         return text
@@ -87,7 +87,7 @@ class Contender(ABC):
         """Type, submit the form, and return both answers."""
         return self.fill_field(name, text) + self.click_control("Search")
 
-    shows = False  # whether an answer shows what has come of an action, so that nobody needs to look
+    shows = False  # whether an answer shows the effect of an action
 
 
 class Outrider(Contender):
@@ -98,8 +98,16 @@ class Outrider(Contender):
 
     def build_command(self) -> list[str]:
         allow = f"egress.allow={self.url.removeprefix('http://')}"
-        given = ("--toolsets", "browser", "--set", allow, "--set", f"data_dir={self.folder.name}/data", *self.settings)
-        return build_outrider_command(*given)
+        arguments = (
+            "--toolsets",
+            "browser",
+            "--set",
+            allow,
+            "--set",
+            f"data_dir={self.folder.name}/data",
+            *self.settings,
+        )
+        return build_outrider_command(*arguments)
 
     def open_browser(self) -> None:
         self.session = self.create_session()
@@ -125,17 +133,17 @@ class Outrider(Contender):
 
     def take_full_snapshot(self) -> str:
         """Join all parts of a page that is returned in parts."""
-        parts, took = [self.take_snapshot()], self.took
+        parts, duration = [self.take_snapshot()], self.took
         while (found := re.search(r"read on with offset=(\d+)", parts[-1])) is not None:
             parts.append(self.call_session_tool("snapshotPage", mode="full", offset=int(found.group(1))))
-            took += self.took
-        self.took = took
+            duration += self.took
+        self.took = duration
         return "\n".join(parts)
 
     def click_control(self, name: str, *, settle: bool = True) -> str:
-        said = self.call_session_tool("clickElement", selector=self.find_ref(name), settle=settle)
-        self.seen += said
-        return said
+        answer = self.call_session_tool("clickElement", selector=self.find_ref(name), settle=settle)
+        self.seen += answer
+        return answer
 
     def fill_field(self, name: str, text: str) -> str:
         return self.call_session_tool("inputText", selector=self.find_ref(name), text=text)
@@ -266,8 +274,8 @@ def find_agent_browser() -> list[str]:
 
 
 def build_agent_browser_environment(session: str) -> dict[str, str]:
-    given = {"EXECUTABLE_PATH": CHROMIUM, "SESSION": session, "NAMESPACE": "bench", "ARGS": ",".join(SANDBOX_FLAGS)}
-    return {f"AGENT_BROWSER_{name}": value for name, value in given.items() if value}
+    arguments = {"EXECUTABLE_PATH": CHROMIUM, "SESSION": session, "NAMESPACE": "bench", "ARGS": ",".join(SANDBOX_FLAGS)}
+    return {f"AGENT_BROWSER_{name}": value for name, value in arguments.items() if value}
 
 
 def _describe_platform() -> str:

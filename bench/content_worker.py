@@ -166,7 +166,7 @@ CONTENDERS: dict[str, type[Any]] = {"ours": ContentStoreContender, "fts5": Fts5C
 
 
 def spool_batches(file: Path, texts: Iterator[str], size: int) -> Batches:
-    """Write the texts to a file first, so that drawing them costs no measured time or memory."""
+    """Write the texts to a file first, since drawing them must cost nothing."""
     with file.open("w") as spool:
         for batch in iter(lambda: list(islice(texts, size)), []):
             spool.write(json.dumps(batch) + "\n")
@@ -205,7 +205,7 @@ async def measure_contender(name: str, count: int, stores: int) -> dict[str, flo
 
 
 async def _measure_changes(contender: Contender, stores: int) -> dict[str, float]:
-    """Return the milliseconds to add a text and find it, to delete a store, and to purge it."""
+    """Return the milliseconds to add and find, to delete and to purge."""
     added_text_query = "singular xylophonist quixotically"
     added_text = "A singular xylophonist plays quixotically."
     found: dict[str, float] = {}

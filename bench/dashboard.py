@@ -113,7 +113,7 @@ class DashboardServer(StdioServer):
 
     @property
     def dashboard_url(self) -> str:
-        """The dashboard's address."""
+        """Return the dashboard's address."""
         deadline = time.monotonic() + 60
         while not (found := list_running(Path(self.folder.name))):
             assert time.monotonic() < deadline, "the dashboard did not start in 60 s"
@@ -176,10 +176,10 @@ async def _measure_all(
         ages = {PICTURE: await _measure_picture_ages(server, browser, session, events)}
         ages[INPUT] = await _measure_input_ages(server, browser, session, events)
         used = await _measure_load(server, browser, seconds)
-        took = await _measure_tasks(server, browser, session, turns)
+        duration = await _measure_tasks(server, browser, session, turns)
     age = Comparison("milliseconds", PICTURE, ages, 0)
     work = Comparison("percent of a core", "Outrider, no viewer", used, 1)
-    task = Comparison("seconds of the agent's task", NOT_WATCHED, took)
+    task = Comparison("seconds of the agent's task", NOT_WATCHED, duration)
     late = "; ".join(f"{name}: {_compute_percentile_95(values):.0f} ms" for name, values in ages.items())
     return [age, work, task], f"95th percentile: {late}."
 
@@ -240,33 +240,33 @@ async def _measure_load(server: DashboardServer, browser: Browser, seconds: floa
 
 
 async def _measure_cpu_share(server: DashboardServer, seconds: float) -> tuple[float, float]:
-    before, began = server.read_cpu_by_part(), time.perf_counter()
+    before, started = server.read_cpu_by_part(), time.perf_counter()
     await asyncio.sleep(seconds)
-    after, passed = server.read_cpu_by_part(), time.perf_counter() - began
+    after, passed = server.read_cpu_by_part(), time.perf_counter() - started
     return 100 * (after[0] - before[0]) / passed, 100 * (after[1] - before[1]) / passed
 
 
 async def _measure_tasks(server: DashboardServer, browser: Browser, session: str, turns: int) -> dict[str, list[float]]:
     """Measure the same task in turns, watched and not watched."""
-    took: dict[str, list[float]] = {NOT_WATCHED: [], WATCHED: []}
+    duration: dict[str, list[float]] = {NOT_WATCHED: [], WATCHED: []}
     await asyncio.to_thread(_run_task, server, session)
     for _ in range(turns):
-        took[NOT_WATCHED].append(await asyncio.to_thread(_run_task, server, session))
+        duration[NOT_WATCHED].append(await asyncio.to_thread(_run_task, server, session))
         async with open_live_view(browser, server.dashboard_url, session):
-            took[WATCHED].append(await asyncio.to_thread(_run_task, server, session))
-    return took
+            duration[WATCHED].append(await asyncio.to_thread(_run_task, server, session))
+    return duration
 
 
 def _run_task(server: DashboardServer, session: str) -> float:
     clicks_per_task = 12  # clicks of the agent's task
-    began = time.perf_counter()
+    started = time.perf_counter()
     server.call_tool("navigateToUrl", sessionId=session, url=server.url)
     server.call_tool("snapshotPage", sessionId=session)
     server.call_tool("inputText", sessionId=session, selector="#name", text="Ada Lovelace")
     for _ in range(clicks_per_task):
         server.call_tool("clickElement", sessionId=session, selector="#bump")
     server.call_tool("snapshotPage", sessionId=session)
-    return time.perf_counter() - began
+    return time.perf_counter() - started
 
 
 async def _wait_until(page: BrowserPage, condition: str) -> None:

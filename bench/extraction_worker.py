@@ -1,4 +1,4 @@
-"""Run one extractor as a process: a page a line in, its Markdown a line out. Stands alone.
+"""Run one extractor as a process of its own. Stands alone.
 
     python extraction_worker.py trafilatura
 

@@ -14,7 +14,7 @@ from bench.tables import Comparison, Part
 
 HANDWRITTEN = "httpx2 + trafilatura by hand"
 PARALLEL_REQUESTS = 8
-MAX_CHARS = 200_000  # characters: nobody cuts
+MAX_CHARS = 200_000  # more than any page has
 
 # Milliseconds of wall time and of CPU time that a page took, and its characters of text.
 Cost = tuple[float, float, float]
@@ -60,7 +60,13 @@ def build_settings(url: str, folder: str) -> dict[str, str]:
 
 def read_by_hand(url: str, first: int, last: int) -> Cost:
     return _run_script(
-        [str(install_python_peers() / "python"), str(BENCH_FOLDER / "handwritten_reader.py"), url, str(first), str(last)],
+        [
+            str(install_python_peers() / "python"),
+            str(BENCH_FOLDER / "handwritten_reader.py"),
+            url,
+            str(first),
+            str(last),
+        ],
         last - first,
     )
 
@@ -78,8 +84,8 @@ def read_in_process(url: str, first: int, last: int) -> Cost:
 
 def _run_script(command: list[str], pages: int) -> Cost:
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
-    said = json.loads(done.stdout)
-    return said["wall"] * 1_000 / pages, said["cpu"] * 1_000 / pages, said["chars"] / pages
+    answer = json.loads(done.stdout)
+    return answer["wall"] * 1_000 / pages, answer["cpu"] * 1_000 / pages, answer["chars"] / pages
 
 
 def read_over_mcp(url: str, first: int, last: int) -> Cost:

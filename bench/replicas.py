@@ -47,7 +47,7 @@ def run(*, quick: bool) -> Part:
     )
     programs = postgres.find_programs()
     if programs is None:
-        raise SystemExit("there is no Postgres server on this machine")
+        raise SystemExit("the part replicas needs a Postgres server: install postgresql")
     tables, remarks = anyio.run(_measure_all, programs, quick)
     return Part("Replicas", method, tables, remarks)
 
@@ -140,9 +140,13 @@ async def _start_cluster(
                 "models.local=false",
                 *more,
             ]
-            given: dict[str, Any] = {"settings": settings, "environment": {"SCRIPTED_KEY": "k"}, "prepare": write_agent}
+            arguments: dict[str, Any] = {
+                "settings": settings,
+                "environment": {"SCRIPTED_KEY": "k"},
+                "prepare": write_agent,
+            }
             async with cluster.start_cluster(
-                Path(folder), replicas=replicas, workers=workers, programs=programs, proxied=False, **given
+                Path(folder), replicas=replicas, workers=workers, programs=programs, proxied=False, **arguments
             ) as running:
                 yield running, url
 
@@ -164,10 +168,10 @@ async def _call_repeatedly(port: int, number: int, end: float, times: list[float
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
         while time.monotonic() < end:
-            began = time.monotonic()
+            started = time.monotonic()
             writer.write(_build_request(port, number))
             assert b'"isError":true' not in await _read_response(reader)
-            times.append(time.monotonic() - began)
+            times.append(time.monotonic() - started)
     finally:
         writer.transport.abort()
 

@@ -1,4 +1,4 @@
-"""Serve a model that costs almost nothing: tool calls, then words that say when they were sent.
+"""Serve a model that costs almost nothing and says when it sent each word.
 
 The calls are listed in the task, or as many of `echo` as it has steps.
 """

@@ -1,4 +1,4 @@
-"""Drive an MCP server as a child process, line by line, without the cost of a client."""
+"""Drive an MCP server over stdio, without the cost of a client."""
 
 import json
 import os
@@ -45,7 +45,7 @@ class StdioServer:
 
     @property
     def pid(self) -> int:
-        """The process id."""
+        """Return the process id."""
         return self._process.pid
 
     def send_request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:

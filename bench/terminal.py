@@ -167,11 +167,11 @@ def compare_steps(shells: list[BrowserCommand], turns: int) -> Iterator[Comparis
         for shell in shells:
             before, answers = shell.read_cpu_seconds(), []
             for step in step_names:
-                begun = time.perf_counter()
+                started = time.perf_counter()
                 answers.append(shell.run_words(*shell.list_step_words(step)))
-                took = (time.perf_counter() - begun) * 1_000
+                duration = (time.perf_counter() - started) * 1_000
                 if turn:
-                    wall[step][shell.name].append(took)
+                    wall[step][shell.name].append(duration)
             if turn:
                 used[shell.name].append((shell.read_cpu_seconds() - before) * 1_000 / len(step_names))
             read[shell.name] = count_tokens("".join(answers))

@@ -53,7 +53,7 @@ def build_site() -> Starlette:
 
 
 def serve_site() -> None:
-    """Serve the site on one port of many loopback addresses, which count as hosts; print the first address."""
+    """Serve the site on many loopback addresses, which count as hosts."""
     sockets = [socket.create_server((build_host(0), 0))]
     port = sockets[0].getsockname()[1]
     sockets += [socket.create_server((build_host(number), port)) for number in range(1, HOST_COUNT)]

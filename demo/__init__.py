@@ -1,1 +1,1 @@
-"""An agent's main job, step by step on the terminal: `make demo`, or `python -m demo "a question"`."""
+"""Show an agent's main job on the terminal: `make demo`, or `python -m demo "a question"`."""
