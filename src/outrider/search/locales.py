@@ -4,8 +4,6 @@ from collections.abc import Collection, Mapping
 
 from outrider.search.provider import Query
 
-# Languages that Google's pages have in variants for regions, as Google writes them.
-GOOGLE_VARIANTS = ("en-GB", "fr-CA", "pt-BR", "pt-PT", "zh-CN", "zh-HK", "zh-TW", "es-419")
 TRADITIONAL_CHINESE = frozenset({"hant", "tw", "hk", "mo"})
 
 
@@ -47,7 +45,9 @@ def describe_missing(title: str, query: Query, language: str | None, country: st
 
 def choose_google_language(query: Query) -> str | None:
     """Return Google's code for the language of its page (`hl`), with the region where Google has one."""
-    variants: Mapping[str, str] = {code.lower(): code for code in GOOGLE_VARIANTS}
+    # Languages that Google's pages have in variants for regions, as Google writes them.
+    google_variants = ("en-GB", "fr-CA", "pt-BR", "pt-PT", "zh-CN", "zh-HK", "zh-TW", "es-419")
+    variants: Mapping[str, str] = {code.lower(): code for code in google_variants}
     if not query.language_code:
         return None
     found = choose_language(query, variants)

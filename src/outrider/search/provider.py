@@ -20,7 +20,6 @@ SearchMode = Literal["web", "image", "news"]
 Freshness = Literal["day", "week", "month", "year"]
 SafeSearch = Literal["off", "moderate", "strict"]
 QueryFeature = Literal["freshness", "dates", "language", "region", "site", "exclude", "safe", "page"]
-SEARCH_MODES = ("web", "image", "news")
 MAX_RESULTS = 20  # of one query
 PROVIDER_ENTRY_POINTS = "outrider.search_providers"
 
@@ -66,14 +65,15 @@ class Query:
         return (self.since is None or self.since <= day) and (self.until is None or day <= self.until)
 
     def __post_init__(self) -> None:
+        search_modes = ("web", "image", "news")
         if not self.text.strip():
             raise InvalidInput("query: is empty", hint="say what to look for")
         if not 1 <= self.count <= MAX_RESULTS:
             raise InvalidInput(f"count: must be 1 to {MAX_RESULTS}, not {self.count}")
         if self.page < 1:
             raise InvalidInput(f"page: must be at least 1, not {self.page}")
-        if self.mode not in SEARCH_MODES:
-            raise InvalidInput(f"mode: must be one of {', '.join(SEARCH_MODES)}, not {self.mode!r}")
+        if self.mode not in search_modes:
+            raise InvalidInput(f"mode: must be one of {', '.join(search_modes)}, not {self.mode!r}")
         if self.since and self.until and self.since > self.until:
             raise InvalidInput(f"since: {self.since} is after until ({self.until})", hint="swap them")
         if self.freshness and (self.since or self.until):

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import islice
 
-MAX_LINES = 5_000
 MAX_DIFFERENCE_CHARS = 8_000
 IMAGE = re.compile(r"!\[[^\]]*\]\([^)\s]*(?:\s+\"[^\"]*\")?\)")
 LINK = re.compile(r"\[([^\]]*)\]\([^)\s]*(?:\s+\"[^\"]*\")?\)")
@@ -127,9 +126,10 @@ def compare_texts(old: str, new: str, *, strict: bool = False) -> Difference | N
 
 
 def _read_lines(text: str, same: frozenset[str], *, strict: bool) -> list[_Line]:
+    max_lines = 5_000
     lines: list[_Line] = []
     heading = ""
-    for line in islice(filter(None, text.splitlines()), MAX_LINES):
+    for line in islice(filter(None, text.splitlines()), max_lines):
         stripped = line.strip()
         if stripped.startswith("#"):
             heading = stripped

@@ -4,7 +4,6 @@ import re
 
 from outrider.watches.difference import Difference
 
-MAX_RESULTS = 1_000  # that are remembered
 RESULT = re.compile(r"- \[.*\]\((\S+)\)$")
 
 
@@ -29,8 +28,9 @@ def compare_results(known: str, found: str) -> Difference | None:
 
 def merge_results(known: str, found: str) -> str:
     """Return all results that were ever found, the newest first."""
+    max_results = 1_000  # that are remembered
     lines = list((_list_results(found) | _list_results(known)).values())
-    return "\n".join(lines[:MAX_RESULTS])
+    return "\n".join(lines[:max_results])
 
 
 def _list_results(text: str) -> dict[str, str]:

@@ -21,8 +21,6 @@ from outrider.search.provider import (
     require_keys,
 )
 
-ATOM = "{http://www.w3.org/2005/Atom}"
-
 
 def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
     since = query.find_first_day(access.today)
@@ -46,6 +44,7 @@ def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
 
 def decode_reply(reply: HttpResponse) -> Any:
     """Decode the feed's entries; a document type, which may define entities, is refused."""
+    atom = "{http://www.w3.org/2005/Atom}"
     text = reply.body.decode("utf-8", "replace")
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
         raise build_failure("bad_reply", "arXiv answered with a document type, not with a feed")
@@ -53,15 +52,15 @@ def decode_reply(reply: HttpResponse) -> Any:
         root = ET.fromstring(text)  # noqa: S314 - without a document type nothing can expand
     except ET.ParseError:
         raise build_failure("bad_reply", "arXiv answered with a broken feed") from None
-    if root.tag != f"{ATOM}feed":
+    if root.tag != f"{atom}feed":
         raise build_failure("bad_reply", "arXiv answered without a feed")
     return {
         "entries": [
             {
-                **{field: entry.findtext(f"{ATOM}{field}") for field in ("id", "title", "summary", "published")},
-                "authors": [name for author in entry.iter(f"{ATOM}author") if (name := author.findtext(f"{ATOM}name"))],
+                **{field: entry.findtext(f"{atom}{field}") for field in ("id", "title", "summary", "published")},
+                "authors": [name for author in entry.iter(f"{atom}author") if (name := author.findtext(f"{atom}name"))],
             }
-            for entry in root.iter(f"{ATOM}entry")
+            for entry in root.iter(f"{atom}entry")
         ]
     }
 
