@@ -1,4 +1,4 @@
-"""Measure one contender over one collection in a process of its own, and print JSON.
+"""Measure one engine over one collection in a process of its own, and print JSON.
 
 python -m bench.content_worker NAME COUNT STORES
 """
@@ -32,7 +32,7 @@ CALL = Call(session="bench")
 Batches = Iterator[list[str]]
 
 
-class Contender(Protocol):
+class ContentEngine(Protocol):
     async def add_batches(self, batches: Batches, stores: int) -> None: ...
     async def search(self, query: str, store: int | None) -> int: ...
     async def add_text(self, text: str) -> None: ...
@@ -41,7 +41,7 @@ class Contender(Protocol):
     async def close(self) -> None: ...
 
 
-class ContentStoreContender:
+class ContentStoreEngine:
     """Store rows in the database and the index of each store in a file."""
 
     def __init__(self, folder: Path) -> None:
@@ -73,7 +73,7 @@ class ContentStoreContender:
         await self._database.close()
 
 
-class Fts5Contender:
+class Fts5Engine:
     """Keep all stores in one SQLite table that stores and ranks the text."""
 
     def __init__(self, folder: Path) -> None:
@@ -108,7 +108,7 @@ class Fts5Contender:
         self._connection.close()
 
 
-class TantivyContender:
+class TantivyEngine:
     """Keep all stores in one tantivy index, together with the text."""
 
     def __init__(self, folder: Path) -> None:
@@ -162,7 +162,7 @@ class TantivyContender:
         self._writer.wait_merging_threads()
 
 
-CONTENDERS: dict[str, type[Any]] = {"ours": ContentStoreContender, "fts5": Fts5Contender, "tantivy": TantivyContender}
+ENGINES: dict[str, type[Any]] = {"ours": ContentStoreEngine, "fts5": Fts5Engine, "tantivy": TantivyEngine}
 
 
 def spool_batches(file: Path, texts: Iterator[str], size: int) -> Batches:
@@ -182,54 +182,54 @@ async def measure_contender(name: str, count: int, stores: int) -> dict[str, flo
     query_count = 200
     batch_documents = 500  # documents in one transaction, all for one store
     with tempfile.TemporaryDirectory() as folder:
-        contender: Contender = CONTENDERS[name](Path(folder))
+        engine: ContentEngine = ENGINES[name](Path(folder))
         batches = spool_batches(
             Path(folder) / "texts.jsonl", generate_documents(count), min(batch_documents, count // stores)
         )
         batches = itertools.chain([next(batches)], batches)  # they are made at the first
         wall, cpu = time.perf_counter(), time.process_time()
-        await contender.add_batches(batches, stores)
-        await contender.search("warm", None)  # an index that follows does it now
+        await engine.add_batches(batches, stores)
+        await engine.search("warm", None)  # an index that follows does it now
         filled = time.perf_counter() - wall, time.process_time() - cpu
         found = {"ingest_cpu_ms": filled[1] * 1_000 / count, "ingest_wall_ms": filled[0] * 1_000 / count}
         asked = draw_queries(query_count)
         found |= await _measure_queries(
-            contender, "one", asked, [number % min(stores, searched_stores) for number in range(query_count)]
+            engine, "one", asked, [number % min(stores, searched_stores) for number in range(query_count)]
         )
-        found |= await _measure_queries(contender, "all", asked[:global_queries], None)
+        found |= await _measure_queries(engine, "all", asked[:global_queries], None)
         found["size_mb"] = sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file()) / 1e6
-        found |= await _measure_changes(contender, stores)
+        found |= await _measure_changes(engine, stores)
         found["rss_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1_000
-        await contender.close()
+        await engine.close()
     return found
 
 
-async def _measure_changes(contender: Contender, stores: int) -> dict[str, float]:
+async def _measure_changes(engine: ContentEngine, stores: int) -> dict[str, float]:
     """Return the milliseconds to add and find, to delete and to purge."""
     added_text_query = "singular xylophonist quixotically"
     added_text = "A singular xylophonist plays quixotically."
     found: dict[str, float] = {}
     started = time.perf_counter()
-    await contender.add_text(added_text)
-    assert await contender.search(added_text_query, 0) == 1
+    await engine.add_text(added_text)
+    assert await engine.search(added_text_query, 0) == 1
     found["add_find_ms"] = (time.perf_counter() - started) * 1_000
     started = time.perf_counter()
-    await contender.delete_store(stores - 1)
+    await engine.delete_store(stores - 1)
     found["delete_ms"] = (time.perf_counter() - started) * 1_000
     started = time.perf_counter()
-    await contender.purge_deleted()
+    await engine.purge_deleted()
     found["sweep_ms"] = (time.perf_counter() - started) * 1_000
     return found
 
 
 async def _measure_queries(
-    contender: Contender, name: str, asked: list[str], stores: list[int] | None
+    engine: ContentEngine, name: str, asked: list[str], stores: list[int] | None
 ) -> dict[str, float]:
     """Return the CPU milliseconds of the median query and of the 99th percentile."""
     spent = []
     for number, query in enumerate(asked):
         cpu = time.process_time()
-        await contender.search(query, stores[number] if stores else None)
+        await engine.search(query, stores[number] if stores else None)
         spent.append((time.process_time() - cpu) * 1_000)
     return {f"{name}_p50_ms": median(spent), f"{name}_p99_ms": quantiles(spent, n=100)[98]}
 

@@ -126,7 +126,7 @@ class DashboardServer(StdioServer):
         return _read_process_cpu(self.pid), below
 
 
-class SiteHandler(PageHandler):
+class LightsHandler(PageHandler):
     def build_page(self) -> str:
         return PAGE_HTML
 
@@ -134,7 +134,7 @@ class SiteHandler(PageHandler):
 @contextmanager
 def serve_page() -> Generator[str]:
     """Serve the page; yields its address."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), SiteHandler) as site:
+    with ThreadingHTTPServer(("127.0.0.1", 0), LightsHandler) as site:
         Thread(target=site.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{site.server_port}"
         site.shutdown()

@@ -27,6 +27,13 @@ STRUCTURE_TITLES = {
 }  # fmt: skip
 
 
+OWN_PAGES_METHOD = "The same for pages that we wrote for this purpose (`evals/structure/pages`)."
+STRUCTURE_METHOD = (
+    "The share of the main content's structure that the Markdown keeps, as the mean over pages that have any. In "
+    "brackets: the share of the structure inside the text that was extracted."
+)
+
+
 @dataclass(frozen=True)
 class Extraction:
     """A page's extraction: CPU milliseconds, Markdown, and the words that F1 compares."""
@@ -161,17 +168,13 @@ def build_part(
     *,
     small: bool,
 ) -> Part:
-    own_pages_method = "The same for pages that we wrote for this purpose (`evals/structure/pages`)."
-    structure_method = (
-        "The share of the main content's structure that the Markdown keeps, as the mean over pages that have any. In "
-        "brackets: the share of the structure inside the text that was extracted."
-    )
     turns = len(next(iter(found.values())))
     order = [sample for turn in range(turns) for sample in corpus[turn::turns]]
     flat = {name: [read for turn in reads for read in turn] for name, reads in found.items()}
     where = "pages of our own" if small else "pages of the WCXB development split, on which our model was trained"
     real = [StructuredPage(s.id, s.url, b"", derive_facts(s.read_html(), s.url, s.text)) for s in order]
     times = {name: sorted(read.ms for read in reads) for name, reads in flat.items()}
+    peaks = {name: [max(worker.peaks)] for name, worker in contenders.items()}
     return Part(
         "Main content",
         f"{len(corpus):,} {where}, from bytes to Markdown with metadata and links. Each extractor has its own "
@@ -182,18 +185,16 @@ def build_part(
         [
             Comparison("CPU milliseconds a page", BASELINE, _compute_means(found), digits=1),
             Comparison("CPU milliseconds, 95th percentile", BASELINE, _compute_percentiles(times), digits=1),
-            Comparison(
-                "peak memory, MB", BASELINE, {name: [max(worker.peaks)] for name, worker in contenders.items()}, 0
-            ),
+            Comparison("peak memory, MB", BASELINE, peaks, 0),
             Comparison("CPU seconds until ready", BASELINE, started, digits=2),
         ],
         "\n\n".join(
             [
                 _render_speeds(flat),
                 _render_f1(order, flat),
-                structure_method,
+                STRUCTURE_METHOD,
                 _render_structure(real, flat),
-                own_pages_method,
+                OWN_PAGES_METHOD,
                 made,
             ]
         ),

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, replace
 
-from evals.miniwob.player import THING, View
+from evals.miniwob.player import CONTROL_PATTERN, View
 
 Name = str | re.Pattern[str]
 NAMED_BY_TEXT = frozenset(
@@ -123,10 +123,10 @@ def _name_by_text(part: Part, lines: list[str]) -> Part:
     if not part.role:
         behind = re.search(rf"<{part.ref}(?: [^<>]*)?> ([^<>\[\]]+)", lines[part.line])
         return replace(part, name=behind[1].strip(), is_text=True) if behind else part
-    if part.role not in NAMED_BY_TEXT or THING.search(lines[part.line].split(part.ref, 1)[1]):
+    if part.role not in NAMED_BY_TEXT or CONTROL_PATTERN.search(lines[part.line].split(part.ref, 1)[1]):
         return part
     inside = lines[part.line + 1 : part.line + 6]
     indent = measure_indent(lines[part.line])
     ends = (number for number, line in enumerate(inside) if measure_indent(line) <= indent)
-    texts = [THING.sub("", line).strip() for line in inside[: next(ends, len(inside))]]
+    texts = [CONTROL_PATTERN.sub("", line).strip() for line in inside[: next(ends, len(inside))]]
     return replace(part, name=" ".join(filter(None, texts)) or part.name)
