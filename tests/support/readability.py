@@ -116,7 +116,7 @@ def _measure_prose(modules: list[Module]) -> dict[str, float]:
                 messages += bool(IS_NO.search(node.value))
     shared = sum(len(files) > 1 for files in classes.values())
     return {
-        "class names of more than one module, %": 100 * shared / len(classes),
+        "class names of more than one module, %": 100 * shared / max(1, len(classes)),
         "module docstrings that begin with a question word, %": 100
         * sum(bool(QUESTION_WORD.match(text)) for text in docstrings)
         / len(modules),
