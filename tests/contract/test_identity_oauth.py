@@ -187,9 +187,7 @@ async def test_somebody_without_a_workspace_is_told_who_can_add_them(team: Serve
 
 async def test_the_doctor_says_whether_anybody_could_come_in(team: ServedApp, provider: FakeIdentityProvider):
     found = [each async for each in check_identity(team.app)]
-    assert [(each.state, each.what) for each in found] == [
-        ("ok", f"identity: {provider.url} publishes 1 keys that can be used")
-    ]
+    assert [(each.state, each.what) for each in found] == [("ok", f"identity: {provider.url} publishes 1 usable keys")]
 
 
 class FakeDatabase:

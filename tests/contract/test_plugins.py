@@ -29,12 +29,14 @@ SERVERS: dict[str, Any] = {
 }
 # What the formats' documentation asks for: code.claude.com/docs/en/plugins-reference and plugin-marketplaces,
 # geminicli.com/docs/extensions/reference.
+AUTHOR = {"type": "object", "properties": {"name": TEXT}, "required": ["name"]}
 PLUGIN: dict[str, Any] = {
     "type": "object",
     "properties": {
         "name": NAME,
         "version": TEXT,
         "description": TEXT,
+        "author": AUTHOR,
         "license": TEXT,
         "keywords": {"type": "array", "items": TEXT},
         "mcpServers": SERVERS,
@@ -46,7 +48,8 @@ MARKETPLACE = {
     "type": "object",
     "properties": {
         "name": NAME,
-        "owner": {"type": "object", "properties": {"name": TEXT}, "required": ["name"]},
+        "description": TEXT,
+        "owner": AUTHOR,
         "plugins": {
             "type": "array",
             "items": {
@@ -65,7 +68,6 @@ CURSOR = PLUGIN | {
     "properties": PLUGIN["properties"]
     | {
         "displayName": TEXT,
-        "author": {"type": "object", "properties": {"name": TEXT}, "required": ["name"]},
         "skills": {"type": "string", "pattern": r"^\./"},
     }
 }

@@ -21,7 +21,7 @@ from pathlib import Path
 import anyio
 from outrider.content.semantic.embedder import EmbedderDependencies
 from outrider.content.semantic.embedders.minilm import MiniLMEmbedder
-from outrider.content.embedding_settings import EmbeddingSettings
+from outrider.content.settings import EmbeddingSettings
 from outrider.core.egress import EgressGuard
 from outrider.core.http import HttpClient
 async def embed():

@@ -85,7 +85,7 @@ async def test_a_page_that_has_become_empty_has_failed_and_keeps_what_was_seen(h
     async with open_engine(home / "w.db", web, clock) as engine:
         watch = await engine.add_watch("", WatchDraft(WatchTarget("http://a.example/"), "1h"))
         web.pages["http://a.example/"] = " "
-        assert (await engine.look_now(watch))[1].startswith("no readable text now")
+        assert (await engine.look_now(watch))[1].startswith("the page has no readable text now")
         web.pages["http://a.example/"] = "a page"
         assert await engine.look_now(watch) == (None, "")
 

@@ -161,7 +161,7 @@ async def answerDialog(
     accept: bool,
     text: Annotated[str | None, Field(description="For prompt()")] = None,
 ) -> str:
-    """Answer the open dialog, or set the answer to the next one (default: dismiss)."""
+    """Answer the open or the next dialog (default: dismiss)."""
     async with translate_errors():
         session = browsers.get_session(call.session, sessionId)
         await session.control.gate.wait_until_open()
