@@ -19,9 +19,9 @@ from outrider.core.text import count_tokens
 from outrider.core.tool import Toolset
 from outrider.serve.protocol_results import build_tool_entry
 from support.apps.browser_app import BrowserAppClient, format_result_text, open_browser_app
+from support.timeouts import BROWSER_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
-PATIENCE = 90
 browser = next(each for each in discover_instances(toolsets, Toolset, nested=True) if each.name == "browser")
 PNG = "iVBORw0KGgo"  # how a PNG begins, in base64
 SEEDS = {
@@ -54,7 +54,7 @@ async def at(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Browser
 
 @pytest.fixture
 async def session(at: BrowserAppClient) -> AsyncGenerator[str]:
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         opened = await at.open_session()
     yield opened
     await at.call_tool("closeSession", sessionId=opened)
@@ -97,7 +97,7 @@ def test_acting_asks_nobody_but_says_that_it_acts():
 
 
 async def test_a_session_tells_where_it_is_and_ends_when_it_is_closed(at: BrowserAppClient):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         wish = {"title": "Mine", "viewport": "900x700", "locale": "de-AT", "timezone": "Asia/Tokyo"}
         opened = await at.call_tool("createSession", url=f"{at.loopback.site_url}/article", **wish)
         data = opened.structured_content
@@ -121,7 +121,7 @@ async def test_a_session_tells_where_it_is_and_ends_when_it_is_closed(at: Browse
 
 
 async def test_a_session_is_its_owners_alone(at: BrowserAppClient, session: str):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         theirs = await at.call_tool("createSession", caller="other", url=f"{at.loopback.site_url}/")
         stranger = theirs.structured_content["sessionId"]
         mine = await at.call_tool("listSessions")
@@ -136,7 +136,7 @@ async def test_a_session_is_its_owners_alone(at: BrowserAppClient, session: str)
 
 
 async def test_moving_about_answers_with_the_place_and_says_where_history_ends(at: BrowserAppClient, session: str):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         at_start = await at.call_tool("navigateBack", sessionId=session)
         there = await at.call_tool("navigateToUrl", sessionId=session, url=f"{at.loopback.site_url}/article")
         back = await at.call_tool("navigateBack", sessionId=session)
@@ -163,7 +163,7 @@ async def test_moving_about_answers_with_the_place_and_says_where_history_ends(a
 async def test_an_address_that_may_not_be_reached_is_refused_before_anything_opens(
     at: BrowserAppClient, url: str, code: str
 ):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         refused = await at.call_tool("createSession", url=url)
         listed = await at.call_tool("listSessions")
     assert refused.structured_content["error"]["code"] == code
@@ -171,7 +171,7 @@ async def test_an_address_that_may_not_be_reached_is_refused_before_anything_ope
 
 
 async def test_scrolling_says_where_one_is_and_what_came_into_view(at: BrowserAppClient, session: str):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         await at.navigate_session(session, "/scroll")
         await at.call_tool("snapshotPage", sessionId=session)
         down = await at.call_tool("scrollPage", sessionId=session, direction="down", amount=400)
@@ -191,7 +191,7 @@ async def test_scrolling_says_where_one_is_and_what_came_into_view(at: BrowserAp
 
 
 async def test_a_click_is_one_click_and_says_what_it_did(at: BrowserAppClient, session: str):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         await at.evaluate_js(session, "document.title = 'Order'")
         outline = format_result_text(await at.call_tool("snapshotPage", sessionId=session))
         clicked = await at.call_tool("clickElement", sessionId=session, selector=ref(outline, "Gift"))
@@ -227,7 +227,7 @@ async def test_a_click_that_cannot_be_done_says_why_with_evidence(at: BrowserApp
         ("moving", "#wanders", "timeout", "does not stop moving"),
     ]
     for page, selector, why, says in cases:
-        with anyio.fail_after(PATIENCE):
+        with anyio.fail_after(BROWSER_TIMEOUT_S):
             await at.navigate_session(session, f"/failures/{page}.html")
             failed = await at.call_tool("clickElement", sessionId=session, selector=selector)
             log = await at.evaluate_js(session, "log")
@@ -242,7 +242,7 @@ async def test_a_click_that_cannot_be_done_says_why_with_evidence(at: BrowserApp
 
 
 async def test_a_covered_element_names_what_covers_it_and_the_way_out(at: BrowserAppClient, session: str):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         await at.navigate_session(session, "/failures/covered.html")
         failed = await at.call_tool("clickElement", sessionId=session, selector="#under")
     details = failed.structured_content["error"]["details"]
@@ -251,7 +251,7 @@ async def test_a_covered_element_names_what_covers_it_and_the_way_out(at: Browse
 
 
 async def test_a_call_about_no_session_says_so_in_the_same_shape(at: BrowserAppClient):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         failed = await at.call_tool("clickElement", sessionId="gone", selector="#a")
         empty = await at.call_tool("clickElement", sessionId="gone")
         nowhere = await at.call_tool("inputText", sessionId="", selector="#a", text="x")
@@ -263,14 +263,14 @@ async def test_a_call_about_no_session_says_so_in_the_same_shape(at: BrowserAppC
 
 
 async def test_a_call_about_no_element_says_so_in_the_same_shape(at: BrowserAppClient, session: str):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         nothing = await at.call_tool("clickElement", sessionId=session, selector="  ")
     assert reason(nothing) == "invalid_selector"
     assert "selector: is empty" in format_result_text(nothing)
 
 
 async def test_an_element_that_now_means_something_else_is_refused_once(at: BrowserAppClient, session: str):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         await at.navigate_session(session, "/failures/selectors.html")
         order = ref(format_result_text(await at.call_tool("snapshotPage", sessionId=session)), "Preview order")
         await at.evaluate_js(session, "order.textContent = 'Confirm purchase'")
@@ -282,7 +282,7 @@ async def test_an_element_that_now_means_something_else_is_refused_once(at: Brow
 
 
 async def test_text_is_replaced_appended_and_submitted(at: BrowserAppClient, session: str):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         await at.call_tool("inputText", sessionId=session, selector="[name=remarks]", text="one")
         more = await at.call_tool("inputText", sessionId=session, selector="[name=remarks]", text=" two", mode="append")
         over = await at.call_tool("inputText", sessionId=session, selector="[name=remarks]", text="three", delayMs=1)
@@ -305,7 +305,7 @@ async def test_text_is_replaced_appended_and_submitted(at: BrowserAppClient, ses
 
 async def test_a_password_is_never_said_again_nor_written_down(at: BrowserAppClient, session: str):
     secret = "correct-horse-7"
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         calls = [await at.call_tool("inputText", sessionId=session, selector="[name=password]", text=secret)]
         for tool, options in (
             ("snapshotPage", {"mode": "full"}),
@@ -324,7 +324,7 @@ async def test_a_password_is_never_said_again_nor_written_down(at: BrowserAppCli
 
 
 async def test_options_and_boxes_are_set_to_what_was_asked(at: BrowserAppClient, session: str):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         chosen = await at.call_tool("selectOption", sessionId=session, selector="[name=size]", options=["Large"])
         ticked = await at.call_tool("selectOption", sessionId=session, selector="[name=gift]", checked=True)
         again = await at.call_tool("selectOption", sessionId=session, selector="[name=gift]", checked=True)
@@ -349,7 +349,7 @@ async def test_a_whole_form_is_filled_in_one_call(at: BrowserAppClient, session:
         {"selector": "[name=size]", "value": "Large"},
         {"selector": "[name=gift]", "value": True},
     ]
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         filled = await at.call_tool("fillForm", sessionId=session, fields=fields)
         form = "document.forms[0].elements"
         held = await at.evaluate_js(session, f"[{form}.name.value, {form}.size.value, {form}.gift.checked]")
@@ -365,7 +365,7 @@ async def test_a_whole_form_is_filled_in_one_call(at: BrowserAppClient, session:
 
 
 async def test_keys_pointer_and_dragging_reach_the_page(at: BrowserAppClient, session: str):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         await at.navigate_session(session, "/failures/effects.html")
         hovered = await at.call_tool("hoverElement", sessionId=session, selector="#tip-box")
         dragged = await at.call_tool("dragElement", sessionId=session, selector="#drag", to="#goal")
@@ -402,7 +402,7 @@ async def test_keys_pointer_and_dragging_reach_the_page(at: BrowserAppClient, se
 
 async def test_files_go_up_from_the_workspace_only(at: BrowserAppClient, session: str):
     (at.folder / "note.txt").write_text("hello")
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         await at.navigate_session(session, "/upload")
         given = await at.call_tool("uploadFiles", sessionId=session, selector="input", paths=["note.txt"])
         outside = await at.call_tool("uploadFiles", sessionId=session, selector="input", paths=["/etc/passwd"])
@@ -413,7 +413,7 @@ async def test_files_go_up_from_the_workspace_only(at: BrowserAppClient, session
 
 
 async def test_files_come_down_into_the_workspace(at: BrowserAppClient, session: str):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         await at.navigate_session(session, "/downloads")
         clicked = await at.call_tool("clickElement", sessionId=session, selector="#report")
         await at.find_session(session).downloads.wait_until_finished()
@@ -424,7 +424,7 @@ async def test_files_come_down_into_the_workspace(at: BrowserAppClient, session:
 
 
 async def test_dialogs_are_told_and_can_be_answered_beforehand(at: BrowserAppClient, session: str):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         await at.navigate_session(session, "/dialogs")
         dismissed = await at.call_tool("clickElement", sessionId=session, selector="#confirm")
         await at.call_tool("answerDialog", sessionId=session, accept=True, text="Ida")
@@ -437,7 +437,7 @@ async def test_dialogs_are_told_and_can_be_answered_beforehand(at: BrowserAppCli
 
 
 async def test_waiting_ends_as_soon_as_it_is_there_or_gone(at: BrowserAppClient, session: str):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         await at.navigate_session(session, "/spa")
         text = await at.call_tool("waitFor", sessionId=session, text="  THREE", gone=True)
         there = await at.call_tool("waitFor", sessionId=session, selector="#more", text="two")
@@ -454,7 +454,7 @@ async def test_waiting_ends_as_soon_as_it_is_there_or_gone(at: BrowserAppClient,
 
 
 async def test_the_only_session_need_not_be_named_and_of_several_the_caller_must_choose(at: BrowserAppClient):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         opened = await at.call_tool("navigateToUrl", caller="lone", url=f"{at.loopback.site_url}/spa")
         title = await at.call_tool("getPageTitle", caller="lone")
         moved = await at.call_tool("navigateToUrl", caller="lone", url=f"{at.loopback.site_url}/form", sessionId=None)
@@ -478,7 +478,7 @@ async def test_the_only_session_need_not_be_named_and_of_several_the_caller_must
 async def test_a_call_without_any_session_is_told_how_to_open_one_and_an_offset_past_the_end_is_named(
     at: BrowserAppClient, session: str
 ):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         nobody = await at.call_tool("clickElement", caller="somebody-else", ref="e1")
         beyond = await at.call_tool("extractPageContent", sessionId=session, offset=10**8)
         below = await at.call_tool("snapshotPage", session_id=session, offset=10**8)
@@ -488,7 +488,7 @@ async def test_a_call_without_any_session_is_told_how_to_open_one_and_an_offset_
 
 
 async def test_a_snapshot_is_to_be_read_and_marked_as_the_pages_own_words(at: BrowserAppClient, session: str):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         form = await at.call_tool("snapshotPage", sessionId=session)
         found = await at.call_tool("snapshotPage", sessionId=session, find="remarks")
         inner = await at.call_tool("snapshotPage", sessionId=session, root=ref(format_result_text(form), "Size"))
@@ -521,7 +521,7 @@ def test_what_is_to_be_read_promises_no_data(tool: str):
 
 
 async def test_content_is_extracted_in_every_format_and_both_sides_say_the_same(at: BrowserAppClient, session: str):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         await at.navigate_session(session, "/article")
         plain = await at.call_tool("extractPageContent", sessionId=session)
         whole = await at.call_tool("extractPageContent", sessionId=session, mainContentOnly=False)
@@ -550,7 +550,7 @@ async def test_content_is_extracted_in_every_format_and_both_sides_say_the_same(
 
 
 async def test_long_content_is_cut_and_read_on_without_a_gap(at: BrowserAppClient, session: str):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         await at.navigate_session(session, "/table")
         options: dict[str, Any] = {"sessionId": session, "format": "text", "mainContentOnly": False, "maxChars": 3_000}
         first = (await at.call_tool("extractPageContent", **options)).structured_content
@@ -567,7 +567,7 @@ async def test_long_content_is_cut_and_read_on_without_a_gap(at: BrowserAppClien
 
 
 async def test_the_source_is_saved_inside_the_workspace(at: BrowserAppClient, session: str):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         saved = await at.call_tool("extractPageContent", sessionId=session, saveRawHtml=True)
     path = saved.structured_content["raw_html_path"]
     assert re.fullmatch(rf"extracted-content/extracted-{session}-[\dT-]+\.html", path)
@@ -578,7 +578,7 @@ async def test_the_source_is_saved_inside_the_workspace(at: BrowserAppClient, se
 async def test_a_link_out_of_the_workspace_is_not_followed(at: BrowserAppClient, session: str, tmp_path: Path):
     kept = at.folder / "extracted-content"
     hidden = at.folder / "kept"
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         await at.call_tool("extractPageContent", sessionId=session, saveRawHtml=True)
         kept.rename(hidden)
         kept.symlink_to(tmp_path)
@@ -593,7 +593,7 @@ async def test_a_link_out_of_the_workspace_is_not_followed(at: BrowserAppClient,
 
 
 async def test_elements_come_as_data_with_places_and_refs_that_work(at: BrowserAppClient, session: str):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         found = await at.call_tool("extractInteractable", sessionId=session)
         few = await at.call_tool("extractInteractable", sessionId=session, maxElements=2)
         clamped = await at.call_tool("extractInteractable", sessionId=session, maxElements=9_999, selector="fieldset")
@@ -622,10 +622,10 @@ async def test_a_screenshot_is_an_image_and_a_link(at: BrowserAppClient, session
         ({"selector": "h1"}, "×"),
         ({"refs": True}, "refs drawn"),
     ]
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         await at.navigate_session(session, "/article")
     for options, says in cases:
-        with anyio.fail_after(PATIENCE):
+        with anyio.fail_after(BROWSER_TIMEOUT_S):
             shot = await at.call_tool("takeScreenshot", sessionId=session, **options)
             left = await at.evaluate_js(session, "document.documentElement.outerHTML.includes('outrider')")
         _, image, link = shot.content
@@ -651,7 +651,7 @@ async def test_a_screenshot_for_an_agent_fits_what_models_take(at: BrowserAppCli
         context.putImageData(image, 0, 0);
     }"""
     agent = RunContext("run", "run", "conversation", "painter")
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         await at.navigate_session(session, "/article")
         plain = await at.loopback.app.call("takeScreenshot", Call(run=agent), sessionId=session, mode="fullPage")
         await at.evaluate_js(session, f"({noise})()")
@@ -663,7 +663,7 @@ async def test_a_screenshot_for_an_agent_fits_what_models_take(at: BrowserAppCli
 
 
 async def test_a_page_is_printed_into_the_workspace(at: BrowserAppClient, session: str):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         await at.navigate_session(session, "/print")
         printed = await at.call_tool("takeScreenshot", sessionId=session, mode="pdf")
     assert format_result_text(printed).startswith("Saved downloads/Invoice.pdf")
@@ -671,7 +671,7 @@ async def test_a_page_is_printed_into_the_workspace(at: BrowserAppClient, sessio
 
 
 async def test_logs_tell_what_went_wrong_without_secrets(at: BrowserAppClient, session: str):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         await at.navigate_session(session, "/console")
         errors = await at.call_tool("readLogs", sessionId=session, kind="console", failedOnly=True)
         while "boom" not in format_result_text(errors):
@@ -690,7 +690,7 @@ async def test_logs_tell_what_went_wrong_without_secrets(at: BrowserAppClient, s
 
 
 async def test_tabs_are_listed_opened_switched_and_closed(at: BrowserAppClient, session: str):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         await at.navigate_session(session, "/popup")
         popped = await at.call_tool("clickElement", sessionId=session, selector="#open")
         inside = at.find_session(session)
@@ -714,7 +714,7 @@ async def test_tabs_are_listed_opened_switched_and_closed(at: BrowserAppClient, 
 
 
 async def test_a_sign_in_is_kept_and_used_by_a_later_session(at: BrowserAppClient):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         first = await at.open_session("/login")
         await at.call_tool("inputText", sessionId=first, selector="[name=user]", text="ada")
         await at.call_tool("inputText", sessionId=first, selector="[name=password]", text="lovelace", submit=True)
@@ -735,7 +735,7 @@ async def test_a_sign_in_is_kept_and_used_by_a_later_session(at: BrowserAppClien
 
 
 async def test_frames_and_shadow_trees_are_seen_and_reached(at: BrowserAppClient, session: str):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         await at.navigate_session(session, "/shadow")
         outline = format_result_text(await at.call_tool("snapshotPage", sessionId=session))
         closed = await at.call_tool("clickElement", sessionId=session, selector=ref(outline, "Press closed"))
@@ -754,7 +754,7 @@ async def test_a_script_of_the_models_own_is_served_apart_and_asks_a_person(at: 
     assert tool.stake == "high"
     assert "inject_javascript" not in browser.tools
     consent = Call(answer=True)
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         run = at.loopback.app.toolbox.call
         value = await run("inject_javascript", {"sessionId": session, "script": "document.title"}, consent)
         body = await run("inject_javascript", {"sessionId": session, "script": "const a = 2; return a + 1"}, consent)

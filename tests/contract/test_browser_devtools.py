@@ -14,9 +14,9 @@ from outrider.core.text import count_tokens
 from outrider.serve.protocol_results import build_tool_entry
 from outrider.toolsets.browser.network import browser_devtools
 from support.apps.browser_app import BrowserAppClient, format_result_text, open_browser_app
+from support.timeouts import BROWSER_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
-PATIENCE = 90
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ async def at(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Browser
 
 @pytest.fixture
 async def session(at: BrowserAppClient) -> AsyncGenerator[str]:
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         opened = await at.open_session("/article")
         yield opened
         await at.call_tool("closeSession", sessionId=opened)

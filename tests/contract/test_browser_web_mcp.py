@@ -9,9 +9,9 @@ import pytest
 from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded, Refused
 from support.apps.browser_app import BrowserAppClient, format_result_text, open_browser_app
+from support.timeouts import SCENARIO_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
-PATIENCE = 120
 REGISTER = """(async () => {
   const number = { type: 'number' };
   const offer = (name, execute, more = {}) =>
@@ -52,7 +52,7 @@ async def call_page_tool(at: BrowserAppClient, session: str, name: str, **more: 
 
 
 async def test_tools_of_a_page_are_listed_beside_the_outline(at: BrowserAppClient):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         session = await open_offering_page(at)
         shown = format_result_text(await at.call_tool("snapshotPage", sessionId=session))
         origin = at.loopback.site_url
@@ -76,7 +76,7 @@ async def test_a_tool_of_a_page_is_called_and_its_effect_told(at: BrowserAppClie
         ("gone", {}, True, "the page offers no tool of that name"),
         ("talk", {}, False, "… cut: 100000 characters in all"),
     ]
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         session = await open_offering_page(at)
         for name, arguments, fails, told in cases:
             failed, text = await call_page_tool(at, session, name, arguments=arguments)
@@ -95,7 +95,7 @@ async def test_a_tool_of_a_page_is_called_and_its_effect_told(at: BrowserAppClie
 async def test_a_tool_that_the_page_calls_consequential_asks_a_person(at: BrowserAppClient):
     register = """document.modelContext.registerTool({ name: 'pay', description: 'Pays', execute: () => 'paid',
         annotations: { consequentialHint: true } }).then(() => true)"""
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         session = await at.open_session("/article")
         assert await at.evaluate_js(session, register)
         toolbox = at.loopback.app.toolbox
@@ -109,7 +109,7 @@ async def test_a_tool_that_the_page_calls_consequential_asks_a_person(at: Browse
 
 
 async def test_without_the_setting_pages_offer_nothing(tmp_path: Any):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with open_browser_app(tmp_path) as at:
             session = await at.open_session("/article")
             assert await at.evaluate_js(session, "'modelContext' in document") is False

@@ -12,7 +12,7 @@ from support.apps import loopback_app
 pytestmark = pytest.mark.anyio
 # A line a call: `tool`, the arguments as `sent`, and as `meant` by the schema (null: nobody can know). Their authors
 # had seen the tools' schemas and nothing else of Outrider.
-CALLS = Path(__file__).parents[1] / "data" / "clumsy_calls.jsonl"
+CALLS_FILE = Path(__file__).parents[1] / "data" / "clumsy_calls.jsonl"
 
 
 def is_read_as_meant(tool: Tool, sent: dict[str, object], meant: dict[str, object] | None) -> bool:
@@ -24,7 +24,7 @@ def is_read_as_meant(tool: Tool, sent: dict[str, object], meant: dict[str, objec
 
 
 async def test_arguments_in_the_style_of_other_tools_are_read_as_meant(home: Path):
-    calls = [json.loads(line) for line in CALLS.read_text().splitlines()]
+    calls = [json.loads(line) for line in CALLS_FILE.read_text().splitlines()]
     async with loopback_app.open_loopback_app(home, more={"toolsets": ["all"]}) as loopback:
         await loopback.app.toolbox.refresh_tools()
         tools = loopback.app.toolbox.tools

@@ -16,7 +16,7 @@ from support.clumsy_calls import CLUMSY_CALLS, NEAREST_TOOLS
 from support.results import read_error, read_first_text
 
 pytestmark = pytest.mark.anyio
-CALLS = [(tool, sent, meant) for tool, calls in CLUMSY_CALLS.items() for sent, meant in calls]
+CALLS_SENT_AND_MEANT = [(tool, sent, meant) for tool, calls in CLUMSY_CALLS.items() for sent, meant in calls]
 MAX_ERROR_TOKENS = 120
 PRIVATE_VALUE = "[not kept]"
 
@@ -57,20 +57,20 @@ async def test_a_clumsy_model_is_understood_or_told_what_to_do_next(home: Path):
     ):
         answers = {
             f"call-{number}": await ask(client, tool, sent, f"call-{number}")
-            for number, (tool, sent, _) in enumerate(CALLS)
+            for number, (tool, sent, _) in enumerate(CALLS_SENT_AND_MEANT)
         }
         records = await read_recorded_calls(loopback.app)
         misread = []
-        for session, (tool, sent, meant) in zip(answers, CALLS, strict=True):
+        for session, (tool, sent, meant) in zip(answers, CALLS_SENT_AND_MEANT, strict=True):
             if meant is not None and not is_understood(loopback.app, records[session], meant):
                 misread.append((tool, sent, answers[session] or records[session].arguments))
 
-    assert len(CALLS) >= 200
+    assert len(CALLS_SENT_AND_MEANT) >= 200
     assert misread == []
-    assert sum(meant is not None for *_, meant in CALLS) >= 150
+    assert sum(meant is not None for *_, meant in CALLS_SENT_AND_MEANT) >= 150
     too_long = [answer for answer in answers.values() if count_tokens(answer) > MAX_ERROR_TOKENS]
     assert too_long == []
-    for answer, (tool, sent, meant) in zip(answers.values(), CALLS, strict=True):
+    for answer, (tool, sent, meant) in zip(answers.values(), CALLS_SENT_AND_MEANT, strict=True):
         assert meant is not None or answer, f"{tool} took {sent}, which could mean two things"
         assert NEAREST_TOOLS.get(tool, "") in answer
 

@@ -19,7 +19,7 @@ STEP = {"description": "Look", "action": {"toolName": "grep", "purpose": "find i
 SEARCH = {"query": "tea", "options": {"top_n": 3, "threshold": 0.5, "mime_type": ["text/plain"], "source": "a.txt"}}
 RUN = {"query": "tea", "budget": {"max_steps": 3, "max_seconds": 10, "max_tokens": 500}}
 METADATA = {"filename": "a.txt", "mime_type": "text/plain", "title": "A"}
-CALLS: dict[str, dict[str, Any]] = {
+CALLS_WITH_OBJECTS: dict[str, dict[str, Any]] = {
     "createStore": {"metadata": {"name": "tea", "description": "About tea"}},
     "addContent": {"content": "tea", "metadata": METADATA},
     "updateContent": {"content_id": "c1", "content": "tea", "metadata": METADATA},
@@ -96,8 +96,8 @@ async def test_every_tool_understands_its_objects_in_every_usual_way(home: Path)
         await loopback.app.toolbox.refresh_tools()
         tools = loopback.app.toolbox.tools
         with_objects = {name for name, tool in tools.items() if list_nested_parameters(tool)}
-        assert {name for name in with_objects if tools[name].toolset != "run_agent"} <= CALLS.keys()
-        for name, sent in CALLS.items():
+        assert {name for name in with_objects if tools[name].toolset != "run_agent"} <= CALLS_WITH_OBJECTS.keys()
+        for name, sent in CALLS_WITH_OBJECTS.items():
             meant = tools[name].read_arguments(sent).model
             for way, rewrite in REWRITES.items():
                 objects = [each for each in list_nested_parameters(tools[name]) if each in sent]

@@ -227,13 +227,13 @@ async def test_a_search_in_more_stores_than_are_held_open_finds_all_of_them(tmp_
     await index.close()
 
 
-WORD = st.sampled_from("abcdefgh")
-TEXTS = st.lists(st.lists(WORD, min_size=1, max_size=30), min_size=1, max_size=40)
+LETTERS = st.sampled_from("abcdefgh")
+TEXTS = st.lists(st.lists(LETTERS, min_size=1, max_size=30), min_size=1, max_size=40)
 
 
 @given(
     stores=st.lists(TEXTS, min_size=1, max_size=3),
-    query=st.lists(st.lists(WORD, min_size=1, max_size=3, unique=True), min_size=1, max_size=4),
+    query=st.lists(st.lists(LETTERS, min_size=1, max_size=3, unique=True), min_size=1, max_size=4),
     wanted=st.integers(1, 10),
 )
 def test_the_best_few_are_the_best_of_all(

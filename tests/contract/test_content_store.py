@@ -17,7 +17,7 @@ from support.apps import loopback_app, replicas
 
 pytestmark = pytest.mark.anyio
 MINE, OTHERS = Call(session="mine"), Call(session="others")
-TEA = "# Tea\n\nGreen tea is steeped at eighty degrees.\n\n# Coffee\n\nBeans are roasted.\n"
+TEA_TEXT = "# Tea\n\nGreen tea is steeped at eighty degrees.\n\n# Coffee\n\nBeans are roasted.\n"
 TEN = [
     "createStore", "addContent", "listContent", "readContent", "keywordSimilaritySearch", "semanticSimilaritySearch",
     "deleteContent", "updateContent", "getStoreInfo", "listStores",
@@ -33,7 +33,7 @@ async def say(app: App, tool: str, call: Call = MINE, **arguments: Any) -> dict[
     return (await app.call(tool, call, **arguments)).data
 
 
-async def added(app: App, text: str = TEA, call: Call = MINE, **metadata: Any) -> dict[str, Any]:
+async def added(app: App, text: str = TEA_TEXT, call: Call = MINE, **metadata: Any) -> dict[str, Any]:
     return await say(app, "addContent", call, content=text, metadata=metadata)
 
 
@@ -59,9 +59,9 @@ async def test_a_text_is_kept_described_listed_read_and_found(home: Path):
             "contentId": "",
             "filename": "tea.md",
             "mimeType": "text/markdown",
-            "size": len(TEA),
+            "size": len(TEA_TEXT),
             "lineCount": 7,
-            "preview": TEA,
+            "preview": TEA_TEXT,
             "uploadedAt": "2025-09-28T12:00:00Z",
             "chunkCount": 1,
             "version": 1,
@@ -91,7 +91,7 @@ async def test_both_spellings_of_names_are_taken(home: Path, snake: dict[str, An
         made = await say(
             app,
             "addContent",
-            content=TEA,
+            content=TEA_TEXT,
             storeId=(await say(app, "createStore", metadata={"name": "n", "session_id": "passed over"}))["storeId"],
             metadata={"mimeType": "text/x", "uploadedAt": "2025-01-01"},
         )
@@ -105,7 +105,7 @@ async def test_both_spellings_of_names_are_taken(home: Path, snake: dict[str, An
 
 async def test_the_text_for_readers_says_what_the_data_says(home: Path):
     async with opened(home) as app:
-        made = await app.call("addContent", MINE, content=TEA)
+        made = await app.call("addContent", MINE, content=TEA_TEXT)
         assert json.loads(made.text) == made.data
         hits = await app.call("keywordSimilaritySearch", MINE, query="roasted beans")
         [row] = hits.data["results"]
@@ -117,7 +117,7 @@ async def test_equal_text_in_a_store_is_kept_once(home: Path):
         first = await added(app)
         again = await added(app, filename="other.txt")
         elsewhere = await say(app, "createStore", name="second")
-        there = await say(app, "addContent", content=TEA, store_id=elsewhere["storeId"])
+        there = await say(app, "addContent", content=TEA_TEXT, store_id=elsewhere["storeId"])
     assert again["contentId"] == first["contentId"]
     assert "already" in again["note"]
     assert there["contentId"] != first["contentId"]
@@ -128,14 +128,14 @@ async def test_stores_are_made_listed_and_described(home: Path):
         made = await say(app, "createStore", metadata={"name": "Teas", "description": "of the world"})
         assert made["id"] == made["storeId"]
         assert (await say(app, "createStore"))["name"] == "Unnamed Store"
-        await say(app, "addContent", content=TEA, store_id=made["storeId"])
+        await say(app, "addContent", content=TEA_TEXT, store_id=made["storeId"])
         info = await say(app, "getStoreInfo", store_id=made["storeId"])
         assert {name: info[name] for name in ("name", "description", "contentCount", "chunkCount", "totalSize")} == {
             "name": "Teas",
             "description": "of the world",
             "contentCount": 1,
             "chunkCount": 1,
-            "totalSize": len(TEA),
+            "totalSize": len(TEA_TEXT),
         }
         first = await say(app, "listStores", pagination={"limit": 1})
         second = await say(app, "listStores", pagination={"offset": 1, "limit": 1})
@@ -158,7 +158,7 @@ async def test_updating_replaces_text_and_index_in_one_step(home: Path):
     async with opened(home) as app:
         made = await added(app, filename="tea.md")
         renamed = await say(app, "updateContent", content_id=made["contentId"], metadata={"filename": "drinks.md"})
-        assert (renamed["filename"], renamed["version"], renamed["preview"]) == ("drinks.md", 2, TEA)
+        assert (renamed["filename"], renamed["version"], renamed["preview"]) == ("drinks.md", 2, TEA_TEXT)
         assert len(await found(app, "steeped")) == 1
         changed = await say(app, "updateContent", content_id=made["contentId"], content="Water boils.")
         assert (changed["filename"], changed["version"]) == ("drinks.md", 3)
@@ -495,7 +495,7 @@ async def test_a_file_is_read_back_byte_for_byte(home: Path):
     files = {
         "tea.html": (web, "text/html"),
         "latin.txt": ("Th\xe9 vert, r\xe9colt\xe9 au printemps\r\n".encode("latin-1") * 5, "text/plain"),
-        "plain.md": (TEA.encode(), "text/markdown"),
+        "plain.md": (TEA_TEXT.encode(), "text/markdown"),
         "marked.txt": (b"\xef\xbb\xbfwith a byte order mark", "text/plain"),
     }
     async with opened(home) as app:

@@ -94,8 +94,8 @@ def test_the_kustomization_names_every_manifest_but_the_examples():
 
 
 VARIABLE = re.compile(r"\bOUTRIDER_[A-Z0-9_]+")
-FILES = sorted(path for path in DEPLOY.rglob("*") if path.is_file())
-USED = {name: path for path in FILES for name in VARIABLE.findall(path.read_text())}
+DEPLOY_FILES = sorted(path for path in DEPLOY.rglob("*") if path.is_file())
+USED = {name: path for path in DEPLOY_FILES for name in VARIABLE.findall(path.read_text())}
 
 
 @pytest.mark.parametrize("name", USED)

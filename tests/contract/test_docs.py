@@ -8,9 +8,10 @@ from types import ModuleType
 import anyio
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from support.checkout import CHECKOUT
+
 LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^)#\s]+)")
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+DOC_PAGES = sorted([*CHECKOUT.glob("*.md"), *CHECKOUT.glob("docs/**/*.md")])
 # Words that would tell where and how this was made; written apart so that this file does not hold them.
 UNSAID = ["/wo" + "rk/", "../sha" + "red", "pypi" + ".org", "files.python" + "hosted", "registry.npm" + "js"]
 # Two files are about a registry: they search it for people.
@@ -18,7 +19,7 @@ SEARCHED = {("src/outrider/search/sources/pypi.py", UNSAID[2]), ("src/outrider/s
 
 
 def load_generator() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
+    spec = importlib.util.spec_from_file_location("generate", CHECKOUT / "docs" / "generate.py")
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
@@ -28,9 +29,9 @@ def load_generator() -> ModuleType:
 
 @pytest.mark.parametrize("name", ["tools.md", "settings.md"])
 def test_the_reference_is_what_the_code_says(name: str):
-    assert (ROOT / "docs" / "reference" / name).read_text(encoding="utf-8") == anyio.run(load_generator().render_pages)[
-        name
-    ].rstrip() + "\n"
+    assert (CHECKOUT / "docs" / "reference" / name).read_text(encoding="utf-8") == anyio.run(
+        load_generator().render_pages
+    )[name].rstrip() + "\n"
 
 
 def test_the_schemas_that_are_shipped_are_those_of_the_functions():
@@ -38,20 +39,26 @@ def test_the_schemas_that_are_shipped_are_those_of_the_functions():
     assert module.SCHEMAS.read_text(encoding="utf-8") == anyio.run(module.render_schemas)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize("page", DOC_PAGES, ids=lambda page: str(page.relative_to(CHECKOUT)))
 def test_every_link_between_pages_leads_somewhere(page: Path):
     targets = LINK.findall(page.read_text(encoding="utf-8"))
     assert [target for target in targets if not (page.parent / target).exists()] == []
 
 
 def test_the_readme_is_short():
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 150
+    assert len((CHECKOUT / "README.md").read_text(encoding="utf-8").splitlines()) < 150
 
 
 def test_no_file_names_a_registry_or_the_place_it_was_made():
     import subprocess
 
-    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split()
-    texts = {name: (ROOT / name).read_bytes().decode("utf-8", "replace") for name in tracked if (ROOT / name).is_file()}
+    tracked = subprocess.run(
+        ["git", "ls-files"], cwd=CHECKOUT, capture_output=True, text=True, check=False
+    ).stdout.split()
+    texts = {
+        name: (CHECKOUT / name).read_bytes().decode("utf-8", "replace")
+        for name in tracked
+        if (CHECKOUT / name).is_file()
+    }
     named = {(name, word) for name, text in texts.items() for word in UNSAID if word in text}
     assert named - SEARCHED == set()

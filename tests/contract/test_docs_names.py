@@ -15,9 +15,11 @@ from pydantic import BaseModel
 
 from outrider.cli import outrider
 from outrider.settings import Settings
+from support.checkout import CHECKOUT
 
-ROOT = Path(__file__).parents[2]
-PAGES = sorted([*(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")), *ROOT.glob("docs/**/*.md")])
+PAGES_WITH_NAMES = sorted(
+    [*(CHECKOUT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")), *CHECKOUT.glob("docs/**/*.md")]
+)
 SPAN = re.compile(r"`([^`\n]+)`")
 FENCE = re.compile(r"^```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SETTING = re.compile(r"[a-z]\w*(?:\.[a-z]\w*)+")
@@ -64,7 +66,7 @@ def code(page: Path) -> list[str]:
 @cache
 def files() -> list[str]:
     listed = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
+        ["git", "ls-files", "-co", "--exclude-standard"], cwd=CHECKOUT, capture_output=True, text=True, check=True
     )
     return ["/" + name for name in listed.stdout.splitlines()]
 
@@ -113,7 +115,7 @@ def is_meant(name: str) -> bool:
     return name.partition(".")[0] in sections and not name.endswith((".py", ".json", ".jsonl", ".db", ".npz"))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize("page", PAGES_WITH_NAMES, ids=lambda page: str(page.relative_to(CHECKOUT)))
 def test_all_that_a_page_names_exists(page: Path):
     assert [name for text in code(page) for name in unreal(text)] == []
 
@@ -140,15 +142,17 @@ def words(line: str) -> list[str]:
 
 
 def test_every_place_on_the_map_of_the_code_exists():
-    named = [each for each in code(ROOT / "docs" / "architecture.md") if PLACE.fullmatch(each) and each != "tools/call"]
+    named = [
+        each for each in code(CHECKOUT / "docs" / "architecture.md") if PLACE.fullmatch(each) and each != "tools/call"
+    ]
     assert len(named) > 20
-    homes = (ROOT, ROOT / "src" / "outrider", ROOT / "src" / "outrider" / "pages")
+    homes = (CHECKOUT, CHECKOUT / "src" / "outrider", CHECKOUT / "src" / "outrider" / "pages")
     assert [
         each for each in named if not any((home / each).exists() or (home / f"{each}.py").exists() for home in homes)
     ] == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize("page", PAGES_WITH_NAMES, ids=lambda page: str(page.relative_to(CHECKOUT)))
 def test_every_link_to_a_heading_meets_one(page: Path):
     targets = [
         ((page.parent / path) if path else page, name)

@@ -39,7 +39,7 @@ MODULES = {
     "uvicorn": ("serve/", "dashboard/", "cli/commands/serve.py"),
 }
 # Calls that open or accept connections, by their last name: whatever they are called on.
-CALLS = {
+CONNECTING_CALLS = {
     "open_connection",
     "open_unix_connection",
     "start_server",
@@ -84,18 +84,18 @@ def doors(source: str, place: str) -> list[str]:
             known = next((module for module in MODULES if name == module or name.startswith(f"{module}.")), None)
             if known and not place.startswith(MODULES[known] or ("-",)):
                 found.append(f"{place} imports {name}")
-        if isinstance(node, ast.Name | ast.Attribute) and last_name(node) in CALLS:
+        if isinstance(node, ast.Name | ast.Attribute) and last_name(node) in CONNECTING_CALLS:
             found.append(f"{place}:{node.lineno} uses {last_name(node)}")
         if isinstance(node, ast.ImportFrom):
-            found.extend(f"{place} imports {alias.name}" for alias in node.names if alias.name in CALLS)
+            found.extend(f"{place} imports {alias.name}" for alias in node.names if alias.name in CONNECTING_CALLS)
     return found
 
 
-FILES = [path.relative_to(PACKAGE).as_posix() for path in sorted(PACKAGE.rglob("*.py"))]
+PACKAGE_FILES = [path.relative_to(PACKAGE).as_posix() for path in sorted(PACKAGE.rglob("*.py"))]
 
 
 def test_a_module_outside_the_egress_guard_opens_no_connection():
-    others = [place for place in FILES if not place.startswith(PERMITTED)]
+    others = [place for place in PACKAGE_FILES if not place.startswith(PERMITTED)]
     found = {place: doors((PACKAGE / place).read_text(), place) for place in others}
     assert {place: ways for place, ways in found.items() if ways} == {}
 

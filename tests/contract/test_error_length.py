@@ -15,17 +15,17 @@ from support.fakes.model_apis import ModelTurn, play_turns
 pytestmark = pytest.mark.anyio
 MAX_ERROR_TOKENS = 120
 LONG_WORDS = "several words that say nothing at all " * 500
-SCRIPT = "漢字かな交じり文" * 2_000  # a token or more each
+WIDE_LETTERS = "漢字かな交じり文" * 2_000  # a token or more each
 UNKNOWN_FIELDS = {f"unknown_{number}": number for number in range(500)}
 CONTROLS = "\0\x1b" * 400
-VALUES: list[Any] = [SCRIPT, LONG_WORDS, CONTROLS, [LONG_WORDS] * 8, {"a": UNKNOWN_FIELDS}, [[[]]], -1]
+VALUES: list[Any] = [WIDE_LETTERS, LONG_WORDS, CONTROLS, [LONG_WORDS] * 8, {"a": UNKNOWN_FIELDS}, [[[]]], -1]
 
 
 def list_wrong_calls(tool: Tool) -> list[dict[str, Any]]:
     """Each parameter with control characters; all at once with each value; and fields that no tool has."""
     names = list(tool.input_schema.get("properties", {}))
     calls = [{name: CONTROLS} for name in names] + [dict.fromkeys(names, value) for value in VALUES]
-    return [*calls, UNKNOWN_FIELDS, {LONG_WORDS: 1, SCRIPT: SCRIPT}]
+    return [*calls, UNKNOWN_FIELDS, {LONG_WORDS: 1, WIDE_LETTERS: WIDE_LETTERS}]
 
 
 async def test_no_error_of_any_tool_is_long(home: Path):
@@ -42,7 +42,7 @@ async def test_no_error_of_any_tool_is_long(home: Path):
                 errors += bool(text)
                 if count_tokens(text) > MAX_ERROR_TOKENS:
                     too_long[f"{tool.name} {', '.join(arguments)[:40]}"] = f"{count_tokens(text)}: {text[:400]}"
-        for name in (LONG_WORDS, SCRIPT, "\0" * 500):
+        for name in (LONG_WORDS, WIDE_LETTERS, "\0" * 500):
             text = await read_error_text(client, name, {})
             if count_tokens(text) > MAX_ERROR_TOKENS:
                 too_long[name[:20]] = f"{count_tokens(text)}: {text[:400]}"
@@ -54,7 +54,7 @@ async def test_no_error_that_an_agent_reads_is_long(tables: None):
     calls = [
         (tool, {name: value})
         for tool, name in (("read_file", "path"), ("addContent", "file_url"))
-        for value in (SCRIPT, LONG_WORDS, CONTROLS, UNKNOWN_FIELDS)
+        for value in (WIDE_LETTERS, LONG_WORDS, CONTROLS, UNKNOWN_FIELDS)
     ] + [("read_file", UNKNOWN_FIELDS)]
     turns = play_turns(ModelTurn(calls=calls), ModelTurn(text="That was all."))
     async with agent_runs.open_scripted_app(turns) as scripted:

@@ -16,9 +16,9 @@ from outrider.toolsets.flows.tools import flows
 from support.apps import loopback_app
 from support.apps.browser_app import BrowserAppClient, format_result_text, open_browser_app
 from support.results import read_error
+from support.timeouts import SCENARIO_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
-PATIENCE = 120
 PASSWORD = "lovelace"
 
 
@@ -30,7 +30,7 @@ async def at(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Browser
 
 @pytest.fixture
 async def session(at: BrowserAppClient) -> AsyncGenerator[str]:
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         opened = await at.open_session("/login")
         yield opened
         await at.call_tool("closeSession", sessionId=opened)
@@ -172,7 +172,7 @@ async def stop(at: BrowserAppClient, name: str) -> CallToolResult:
 
 
 async def test_a_flow_written_by_hand_stops_with_the_reason_and_goes_on_from_the_next_step(at: BrowserAppClient):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         steps = "  - open: SITE/form\n  - fill: Name\n    text: Ada\n  - click: {role: button, name: Order}\n"
         write_flow(at, "stops", steps + "  - check: Gift\n")
         stopped = await stop(at, "stops")
@@ -187,7 +187,7 @@ async def test_a_flow_written_by_hand_stops_with_the_reason_and_goes_on_from_the
 
 
 async def test_a_flow_acts_only_on_the_origins_that_it_names(at: BrowserAppClient):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         write_flow(at, "elsewhere", "  - open: http://localhost:9/\n")
         opened = await stop(at, "elsewhere")
         write_flow(at, "led-away", "  - open: SITE/to?url=http://10.1.1.1/\n")
@@ -216,7 +216,7 @@ async def test_a_new_consent_banner_stops_presses_and_keys_and_is_named(tmp_path
     banner = "<div style='position:fixed;inset:0;background:#fff'><h2>Cookies</h2><button>Accept</button></div>"
     form = "<title>Shop</title><label>Name <input name=name></label><button onclick='document.title=1'>Buy</button>"
     site = loopback_app.build_page_site({"/shop": form + banner})
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with (
             loopback_app.open_loopback_app(tmp_path, site, more={"toolsets": ["browser", "flows"]}) as service,
             Client(service.app.build_server()) as client,
@@ -243,7 +243,7 @@ async def test_steps_with_high_stakes_ask_a_person_each_time(tmp_path: Path):
 
     page = "<title>Shop</title><h1>Shop</h1><button onclick='document.title += 1'>Buy</button>"
     site = loopback_app.build_page_site({"/shop": page})
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with (
             loopback_app.open_loopback_app(tmp_path, site, more={"toolsets": ["browser", "flows"]}) as service,
             Client(service.app.build_server(), elicitation_callback=answer) as client,

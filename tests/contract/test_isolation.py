@@ -24,10 +24,10 @@ from support.apps.agents_app import ChatTurn, ScriptedChatModel
 from support.apps.identity_app import ServedApp
 from support.fakes import http_servers
 from support.results import read_error
+from support.timeouts import BROWSER_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
-PATIENCE = 90
-SECRET = "amber otter"
+PRIVATE_WORDS = "amber otter"
 ANNA: Any = {"assistant_id": "anna", "session_id": "default", "identity": "ann"}
 TOOLS = list(
     {
@@ -36,7 +36,7 @@ TOOLS = list(
         for tool in toolset.tools.values()
     }.values()
 )
-SIGNED_IN = [{"name": "s", "value": SECRET, "domain": "127.0.0.1", "path": "/"}]
+SIGNED_IN = [{"name": "s", "value": PRIVATE_WORDS, "domain": "127.0.0.1", "path": "/"}]
 # By the contract of agents a conversation that is not the caller's means a new one, and unknown files are left out.
 FORGIVING = {"run_agent"}
 
@@ -62,10 +62,10 @@ class World:
 @pytest.fixture(scope="module")
 async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[World]:
     home = tmp_path_factory.mktemp("team")
-    model = ScriptedChatModel({"keeper": [ChatTurn(text=f"I know of the {SECRET}.")]})
+    model = ScriptedChatModel({"keeper": [ChatTurn(text=f"I know of the {PRIVATE_WORDS}.")]})
     async with AsyncExitStack() as stack:
         flags = await stack.enter_async_context(agents_app.serve_chat_model(model))
-        page = loopback_app.build_article_html("A page", f"It tells of the {SECRET}.")
+        page = loopback_app.build_article_html("A page", f"It tells of the {PRIVATE_WORDS}.")
         site = await stack.enter_async_context(http_servers.serve_app(loopback_app.build_page_site({"/page": page})))
         flags["egress"]["allow"] += [f"127.0.0.1:{site.rsplit(':', 1)[1]}"]
         flags |= {
@@ -81,7 +81,7 @@ async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Worl
         (agents / "keeper.md").write_text(agents_app.agent_file("keeper"))
         await team.app.toolbox.refresh_tools()
         made = World(team, site)
-        with anyio.fail_after(PATIENCE):
+        with anyio.fail_after(BROWSER_TIMEOUT_S):
             await settle(made)
         yield made
 
@@ -109,10 +109,10 @@ async def call(client: Client, name: str, /, **arguments: Any) -> CallToolResult
 
 
 async def keep_texts(world: World, client: Client) -> None:
-    store = (await call(client, "createStore", name=SECRET)).structured_content["storeId"]
-    kept = await call(client, "addContent", content=f"# Note\n\nThe {SECRET} swims.", store_id=store)
+    store = (await call(client, "createStore", name=PRIVATE_WORDS)).structured_content["storeId"]
+    kept = await call(client, "addContent", content=f"# Note\n\nThe {PRIVATE_WORDS} swims.", store_id=store)
     world.hers |= {"store_id": store, "content_id": kept.structured_content["contentId"]}
-    await call(client, "write_file", path="secret.txt", content=f"The {SECRET}.\n")
+    await call(client, "write_file", path="secret.txt", content=f"The {PRIVATE_WORDS}.\n")
     exported = await call(client, "export_file", path="secret.txt")
     uri = next(
         str(item.uri) for item in exported.content if str(getattr(item, "uri", "")).startswith("outrider://artifacts/")
@@ -125,21 +125,21 @@ async def keep_texts(world: World, client: Client) -> None:
 
 
 async def keep_work(world: World, client: Client) -> None:
-    await call(client, "create_goal", goal=f"Find the {SECRET}")
-    await call(client, "add_todo", name=f"Look for the {SECRET}")
-    step = {"description": f"Look for the {SECRET}", "action": {"toolName": "web_search", "purpose": "find it"}}
-    made = await call(client, "create_playbook", goal=f"The {SECRET}", workflow=[step])
+    await call(client, "create_goal", goal=f"Find the {PRIVATE_WORDS}")
+    await call(client, "add_todo", name=f"Look for the {PRIVATE_WORDS}")
+    step = {"description": f"Look for the {PRIVATE_WORDS}", "action": {"toolName": "web_search", "purpose": "find it"}}
+    made = await call(client, "create_playbook", goal=f"The {PRIVATE_WORDS}", workflow=[step])
     playbook = made.structured_content["playbook"]["id"]
     run = (await call(client, "select_playbook", id=playbook)).structured_content["runId"]
     world.hers |= {"get_playbook.id": playbook, "ids": [playbook], "finish_playbook.runId": run}
-    done = await call(client, "run_keeper", query=f"What of the {SECRET}?")
+    done = await call(client, "run_keeper", query=f"What of the {PRIVATE_WORDS}?")
     told = (done.meta or {})["outrider/run"]
     world.hers |= {"runId": told["runId"], "conversation_id": told["conversationId"]}
     world.uris["conversation"] = f"outrider://conversations/{told['conversationId']}"
 
 
 async def browse(world: World, client: Client) -> None:
-    opened = await call(client, "createSession", url=f"{world.site}/page", title=SECRET)
+    opened = await call(client, "createSession", url=f"{world.site}/page", title=PRIVATE_WORDS)
     session = opened.structured_content["sessionId"]
     inside = next(each for each in world.team.app.browsers.list_sessions() if each.id == session)
     states = world.team.app.browsers.get_state_store(inside.options.whose)
@@ -150,10 +150,16 @@ async def browse(world: World, client: Client) -> None:
 async def evaluate(world: World) -> None:
     app, inside = world.team.app, next(iter(world.team.app.browsers.list_sessions()))
     whose = Call(session=inside.owner, workspace="acme", identity="ann")
-    begun, _ = await app.evaluator.evaluations.create(whose, url=world.site, task=SECRET, mode="compact", limits={})
-    picture = await app.artifacts.save(b"x", name=SECRET, mime_type="image/jpeg", session=begun.id, call=whose)
-    seen = EvaluationRecord(begun.id, "screenshot", 1, f"The {SECRET}", type="agent_step", artifact_id=picture.id)
-    await app.evaluator.evaluations.save_records([seen, EvaluationRecord(begun.id, "agent", 1, f"Saw the {SECRET}")])
+    begun, _ = await app.evaluator.evaluations.create(
+        whose, url=world.site, task=PRIVATE_WORDS, mode="compact", limits={}
+    )
+    picture = await app.artifacts.save(b"x", name=PRIVATE_WORDS, mime_type="image/jpeg", session=begun.id, call=whose)
+    seen = EvaluationRecord(
+        begun.id, "screenshot", 1, f"The {PRIVATE_WORDS}", type="agent_step", artifact_id=picture.id
+    )
+    await app.evaluator.evaluations.save_records(
+        [seen, EvaluationRecord(begun.id, "agent", 1, f"Saw the {PRIVATE_WORDS}")]
+    )
     world.hers["session_id"] = begun.id
     world.uris["picture"] = picture.uri
 
@@ -207,7 +213,7 @@ async def test_no_tool_tells_a_stranger_anything(subtests: pytest.Subtests, worl
             given, named = arguments_of(world, tool)
             if tool.toolset == "playbook" and await of_the_same_workspace(stranger):
                 continue  # an assistant's playbooks are the workspace's
-            with anyio.fail_after(PATIENCE):
+            with anyio.fail_after(BROWSER_TIMEOUT_S):
                 done = await stranger.call_tool(tool.name, given, meta=ANNA)
             if tool.name == "run_agent" and not done.is_error:
                 # Saved files are the workspace's and may be attached; the scripted model tells everybody the secret.
@@ -215,7 +221,7 @@ async def test_no_tool_tells_a_stranger_anything(subtests: pytest.Subtests, worl
                 assert await of_the_same_workspace(stranger)
                 assert given["conversation_id"] not in done.model_dump_json()
                 continue
-            assert SECRET not in done.model_dump_json().replace(json.dumps(given)[1:-1], "")
+            assert PRIVATE_WORDS not in done.model_dump_json().replace(json.dumps(given)[1:-1], "")
             assert not named or done.is_error or tool.name in FORGIVING, done
             if named and tool.name not in FORGIVING:
                 assert read_error(done)["kind"] in {"not_found", "refused", "invalid_input", "not_configured"}, done
@@ -223,7 +229,7 @@ async def test_no_tool_tells_a_stranger_anything(subtests: pytest.Subtests, worl
 
 async def of_the_same_workspace(client: Client) -> bool:
     listed = await client.call_tool("list_playbooks", {}, meta=ANNA)
-    return SECRET in listed.model_dump_json()
+    return PRIVATE_WORDS in listed.model_dump_json()
 
 
 async def test_no_resource_is_read_by_a_stranger_or_listed_to_one(world: World, stranger: Client):
@@ -234,7 +240,7 @@ async def test_no_resource_is_read_by_a_stranger_or_listed_to_one(world: World, 
         text = await read(stranger, uri)
         # What one of a workspace has made, others of it can read by its address; and an assistant's playbooks.
         if not theirs or uri not in {world.uris["artifact"], world.uris["picture"], "context://playbook"}:
-            assert SECRET not in text
+            assert PRIVATE_WORDS not in text
             assert uri in listed or text == "refused", uri
 
 
@@ -252,9 +258,9 @@ async def test_no_prompt_tells_a_stranger_anything(world: World, stranger: Clien
     prompts = (await stranger.list_prompts(meta=ANNA)).prompts
     assert prompts
     for prompt in prompts:
-        assert SECRET not in prompt.model_dump_json()
+        assert PRIVATE_WORDS not in prompt.model_dump_json()
         found = await stranger.get_prompt(prompt.name, {}, meta=ANNA)
-        assert SECRET not in found.model_dump_json()
+        assert PRIVATE_WORDS not in found.model_dump_json()
 
 
 async def test_she_herself_still_has_everything(world: World):
@@ -262,7 +268,7 @@ async def test_she_herself_still_has_everything(world: World):
         for tool in (each for each in TOOLS if each.name in READABLE | COUNTED):
             done = await client.call_tool(tool.name, arguments_of(world, tool)[0], meta=ANNA)
             assert not done.is_error, done
-            assert tool.name in COUNTED or SECRET in done.model_dump_json(), done
+            assert tool.name in COUNTED or PRIVATE_WORDS in done.model_dump_json(), done
         for uri in world.uris.values():
             assert (await client.read_resource(uri, meta=ANNA)).contents
         listed = {str(each.uri) for each in (await client.list_resources(meta=ANNA)).resources}
@@ -274,9 +280,9 @@ async def test_other_users_of_the_machine_cannot_read_what_is_stored(home: Path)
     data.mkdir(exist_ok=True)
     data.chmod(0o755)
     async with open_app(load({"toolsets": ["all"]}, environ={}, home=home, workspace=home)) as app:
-        await app.call("write_file", path="notes.txt", content=SECRET)
+        await app.call("write_file", path="notes.txt", content=PRIVATE_WORDS)
         await app.call("export_file", path="notes.txt")
-        await app.call("addContent", content=SECRET)
+        await app.call("addContent", content=PRIVATE_WORDS)
     files = [path for path in data.rglob("*") if path.is_file() and path.stat().st_size]
     ways = {path: [path, *(each for each in path.parents if data in each.parents)] for path in files}
     readable = [path.name for path, way in ways.items() if all(each.stat().st_mode & 0o004 for each in way)]

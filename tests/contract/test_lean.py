@@ -12,9 +12,9 @@ from outrider.core.text import count_tokens
 from support.apps import loopback_app, mcp_clients
 from support.processes import outrider_command
 from support.results import read_first_text
+from support.timeouts import SCENARIO_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
-PATIENCE = 120
 LEAN = {"lean": True}
 
 
@@ -25,7 +25,7 @@ async def call_inner(client: Client, tool: str, /, **arguments: Any) -> Any:
 async def test_two_tools_and_short_instructions_are_all_that_a_host_loads(home: Path):
     program, *words = outrider_command.build_command("mcp", "--lean", "--no-daemon")
     host = StdioServerParameters(command=program, args=words, env={"HOME": str(home)})
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with Client(host) as client:
             listed = (await client.list_tools()).tools
             instructions = client.instructions or ""

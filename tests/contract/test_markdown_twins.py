@@ -9,15 +9,17 @@ import pytest
 from support.apps import loopback_app
 
 pytestmark = pytest.mark.anyio
-WORDS = "The checkpoint moves pages from the write-ahead log into the database when it has grown to a thousand pages."
+PARAGRAPH = (
+    "The checkpoint moves pages from the write-ahead log into the database when it has grown to a thousand pages."
+)
 MARKDOWN = (
-    f"# {{0}}\n\n{WORDS}\n\n> **Note** Readers are not blocked by {{0}}.\n\n```sql\nPRAGMA wal_checkpoint;\n```\n"
+    f"# {{0}}\n\n{PARAGRAPH}\n\n> **Note** Readers are not blocked by {{0}}.\n\n```sql\nPRAGMA wal_checkpoint;\n```\n"
 )
 
 
 def build_page(name: str, twin: str = "") -> str:
     html = loopback_app.build_article_html(
-        name, WORDS, f"Note Readers are not blocked by {name}.", "PRAGMA wal_checkpoint;"
+        name, PARAGRAPH, f"Note Readers are not blocked by {name}.", "PRAGMA wal_checkpoint;"
     )
     link = f'<link rel="alternate" type="text/markdown" href="{twin or f"/{name}.md"}">'
     return html.replace("<head>", f"<head>{link}")
@@ -67,7 +69,7 @@ async def test_markdown_that_says_less_or_is_none_is_left_and_not_asked_for_agai
         async with loopback_app.open_loopback_app(home, site) as loopback:
             first = await loopback.app.call("web_fetch", url=f"{loopback.site_url}/wal")
             second = await loopback.app.call("web_fetch", url=f"{loopback.site_url}/log")
-        assert WORDS in first.text, case
+        assert PARAGRAPH in first.text, case
         assert "own Markdown" not in first.text + second.text, case
         assert (asked.count("/wal.md"), asked.count("/log.md")) == (1, 0), case
 
@@ -146,8 +148,8 @@ async def test_markdown_with_other_content_than_the_page_is_not_used(home: Path)
         async with loopback_app.open_loopback_app(home / case, site) as loopback:
             first = await loopback.app.call("web_fetch", url=f"{loopback.site_url}/one")
             second = await loopback.app.call("web_fetch", url=f"{loopback.site_url}/two")
-        assert WORDS in first.text, case
-        assert WORDS in second.text, case
+        assert PARAGRAPH in first.text, case
+        assert PARAGRAPH in second.text, case
         assert "own Markdown" not in first.text + second.text, case
         assert asked == [("/one", "html"), ("/one", "markdown"), ("/two", "html")], case
 

@@ -12,9 +12,9 @@ from support.results import read_error, read_first_text
 
 pytestmark = pytest.mark.anyio
 NUL = "a\0b.txt"
-PAGE = "https://a.example/"
+PAGE_URL = "https://a.example/"
 # By tool: the field with the NUL, and what else a call needs.
-CALLS: list[tuple[str, str, Any, dict[str, Any]]] = [
+CALLS_WITH_NUL: list[tuple[str, str, Any, dict[str, Any]]] = [
     ("read_file", "path", NUL, {}),
     ("write_file", "path", NUL, {"content": "x"}),
     ("replace_lines_in_file", "path", NUL, {"replacements": [{"start_line": 1, "end_line": 1, "new_content": "x"}]}),
@@ -36,14 +36,14 @@ CALLS: list[tuple[str, str, Any, dict[str, Any]]] = [
     ("addContent", "file_url", "file:///tmp/" + NUL, {}),
     ("addContent", "file_url", NUL, {}),
     ("updateContent", "file_url", NUL, {"content_id": "c1"}),
-    ("web_fetch", "output_dir", NUL, {"url": PAGE}),
-    ("web_fetch", "filename", NUL, {"url": PAGE}),
+    ("web_fetch", "output_dir", NUL, {"url": PAGE_URL}),
+    ("web_fetch", "filename", NUL, {"url": PAGE_URL}),
     ("run_agent", "context_files", [NUL], {"agent": "researcher", "query": "x"}),
     ("run_researcher", "fileOrContentFragmentIds", [NUL], {"query": "x"}),
-    ("createSession", "stateId", NUL, {"url": PAGE}),
+    ("createSession", "stateId", NUL, {"url": PAGE_URL}),
     ("manageStates", "stateId", NUL, {"action": "delete"}),
     ("setup_browser_state", "state_id", NUL, {}),
-    ("web_eval_agent", "state_id", NUL, {"url": PAGE, "task": "x"}),
+    ("web_eval_agent", "state_id", NUL, {"url": PAGE_URL, "task": "x"}),
     ("uploadFiles", "paths", [NUL], {"sessionId": "s", "selector": "e1"}),
 ]
 
@@ -56,7 +56,7 @@ async def test_a_nul_in_any_path_is_an_input_error_that_names_the_field(home: Pa
         Client(loopback.app.build_server()) as client,
     ):
         await client.call_tool("write_file", {"path": "there.txt", "content": "x"})
-        for tool, field, value, others in CALLS:
+        for tool, field, value, others in CALLS_WITH_NUL:
             with anyio.fail_after(30):
                 result = await client.call_tool(tool, {field: value, **others})
             code = read_error(result)["code"] if result.is_error else "no error"

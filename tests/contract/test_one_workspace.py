@@ -22,21 +22,21 @@ from support.databases import sqlite
 from support.fakes import http_servers
 from support.fakes.website import PIXEL_PNG
 from support.results import read_error, read_text
+from support.timeouts import SCENARIO_TIMEOUT_S
 
 pytestmark = [
     pytest.mark.anyio,
     pytest.mark.skipif(not is_supported(), reason="there are sandboxes for Linux on x86-64 and ARM alone"),
 ]
-PATIENCE_S = 120
 PROJECT_OWNER = 4_242  # where we are root, who may own nothing of it
-PAGE = """<!doctype html><title>Tides</title><h1>Tides</h1><p>High water is at noon.</p>
+TIDES_HTML = """<!doctype html><title>Tides</title><h1>Tides</h1><p>High water is at noon.</p>
 <a id=report href=/report.csv download>Report</a>
 <input type=file multiple onchange="out.textContent = [...this.files].map(f => f.name + ' ' + f.size).join(', ')">
 <output id=out></output>"""
 CSV = b"day,metres\nMonday,3.1\n"
-SITE = loopback_app.build_page_site(
+TIDES_SITE = loopback_app.build_page_site(
     {
-        "/": PAGE,
+        "/": TIDES_HTML,
         "/fox.png": (200, {"content-type": "image/png"}, PIXEL_PNG),
         "/report.csv": (200, {"content-type": "text/csv", "content-disposition": "attachment"}, CSV),
     }
@@ -85,7 +85,7 @@ async def open_workspace(
     place: Path, person: Person | None = None, /, **workspace: Any
 ) -> AsyncGenerator[WorkspaceClient]:
     """Opens an app whose tools ask the person where they have to; without one they never ask."""
-    async with http_servers.serve_app(SITE) as site_url:
+    async with http_servers.serve_app(TIDES_SITE) as site_url:
         flags = loopback_app.build_loopback_settings("http://127.0.0.1:1", site_url, ()) | {
             "workspace": workspace,
             "tools": {"stakes": {} if person else {"*": "never_ask"}},
@@ -107,7 +107,7 @@ async def make_files(at: WorkspaceClient) -> tuple[str, list[str]]:
     printed = await at.call("takeScreenshot", sessionId=session, mode="pdf")
     await at.call("clickElement", sessionId=session, selector="#report")
     downloads = ""
-    with anyio.fail_after(PATIENCE_S):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         while "done" not in downloads:
             downloads = read_text(await at.call("readLogs", sessionId=session, kind="downloads"))
     await at.call("write_file", path="up.txt", content="hello")

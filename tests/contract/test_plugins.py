@@ -3,7 +3,6 @@
 import base64
 import json
 import re
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -12,33 +11,33 @@ import pytest
 
 from outrider import __version__
 from outrider.skills import SKILL_FOLDER
+from support.checkout import CHECKOUT
 
-ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+README = (CHECKOUT / "README.md").read_text(encoding="utf-8")
 NAME = {"type": "string", "pattern": "^[a-z0-9]+(-[a-z0-9]+)*$"}
-TEXT = {"type": "string", "minLength": 1}
+TEXT_SCHEMA = {"type": "string", "minLength": 1}
 SERVERS: dict[str, Any] = {
     "type": "object",
     "minProperties": 1,
     "additionalProperties": {
         "type": "object",
-        "properties": {"command": TEXT, "args": {"type": "array", "items": TEXT}},
+        "properties": {"command": TEXT_SCHEMA, "args": {"type": "array", "items": TEXT_SCHEMA}},
         "required": ["command"],
         "additionalProperties": False,
     },
 }
 # What the formats' documentation asks for: code.claude.com/docs/en/plugins-reference and plugin-marketplaces,
 # geminicli.com/docs/extensions/reference.
-AUTHOR = {"type": "object", "properties": {"name": TEXT}, "required": ["name"]}
+AUTHOR = {"type": "object", "properties": {"name": TEXT_SCHEMA}, "required": ["name"]}
 PLUGIN: dict[str, Any] = {
     "type": "object",
     "properties": {
         "name": NAME,
-        "version": TEXT,
-        "description": TEXT,
+        "version": TEXT_SCHEMA,
+        "description": TEXT_SCHEMA,
         "author": AUTHOR,
-        "license": TEXT,
-        "keywords": {"type": "array", "items": TEXT},
+        "license": TEXT_SCHEMA,
+        "keywords": {"type": "array", "items": TEXT_SCHEMA},
         "mcpServers": SERVERS,
     },
     "required": ["name", "version"],
@@ -48,13 +47,17 @@ MARKETPLACE = {
     "type": "object",
     "properties": {
         "name": NAME,
-        "description": TEXT,
+        "description": TEXT_SCHEMA,
         "owner": AUTHOR,
         "plugins": {
             "type": "array",
             "items": {
                 "type": "object",
-                "properties": {"name": NAME, "source": {"type": "string", "pattern": r"^\./"}, "description": TEXT},
+                "properties": {
+                    "name": NAME,
+                    "source": {"type": "string", "pattern": r"^\./"},
+                    "description": TEXT_SCHEMA,
+                },
                 "required": ["name", "source"],
                 "additionalProperties": False,
             },
@@ -67,7 +70,7 @@ MARKETPLACE = {
 CURSOR = PLUGIN | {
     "properties": PLUGIN["properties"]
     | {
-        "displayName": TEXT,
+        "displayName": TEXT_SCHEMA,
         "skills": {"type": "string", "pattern": r"^\./"},
     }
 }
@@ -105,22 +108,22 @@ MANIFESTS = {
 @pytest.mark.parametrize("name", MANIFESTS)
 def test_a_manifest_follows_its_format_and_starts_this_version(name: str):
     schema, package = MANIFESTS[name]
-    manifest: dict[str, Any] = json.loads((ROOT / name).read_text())
+    manifest: dict[str, Any] = json.loads((CHECKOUT / name).read_text())
     jsonschema.validate(manifest, schema)
     assert manifest.get("version", __version__) == __version__
     for server in manifest.get("mcpServers", {}).values():
         # The package is that of the folder which the host has copied, so that skill and server are of one version.
         assert [server["command"], *server["args"]] == ["uvx", *package, "mcp"]
     for plugin in manifest.get("plugins", []):
-        assert (ROOT / plugin["source"] / ".claude-plugin" / "plugin.json").is_file()
+        assert (CHECKOUT / plugin["source"] / ".claude-plugin" / "plugin.json").is_file()
 
 
 def test_the_folder_where_plugins_have_their_skills_is_that_of_the_package():
-    assert (ROOT / "skills").resolve() == SKILL_FOLDER.parent
+    assert (CHECKOUT / "skills").resolve() == SKILL_FOLDER.parent
 
 
 def test_the_version_of_the_package_is_that_of_its_metadata():
-    found = re.search(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    found = re.search(r'^version = "(.+)"$', (CHECKOUT / "pyproject.toml").read_text(), re.MULTILINE)
     assert found
     assert found[1] == __version__
 

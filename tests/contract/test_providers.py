@@ -4,7 +4,6 @@ import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -19,9 +18,9 @@ from outrider.search.selection import load_providers
 from outrider.search.settings import SearchSettings
 from outrider.search.urls import is_within_site
 from support.fakes import http_servers, search_providers
+from support.fakes.search_providers import SEARCH_TIME_S
 
 pytestmark = pytest.mark.anyio
-NOW = datetime(2026, 11, 20, tzinfo=UTC).timestamp()
 OVER_HTTP = sorted(name for name, provider in load_providers().items() if provider.run_search is None)
 KEYLESS = sorted(name for name in OVER_HTTP if load_providers()[name].keyless_rank)
 EVERY = [(name, True) for name in OVER_HTTP] + [(name, False) for name in KEYLESS]
@@ -30,7 +29,9 @@ IN_MODES = [
     for name, keyed in EVERY
     for mode in sorted(load_providers()[name].list_modes(keyless=not keyed))
 ]
-SECRET = sorted(name for name in OVER_HTTP if any(each.secret for each in load_providers()[name].credentials))
+PROVIDERS_WITH_SECRETS = sorted(
+    name for name in OVER_HTTP if any(each.secret for each in load_providers()[name].credentials)
+)
 EXPECTED = {
     **{key: {"captcha"} for key in ("captcha", "captcha_202", "captcha_as_json", "captcha_429")},
     **{key: {"bad_reply"} for key in ("page", "truncated", "nothing", "null", "list", "object", "number", "binary")},
@@ -84,7 +85,7 @@ async def alone(
             providers=search_providers.build_provider_settings(url, name, key=key, rate=1000, **more), disabled=others
         )
         try:
-            yield Alone(Search(http, settings, None, clock=lambda: NOW), behaviour)
+            yield Alone(Search(http, settings, None, clock=lambda: SEARCH_TIME_S), behaviour)
         finally:
             await http.close()
 
@@ -222,7 +223,7 @@ async def test_a_query_beyond_the_providers_limit_is_cut_with_a_note(name, keyed
     assert "shorter" in " ".join(found.notes)
 
 
-@pytest.mark.parametrize("name", SECRET)
+@pytest.mark.parametrize("name", PROVIDERS_WITH_SECRETS)
 async def test_a_key_shows_nowhere_even_if_the_provider_repeats_it(name, caplog):
     caplog.set_level(logging.DEBUG)
     echo = {
@@ -242,7 +243,7 @@ async def test_a_key_shows_nowhere_even_if_the_provider_repeats_it(name, caplog)
                 assert error.__cause__ is None
 
 
-@pytest.mark.parametrize("name", SECRET)
+@pytest.mark.parametrize("name", PROVIDERS_WITH_SECRETS)
 async def test_a_key_in_a_result_is_masked(name):
     async with alone(name) as one:
         found = await one.search.find(Query(f"{search_providers.PROVIDER_API_KEY} leaked", count=3))
@@ -250,7 +251,7 @@ async def test_a_key_in_a_result_is_masked(name):
     assert search_providers.PROVIDER_API_KEY.lower() not in repr(found).lower()
 
 
-@pytest.mark.parametrize("name", SECRET)
+@pytest.mark.parametrize("name", PROVIDERS_WITH_SECRETS)
 async def test_a_wrong_key_is_an_auth_failure(name):
     async with alone(name, behaviour=search_providers.ProviderBehaviour(key="another-key-entirely")) as one:
         attempt = await one.failure(Query("tea"))
@@ -258,7 +259,7 @@ async def test_a_wrong_key_is_an_auth_failure(name):
     assert load_providers()[name].remedy in attempt["error"].hint
 
 
-@pytest.mark.parametrize("name", SECRET)
+@pytest.mark.parametrize("name", PROVIDERS_WITH_SECRETS)
 async def test_a_key_that_no_header_can_carry_is_an_auth_failure(name):
     key = "k\u00e9y-\u2603-with-a-snowman"
     async with alone(name, behaviour=search_providers.ProviderBehaviour(key="x"), api_key=key) as one:

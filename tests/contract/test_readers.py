@@ -12,7 +12,7 @@ from outrider.pages.reader import DocumentReader, ReaderInput
 from outrider.pages.registry import load_readers
 from support.fakes.website import PIXEL_PNG, WEBSITE_FOLDER, build_pdf
 
-URL = "https://harbour.example/file"
+FILE_URL = "https://harbour.example/file"
 BODIES = {
     "nothing": b"",
     "spaces": b" \n\t ",
@@ -40,7 +40,7 @@ each_reader = pytest.mark.parametrize("reader", load_readers(), ids=lambda reade
 def read(
     reader: DocumentReader, body: bytes, charset: str | None = None, limit: int = 100_000
 ) -> Document | OutriderError:
-    source = ReaderInput(body, URL, reader.types[0], charset, max_chars=limit, max_tags=limit, max_pages=limit)
+    source = ReaderInput(body, FILE_URL, reader.types[0], charset, max_chars=limit, max_tags=limit, max_pages=limit)
     try:
         return reader.read(source)
     except OutriderError as error:

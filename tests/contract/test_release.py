@@ -19,8 +19,8 @@ from release import site
 from release.recording import COLUMNS, COMMANDS, RecordedCommand, draw_terminal
 
 from outrider import __version__
+from support.checkout import CHECKOUT
 
-ROOT = Path(__file__).parents[2]
 REPOSITORY = "example/outrider"
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
@@ -29,12 +29,12 @@ def read_metadata(repository: str) -> dict[str, Any]:
     """What the package says of itself when it is built for a repository."""
     command = [sys.executable, "-m", "hatchling", "metadata"]
     environment = os.environ | {"GITHUB_REPOSITORY": repository}
-    return json.loads(subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True).stdout)
+    return json.loads(subprocess.run(command, cwd=CHECKOUT, env=environment, capture_output=True, check=True).stdout)
 
 
 def write_manifests(folder: Path) -> None:
     command = [sys.executable, "-m", "release", REPOSITORY, COMMIT, str(folder)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    subprocess.run(command, cwd=CHECKOUT, check=True, capture_output=True)
 
 
 def test_links_of_the_readme_work_on_the_package_index():
@@ -43,7 +43,7 @@ def test_links_of_the_readme_work_on_the_package_index():
     here = f"https://github.com/{REPOSITORY}/blob/v{__version__}/"
     assert f"{here}docs/guides/hosts.md" in targets
     assert all(target.startswith("https://") for target in targets)
-    assert all((ROOT / target.removeprefix(here)).exists() for target in targets if target.startswith(here))
+    assert all((CHECKOUT / target.removeprefix(here)).exists() for target in targets if target.startswith(here))
     assert released["urls"]["Repository"] == f"https://github.com/{REPOSITORY}"
     assert not re.search(r"\]\((?!https://)", local["readme"]["text"])
     assert "urls" not in local
@@ -92,13 +92,13 @@ def test_the_catalog_builds_the_image_from_this_commit(tmp_path: Path):
     assert entry["source"]["commit"] == COMMIT
     assert entry["about"]["title"][0].isupper()
     assert not re.search("mcp|server", entry["about"]["title"], re.IGNORECASE)
-    assert (ROOT / entry["source"]["dockerfile"]).is_file()
+    assert (CHECKOUT / entry["source"]["dockerfile"]).is_file()
     assert entry["type"] == "server"
 
 
 def test_a_release_without_an_address_says_what_to_name():
     command = [sys.executable, "-m", "release", "", COMMIT]
-    refused = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    refused = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False)
     assert refused.returncode == 2
     assert "REPOSITORY=owner/name" in refused.stderr
 
@@ -108,7 +108,7 @@ def test_each_page_of_the_site_has_its_markdown_beside_it(tmp_path: Path):
     site.write_twins(tmp_path, tmp_path / "site")
     index = (tmp_path / "site" / "llms.txt").read_text()
     listed = re.findall(r"^- \[.+\]\((.+\.md)\): .+", index, re.MULTILINE)
-    pages = [page.relative_to(ROOT / "docs").as_posix() for page in (ROOT / "docs").rglob("*.md")]
+    pages = [page.relative_to(CHECKOUT / "docs").as_posix() for page in (CHECKOUT / "docs").rglob("*.md")]
     assert set(listed) == {*pages, "changelog.md", "contributing.md", "security.md"}
     for name in listed:
         page = tmp_path / "site" / name
@@ -119,7 +119,7 @@ def test_each_page_of_the_site_has_its_markdown_beside_it(tmp_path: Path):
 
 def test_a_recorded_terminal_is_a_picture_of_what_commands_printed():
     printed = RecordedCommand("outrider fetch x", "<b>\x1b[1m &amp; " + "x" * COLUMNS + "\n\nend")
-    kept = (ROOT / "docs" / "images" / "terminal.svg").read_text()
+    kept = (CHECKOUT / "docs" / "images" / "terminal.svg").read_text()
     drawn, recorded = (
         [element.text or "" for element in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
         for svg in (draw_terminal([printed]), kept)

@@ -20,7 +20,7 @@ from support.fakes import forward_proxy, http_servers
 pytestmark = pytest.mark.anyio
 PUBLIC = "http://93.184.215.14"
 WALL = (403, {"content-type": "text/html"}, b"<title>Just a moment...</title>Checking your browser")
-SITE = loopback_app.build_page_site(
+WALLED_SITE = loopback_app.build_page_site(
     {
         "/wall": WALL,
         "/wall/by/author": WALL,
@@ -29,7 +29,7 @@ SITE = loopback_app.build_page_site(
         "/open": loopback_app.build_article_html("Open", "Everyone may read this page. " * 20),
     }
 )
-TEXT = "The kettle boils at once. " * 1_000
+KETTLE_TEXT = "The kettle boils at once. " * 1_000
 
 
 @dataclass
@@ -38,7 +38,11 @@ class ReaderService:
 
     reply: tuple[int, Any] = (
         200,
-        {"code": 200, "status": 20000, "data": {"title": "Kettles", "url": "x", "content": f"# Kettles\n\n{TEXT}"}},
+        {
+            "code": 200,
+            "status": 20000,
+            "data": {"title": "Kettles", "url": "x", "content": f"# Kettles\n\n{KETTLE_TEXT}"},
+        },
     )
     requests: list[tuple[str, str, dict[str, str], Any]] = field(default_factory=list)
 
@@ -67,14 +71,14 @@ async def reading(
 ) -> AsyncGenerator[loopback_app.LoopbackApp]:
     async with (
         http_servers.serve_app(service) as service_url,
-        http_servers.serve_app(SITE) as wall_url,
+        http_servers.serve_app(WALLED_SITE) as wall_url,
         forward_proxy.serve_forward_proxy(wall_url) as proxy_url,
     ):
         more: dict[str, Any] = {
             "egress": {"proxy": proxy_url, "allow": ["127.0.0.1"]},
             "pages": {"reader_url": service_url} if is_set else {},
         }
-        async with loopback_app.open_loopback_app(home, SITE, more=more) as loopback:
+        async with loopback_app.open_loopback_app(home, WALLED_SITE, more=more) as loopback:
             yield loopback
 
 

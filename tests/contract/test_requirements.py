@@ -2,12 +2,12 @@
 
 import re
 import tomllib
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from support.checkout import CHECKOUT
+
 LOCKED = ("requirements/run.txt", "requirements/dev.txt")
 EVERY_LOCK = (
     *LOCKED,
@@ -18,7 +18,7 @@ EVERY_LOCK = (
     "bench/package-lock.json",
     "tests/conformance/package-lock.json",
 )
-PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT: dict[str, Any] = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())
 
 
 def name(requirement: str) -> str:
@@ -28,7 +28,7 @@ def name(requirement: str) -> str:
 
 
 def locked(path: str) -> set[str]:
-    return {name(line) for line in (ROOT / path).read_text().splitlines() if "==" in line}
+    return {name(line) for line in (CHECKOUT / path).read_text().splitlines() if "==" in line}
 
 
 @pytest.mark.parametrize("path", LOCKED)
@@ -52,7 +52,7 @@ def test_every_extra_and_every_tool_is_locked():
     [f"requirements/{name}.txt" for name in ("run", "dev", "supply", "publish", "uv")],
 )
 def test_every_locked_version_is_pinned_by_its_hash(path: str):
-    text = (ROOT / path).read_text()
+    text = (CHECKOUT / path).read_text()
     packages = [block for block in re.split(r"\n(?=\S)", text) if "==" in block]
     assert packages
     assert all("--hash=sha256:" in package for package in packages)
@@ -60,7 +60,7 @@ def test_every_locked_version_is_pinned_by_its_hash(path: str):
 
 @pytest.mark.parametrize("path", EVERY_LOCK)
 def test_no_lock_says_where_to_download(path: str):
-    text = (ROOT / path).read_text()
+    text = (CHECKOUT / path).read_text()
     assert not re.search(
         r'"resolved"|--(extra-)?index-url|--find-links|^\S+ @ |\.(whl|tgz|tar\.gz)\b', text, re.MULTILINE
     )

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.anyio
 OUTPUT = "application/vnd.dust.tool-output"
 FIELDS = "outrider/fields"
 
-SCRIPT = {
+MODEL_TURNS = {
     "echo": [ChatTurn(thinking="I should simply say it back", text="You said what you said, and here it is again.")],
     "planner": [ChatTurn(text="planned")],
     "parent": [ChatTurn(calls=[("run_echo", {"query": "say it"})]), ChatTurn(text="The child has answered.")],
@@ -49,7 +49,7 @@ SCRIPT = {
     "manager": [ChatTurn(calls=[("run_maker", {"query": "write"})]), ChatTurn(text="They are written.")],
     "boss": [ChatTurn(calls=[("run_echo", {"query": "take over", "mode": "handoff"})]), ChatTurn(text="handed over")],
 }
-AGENTS: dict[str, dict[str, Any]] = {
+AGENT_DEFINITIONS: dict[str, dict[str, Any]] = {
     "echo": {"description": "Says it back"},
     "planner": {},
     "parent": {"tools": ["run_echo"]},
@@ -69,7 +69,7 @@ async def hosted(tmp_path_factory: pytest.TempPathFactory, rows: DatabaseSetup) 
     """One app for all tests of this file: its engine takes seconds to open."""
     home = tmp_path_factory.mktemp("app")
     rows.configure_home(home)
-    async with agents_app.open_agents_app(home, SCRIPT, AGENTS, data_dir=str(home / "data")) as opened:
+    async with agents_app.open_agents_app(home, MODEL_TURNS, AGENT_DEFINITIONS, data_dir=str(home / "data")) as opened:
         yield opened
 
 
@@ -413,7 +413,7 @@ async def test_an_agent_that_fails_says_why_and_what_to_do(hosted: AgentsApp):
 @pytest.mark.parametrize("seconds", [0, 1])
 async def test_a_call_that_does_not_wait_tells_how_to_come_back(hosted: AgentsApp, seconds: int):
     held = anyio.Event()
-    hosted.model.script = {**SCRIPT, "slow": [ChatTurn(text="at last", wait_before=held)]}
+    hosted.model.script = {**MODEL_TURNS, "slow": [ChatTurn(text="at last", wait_before=held)]}
     hosted.write_agent("slow")
     async with open_client(hosted) as caller:
         run = get_run_id(await caller.call_tool("run_slow", {"query": "q", "mode": "background"}))
@@ -428,7 +428,7 @@ async def test_a_call_that_does_not_wait_tells_how_to_come_back(hosted: AgentsAp
 async def test_cancelling_reaches_the_children(hosted: AgentsApp):
     held = anyio.Event()
     hosted.model.script = {
-        **SCRIPT,
+        **MODEL_TURNS,
         "above": [ChatTurn(calls=[("run_below", {"query": "wait"})])],
         "below": [ChatTurn(text="never", wait_before=held)],
     }
@@ -463,7 +463,7 @@ async def wait_for_end(hosted: AgentsApp, run: str) -> Any:
 
 async def test_a_client_that_cancels_takes_the_run_with_it(hosted: AgentsApp):
     held = anyio.Event()
-    hosted.model.script = {**SCRIPT, "held": [ChatTurn(text="never", wait_before=held)]}
+    hosted.model.script = {**MODEL_TURNS, "held": [ChatTurn(text="never", wait_before=held)]}
     hosted.write_agent("held")
     async with open_client(hosted, HANDSHAKE_VERSION) as caller:
         with anyio.move_on_after(3):
@@ -475,7 +475,7 @@ async def test_a_client_that_cancels_takes_the_run_with_it(hosted: AgentsApp):
 
 async def test_a_client_that_vanishes_leaves_the_run_running(hosted: AgentsApp):
     held = anyio.Event()
-    hosted.model.script = {**SCRIPT, "lonely": [ChatTurn(text="done all alone", wait_before=held)]}
+    hosted.model.script = {**MODEL_TURNS, "lonely": [ChatTurn(text="done all alone", wait_before=held)]}
     hosted.write_agent("lonely")
     with anyio.move_on_after(3):
         async with connect_client(hosted.app.build_server(), NEWEST_VERSION) as caller:

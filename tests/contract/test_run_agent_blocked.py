@@ -46,7 +46,7 @@ def script_note(what: str) -> list[ChatTurn]:
     return [ChatTurn(calls=[("add_observation", {"observation": what})]), ChatTurn(text=f"Dealt with {what}.")]
 
 
-SCRIPT = {
+BLOCKED_TURNS = {
     "leaf": script_note("the leaf's note"),
     "left": script_note("left"),
     "right": script_note("right"),
@@ -59,7 +59,7 @@ SCRIPT = {
     "twice": [*script_note("first")[:1], *script_note("second")],
 }
 WRITES = {"tools": ["add_observation"], "stakes": {"add_observation": "high"}}
-AGENTS: dict[str, dict[str, Any]] = {
+BLOCKED_AGENTS: dict[str, dict[str, Any]] = {
     "leaf": WRITES,
     "left": WRITES,
     "right": WRITES,
@@ -75,7 +75,7 @@ async def hosted(tmp_path_factory: pytest.TempPathFactory, rows: DatabaseSetup) 
     """One app for all tests of this file."""
     home = tmp_path_factory.mktemp("app")
     rows.configure_home(home)
-    async with agents_app.open_agents_app(home, SCRIPT, AGENTS, data_dir=str(home / "data")) as opened:
+    async with agents_app.open_agents_app(home, BLOCKED_TURNS, BLOCKED_AGENTS, data_dir=str(home / "data")) as opened:
         yield opened
 
 

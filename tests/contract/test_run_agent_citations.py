@@ -34,11 +34,11 @@ def repeat_citations(body: dict[str, Any]) -> str:
     return f"My scout says tea is green {blocks[1]}."
 
 
-SCRIPT = {
+CITING_TURNS = {
     "scout": [ChatTurn(calls=[("websearch", {"query": "tea"})]), ChatTurn(text=cite_two)],
     "chief": [ChatTurn(calls=[("run_scout", {"query": "tea?"})]), ChatTurn(text=repeat_citations)],
 }
-AGENTS: dict[str, dict[str, Any]] = {"scout": {"tools": ["websearch"]}, "chief": {"tools": ["run_scout"]}}
+CITING_AGENTS: dict[str, dict[str, Any]] = {"scout": {"tools": ["websearch"]}, "chief": {"tools": ["run_scout"]}}
 
 
 @pytest.mark.parametrize("agent", ["scout", "chief"])
@@ -53,7 +53,7 @@ async def test_citations_come_in_the_slice_that_the_host_reserved(home: Path, ag
         settings = {"data_dir": str(home / "data"), "search": search}
         with anyio.fail_after(90):
             async with (
-                agents_app.open_agents_app(home, SCRIPT, AGENTS, **settings) as agents,
+                agents_app.open_agents_app(home, CITING_TURNS, CITING_AGENTS, **settings) as agents,
                 connect_client(agents.app.build_server(), NEWEST_VERSION) as caller,
             ):
                 result = await caller.call_tool(f"run_{agent}", {"query": "tea?"}, meta=meta)

@@ -22,7 +22,7 @@ from support.fakes import http_servers
 from support.results import read_error, read_first_text
 
 pytestmark = pytest.mark.anyio
-SCRIPT = {"echo": [ChatTurn(text="Here it is.")], "broken": [ChatTurn(status=400)]}
+ECHO_TURNS = {"echo": [ChatTurn(text="Here it is.")], "broken": [ChatTurn(status=400)]}
 
 
 @pytest.fixture(scope="module")
@@ -32,8 +32,8 @@ async def replicas(
     """Two apps on one database."""
     home = tmp_path_factory.mktemp("app")
     rows.configure_home(home)
-    model = agents_app.ScriptedChatModel(SCRIPT)
-    agents: dict[str, Any] = {name: {} for name in SCRIPT}
+    model = agents_app.ScriptedChatModel(ECHO_TURNS)
+    agents: dict[str, Any] = {name: {} for name in ECHO_TURNS}
     async with AsyncExitStack() as stack:
         settings = await stack.enter_async_context(agents_app.serve_chat_model(model))
         settings["data_dir"] = str(home / "data")

@@ -21,20 +21,22 @@ from support.results import read_first_text
 
 pytestmark = pytest.mark.anyio
 WRITER = {"tools": ["add_observation"], "stakes": {"add_observation": "high"}}
-SCRIPT = {
+WRITER_TURNS = {
     "writer": [ChatTurn(calls=[("add_observation", {"observation": "written once"})]), ChatTurn(text="Written down.")],
     "chief": [ChatTurn(calls=[("run_writer", {"query": "write"})]), ChatTurn(text="I had it written down.")],
 }
-AGENTS: dict[str, dict[str, Any]] = {"writer": WRITER, "chief": {"tools": ["run_writer"]}}
+WRITER_AGENTS: dict[str, dict[str, Any]] = {"writer": WRITER, "chief": {"tools": ["run_writer"]}}
 
 
 @asynccontextmanager
 async def open_processes(home: Path, count: int, **settings: Any) -> AsyncGenerator[list[Any]]:
     """As many lives of one app as are wanted: the same home and model, one after another."""
-    model = ScriptedChatModel(SCRIPT)
+    model = ScriptedChatModel(WRITER_TURNS)
     async with agents_app.serve_chat_model(model) as flags:
         flags |= {"data_dir": str(home / "data")}
-        yield [agents_app.open_agents_app_over_model(home, model, flags, AGENTS, **settings) for _ in range(count)]
+        yield [
+            agents_app.open_agents_app_over_model(home, model, flags, WRITER_AGENTS, **settings) for _ in range(count)
+        ]
 
 
 async def test_a_question_is_answered_after_everything_was_stopped_and_started_again(home: Path):

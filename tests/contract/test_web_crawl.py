@@ -13,25 +13,31 @@ from support.apps import loopback_app
 from support.results import read_error
 
 pytestmark = pytest.mark.anyio
-TEXT = "The checkpoint of {0} moves its pages into the database, and {0} goes on. " * 4
-SITE = loopback_app.build_page_site(
+CHECKPOINT_TEXT = "The checkpoint of {0} moves its pages into the database, and {0} goes on. " * 4
+LINKED_SITE = loopback_app.build_page_site(
     {
         "/": loopback_app.build_article_html(
-            "Docs", TEXT.format("docs"), links=("/a", "/b", "/missing", "https://elsewhere.example/")
+            "Docs", CHECKPOINT_TEXT.format("docs"), links=("/a", "/b", "/missing", "https://elsewhere.example/")
         )
     }
-    | {f"/{name}": loopback_app.build_article_html(name, TEXT.format(name), links=("/", "/c")) for name in "abc"}
+    | {
+        f"/{name}": loopback_app.build_article_html(name, CHECKPOINT_TEXT.format(name), links=("/", "/c"))
+        for name in "abc"
+    }
     | {
         "/many": loopback_app.build_article_html(
-            "Many", TEXT.format("all"), links=tuple(f"/many/{n}" for n in range(130))
+            "Many", CHECKPOINT_TEXT.format("all"), links=tuple(f"/many/{n}" for n in range(130))
         )
     }
-    | {f"/many/{n}": loopback_app.build_article_html(f"Number {n}", TEXT.format(f"number {n}")) for n in range(130)}
+    | {
+        f"/many/{n}": loopback_app.build_article_html(f"Number {n}", CHECKPOINT_TEXT.format(f"number {n}"))
+        for n in range(130)
+    }
 )
 
 
 async def test_a_crawl_lists_what_it_read_as_data_and_as_text(home: Path):
-    async with loopback_app.open_loopback_app(home, SITE) as loopback:
+    async with loopback_app.open_loopback_app(home, LINKED_SITE) as loopback:
         result = await loopback.app.call("web_crawl", url=f"{loopback.site_url}/", max_depth=2)
     data = result.data
     assert (data["status"], data["counts"]) == ("finished", {"read": 4, "gone": 3, "new": 4})
@@ -49,14 +55,14 @@ async def test_a_crawl_lists_what_it_read_as_data_and_as_text(home: Path):
 
 
 async def test_what_a_crawl_has_read_is_read_without_asking_the_site_again(home: Path):
-    async with loopback_app.open_loopback_app(home, SITE) as loopback:
+    async with loopback_app.open_loopback_app(home, LINKED_SITE) as loopback:
         await loopback.app.call("web_crawl", url=f"{loopback.site_url}/", max_depth=1)
         page = await loopback.app.call("web_fetch", url=f"{loopback.site_url}/a")
     assert "checkpoint of a" in page.text
 
 
 async def test_a_budget_that_is_spent_says_how_to_go_on_and_the_next_call_does(home: Path):
-    async with loopback_app.open_loopback_app(home, SITE) as loopback:
+    async with loopback_app.open_loopback_app(home, LINKED_SITE) as loopback:
         first = (await loopback.app.call("web_crawl", url=f"{loopback.site_url}/", max_pages=2, max_depth=2)).data
         second = (await loopback.app.call("web_crawl", url=f"{loopback.site_url}/", max_pages=9, max_depth=2)).data
     assert (first["status"], first["counts"]["read"]) == ("pages", 2)
@@ -65,7 +71,7 @@ async def test_a_budget_that_is_spent_says_how_to_go_on_and_the_next_call_does(h
 
 
 async def test_long_lists_go_on_at_an_offset_without_reading_anything(home: Path):
-    async with loopback_app.open_loopback_app(home, SITE, more={"pages": {"per_host_rate": 1_000}}) as loopback:
+    async with loopback_app.open_loopback_app(home, LINKED_SITE, more={"pages": {"per_host_rate": 1_000}}) as loopback:
         asked: dict[str, Any] = {"url": f"{loopback.site_url}/many", "within": "path", "max_pages": 150}
         asked["include"] = ["/many*"]
         first = (await loopback.app.call("web_crawl", **asked)).data
@@ -75,7 +81,7 @@ async def test_long_lists_go_on_at_an_offset_without_reading_anything(home: Path
 
 
 async def test_sessions_crawl_for_themselves(home: Path):
-    async with loopback_app.open_loopback_app(home, SITE) as loopback:
+    async with loopback_app.open_loopback_app(home, LINKED_SITE) as loopback:
         ann, ben = Call(session="ann"), Call(session="ben")
         await loopback.app.call("web_crawl", ann, url=f"{loopback.site_url}/", max_depth=1)
         listed = await loopback.app.call("web_crawl", ben, url=f"{loopback.site_url}/", max_depth=1, offset=1)
@@ -91,7 +97,10 @@ async def test_progress_tells_pages_read_and_rate(home: Path):
     async def progress(progress: float, total: float | None, message: str | None) -> None:
         told.append((progress, total, message or ""))
 
-    async with loopback_app.open_loopback_app(home, SITE) as loopback, Client(loopback.app.build_server()) as client:
+    async with (
+        loopback_app.open_loopback_app(home, LINKED_SITE) as loopback,
+        Client(loopback.app.build_server()) as client,
+    ):
         arguments = {"url": f"{loopback.site_url}/", "max_depth": 2}
         await client.call_tool("web_crawl", arguments, progress_callback=progress)
     assert told
@@ -100,7 +109,10 @@ async def test_progress_tells_pages_read_and_rate(home: Path):
 
 
 async def test_a_first_page_that_cannot_be_read_is_an_error_with_a_remedy(home: Path):
-    async with loopback_app.open_loopback_app(home, SITE) as loopback, Client(loopback.app.build_server()) as client:
+    async with (
+        loopback_app.open_loopback_app(home, LINKED_SITE) as loopback,
+        Client(loopback.app.build_server()) as client,
+    ):
         missing = await client.call_tool("web_crawl", {"url": f"{loopback.site_url}/nowhere"})
         closed = await client.call_tool("web_crawl", {"url": "http://192.168.0.1/"})
         nonsense = await client.call_tool("web_crawl", {"url": "file:///etc/passwd"})
@@ -111,14 +123,14 @@ async def test_a_first_page_that_cannot_be_read_is_an_error_with_a_remedy(home: 
 
 @pytest.mark.parametrize("wrong", [{"max_pages": 0}, {"within": "world"}, {"include": [""]}, {"url": "  "}])
 async def test_bad_arguments_name_the_field(home: Path, wrong: dict[str, Any]):
-    async with loopback_app.open_loopback_app(home, SITE) as loopback:
+    async with loopback_app.open_loopback_app(home, LINKED_SITE) as loopback:
         arguments: dict[str, Any] = {"url": loopback.site_url} | wrong
         with pytest.raises(InvalidInput, match=next(iter(wrong))):
             await loopback.app.call("web_crawl", **arguments)
 
 
 async def test_pages_go_into_the_store_that_is_named_and_are_found_there(home: Path):
-    async with loopback_app.open_loopback_app(home, SITE) as loopback:
+    async with loopback_app.open_loopback_app(home, LINKED_SITE) as loopback:
         store = (await loopback.app.call("createStore", metadata={"name": "docs"})).data["storeId"]
         crawl: dict[str, Any] = {"url": f"{loopback.site_url}/", "max_depth": 1, "store_id": store}
         first = (await loopback.app.call("web_crawl", **crawl)).data
@@ -132,9 +144,9 @@ async def test_pages_go_into_the_store_that_is_named_and_are_found_there(home: P
 
 
 async def test_a_store_that_is_not_there_is_named_before_anything_is_counted_as_read(home: Path):
-    async with loopback_app.open_loopback_app(home, SITE) as loopback:
+    async with loopback_app.open_loopback_app(home, LINKED_SITE) as loopback:
         with pytest.raises(NotFound, match="store"):
             await loopback.app.call("web_crawl", url=f"{loopback.site_url}/", store_id="nowhere")
-    async with loopback_app.open_loopback_app(home, SITE, more={"toolsets": ["web"]}) as loopback:
+    async with loopback_app.open_loopback_app(home, LINKED_SITE, more={"toolsets": ["web"]}) as loopback:
         with pytest.raises(NotConfigured, match="store_id"):
             await loopback.app.call("web_crawl", url=f"{loopback.site_url}/", store_id="nowhere")

@@ -60,7 +60,7 @@ HARBOUR = """<title>x</title><main><h1>Harbour</h1><table><thead><tr><th rowspan
 <section>
 <div class=card><b class=card__title>Ten years</b></div><div class=card><b class=card__title>More</b></div></section>
 <table><tr><td><th>Crane A<th>Crane B<tr><th>Load (t)<td>40<td>60<tr><th>Rail<td>Yes<td>No</table>"""
-SITE = loopback_app.build_page_site(
+SHOP_SITE = loopback_app.build_page_site(
     {
         "/kettle": PRODUCT,
         "/teas": build_list_page(1, "/teas2"),
@@ -95,7 +95,10 @@ TEAS = {"type": "array", "items": {"type": "object", "properties": {
 
 
 async def test_each_value_is_of_its_type_and_has_the_quote_and_place_it_is_from(home: Path):
-    async with loopback_app.open_loopback_app(home, SITE) as loopback, Client(loopback.app.build_server()) as client:
+    async with (
+        loopback_app.open_loopback_app(home, SHOP_SITE) as loopback,
+        Client(loopback.app.build_server()) as client,
+    ):
         arguments = {"urls": [f"{loopback.site_url}/kettle"], "output_schema": SCHEMA}
         data = (await client.call_tool("web_extract", arguments)).structured_content
         forging = {"urls": [f"{loopback.site_url}/forging"], "output_schema": {"name": "string"}}
@@ -121,7 +124,7 @@ async def test_each_value_is_of_its_type_and_has_the_quote_and_place_it_is_from(
 
 
 async def test_a_list_is_read_over_its_pages_within_the_budget(home: Path):
-    async with loopback_app.open_loopback_app(home, SITE) as loopback:
+    async with loopback_app.open_loopback_app(home, SHOP_SITE) as loopback:
         one = (await loopback.app.call("web_extract", urls=[f"{loopback.site_url}/teas"], output_schema=TEAS)).data
         two = (await loopback.app.call("web_extract", url=f"{loopback.site_url}/teas", schema=TEAS, max_pages=2)).data
         all_ = (await loopback.app.call("web_extract", url=f"{loopback.site_url}/teas", schema=TEAS, max_pages=9)).data
@@ -135,7 +138,7 @@ async def test_a_list_is_read_over_its_pages_within_the_budget(home: Path):
 
 async def test_rows_of_tables_become_files(home: Path):
     schema = {"cities": {"type": "array", "items": {"properties": {"city": "string", "population": "integer"}}}}
-    async with loopback_app.open_loopback_app(home, SITE) as loopback:
+    async with loopback_app.open_loopback_app(home, SHOP_SITE) as loopback:
         for path, rows in (("/table", 3), ("/data.csv", 2)):
             arguments = {"url": f"{loopback.site_url}{path}", "schema": {"type": "object", "properties": schema}}
             data = (await loopback.app.call("web_extract", None, **arguments, filename="cities.csv")).data
@@ -150,7 +153,7 @@ async def test_rows_of_tables_become_files(home: Path):
 
 
 async def test_data_goes_into_the_store_that_is_named_and_is_found_there(home: Path):
-    async with loopback_app.open_loopback_app(home, SITE) as loopback:
+    async with loopback_app.open_loopback_app(home, SHOP_SITE) as loopback:
         store = (await loopback.app.call("createStore", metadata={"name": "teas"})).data["storeId"]
         arguments = {"url": f"{loopback.site_url}/teas", "schema": TEAS, "max_pages": 2, "store_id": store}
         first = (await loopback.app.call("web_extract", None, **arguments)).data["content_ids"]
@@ -163,7 +166,10 @@ async def test_data_goes_into_the_store_that_is_named_and_is_found_there(home: P
 
 
 async def test_wrong_schemas_and_pages_are_told_with_a_remedy(home: Path):
-    async with loopback_app.open_loopback_app(home, SITE) as loopback, Client(loopback.app.build_server()) as client:
+    async with (
+        loopback_app.open_loopback_app(home, SHOP_SITE) as loopback,
+        Client(loopback.app.build_server()) as client,
+    ):
         wrong: list[dict[str, Any]] = [
             {"output_schema": {"type": "object"}},
             {"output_schema": {"type": "array", "items": {"type": "string"}}},
@@ -197,7 +203,7 @@ async def test_addresses_numbers_and_lines_that_mean_nothing_are_left_out(home: 
             "kind": {"type": "string"},
         }
     }
-    async with loopback_app.open_loopback_app(home, SITE) as loopback:
+    async with loopback_app.open_loopback_app(home, SHOP_SITE) as loopback:
         url = f"{loopback.site_url}/broken"
         data = (await loopback.app.call("web_extract", None, url=url, schema=schema, max_pages=3)).data
         mapped = (await loopback.app.call("web_map", None, url=url)).data
@@ -216,7 +222,7 @@ async def test_a_value_ends_where_the_next_one_begins(home: Path):
         "type": "array",
         "items": {"type": "object", "properties": {"title": {"type": "string"}, "size": {"type": "string"}}},
     }
-    async with loopback_app.open_loopback_app(home, SITE) as loopback:
+    async with loopback_app.open_loopback_app(home, SHOP_SITE) as loopback:
 
         async def extract(path: str, schema: dict[str, Any]) -> list[Any]:
             url = f"{loopback.site_url}{path}"
@@ -254,7 +260,7 @@ async def test_structures_say_what_a_value_means_and_places_that_differ_give_non
         "wait_min": {"type": "number"},
         "cranes": {"type": "array", "items": {"properties": cranes}},
     }
-    async with loopback_app.open_loopback_app(home, SITE) as loopback:
+    async with loopback_app.open_loopback_app(home, SHOP_SITE) as loopback:
 
         async def extract(schema: dict[str, Any], path: str = "/harbour") -> list[Any]:
             arguments = {"url": f"{loopback.site_url}{path}", "schema": schema}

@@ -15,7 +15,7 @@ from support.results import read_first_text
 pytestmark = pytest.mark.anyio
 
 KIND = "application/vnd.dust.tool-output."
-SITE = loopback_app.build_page_site(
+RESULTS_SITE = loopback_app.build_page_site(
     {
         "/a": loopback_app.build_article_html(
             "Page A", "Alpha has a lot to say about beginnings. " * 10, links=("/b", "/c?x=1")
@@ -90,7 +90,7 @@ async def test_a_failed_search_is_an_error_that_begins_as_hosts_expect(home: Pat
 
 
 async def test_pages_come_in_the_order_they_were_asked_for_with_their_facts(home: Path):
-    async with loopback_app.open_loopback_app(home, SITE) as loopback:
+    async with loopback_app.open_loopback_app(home, RESULTS_SITE) as loopback:
         urls = [f"{loopback.site_url}/b", f"{loopback.site_url}/a", f"{loopback.site_url}/b"]
         result = await loopback.app.call("webbrowser", urls=urls)
     assert [item.fields["requestedUrl"] for item in result.content] == urls
@@ -108,7 +108,7 @@ async def test_pages_come_in_the_order_they_were_asked_for_with_their_facts(home
 
 
 async def test_links_are_a_resource_of_their_own_with_their_texts(home: Path):
-    async with loopback_app.open_loopback_app(home, SITE) as loopback:
+    async with loopback_app.open_loopback_app(home, RESULTS_SITE) as loopback:
         result = await loopback.app.call("webbrowser", urls=[f"{loopback.site_url}/a"], links=True)
         many = await loopback.app.call("webbrowser", urls=[f"{loopback.site_url}/many"], links=True)
     _, links = result.content
@@ -119,7 +119,7 @@ async def test_links_are_a_resource_of_their_own_with_their_texts(home: Path):
 
 
 async def test_html_is_given_as_text_and_as_html(home: Path):
-    async with loopback_app.open_loopback_app(home, SITE) as loopback:
+    async with loopback_app.open_loopback_app(home, RESULTS_SITE) as loopback:
         (page,) = (await loopback.app.call("webbrowser", urls=[f"{loopback.site_url}/a"], format="html")).content
     assert "<h1>Page A</h1>" in page.text
     assert page.fields["html"] == page.text
@@ -128,7 +128,7 @@ async def test_html_is_given_as_text_and_as_html(home: Path):
 async def test_a_long_page_is_cut_at_its_token_limit_and_can_be_read_on(home: Path):
     from outrider.core.text import count_tokens
 
-    async with loopback_app.open_loopback_app(home, SITE) as loopback:
+    async with loopback_app.open_loopback_app(home, RESULTS_SITE) as loopback:
         url = f"{loopback.site_url}/huge"
         (page,) = (await loopback.app.call("webbrowser", urls=[url])).content
         offset = page.meta["outrider/next_offset"]
@@ -143,7 +143,7 @@ async def test_a_long_page_is_cut_at_its_token_limit_and_can_be_read_on(home: Pa
 async def test_code_that_is_cut_stands_between_fences_on_both_sides_of_the_cut(home: Path):
     from outrider.core.text import count_tokens
 
-    async with loopback_app.open_loopback_app(home, SITE, more={"boundary": False}) as loopback:
+    async with loopback_app.open_loopback_app(home, RESULTS_SITE, more={"boundary": False}) as loopback:
         url = f"{loopback.site_url}/listing"
         (page,) = (await loopback.app.call("webbrowser", urls=[url])).content
         (rest,) = (await loopback.app.call("webbrowser", urls=[url], offset=page.meta["outrider/next_offset"])).content
@@ -156,7 +156,7 @@ async def test_code_that_is_cut_stands_between_fences_on_both_sides_of_the_cut(h
 async def test_pictures_follow_their_page_as_images(home: Path):
     urls = ["/a", "/secret", "/b"]
     with anyio.fail_after(120):
-        async with loopback_app.open_loopback_app(home, SITE) as loopback:
+        async with loopback_app.open_loopback_app(home, RESULTS_SITE) as loopback:
             asked = [f"{loopback.site_url}{path}" for path in urls]
             seen = await loopback.app.call("webbrowser", urls=asked, screenshotMode="viewport", links=True)
             (page, whole) = (await loopback.app.call("webbrowser", urls=asked[:1], screenshotMode="fullPage")).content
@@ -173,7 +173,7 @@ async def test_pictures_follow_their_page_as_images(home: Path):
 
 async def test_without_a_browser_the_page_comes_with_a_diagnosis_instead_of_a_picture(home: Path):
     none = {"browser": {"executable": "/no/such/browser"}}
-    async with loopback_app.open_loopback_app(home, SITE, more=none) as loopback:
+    async with loopback_app.open_loopback_app(home, RESULTS_SITE, more=none) as loopback:
         result = await loopback.app.call("webbrowser", urls=[f"{loopback.site_url}/a"], screenshotMode="viewport")
     page, diagnosis = result.content
     assert "Alpha has a lot to say" in page.text
@@ -183,7 +183,7 @@ async def test_without_a_browser_the_page_comes_with_a_diagnosis_instead_of_a_pi
 
 
 async def test_one_failed_page_does_not_spoil_the_others(home: Path):
-    async with loopback_app.open_loopback_app(home, SITE) as loopback:
+    async with loopback_app.open_loopback_app(home, RESULTS_SITE) as loopback:
         bad = f"{loopback.site_url}/secret"
         result = await loopback.app.call("webbrowser", urls=[f"{loopback.site_url}/a", bad, "http://127.0.0.1:1/"])
     fine, refused, private = result.content
@@ -196,7 +196,7 @@ async def test_one_failed_page_does_not_spoil_the_others(home: Path):
 
 
 async def test_if_every_page_fails_the_call_failed(home: Path):
-    async with loopback_app.open_loopback_app(home, SITE) as loopback:
+    async with loopback_app.open_loopback_app(home, RESULTS_SITE) as loopback:
         result = await loopback.app.call("webbrowser", urls=[f"{loopback.site_url}/secret"])
     assert result.is_error
 
@@ -220,7 +220,10 @@ async def test_progress_counts_the_pages(home: Path):
     async def note(progress: float, total: float | None, message: str | None) -> None:
         seen.append(message)
 
-    async with loopback_app.open_loopback_app(home, SITE) as loopback, Client(loopback.app.build_server()) as client:
+    async with (
+        loopback_app.open_loopback_app(home, RESULTS_SITE) as loopback,
+        Client(loopback.app.build_server()) as client,
+    ):
         urls = [f"{loopback.site_url}/a", f"{loopback.site_url}/b"]
         await client.call_tool("webbrowser", {"urls": urls}, progress_callback=note)
     assert seen[-1] == "2 of 2 pages"

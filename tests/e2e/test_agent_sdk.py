@@ -15,7 +15,7 @@ from support.fakes import http_servers, messages_api
 claude = pytest.importorskip("claude_agent_sdk", reason="the extra outrider[sdk] is not installed")
 pytestmark = pytest.mark.anyio
 
-SITE = loopback_app.build_page_site(
+WAL_SITE = loopback_app.build_page_site(
     {"/wal": loopback_app.build_article_html("WAL mode", "The checkpoint moves pages into the database. " * 10)}
 )
 
@@ -57,7 +57,7 @@ async def test_an_agent_searches_in_the_same_process(home: Path):
 
 
 async def test_an_agent_written_for_dogent_finds_its_tools_under_their_old_names(home: Path):
-    async with loopback_app.open_loopback_app(home, SITE) as loopback:
+    async with loopback_app.open_loopback_app(home, WAL_SITE) as loopback:
         model = Model("mcp__dogent__web_fetch", {"url": f"{loopback.site_url}/wal"})
         answer = await ask(home, model, {"dogent": sdk.server(loopback.app, "dogent")}, "mcp__dogent__web_fetch")
     assert "The checkpoint moves pages into the database." in answer
@@ -69,7 +69,7 @@ async def test_an_agent_written_for_dogent_finds_its_tools_under_their_old_names
 
 @pytest.mark.nightly
 async def test_a_client_starts_the_command_and_reads_a_page(home: Path):
-    async with http_servers.serve_app(SITE) as site:
+    async with http_servers.serve_app(WAL_SITE) as site:
         arguments = [
             "-m",
             "outrider",

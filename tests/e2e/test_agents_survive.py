@@ -18,9 +18,9 @@ from support.apps.agent_tools import read_ledger_lines
 from support.fakes import http_servers
 from support.fakes.model_apis import ModelServer, ModelTurn, ScriptedRequest, play_turns
 from support.processes.fork_server import ForkServer
+from support.timeouts import PROCESS_TIMEOUT_S
 
 pytestmark = pytest.mark.usefixtures("tables")
-PATIENCE = 60.0  # seconds
 Start = Callable[..., AgentWorkerProcess]
 
 
@@ -75,20 +75,20 @@ async def watching(url: str, database: str, **more: Any) -> AsyncGenerator[App]:
 
 async def ended(app: App, run_id: str) -> Run:
     """The run when it is at rest."""
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         async for _ in app.runs.follow(run_id):
             pass
         return await app.runs.get(run_id)
 
 
 async def said(worker: AgentWorkerProcess) -> str:
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         return await anyio.to_thread.run_sync(worker.read_line)
 
 
 async def happened(home: Path, count: int) -> None:
     """Waits for that many side effects."""
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         while len(read_ledger_lines(home)) < count:
             await anyio.sleep(0.02)
 
@@ -158,7 +158,7 @@ async def test_a_model_that_was_speaking_when_its_listener_died_is_asked_again(h
     ):
         first = workers(url, "Go.")
         run_id = await said(first)
-        with anyio.fail_after(PATIENCE):
+        with anyio.fail_after(PROCESS_TIMEOUT_S):
             async for event in app.runs.follow(run_id):
                 if event.kind == "text":
                     break
@@ -198,7 +198,7 @@ async def test_a_run_is_cancelled_from_another_process(home: Path, workers: Star
         await happened(home, 1)
         await app.runs.cancel(run_id)
         run = await ended(app, run_id)
-        with anyio.fail_after(PATIENCE):
+        with anyio.fail_after(PROCESS_TIMEOUT_S):
             while await app.runs.recover_runs():
                 await anyio.sleep(0.05)
     assert (run.status, run.stop_reason, len(server.requests)) == ("cancelled", "cancelled", 1)

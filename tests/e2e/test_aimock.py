@@ -24,7 +24,7 @@ pytestmark = [
 ]
 
 AIMOCK = "node_modules/@copilotkit/aimock/dist/cli.js"
-LONG = "Tea is a plant, and a drink made of its leaves. " * 40
+LONG_ANSWER = "Tea is a plant, and a drink made of its leaves. " * 40
 FIXTURES = [
     {
         "match": {"userMessage": "Note tea", "hasToolResult": False},
@@ -40,7 +40,7 @@ FIXTURES = [
         "response": {"toolCalls": [{"name": "send", "arguments": {"text": each}} for each in ("a", "b")]},
     },
     {"match": {"userMessage": "Send two", "hasToolResult": True}, "response": {"content": "Both are sent."}},
-    {"match": {"userMessage": "Tell me"}, "response": {"content": LONG, "reasoning": "A long answer."}},
+    {"match": {"userMessage": "Tell me"}, "response": {"content": LONG_ANSWER, "reasoning": "A long answer."}},
     {
         "match": {"userMessage": "Try again", "sequenceIndex": 0},
         "response": {"error": {"message": "slow down", "type": "rate_limit_error"}, "status": 429},
@@ -110,8 +110,8 @@ async def test_parallel_calls_of_one_step_are_all_made(aimock: str, wire: str, h
 @pytest.mark.parametrize("wire", API_FORMATS)
 async def test_a_long_answer_comes_in_many_pieces_and_whole(aimock: str, wire: str, home: Path):
     run, events = await ended(aimock, wire, "Tell me", home)
-    assert run.answer == LONG.strip()
-    assert "".join(event.data["text"] for event in events if event.kind == "text") == LONG
+    assert run.answer == LONG_ANSWER.strip()
+    assert "".join(event.data["text"] for event in events if event.kind == "text") == LONG_ANSWER
     assert run.thoughts == "A long answer."
 
 

@@ -14,14 +14,14 @@ from support.apps import loopback_app
 from support.apps.browser_app import BrowserAppClient, build_browser_site, format_result_text, open_browser_app
 from support.fakes import http_servers
 from support.results import read_error
+from support.timeouts import SCENARIO_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
-PATIENCE = 120
 SHELL = "<!doctype html><title>Shell</title><div id=app></div><script>{}</script>"
 FILL = "document.getElementById('app').innerHTML = '<h1>Tides</h1><p>' + 'The tide comes in. '.repeat(40) + '</p>'"
 WALL = "<title>Just a moment...</title><p>Checking your browser</p><script>setTimeout(() => {{ {} }}, 50)</script>"
 PASS = "document.cookie = 'human=yes'; location.reload()"
-PAGES = loopback_app.build_page_site(
+CHALLENGE_SITE = loopback_app.build_page_site(
     {
         "/shell": SHELL.format(FILL),
         "/full": loopback_app.build_article_html("Full", "There is enough to read here without any script. " * 10),
@@ -37,11 +37,11 @@ async def guarded(scope: Any, receive: Any, send: Any) -> None:
     headers = dict(scope.get("headers", ()))
     if scope.get("path") == "/challenge" and b"human=yes" in headers.get(b"cookie", b""):
         scope = scope | {"path": "/full"}
-    await PAGES(scope, receive, send)
+    await CHALLENGE_SITE(scope, receive, send)
 
 
 async def test_a_crashed_page_is_noticed_and_the_session_goes_on(tmp_path: Path):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with open_browser_app(tmp_path) as at:
             session = await at.open_session("/article")
             page = at.find_session(session).tabs.current
@@ -65,7 +65,7 @@ async def test_a_crashed_page_is_noticed_and_the_session_goes_on(tmp_path: Path)
 
 
 async def test_a_killed_browser_is_started_anew_for_the_same_session(tmp_path: Path):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with open_browser_app(tmp_path) as at:
             session = await at.open_session("/article")
             inside, engine = at.find_session(session), at.loopback.app.browsers.running_browsers[0]
@@ -84,7 +84,7 @@ async def test_a_killed_browser_is_started_anew_for_the_same_session(tmp_path: P
 
 
 async def test_a_page_that_hangs_is_named_in_every_answer_and_left_by_navigating(tmp_path: Path):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with open_browser_app(tmp_path) as at:
             session = await at.open_session("/article")
             page = at.find_session(session).tabs.current
@@ -110,7 +110,7 @@ async def test_a_page_that_hangs_is_named_in_every_answer_and_left_by_navigating
 
 
 async def test_a_click_that_leads_to_a_silent_server_ends(tmp_path: Path):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with open_browser_app(tmp_path) as at:
             session = await at.open_session("/article")
             await at.evaluate_js(session, "document.querySelector('#next').href = '/never'")
@@ -129,7 +129,7 @@ async def test_without_a_browser_the_answer_is_the_command_that_installs_one(tmp
 
 
 async def test_the_app_leaves_no_browser_behind(tmp_path: Path):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with open_browser_app(tmp_path) as at:
             await at.open_session("/form")
             pid = at.loopback.app.browsers.running_browsers[0].running.process.pid
@@ -143,7 +143,7 @@ async def test_the_user_signs_in_in_a_window_and_the_model_learns_no_value(tmp_p
     async def hear(progress: float, total: float | None, message: str | None) -> None:
         heard.append(progress)
 
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with open_browser_app(tmp_path, flags=["--ozone-platform=headless"]) as at:
             wish: dict[str, Any] = {"url": f"{at.loopback.site_url}/remembering", "state_id": "Shop", "seconds": 12}
             async with anyio.create_task_group() as tasks:
@@ -179,8 +179,8 @@ async def test_without_a_display_signing_in_by_hand_says_what_to_do_instead(tmp_
 
 
 async def test_reading_uses_the_browser_where_a_page_is_empty_without_it_and_says_so(home: Path):
-    with anyio.fail_after(PATIENCE):
-        async with loopback_app.open_loopback_app(home, PAGES) as service:
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
+        async with loopback_app.open_loopback_app(home, CHALLENGE_SITE) as service:
             found = await service.app.call("web_fetch", url=f"{service.site_url}/shell")
             again = await service.app.call("web_fetch", url=f"{service.site_url}/shell")
             plain = await service.app.call("web_fetch", url=f"{service.site_url}/shell", render="never")
@@ -198,7 +198,7 @@ async def test_reading_uses_the_browser_where_a_page_is_empty_without_it_and_say
 
 
 async def test_a_robot_check_that_lets_browsers_pass_is_passed_and_one_that_does_not_is_named(home: Path):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with (
             loopback_app.open_loopback_app(home, guarded) as service,
             Client(service.app.build_server()) as client,
@@ -215,8 +215,8 @@ async def test_a_robot_check_that_lets_browsers_pass_is_passed_and_one_that_does
 @pytest.mark.nightly
 async def test_a_page_that_hangs_the_browser_costs_its_time_and_nothing_else(home: Path):
     more = {"pages": {"timeout_s": 6}}
-    with anyio.fail_after(PATIENCE):
-        async with loopback_app.open_loopback_app(home, PAGES, more=more) as service:
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
+        async with loopback_app.open_loopback_app(home, CHALLENGE_SITE, more=more) as service:
             page = await service.app.call("web_fetch", url=f"{service.site_url}/broken")
             after = await service.app.call("web_fetch", url=f"{service.site_url}/shell")
     assert "Title: Shell" in page.text
@@ -232,7 +232,7 @@ async def test_the_command_serves_a_browser_and_ends_it_when_the_host_goes(home:
             env=environ,
             cwd=home,
         )
-        with anyio.fail_after(PATIENCE):
+        with anyio.fail_after(SCENARIO_TIMEOUT_S):
             async with Client(command) as client:
                 tools = [tool.name for tool in (await client.list_tools()).tools]
                 opened = await client.call_tool("createSession", {"url": f"{url}/form"})

@@ -18,7 +18,7 @@ from support.processes import outrider_command
 
 pytestmark = pytest.mark.anyio
 
-SITE = loopback_app.build_page_site(
+WAL_SITE = loopback_app.build_page_site(
     {
         "/wal": loopback_app.build_article_html(
             "WAL mode", "The checkpoint moves pages into the database. " * 10, "Tea is green. " * 30
@@ -99,7 +99,7 @@ async def test_a_search_that_every_provider_fails_exits_with_four_and_never_show
 
 
 async def test_fetch_prints_a_page(home: Path):
-    async with http_servers.serve_app(SITE) as url:
+    async with http_servers.serve_app(WAL_SITE) as url:
         done = await outrider(home, "fetch", f"{url}/wal", **reading(url))
     assert done.returncode == 0, done.stderr
     assert b"The checkpoint moves pages into the database." in done.stdout
@@ -108,7 +108,7 @@ async def test_fetch_prints_a_page(home: Path):
 
 async def test_fetch_writes_whole_pages_to_a_file_and_says_what_is_in_it(home: Path):
     file = home / "notes" / "wal.md"
-    async with http_servers.serve_app(SITE) as url:
+    async with http_servers.serve_app(WAL_SITE) as url:
         done = await outrider(home, "fetch", f"{url}/wal", "--output", str(file), **reading(url))
     assert "The checkpoint moves pages into the database." in file.read_text()
     assert re.fullmatch(rf"{file}: [\d,]+ characters, [\d,]+ tokens: URL: {url}/wal\n", done.stdout.decode())
@@ -121,7 +121,7 @@ async def test_an_unknown_option_is_answered_with_those_of_the_command(home: Pat
 
 
 async def test_fetch_with_a_query_prints_the_passages(home: Path):
-    async with http_servers.serve_app(SITE) as url:
+    async with http_servers.serve_app(WAL_SITE) as url:
         done = await outrider(home, "fetch", f"{url}/wal", "--query", "checkpoint", "--json", **reading(url))
     (page,) = json.loads(done.stdout)
     assert page["excerpts"]
@@ -129,7 +129,7 @@ async def test_fetch_with_a_query_prints_the_passages(home: Path):
 
 
 async def test_fetch_of_a_picture_says_where_the_file_is(home: Path):
-    async with http_servers.serve_app(SITE) as url:
+    async with http_servers.serve_app(WAL_SITE) as url:
         kept = await outrider(home, "fetch", f"{url}/dot.png", "--json", **reading(url))
         here = await outrider(
             home, "fetch", f"{url}/dot.png", "--set", "workspace.directory=pictures of mine", **reading(url)
@@ -146,7 +146,7 @@ async def test_fetch_of_a_picture_says_where_the_file_is(home: Path):
 
 
 async def test_fetch_of_several_goes_on_after_a_failure_and_exits_with_one(home: Path):
-    async with http_servers.serve_app(SITE) as url:
+    async with http_servers.serve_app(WAL_SITE) as url:
         done = await outrider(home, "fetch", f"{url}/nowhere", f"{url}/wal", **reading(url))
     assert done.returncode == 1
     assert b"404" in done.stderr
@@ -169,7 +169,7 @@ async def test_fetch_of_a_private_address_is_refused_with_five(home: Path):
 
 async def test_a_page_in_the_cache_is_refused_once_the_rules_deny_its_address(home: Path):
     local = {"OUTRIDER_SEARCH__KEYLESS": "false", "OUTRIDER_SEARCH__ORDER": "local"}
-    async with http_servers.serve_app(SITE) as url:
+    async with http_servers.serve_app(WAL_SITE) as url:
         page = f"{url}/wal"
         first = await outrider(home, "fetch", page, **reading(url))
         found = await outrider(home, "search", "checkpoint", **local, **reading(url))
@@ -186,7 +186,7 @@ async def test_a_page_in_the_cache_is_refused_once_the_rules_deny_its_address(ho
     "locale", [*(pytest.param(name, marks=pytest.mark.nightly) for name in ("C", "POSIX")), "tr_TR.UTF-8"]
 )
 async def test_a_strange_locale_changes_nothing(home: Path, locale: str):
-    async with http_servers.serve_app(SITE) as url:
+    async with http_servers.serve_app(WAL_SITE) as url:
         done = await outrider_anew(home, "fetch", f"{url}/cafe", "--json", LC_ALL=locale, LANG=locale, **reading(url))
         shown = await outrider_anew(home, "fetch", f"{url}/cafe", LC_ALL=locale, LANG=locale, **reading(url))
     assert "東京" in json.loads(done.stdout)[0]["text"]
@@ -314,7 +314,7 @@ async def test_a_home_that_cannot_be_written_costs_the_memory_and_nothing_else(h
     blocked = home / "file"
     blocked.write_text("not a folder")
     async with (
-        http_servers.serve_app(SITE) as url,
+        http_servers.serve_app(WAL_SITE) as url,
         http_servers.serve_app(search_providers.build_provider_app()) as search_url,
     ):
         environ = {"HOME": str(blocked), **reading(url), **searching(search_url, "brave")}

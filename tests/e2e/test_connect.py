@@ -14,17 +14,17 @@ from outrider.core.result import ImageBlock, LinkBlock
 from support.apps import loopback_app, shared_process
 from support.apps.shared_process import HostUser
 from support.fakes import http_servers
+from support.timeouts import SCENARIO_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
-PATIENCE = 120
-PAGE = "<!doctype html><title>Tea shop</title><label>Name <input id=name></label>"
+TEA_SHOP_HTML = "<!doctype html><title>Tea shop</title><label>Name <input id=name></label>"
 
 
 @pytest.fixture
 async def site(home: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[str]:
     """A page that may be opened, for a person whose shared process ends with the test."""
     code = Path(outrider.__file__).parents[1]
-    async with http_servers.serve_app(loopback_app.build_page_site({"/form": PAGE})) as url:
+    async with http_servers.serve_app(loopback_app.build_page_site({"/form": TEA_SHOP_HTML})) as url:
         monkeypatch.setenv("OUTRIDER_EGRESS__ALLOW", url.removeprefix("http://"))
         monkeypatch.setenv("OUTRIDER_TOOLS__STAKES", '{"delete_playbook": "high"}')
         with shared_process.start_host_user(home, code):
@@ -61,7 +61,7 @@ def use_tools(site: str) -> None:
 
 
 async def test_a_script_goes_on_in_the_session_of_the_terminal(site: str):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         await run_command("browser", "open", f"{site}/form")
         await anyio.to_thread.run_sync(use_tools, site)
         shown = await run_command("browser", "snapshot")
@@ -76,7 +76,7 @@ async def test_errors_say_the_same_as_in_this_process(site: str):
         ("create_gaol", {}),
         ("closeSession", {}),
     ]
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with outrider.open_app(outrider.load({"toolsets": ["all"]})) as app, connect_async() as client:
             told: list[list[dict[str, object]]] = [[], []]
             for answers, call in zip(told, (app.call, client.call), strict=True):
@@ -97,7 +97,7 @@ async def test_calls_of_asyncio_run_side_by_side_and_are_cancelled(site: str, mo
                 pass
             hung_up.set()
 
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with http_servers.serve_app(never_answer) as slow:
             hosts = [url.removeprefix("http://") for url in (site, slow)]
             monkeypatch.setenv("OUTRIDER_EGRESS__ALLOW", ",".join(hosts))
@@ -121,7 +121,7 @@ async def test_a_person_is_asked_by_the_script(site: str):
     async def decline(question: str, schema: dict[str, object]) -> None:
         asked.append(f"{question} {sorted(schema)}")
 
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with connect_async(answer_question=decline) as client:
             with pytest.raises(OutriderError):
                 await client.call("delete_playbook", playbook_id="x")
@@ -129,7 +129,7 @@ async def test_a_person_is_asked_by_the_script(site: str):
 
 
 async def test_files_are_read_by_their_address(site: str, home: Path):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with connect_async() as client:
             await client.call("write_file", path="notes.txt", content="high water at six")
             exported = await client.call("export_file", path="notes.txt")

@@ -12,13 +12,15 @@ from support.fakes.website import FakeSite, SiteAnswer, SiteRequest
 from support.processes import outrider_command
 
 pytestmark = pytest.mark.anyio
-PAGES = 60
-TEXT = "The tide of number {0} comes in twice a day, and the boats of {0} rise with it until the bell rings. " * 3
+PAGE_COUNT = 60
+TIDE_TEXT = "The tide of number {0} comes in twice a day, and the boats of {0} rise with it until the bell rings. " * 3
 
 
 def numbered(number: int) -> SiteAnswer:
-    links = "".join(f'<a href="/p{each}">to {each}</a> ' for each in (number * 2 + 1, number * 2 + 2) if each < PAGES)
-    return SiteAnswer(f"<title>Number {number}</title><main><p>{TEXT.format(number)}</p><p>{links}</p></main>")
+    links = "".join(
+        f'<a href="/p{each}">to {each}</a> ' for each in (number * 2 + 1, number * 2 + 2) if each < PAGE_COUNT
+    )
+    return SiteAnswer(f"<title>Number {number}</title><main><p>{TIDE_TEXT.format(number)}</p><p>{links}</p></main>")
 
 
 def environment(home: Path, url: str) -> dict[str, str]:
@@ -51,11 +53,11 @@ async def test_a_killed_crawl_goes_on_and_reads_no_page_twice(home: Path):
     site = FakeSite({})
 
     def answer(request: SiteRequest) -> SiteAnswer:
-        if len(site.requests) > PAGES // 2:
+        if len(site.requests) > PAGE_COUNT // 2:
             fatal.set()
         return numbered(int(request.path.removeprefix("/p")))
 
-    site.routes = {f"/p{number}": answer for number in range(PAGES)}
+    site.routes = {f"/p{number}": answer for number in range(PAGE_COUNT)}
     async with http_servers.serve_app(site) as url:
         crawl = command(url)
         with anyio.fail_after(60):
@@ -67,7 +69,7 @@ async def test_a_killed_crawl_goes_on_and_reads_no_page_twice(home: Path):
             done = await anyio.run_process(crawl, env=environment(home, url), cwd=home, check=False)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
-    assert (told["status"], told["round"], told["read"]) == ("finished", 1, PAGES)
-    assert len(list((home / "pages").glob("*.md"))) == PAGES
+    assert (told["status"], told["round"], told["read"]) == ("finished", 1, PAGE_COUNT)
+    assert len(list((home / "pages").glob("*.md"))) == PAGE_COUNT
     twice = [path for path in site.list_paths()[len(asked) :] if path in asked and path != "/robots.txt"]
     assert len(twice) <= 4  # what was being read when it died

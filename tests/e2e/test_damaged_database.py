@@ -22,7 +22,7 @@ from support.results import read_error, read_first_text
 pytestmark = pytest.mark.anyio
 PAGE_BYTES = 4096
 COUNTERS, WORDS = 3_000, 1_500
-SITE = loopback_app.build_page_site({"/wal": loopback_app.build_article_html("WAL mode", "The checkpoint. " * 40)})
+WAL_SITE = loopback_app.build_page_site({"/wal": loopback_app.build_article_html("WAL mode", "The checkpoint. " * 40)})
 
 
 async def outrider(*arguments: str) -> tuple[int, Any]:
@@ -158,7 +158,7 @@ async def test_the_doctor_names_the_process_that_locks_the_database(tables: Path
 async def test_tools_that_need_no_store_go_on_and_the_others_name_the_way_out(tables: Path, home: Path):
     fill(tables)
     spoil_header(tables)
-    async with http_servers.serve_app(SITE) as url:
+    async with http_servers.serve_app(WAL_SITE) as url:
         environ = os.environ | {"OUTRIDER_EGRESS__ALLOW": f"127.0.0.1:{url.rsplit(':', 1)[1]}"}
         program, *words = outrider_command.build_command("mcp", "--no-daemon", "--toolsets", "all")
         server = StdioServerParameters(command=program, args=words, env=environ, cwd=str(home))

@@ -14,16 +14,16 @@ from typing import Any
 import anyio
 import pytest
 
+from support.checkout import CHECKOUT
 from support.fakes import http_servers
 
 pytestmark = pytest.mark.anyio
 
-ROOT = Path(__file__).parents[2]
 REPORT_STEP = "Write a report: "
 DEAD = "http://127.0.0.1:1"  # nobody listens there
 OUTSIDE = ("tavily", "you", "firecrawl", "exa")
 QUESTION = "How hot does water boil in the mountains?"
-PAGE = (
+BOILING_HTML = (
     "<html><head><title>Boiling in the mountains</title></head><body><main><h1>Boiling in the mountains</h1>"
     "<p>High places are cold, and their air is thin.</p>"
     "<p>At 3,000 metres water boils at 90 degrees in the mountains, because the air presses less.</p>"
@@ -48,7 +48,7 @@ class Internet:
             hit = {"title": "Boiling in the mountains", "url": url, "content": "Water boils at 90 degrees.", "score": 1}
             await reply(send, "application/json", json.dumps({"results": [hit]}))
         else:
-            await reply(send, "text/html; charset=utf-8", PAGE if scope["path"] == "/boiling" else "")
+            await reply(send, "text/html; charset=utf-8", BOILING_HTML if scope["path"] == "/boiling" else "")
 
 
 async def reply(send: Any, kind: str, body: str) -> None:
@@ -61,7 +61,7 @@ async def demo(*arguments: str, **environ: str) -> tuple[int, str]:
     run = partial(
         subprocess.run,
         [sys.executable, "-m", "demo", *arguments],
-        cwd=ROOT,
+        cwd=CHECKOUT,
         env=os.environ | {"COLUMNS": "300"} | environ,
         capture_output=True,
         text=True,

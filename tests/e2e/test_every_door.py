@@ -18,10 +18,10 @@ from support.apps import loopback_app, shared_process
 from support.apps.shared_process import HostUser
 from support.fakes import http_servers
 from support.results import read_first_text
+from support.timeouts import LONG_SCENARIO_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
-PATIENCE = 180
-FORM = """<!doctype html><title>Tea shop</title>
+TEA_SHOP_HTML = """<!doctype html><title>Tea shop</title>
 <label>Name <input id=name></label>
 <button onclick="document.title = `Ordered by ${document.querySelector('input').value}`">Order</button>"""
 
@@ -29,7 +29,7 @@ FORM = """<!doctype html><title>Tea shop</title>
 @pytest.fixture
 async def user(home: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[tuple[HostUser, str]]:
     """A person with a shared process of her own, and the address of a form that she may open."""
-    async with http_servers.serve_app(loopback_app.build_page_site({"/form": FORM})) as url:
+    async with http_servers.serve_app(loopback_app.build_page_site({"/form": TEA_SHOP_HTML})) as url:
         monkeypatch.setenv("OUTRIDER_EGRESS__ALLOW", url.removeprefix("http://"))
         with shared_process.start_host_user(home, Path(outrider.__file__).parents[1]) as person:
             yield person, f"{url}/form"
@@ -48,7 +48,7 @@ async def open_rest_client(user: HostUser) -> httpx2.AsyncClient:
 async def test_one_session_is_opened_filled_in_read_finished_and_watched(user: tuple[HostUser, str]):
     person, url = user
     async with AsyncExitStack() as stack:
-        stack.enter_context(anyio.fail_after(PATIENCE))
+        stack.enter_context(anyio.fail_after(LONG_SCENARIO_TIMEOUT_S))
         await anyio.run_process(person.build_command("browser", "open", url, "-s", "trip"))
         program, *rest = person.build_command("mcp", "--toolsets", "browser", "--session", "trip")
         started = StdioServerParameters(command=program, args=rest, env=dict(os.environ))
@@ -73,7 +73,7 @@ async def test_one_session_is_opened_filled_in_read_finished_and_watched(user: t
 
 async def test_the_rest_interface_of_the_shared_process_needs_its_token(user: tuple[HostUser, str]):
     person, _ = user
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(LONG_SCENARIO_TIMEOUT_S):
         await anyio.run_process(person.build_command("call", "create_goal", "goal=tea"))
         async with await open_rest_client(person) as rest_client:
             let_in = await rest_client.get("/v1/tools")

@@ -15,7 +15,7 @@ from support.fakes.website import PIXEL_PNG, build_pdf
 from support.processes import outrider_command
 
 pytestmark = pytest.mark.anyio
-PAGE = (
+TIDE_HTML = (
     b"<title>Tide</title><nav><a href=/home>Home page</a></nav><main><h1>Tide</h1><p>%b <a href=next>on</a></main>"
     % (b"The tide comes in twice a day. " * 20)
 )
@@ -48,8 +48,8 @@ async def test_a_file_of_any_kind_becomes_markdown(home: Path, name: str, body: 
 
 
 async def test_stdin_is_read_whole_or_by_its_main_content(home: Path):
-    main = await extract(home, "-", "--url", "https://a.example/x/", stdin=PAGE)
-    whole = await extract(home, "-", "--no-main", stdin=PAGE)
+    main = await extract(home, "-", "--url", "https://a.example/x/", stdin=TIDE_HTML)
+    whole = await extract(home, "-", "--no-main", stdin=TIDE_HTML)
     assert b"[on](https://a.example/x/next)" in main.stdout
     assert b"Home page" not in main.stdout
     assert b"Home page" in whole.stdout
@@ -93,14 +93,14 @@ async def test_what_cannot_be_read_is_told_with_its_code(
 
 
 async def test_a_budget_of_tokens_says_how_to_go_on(home: Path):
-    first = await extract(home, "-", "--max-tokens", "40", stdin=PAGE)
+    first = await extract(home, "-", "--max-tokens", "40", stdin=TIDE_HTML)
     assert count_tokens(first.stdout.decode().rstrip()) <= 40
     told = re.search(r"read on with --offset (\d+)", first.stderr.decode())
     assert told
     rest = json.loads(
-        (await extract(home, "-", "--offset", told[1], "--max-tokens", "900", "--json", stdin=PAGE)).stdout
+        (await extract(home, "-", "--offset", told[1], "--max-tokens", "900", "--json", stdin=TIDE_HTML)).stdout
     )
-    whole = (await extract(home, "-", stdin=PAGE)).stdout.decode()
+    whole = (await extract(home, "-", stdin=TIDE_HTML)).stdout.decode()
     assert first.stdout.decode()[:-1] + rest["markdown"] + "\n" == whole
     assert not rest["truncated"]
 

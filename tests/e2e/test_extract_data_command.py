@@ -12,7 +12,7 @@ from support.fakes import http_servers
 from support.processes import outrider_command
 
 pytestmark = pytest.mark.anyio
-PAGE = (
+KETTLE_HTML = (
     "<title>Kettle</title><h1>Kettle</h1><p>Price: 49,90 \u20ac</p><p>Weight: 2 kg</p>"
     "<a href=/tea>Tea</a> <a href=/cup>Cup</a>"
 )
@@ -30,7 +30,7 @@ async def run_command(home: Path, url: str, *arguments: str) -> tuple[int, str]:
 
 async def test_values_are_printed_as_json_as_a_table_and_with_their_places(home: Path):
     (home / "schema.json").write_text('{"title": "string", "price": "number", "colour": "string"}')
-    async with http_servers.serve_app(loopback_app.build_page_site({"/": PAGE})) as url:
+    async with http_servers.serve_app(loopback_app.build_page_site({"/": KETTLE_HTML})) as url:
         plain = await run_command(home, url, "extract-data", url, "--schema", '{"price": "number"}')
         table = await run_command(home, url, "extract-data", url, "--schema", "schema.json", "--csv")
         whole = await run_command(home, url, "extract-data", url, "--schema", "schema.json", "--evidence")
@@ -42,7 +42,7 @@ async def test_values_are_printed_as_json_as_a_table_and_with_their_places(home:
 
 
 async def test_the_addresses_of_a_site_are_printed_one_a_line(home: Path):
-    async with http_servers.serve_app(loopback_app.build_page_site({"/": PAGE})) as url:
+    async with http_servers.serve_app(loopback_app.build_page_site({"/": KETTLE_HTML})) as url:
         listed = await run_command(home, url, "map", url)
         found = await run_command(home, url, "map", url, "--search", "tea", "--json")
     assert (listed[0], listed[1].split()) == (0, [f"{url}/", f"{url}/tea", f"{url}/cup"])

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.anyio
 
 INSPECTOR = "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
 ERAS = (pytest.param("legacy", marks=pytest.mark.nightly), "modern")
-PAGE = (
+KETTLES_HTML = (
     b"<html><head><title>Kettles</title></head><body><main><h1>Kettles</h1>"
     b"<p>Water boils at a lower temperature in the mountains, because the air presses less.</p></main></body></html>"
 )
@@ -75,7 +75,7 @@ async def kettles(scope: Any, _receive: Any, send: Any) -> None:
     found = scope["path"] == "/kettles"
     headers = [(b"content-type", b"text/html; charset=utf-8")]
     await send({"type": "http.response.start", "status": 200 if found else 404, "headers": headers})
-    await send({"type": "http.response.body", "body": PAGE if found else b"nothing here"})
+    await send({"type": "http.response.body", "body": KETTLES_HTML if found else b"nothing here"})
 
 
 @pytest.mark.nightly

@@ -15,11 +15,11 @@ import yaml
 from mcp import Client, StdioServerParameters
 
 from outrider.cli.hosts.catalogue import HOSTS, find_folders
+from support.timeouts import SCENARIO_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
-PATIENCE = 120
 # Where each host reads its servers on Linux, by its documentation: file, key, and the file of a project.
-FILES = {
+CONFIG_FILES = {
     "claude": (".claude.json", "mcpServers", ".mcp.json"),
     "codex": (".codex/config.toml", "mcp_servers", ".codex/config.toml"),
     "cursor": (".cursor/mcp.json", "mcpServers", ".cursor/mcp.json"),
@@ -32,7 +32,7 @@ FILES = {
     "lmstudio": (".lmstudio/mcp.json", "mcpServers", ""),
     "claude-desktop": (".config/Claude/claude_desktop_config.json", "mcpServers", ""),
 }
-WORD = re.compile(r"[^\s,{}\[\]]+")
+WORD_PATTERN = re.compile(r"[^\s,{}\[\]]+")
 PARSERS = {".json": json.loads, ".toml": tomllib.loads, ".yaml": yaml.safe_load}
 ZED = """// Zed's settings
 {
@@ -69,7 +69,7 @@ async def install(home: Path, *arguments: str, cwd: Path | None = None) -> Compl
     """Run the command in that home, without anything from the outside."""
     environ = {"HOME": str(home), "PATH": os.environ["PATH"]}
     command = [sys.executable, "-m", "outrider", "install", *arguments]
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         return await anyio.run_process(command, env=environ, cwd=cwd or home, check=False)
 
 
@@ -84,24 +84,24 @@ def read_entry(path: Path, key: str) -> dict[str, Any]:
 
 
 async def test_every_host_gets_an_entry_that_starts_the_server_and_loses_it_again(home: Path):
-    added = await install(home, *FILES)
-    again = await install(home, *FILES)
-    entries = {name: read_entry(home / file, key) for name, (file, key, _) in FILES.items()}
-    removed = await install(home, "--remove", *FILES)
+    added = await install(home, *CONFIG_FILES)
+    again = await install(home, *CONFIG_FILES)
+    entries = {name: read_entry(home / file, key) for name, (file, key, _) in CONFIG_FILES.items()}
+    removed = await install(home, "--remove", *CONFIG_FILES)
     commands = {name: [entry.get("command") or entry["cmd"], *entry["args"]] for name, entry in entries.items()}
     program, *arguments = commands["goose"]
     host = StdioServerParameters(command=program, args=[*arguments, "--no-daemon"], env={"HOME": str(home)})
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with Client(host) as client:
             names = {tool.name for tool in (await client.list_tools()).tools}
 
     assert (added.returncode, again.returncode, removed.returncode) == (0, 0, 0), added.stderr
-    assert again.stdout.count(b"already has outrider") == len(FILES)
-    assert removed.stdout.count(b"removed from") == len(FILES)
+    assert again.stdout.count(b"already has outrider") == len(CONFIG_FILES)
+    assert removed.stdout.count(b"removed from") == len(CONFIG_FILES)
     assert len({tuple(command) for command in commands.values()}) == 1
     assert {name for name, entry in entries.items() if entry.get("type") == "stdio"} == {"claude", "vscode", "goose"}
     assert {"web_search", "web_fetch"} <= names
-    for file, key, _ in FILES.values():
+    for file, key, _ in CONFIG_FILES.values():
         left = PARSERS[Path(file).suffix]((home / file).read_text()) or {}
         assert not left.get(key), file
 
@@ -120,14 +120,14 @@ async def test_other_settings_comments_and_line_ends_stay(home: Path):
         ),
     ]
     for name, text in cases:
-        file, key, _ = FILES[name]
+        file, key, _ = CONFIG_FILES[name]
         path = write(home / file, text)
         added = await install(home, name)
         assert added.returncode == 0, (name, added.stderr)
         changed = path.read_bytes().decode()
         # Only lines were added, so that whatever was there is still there in its order.
-        left = iter(WORD.findall(changed))
-        assert all(word in left for word in WORD.findall(text)), changed
+        left = iter(WORD_PATTERN.findall(changed))
+        assert all(word in left for word in WORD_PATTERN.findall(text)), changed
         assert (home / f"{file}.outrider-backup").read_bytes().decode() == text
         assert (await install(home, name, "--remove")).returncode == 0
         assert path.read_bytes().decode() == text
@@ -163,7 +163,7 @@ async def test_settings_that_are_broken_or_cannot_be_kept_are_left_alone(home: P
         ("goose", "extensions:\n  outrider:\n    cmd: old\n", "put this into"),
     ]  # fmt: skip
     for name, text, reason in cases:
-        path = write(home / FILES[name][0], text)
+        path = write(home / CONFIG_FILES[name][0], text)
         done = await install(home, name)
         said = done.stderr.decode()
         assert (done.returncode, path.read_text()) == (2, text), said
@@ -176,12 +176,12 @@ async def test_settings_that_are_broken_or_cannot_be_kept_are_left_alone(home: P
 async def test_a_project_gets_settings_of_its_own_if_its_host_reads_any(home: Path):
     project = home / "project"
     project.mkdir()
-    with_project = [name for name, (_, _, file) in FILES.items() if file]
+    with_project = [name for name, (_, _, file) in CONFIG_FILES.items() if file]
     done = await install(home, "--project", *with_project, cwd=project)
     refused = await install(home, "--project", "lmstudio", cwd=project)
     assert done.returncode == 0, done.stderr
     for name in with_project:
-        _, key, file = FILES[name]
+        _, key, file = CONFIG_FILES[name]
         assert read_entry(project / file, key)["args"] == ["mcp"]
     assert refused.returncode == 2
     assert b"without --project" in refused.stderr
@@ -189,14 +189,14 @@ async def test_a_project_gets_settings_of_its_own_if_its_host_reads_any(home: Pa
 
 async def test_what_would_be_written_can_be_printed_and_hosts_listed(home: Path):
     (home / ".cursor").mkdir()
-    printed = {name: await install(home, name, "--print") for name in FILES}
+    printed = {name: await install(home, name, "--print") for name in CONFIG_FILES}
     listed = await install(home)
-    for name, (file, key, _) in FILES.items():
+    for name, (file, key, _) in CONFIG_FILES.items():
         values = PARSERS[Path(file).suffix](printed[name].stdout.decode())
         assert [*values] == [key]
         assert file in printed[name].stderr.decode()
         assert not (home / file).exists()
-    assert [line.split()[0] for line in listed.stdout.decode().splitlines()] == [*FILES]
+    assert [line.split()[0] for line in listed.stdout.decode().splitlines()] == [*CONFIG_FILES]
     assert b"try: outrider install cursor\n" in listed.stderr
     as_json = {
         words: json.loads((await install(home, *words, "--json")).stdout)

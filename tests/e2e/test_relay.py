@@ -19,12 +19,12 @@ from mcp import Client, MCPError
 from support.apps import shared_process
 from support.apps.shared_process import HostUser
 from support.results import read_first_text
+from support.timeouts import PROCESS_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
-PATIENCE = 60
 ERAS = pytest.mark.parametrize("mode", ["auto", pytest.param("legacy", marks=pytest.mark.nightly)])
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}
-FIRST = [
+FIRST_MESSAGES = [
     {"id": 0, "method": "initialize", "params": HELLO},
     {"method": "notifications/initialized"},
     {"id": 1, "method": "tools/list", "params": {}},
@@ -71,7 +71,7 @@ async def test_hosts_are_served_by_one_process_each_in_its_own_session_and_direc
     here, there = (second_user.home / name for name in ("here", "there"))
     for folder in (here, there):
         folder.mkdir(exist_ok=True)
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with (
             Client(second_user.build_host_parameters("--workspace", ".", cwd=here), mode=mode) as one,
             Client(second_user.build_host_parameters("--workspace", ".", cwd=there), mode=mode) as two,
@@ -84,7 +84,7 @@ async def test_hosts_are_served_by_one_process_each_in_its_own_session_and_direc
 
 
 async def test_a_lean_host_and_an_ordinary_one_share_the_process_and_each_gets_its_own_list(second_user: HostUser):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with (
             Client(second_user.build_host_parameters("--lean")) as lean,
             Client(second_user.build_host_parameters()) as ordinary,
@@ -100,7 +100,7 @@ async def test_a_lean_host_and_an_ordinary_one_share_the_process_and_each_gets_i
 
 
 async def test_a_host_that_comes_back_finds_its_session_and_one_that_names_another_gets_that(second_user: HostUser):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with Client(second_user.build_host_parameters()) as client:
             before = await stands(client)
         async with (
@@ -115,7 +115,7 @@ async def test_settings_are_those_of_each_host(second_user: HostUser):
     folder = second_user.home / "project" / ".outrider"
     folder.mkdir(parents=True)
     (folder / "settings.json").write_text('{"tools": {"disable": ["keep"]}}')
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with AsyncExitStack() as stack:
             hosts = [
                 second_user.build_host_parameters(),
@@ -137,7 +137,7 @@ async def test_settings_are_those_of_each_host(second_user: HostUser):
 
 async def test_twenty_hosts_that_start_at_once_start_one_process(person: HostUser):
     command = person.build_command("mcp", "--toolsets", "probe")
-    with anyio.fail_after(PATIENCE * 2):
+    with anyio.fail_after(PROCESS_TIMEOUT_S * 2):
         processes = [
             subprocess.Popen(
                 command, env=person.host_environ, cwd=person.home, stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -146,7 +146,7 @@ async def test_twenty_hosts_that_start_at_once_start_one_process(person: HostUse
         ]
         for each in processes:
             assert each.stdin
-            each.stdin.write(written(FIRST))
+            each.stdin.write(written(FIRST_MESSAGES))
             each.stdin.flush()
         answers = [await anyio.to_thread.run_sync(_two_lines, each) for each in processes]
         facts = person.query_shared_process(b"status")
@@ -165,7 +165,7 @@ def _two_lines(process: "subprocess.Popen[bytes]") -> list[dict[str, Any]]:
 
 @ERAS
 async def test_a_call_that_only_reads_goes_on_in_the_next_process_when_the_first_is_killed(person: HostUser, mode: str):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with Client(person.build_host_parameters(), mode=mode) as client, anyio.create_task_group() as tasks:
             found: list[str] = []
 
@@ -182,7 +182,7 @@ async def test_a_call_that_only_reads_goes_on_in_the_next_process_when_the_first
 
 
 async def test_a_call_that_may_have_had_its_effect_is_not_repeated_and_says_so(person: HostUser):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with Client(person.build_host_parameters()) as client, anyio.create_task_group() as tasks:
             errors: list[str] = []
             failed = anyio.Event()
@@ -206,7 +206,7 @@ async def test_a_call_that_may_have_had_its_effect_is_not_repeated_and_says_so(p
 @pytest.mark.nightly
 async def test_a_call_with_which_two_processes_died_is_not_tried_a_third_time(person: HostUser):
     failed: list[str] = []
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with Client(person.build_host_parameters()) as client, anyio.create_task_group() as tasks:
 
             async def call() -> None:
@@ -222,7 +222,7 @@ async def test_a_call_with_which_two_processes_died_is_not_tried_a_third_time(pe
 
 @ERAS
 async def test_a_newer_version_takes_over_and_calls_under_way_finish(owner: HostUser, mode: str):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with Client(owner.build_host_parameters(), mode=mode) as old, anyio.create_task_group() as tasks:
             found: list[str] = []
 
@@ -248,7 +248,7 @@ async def test_a_newer_version_takes_over_and_calls_under_way_finish(owner: Host
 async def test_a_newer_installation_takes_over_and_an_older_one_then_serves_itself(owner: HostUser, shared_code: Path):
     owner.install_version("99.0")
     older = owner.build_host_parameters(environ={"PYTHONPATH": str(shared_code)})
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with Client(older) as old:
             first = (await stands(old))[0]
             async with Client(owner.build_host_parameters()) as new:
@@ -262,7 +262,7 @@ async def test_a_newer_installation_takes_over_and_an_older_one_then_serves_itse
 
 
 async def test_the_process_ends_when_nobody_has_needed_it_for_a_while(person: HostUser):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with Client(person.build_host_parameters("--set", "daemon_idle_s=0.12")) as client:
             process = int((await stands(client))[0])
         await shared_process.wait_for_exit(process)
@@ -272,14 +272,16 @@ async def test_the_process_ends_when_nobody_has_needed_it_for_a_while(person: Ho
 
 async def test_a_host_that_is_killed_takes_nothing_with_it_but_its_own_call(second_user: HostUser):
     command = second_user.build_command("mcp", "--toolsets", "probe")
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with Client(second_user.build_host_parameters()) as other:
             process = (await stands(other))[0]
             with subprocess.Popen(
                 command, env=second_user.host_environ, cwd=second_user.home, stdin=subprocess.PIPE
             ) as host:
                 assert host.stdin
-                host.stdin.write(written([*FIRST, {"id": 2, "method": "tools/call", "params": {"name": "keep"}}]))
+                host.stdin.write(
+                    written([*FIRST_MESSAGES, {"id": 2, "method": "tools/call", "params": {"name": "keep"}}])
+                )
                 host.stdin.flush()
                 assert await second_user.read_probe_report() == f"began {process}"
                 host.kill()
@@ -292,7 +294,7 @@ async def test_a_host_that_is_killed_takes_nothing_with_it_but_its_own_call(seco
     [(["--no-daemon"], {}), pytest.param([], {"OUTRIDER_DAEMON": "false"}, marks=pytest.mark.nightly)],
 )
 async def test_who_wants_no_shared_process_gets_none(person: HostUser, arguments: list[str], environ: dict[str, str]):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with Client(person.build_host_parameters(*arguments, environ=environ)) as client:
             assert (await stands(client))[1] == "default"
     assert not (person.home / ".outrider" / "run").exists()
@@ -324,7 +326,7 @@ async def test_what_is_wrong_with_the_command_is_said_as_without_the_process(
 
 async def test_nothing_but_protocol_reaches_the_host_whoever_prints(second_user: HostUser):
     command = second_user.build_command("mcp", "--toolsets", "probe")
-    calls = [*FIRST, {"id": 2, "method": "tools/call", "params": {"name": "stand", "arguments": {}}}]
+    calls = [*FIRST_MESSAGES, {"id": 2, "method": "tools/call", "params": {"name": "stand", "arguments": {}}}]
     with subprocess.Popen(
         command, env=second_user.host_environ, cwd=second_user.home, stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as host:
@@ -346,10 +348,10 @@ async def test_every_request_is_answered_before_the_end_of_a_host_that_only_writ
     calls = [
         {"id": 7, "method": "tools/call", "params": {"name": "echo", "arguments": {"text": f"{n}"}}} for n in range(9)
     ]
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         done = await anyio.run_process(
             second_user.build_command("mcp", "--toolsets", "probe", *arguments),
-            input=written(FIRST) + read + written(calls),
+            input=written(FIRST_MESSAGES) + read + written(calls),
             env=second_user.host_environ,
             cwd=second_user.home,
         )
@@ -366,7 +368,7 @@ async def test_the_shared_process_inherits_no_secret_of_the_host_that_started_it
         "ANTHROPIC_API_KEY": "hush",
         "OUTRIDER_SERVE__TOKEN": "hush",
     }
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with Client(person.build_host_parameters(environ=secrets | {"TZ": "Asia/Tokyo"})) as client:
             process = (await stands(client))[0]
             environ = Path(f"/proc/{process}/environ").read_bytes()
@@ -386,7 +388,7 @@ async def test_a_host_reads_on_its_stderr_what_concerns_it(second_user: HostUser
 async def test_a_megabyte_goes_through_in_both_directions_and_in_order(second_user: HostUser):
     texts = ["x" * 3_000_000, *(str(number) for number in range(50))]
     heard: list[str] = []
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with Client(second_user.build_host_parameters()) as client, anyio.create_task_group() as tasks:
 
             async def call(text: str) -> None:
@@ -400,11 +402,11 @@ async def test_a_megabyte_goes_through_in_both_directions_and_in_order(second_us
 async def test_half_a_pair_of_surrogates_goes_through_as_a_sign(second_user: HostUser):
     command = second_user.build_command("mcp", "--toolsets", "probe")
     call = {"id": 2, "method": "tools/call", "params": {"name": "echo", "arguments": {"text": "cut \ud83d"}}}
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with await anyio.open_process(command, env=second_user.host_environ) as host:
             assert host.stdin
             assert host.stdout
-            await host.stdin.send(written([*FIRST, call]))
+            await host.stdin.send(written([*FIRST_MESSAGES, call]))
             answered = BufferedByteReceiveStream(host.stdout)
             answers = [json.loads(await answered.receive_until(b"\n", 1_000_000)) for _ in range(3)]
             await host.stdin.aclose()
@@ -414,7 +416,7 @@ async def test_half_a_pair_of_surrogates_goes_through_as_a_sign(second_user: Hos
 
 async def test_a_line_that_is_no_message_is_answered(second_user: HostUser):
     command = second_user.build_command("mcp", "--toolsets", "probe")
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with await anyio.open_process(command, env=second_user.host_environ) as host:
             assert host.stdin
             assert host.stdout
@@ -426,7 +428,7 @@ async def test_a_line_that_is_no_message_is_answered(second_user: HostUser):
 
 
 async def test_no_key_of_a_host_is_written_down(second_user: HostUser):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with Client(
             second_user.build_host_parameters(
                 environ={"BRAVE_API_KEY": "sesame-1", "OUTRIDER_SERVE__TOKEN": "sesame-2"}
@@ -441,7 +443,7 @@ async def test_nobody_else_can_come_near_the_door(person: HostUser):
     run = person.home / ".outrider" / "run"
     run.mkdir(parents=True)
     run.chmod(0o777)
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with Client(person.build_host_parameters()) as client:
             await stands(client)
             modes = {each.name: stat.S_IMODE(each.lstat().st_mode) for each in [run, *run.iterdir()]}
@@ -463,7 +465,7 @@ async def test_a_place_that_leads_elsewhere_is_not_used(person: HostUser, tmp_pa
 
 async def test_where_there_can_be_no_socket_file_a_token_opens_a_port_of_loopback(person: HostUser):
     (person.home / ".outrider" / "run" / "daemon.sock" / "in the way").mkdir(parents=True)
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with Client(person.build_host_parameters()) as client:
             process = (await stands(client))[0]
             token = person.home / ".outrider" / "run" / "daemon.token"
@@ -482,7 +484,7 @@ async def test_a_long_path_is_no_obstacle(person: HostUser):
     folder = person.home / ("long" * 20) / ("path" * 20)
     folder.mkdir(parents=True)
     person.socket_place = type(person.socket_place)(str(folder))
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with Client(person.build_host_parameters("--set", f"data_dir={folder}")) as client:
             assert (await stands(client))[0] == str(person.shared_process_pid)
 
@@ -492,7 +494,7 @@ async def test_the_command_shows_the_process_and_ends_it_and_hosts_go_on_with_a_
         command = person.build_command("daemon", word)
         return await anyio.run_process(command, env=person.host_environ, cwd=person.home, check=False)
 
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         assert (await daemon("status")).returncode == 1
         async with Client(person.build_host_parameters()) as client:
             process = (await stands(client))[0]

@@ -19,7 +19,7 @@ from support.results import read_first_text
 
 pytestmark = pytest.mark.anyio
 
-SITE = loopback_app.build_page_site(
+TEA_SITE = loopback_app.build_page_site(
     {"/tea": loopback_app.build_article_html("Tea", "Tea is a drink made of leaves and hot water. " * 10)}
 )
 
@@ -44,7 +44,7 @@ def allowed(site: str) -> str:
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_pages_are_read_over_http_by_clients_of_both_eras(home: Path, mode: str):
-    async with http_servers.serve_app(SITE) as site:
+    async with http_servers.serve_app(TEA_SITE) as site:
         with serving(home, "--set", allowed(site)) as (_, url), anyio.fail_after(60):
             async with Client(url, mode=mode) as client:
                 result = await client.call_tool("web_fetch", {"url": f"{site}/tea"})
@@ -75,7 +75,7 @@ async def test_a_port_that_is_taken_is_named(home: Path):
 
 
 async def test_a_process_that_is_killed_loses_nothing_that_was_answered(home: Path):
-    async with http_servers.serve_app(SITE) as site:
+    async with http_servers.serve_app(TEA_SITE) as site:
         url = f"{site}/tea"
         with serving(home, "--set", allowed(site)) as (process, address):
             async with Client(address) as client:

@@ -14,7 +14,7 @@ import httpx2
 import pytest
 from mcp import Client
 
-from e2e.test_serve import SITE, allowed, serving
+from e2e.test_serve import TEA_SITE, allowed, serving
 from support.fakes import http_servers
 from support.results import read_first_text
 
@@ -86,7 +86,7 @@ def build_tool_specs(described: dict[str, Any]) -> dict[str, tuple[str, dict[str
 
 
 async def test_a_chat_program_finds_the_tools_and_posts_to_their_paths(home: Path):
-    async with http_servers.serve_app(SITE) as site:
+    async with http_servers.serve_app(TEA_SITE) as site:
         with serving(home, *TOOLSETS, "--set", allowed(site)) as (_, url):
             async with httpx2.AsyncClient(base_url=url.removesuffix("/mcp"), timeout=60) as http:
                 specs = build_tool_specs((await http.get("/openapi.json")).json())
@@ -97,7 +97,7 @@ async def test_a_chat_program_finds_the_tools_and_posts_to_their_paths(home: Pat
 
 
 async def test_mcp_and_rest_share_a_session(home: Path):
-    async with http_servers.serve_app(SITE) as site:
+    async with http_servers.serve_app(TEA_SITE) as site:
         with serving(home, *TOOLSETS, "--set", allowed(site)) as (_, url), anyio.fail_after(120):
             async with (
                 Client(url) as client,

@@ -20,7 +20,7 @@ TAKE_TERMINAL = (  # as its controlling one, which fish asks for
     "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
 )
 # What is typed, and what stands there after the Tab key.
-CASES = {
+COMPLETIONS = {
     "outrider browser snaps": "snapshot ",
     "outrider call web_sea": "web_search ",
     "outrider call web_search num": "num_results=",
@@ -51,7 +51,7 @@ def test_the_tab_key_completes_commands_tools_and_values(shell: str, tmp_path: P
         os.close(theirs)
         try:
             type_and_wait(ours, f"{setup}; echo rea''dy\n", "ready")
-            for typed, completed in CASES.items():
+            for typed, completed in COMPLETIONS.items():
                 shown = type_and_wait(ours, f"{typed}\t", f"{typed.rpartition(' ')[0]} {completed}")
                 assert not shown.endswith("= ")
                 os.write(ours, b"\x15")  # Control+U takes the line back

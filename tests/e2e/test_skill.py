@@ -20,9 +20,9 @@ from support.fakes import http_servers, search_providers
 
 pytestmark = pytest.mark.anyio
 SKILL = Path(__file__).parents[2] / "skills" / "outrider"
-PAGES = [SKILL / "SKILL.md", *sorted(SKILL.glob("references/*.md"))]
+SKILL_PAGES = [SKILL / "SKILL.md", *sorted(SKILL.glob("references/*.md"))]
 SHELL_BLOCK = re.compile(r"```sh\n(.*?)```", re.DOTALL)
-PATIENCE = 300
+SKILL_TIMEOUT_S = 300
 SHOP = """<!doctype html><title>Tea shop</title><h1>Order tea</h1>
 <label>Tea <input id=query></label><label>Size <select id=size><option>Small<option>Large</select></label>
 <label><input type=checkbox id=gift> A gift</label>
@@ -30,7 +30,7 @@ SHOP = """<!doctype html><title>Tea shop</title><h1>Order tea</h1>
 GUIDE = loopback_app.build_article_html(
     "Guide", "A checkpoint ends when all frames are in the database. " * 20, "How often: once an hour, at most. " * 20
 )
-LONG = loopback_app.build_article_html("Long", "The tide turns twice a day, and it goes out again. " * 400)
+LONG_ARTICLE_HTML = loopback_app.build_article_html("Long", "The tide turns twice a day, and it goes out again. " * 400)
 REPORT = loopback_app.build_article_html("Report", "The harbour had 4,120 visitors in May. " * 30)
 CSV = (200, {"content-type": "text/csv"}, b"month,visitors\nMay,4120\n")
 
@@ -38,7 +38,9 @@ CSV = (200, {"content-type": "text/csv"}, b"month,visitors\nMay,4120\n")
 @pytest.fixture(scope="module")
 async def terminal(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Terminal]:
     code = shared_process.copy_package(tmp_path_factory.mktemp("code"))
-    site = loopback_app.build_page_site({"/shop": SHOP, "/guide": GUIDE, "/long": LONG, "/report.csv": CSV})
+    site = loopback_app.build_page_site(
+        {"/shop": SHOP, "/guide": GUIDE, "/long": LONG_ARTICLE_HTML, "/report.csv": CSV}
+    )
     async with AsyncExitStack() as stack:
         user = stack.enter_context(shared_process.start_host_user(tmp_path_factory.mktemp("home"), code))
         site_url = await stack.enter_async_context(http_servers.serve_app(site))
@@ -53,7 +55,7 @@ async def terminal(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[T
 
 @pytest.mark.parametrize(
     "page",
-    [PAGES[0], *(pytest.param(page, marks=pytest.mark.nightly) for page in PAGES[1:])],
+    [SKILL_PAGES[0], *(pytest.param(page, marks=pytest.mark.nightly) for page in SKILL_PAGES[1:])],
     ids=lambda page: page.stem,
 )
 async def test_every_command_in_the_skill_works(terminal: Terminal, page: Path):
@@ -67,14 +69,14 @@ async def test_every_command_in_the_skill_works(terminal: Terminal, page: Path):
     environ = terminal.environ | {"PATH": f"{program.parent}:{terminal.environ['PATH']}"}
     blocks = SHELL_BLOCK.findall(page.read_text())
     assert blocks
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SKILL_TIMEOUT_S):
         for block in blocks:
             text = block.replace("https://example.com", terminal.site_url)
             ended = await anyio.run_process(["bash", "-exc", text], env=environ, cwd=folder, check=False)
             assert ended.returncode == 0, ended.stderr.decode()[-3_000:]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", SKILL_PAGES, ids=lambda page: page.stem)
 def test_every_command_that_the_skill_mentions_exists(page: Path):
     for words in re.findall(r"`outrider ([^`]+)`", SHELL_BLOCK.sub("", page.read_text())):
         command: click.Command | None = outrider
@@ -95,11 +97,11 @@ def test_the_skill_follows_the_open_format():
     assert 1 <= len(fields["compatibility"]) <= 500
     assert fields["metadata"] == {"version": __version__}
     linked = re.findall(r"\]\((references/[^)]+)\)", body)
-    assert sorted(linked) == [str(page.relative_to(SKILL)) for page in PAGES[1:]]
+    assert sorted(linked) == [str(page.relative_to(SKILL)) for page in SKILL_PAGES[1:]]
 
 
 def test_the_skill_costs_few_tokens():
-    lengths = {page.stem: count_tokens(page.read_text()) for page in PAGES}
+    lengths = {page.stem: count_tokens(page.read_text()) for page in SKILL_PAGES}
     assert lengths.pop("SKILL") <= 1_500
     assert max(lengths.values()) <= 700
 
@@ -107,7 +109,7 @@ def test_the_skill_costs_few_tokens():
 async def test_the_skill_is_shown_and_installed_where_hosts_look(terminal: Terminal):
     home, project = terminal.user.home, terminal.user.home / "project"
     (home / ".claude").mkdir()
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SKILL_TIMEOUT_S):
         shown = await terminal.read("skill", "show")
         reference = await terminal.read("skill", "show", "stores")
         unknown = await terminal.run("skill", "show", "nothing")
@@ -123,6 +125,6 @@ async def test_the_skill_is_shown_and_installed_where_hosts_look(terminal: Termi
     assert len(chosen.splitlines()) == 2
     for folder in (".claude/skills", ".agents/skills"):
         copied = {path.name: path.read_text() for path in (project / folder / "outrider").rglob("*.md")}
-        assert copied == {page.name: page.read_text() for page in PAGES}
+        assert copied == {page.name: page.read_text() for page in SKILL_PAGES}
     assert json.loads(removed) == [{"folder": f"{home}/.claude/skills/outrider", "changed": True}]
     assert not (home / ".claude" / "skills" / "outrider").exists()

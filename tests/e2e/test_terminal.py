@@ -16,14 +16,16 @@ from support.apps.terminal import Terminal
 from support.fakes import http_servers
 from support.processes.pseudo_terminal import run_in_terminal
 from support.results import read_first_text
+from support.timeouts import SCENARIO_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
-PATIENCE = 120
 STAKES = 'tools.stakes={"delete_playbook": "high"}'
-FORM = """<!doctype html><title>Tea shop</title><h1>Order tea</h1>
+TEA_FORM_HTML = """<!doctype html><title>Tea shop</title><h1>Order tea</h1>
 <label>Name <input id=name></label><label>Kind <select id=kind><option>Green<option>Black</select></label>
 <button onclick="document.title = `${document.querySelector('input').value} ordered ${kind.value}`">Order</button>"""
-LONG = loopback_app.build_article_html("Long", "The tide comes in twice a day, and it goes out again. " * 400)
+LONG_ARTICLE_HTML = loopback_app.build_article_html(
+    "Long", "The tide comes in twice a day, and it goes out again. " * 400
+)
 
 
 @pytest.fixture(scope="module")
@@ -31,12 +33,12 @@ async def terminal(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[T
     code = shared_process.copy_package(tmp_path_factory.mktemp("code"))
     async with AsyncExitStack() as stack:
         user = stack.enter_context(shared_process.start_host_user(tmp_path_factory.mktemp("home"), code))
-        pages = loopback_app.build_page_site({"/form": FORM, "/long": LONG})
+        pages = loopback_app.build_page_site({"/form": TEA_FORM_HTML, "/long": LONG_ARTICLE_HTML})
         yield Terminal(user, await stack.enter_async_context(http_servers.serve_app(pages)))
 
 
 async def test_a_page_opened_on_the_terminal_is_filled_in_by_a_host_and_finished_on_the_terminal(terminal: Terminal):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         opened = await terminal.read("browser", "open", f"{terminal.site_url}/form")
         program, *rest = terminal.user.build_command("mcp", "--toolsets", "browser")
         host = StdioServerParameters(
@@ -61,7 +63,7 @@ async def test_a_page_opened_on_the_terminal_is_filled_in_by_a_host_and_finished
 
 
 async def test_a_server_that_cannot_start_is_an_error_without_a_traceback(terminal: Terminal):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         listed = await terminal.run("call", "--set", "no.such.setting=1")
     assert listed.returncode == 70
     assert "ended before it answered" in listed.stderr.decode()
@@ -70,7 +72,7 @@ async def test_a_server_that_cannot_start_is_an_error_without_a_traceback(termin
 
 async def test_output_that_nobody_takes_is_told_in_one_line_or_not_at_all(terminal: Terminal):
     command = shlex.join(terminal.user.build_command("call", "get_current_state"))
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         results = [
             await anyio.run_process(["bash", "-c", script], env=terminal.environ, cwd=terminal.user.home, check=False)
             for script in (f"{command} > /dev/full", f"set -o pipefail; {command} | true; exit 0", f"{command} extra=1")
@@ -83,7 +85,7 @@ async def test_output_that_nobody_takes_is_told_in_one_line_or_not_at_all(termin
 
 
 async def test_what_was_done_on_the_terminal_is_saved_run_tested_and_exported(terminal: Terminal):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         steps = f"open {terminal.site_url}/form\nfill #name Ada\nselect #kind Black\nclick button\n"
         await terminal.read("browser", "run", "-", text=steps)
         await terminal.read("flow", "save", "tea", "--description", "Order tea")
@@ -117,7 +119,7 @@ async def test_what_was_done_on_the_terminal_is_saved_run_tested_and_exported(te
 
 async def test_a_run_of_steps_stops_at_the_first_failure_and_names_it(terminal: Terminal):
     steps = f"open {terminal.site_url}/form\nfill #nobody Ada\nclick button\n"
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         stopped = await terminal.run("browser", "run", "-", text=steps)
         title = await terminal.read("browser", "title")
         unknown = await terminal.run("browser", "run", "-", text="open about:blank\njump high\n")
@@ -130,7 +132,7 @@ async def test_a_run_of_steps_stops_at_the_first_failure_and_names_it(terminal: 
 
 
 async def test_pictures_and_long_texts_become_files_and_texts_can_be_cut(terminal: Terminal):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         await terminal.read("browser", "open", f"{terminal.site_url}/form", "-s", "pictures")
         shot = await terminal.read("browser", "screenshot", "-s", "pictures")
         named = await terminal.read("browser", "screenshot", "h1", "--output", "heading.png", "-s", "pictures")
@@ -151,7 +153,7 @@ async def test_pictures_and_long_texts_become_files_and_texts_can_be_cut(termina
 
 
 async def test_any_tool_can_be_called_listed_and_explained(terminal: Terminal):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         listed = await terminal.read("call")
         explained = await terminal.read("call", "--help", "web_search")
         usage = await terminal.read("call", "--help")
@@ -176,7 +178,7 @@ async def test_what_goes_wrong_has_an_exit_code_and_a_remedy(terminal: Terminal)
         ("call", "web_fetch", "url=http://127.0.0.1:9/"): (5, "--set 'egress.allow=127.0.0.1:9'"),
         ("call", "read_file", "path=missing.txt"): (2, "missing.txt"),
     }
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         for words, (code, remedy) in cases.items():
             ended = await terminal.run(*words)
             assert (ended.returncode, ended.stdout) == (code, b""), words
@@ -194,7 +196,7 @@ async def test_a_shell_completes_commands_tools_and_their_arguments(terminal: Te
         "outrider call web_search dep": "depth=",
         "outrider call web_search depth=b": "depth=balanced",
     }
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         scripts = {shell: await terminal.read("completion", shell) for shell in ("bash", "zsh", "fish")}
         for line, completed in lines.items():
             words = line.split()
@@ -213,7 +215,7 @@ async def test_files_that_cannot_be_used_are_named(terminal: Terminal):
         (("call", "listSessions", "--output", "missing.txt/a/b"), "missing.txt/a/b cannot be written"),
         (("browser", "run", "nowhere.steps"), "nowhere.steps"),
     ]
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         (terminal.user.home / "project").mkdir(exist_ok=True)
         (terminal.user.home / "project" / "missing.txt").write_text("a file is in the way")
         for words, reason in cases:
@@ -226,7 +228,7 @@ async def test_files_that_cannot_be_used_are_named(terminal: Terminal):
 @pytest.mark.parametrize(("answer", "code"), [(b"n\n", 5), (b"y\n", 2)])
 async def test_a_call_that_needs_consent_asks_the_person_at_the_terminal(terminal: Terminal, answer: bytes, code: int):
     command = terminal.user.build_command("call", "delete_playbook", "id=none", "--set", STAKES)
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         ended, shown = await anyio.to_thread.run_sync(run_in_terminal, command, terminal.environ, answer)
     assert ended == code, shown
     assert "delete_playbook" in shown

@@ -10,10 +10,10 @@ import pytest
 from support.apps import loopback_app, shared_process
 from support.apps.terminal import Terminal
 from support.fakes import http_servers
+from support.timeouts import SCENARIO_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
-PATIENCE = 120
-PAGE = """<!doctype html><title>../Harbour: report</title>
+UPLOAD_HTML = """<!doctype html><title>../Harbour: report</title>
 <input type=file onchange="files[0].text().then((text) => say.textContent = text)">
 <a href="/visitors.csv" download>Visitors</a><button>Nothing</button><p id=say>"""
 CSV = (200, {"content-type": "text/csv"}, b"month,visitors\nMay,4120\n")
@@ -24,7 +24,7 @@ async def terminal(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[T
     code = shared_process.copy_package(tmp_path_factory.mktemp("code"))
     async with AsyncExitStack() as stack:
         user = stack.enter_context(shared_process.start_host_user(tmp_path_factory.mktemp("home"), code))
-        pages = loopback_app.build_page_site({"/page": PAGE, "/visitors.csv": CSV})
+        pages = loopback_app.build_page_site({"/page": UPLOAD_HTML, "/visitors.csv": CSV})
         yield Terminal(user, await stack.enter_async_context(http_servers.serve_app(pages)))
 
 
@@ -35,7 +35,7 @@ async def folder(terminal: Terminal) -> Path:
 
 
 async def test_documents_and_downloads_are_saved_where_the_person_works(terminal: Terminal, folder: Path):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         printed = await terminal.read("browser", "pdf")
         await terminal.read("browser", "pdf", "--output", "report.pdf")
         downloads = [await terminal.read("browser", "download", "text=Visitors") for _ in range(2)]
@@ -55,7 +55,7 @@ async def test_files_of_the_directory_are_uploaded_and_no_others(terminal: Termi
     (terminal.user.home / "private.txt").write_text("private")
     (folder / "link.txt").unlink(missing_ok=True)
     (folder / "link.txt").symlink_to(terminal.user.home / "private.txt")
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         await terminal.read("browser", "upload", "input", "notes.txt")
         first = await terminal.read("browser", "wait", "first")
         (folder / "notes.txt").write_text("second")
@@ -73,7 +73,7 @@ async def test_steps_that_cannot_be_read_name_their_line(terminal: Terminal):
         'snapshot\nfill e1 "no end\n': "line 2: No closing quotation",
         "fil e1 x\n": "no step 'fil'; did you mean fill",
     }
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         for text, reason in cases.items():
             ended = await terminal.run("browser", "run", "-", text=text)
             assert (ended.returncode, reason in ended.stderr.decode()) == (2, True), ended.stderr
@@ -81,7 +81,7 @@ async def test_steps_that_cannot_be_read_name_their_line(terminal: Terminal):
 
 async def test_scripts_run_in_the_open_page_where_they_are_allowed(terminal: Terminal, folder: Path):
     allowed = 'tools.stakes={"inject_javascript": "never_ask"}'
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         refused = await terminal.run("browser", "eval", "document.title")
         shown = await terminal.read("browser", "eval", "document.title", "--set", allowed)
     assert refused.returncode == 5

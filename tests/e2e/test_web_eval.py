@@ -22,10 +22,10 @@ from support.apps.web_eval_app import (
 from support.fakes import http_servers
 from support.fakes.model_apis import ModelServer, ModelTurn, TurnScript
 from support.results import read_error, read_first_text
+from support.timeouts import SCENARIO_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
-PATIENCE = 120
-FORM: list[dict[str, Any]] = [
+FORM_STEPS: list[dict[str, Any]] = [
     {"action": "type", "target": "[name=name]", "value": "Ann"},
     {"action": "select", "target": "[name=size]", "value": "Large"},
     {"action": "click", "target": "form button:enabled"},
@@ -48,7 +48,7 @@ async def test_a_task_that_the_agent_calls_done_is_a_success_with_its_answer_fir
         build_browser_turn("clickElement", selector="form button:enabled"),
         build_done_turn(success=True, result="Ordered; the shop says: Thanks, Ann."),
     )
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with serve_evaluation_app(home, play) as (app, server, url), Client(app.build_server()) as client:
             result = await call(client, "web_eval_agent", url=f"{url}/form?ref=7", task="Order for Ann")
             data = result.structured_content
@@ -84,13 +84,13 @@ async def test_a_task_that_the_agent_calls_done_is_a_success_with_its_answer_fir
 
 @pytest.mark.nightly
 async def test_each_picture_stands_beside_a_line_that_says_what_it_is(home: Path):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with (
             http_servers.serve_app(build_evaluation_site()) as url,
             open_evaluation_app(home, url) as app,
             Client(app.build_server()) as client,
         ):
-            await call(client, "web_eval_agent", url=f"{url}/form", task="Order", steps=FORM[:3])
+            await call(client, "web_eval_agent", url=f"{url}/form", task="Order", steps=FORM_STEPS[:3])
             shown = await call(client, "get_screenshots", last_n=20)
     rows = shown.structured_content["screenshots"]
     assert [row["step"] for row in rows] == [0, 1, 2, 3]
@@ -105,7 +105,7 @@ async def test_what_the_agent_calls_failed_is_failed_however_much_it_says(home: 
     play = build_session_script(
         build_browser_turn("snapshotPage"), build_done_turn(success=False, result="There is no shop here, only a form.")
     )
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with serve_evaluation_app(home, play) as (app, _, url), Client(app.build_server()) as client:
             result = await call(client, "web_eval_agent", url=f"{url}/form", task="Buy tea", mode="compact")
     data = result.structured_content
@@ -122,7 +122,7 @@ async def test_a_bug_that_was_looked_for_and_seen_is_a_finding_of_a_success(home
         build_browser_turn("takeScreenshot"),
         build_done_turn(success=True, result="The bug is there.", findings=[finding]),
     )
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with serve_evaluation_app(home, play) as (app, server, url), Client(app.build_server()) as client:
             profiles = app.loaded.settings.models.profiles
             profiles["scripted"] = profiles["scripted"].model_copy(update={"pictures": True})
@@ -141,7 +141,7 @@ async def test_a_bug_that_was_looked_for_and_seen_is_a_finding_of_a_success(home
 
 async def test_an_answer_without_done_is_no_success(home: Path):
     play = build_session_script(ModelTurn(text="All went well, trust me."))
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with serve_evaluation_app(home, play) as (app, _, url), Client(app.build_server()) as client:
             result = await call(client, "web_eval_agent", url=f"{url}/form", task="Order")
     data = result.structured_content
@@ -154,7 +154,7 @@ async def test_a_robot_check_is_told_as_a_blocked_page(home: Path):
         build_browser_turn("snapshotPage"),
         build_done_turn(success=False, result="A robot check is in the way.", obstacle="captcha"),
     )
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with serve_evaluation_app(home, play) as (app, _, url), Client(app.build_server()) as client:
             result = await call(client, "web_eval_agent", url=f"{url}/wall", task="Read the news")
     data = result.structured_content
@@ -170,7 +170,7 @@ async def test_a_budget_that_runs_out_keeps_what_was_found(home: Path):
         lambda session: ModelTurn(text="It asks for a name.", calls=[("snapshotPage", {"sessionId": session})]),
         ModelTurn(wait_before=never),
     )
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with serve_evaluation_app(home, play) as (app, _, url), Client(app.build_server()) as client:
             result = await call(client, "web_eval_agent", url=f"{url}/form", task="Look", budget_s=8)
             never.set()
@@ -182,7 +182,7 @@ async def test_a_budget_that_runs_out_keeps_what_was_found(home: Path):
 
 async def test_the_last_step_sums_up_and_is_told_as_the_limit(home: Path):
     play = build_session_script(build_browser_turn("snapshotPage"), ModelTurn(text="So far: a form."))
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with serve_evaluation_app(home, play) as (app, _, url), Client(app.build_server()) as client:
             result = await call(client, "web_eval_agent", url=f"{url}/form", task="Look", max_steps=1)
     data = result.structured_content
@@ -196,7 +196,7 @@ async def test_a_structured_answer_fits_its_schema_or_is_asked_for_again(home: P
         build_done_turn(success=True, result="Eight fields.", data={"fields": "eight"}),
         build_done_turn(success=True, result="Eight fields.", data={"fields": 8}),
     )
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with serve_evaluation_app(home, play) as (app, server, url), Client(app.build_server()) as client:
             result = await call(client, "web_eval_agent", url=f"{url}/form", task="Count", output_schema=schema)
     assert result.structured_content["structured_output"] == {"fields": 8}
@@ -206,7 +206,7 @@ async def test_a_structured_answer_fits_its_schema_or_is_asked_for_again(home: P
 
 async def test_errors_of_the_page_are_ranked_and_hold_no_secrets(home: Path):
     play = build_session_script(build_browser_turn("snapshotPage"), build_done_turn(success=True, result="Looked."))
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with serve_evaluation_app(home, play) as (app, _, url), Client(app.build_server()) as client:
             result = await call(client, "web_eval_agent", url=f"{url}/console", task="Look")
             events = await call(client, "get_run_events", event_types=["console"], include_details=True)
@@ -249,7 +249,7 @@ async def over(app: App) -> dict[str, Any]:
 
 async def test_a_client_that_cancels_ends_the_evaluation_and_its_browser(home: Path):
     release, begun = anyio.Event(), anyio.Event()
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with serve_evaluation_app(home, held(release, begun, build_done_turn(success=True, result="x"))) as (
             app,
             _,
@@ -267,7 +267,7 @@ async def test_a_client_that_cancels_ends_the_evaluation_and_its_browser(home: P
 @pytest.mark.nightly
 async def test_a_client_that_vanishes_finds_the_result_later(home: Path):
     release, begun = anyio.Event(), anyio.Event()
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with serve_evaluation_app(home, held(release, begun, build_done_turn(success=True, result="Seen."))) as (
             app,
             _,
@@ -295,7 +295,7 @@ async def test_another_process_goes_on_with_a_browser_of_its_own(home: Path):
             build_browser_turn("snapshotPage"), opens, build_done_turn(success=True, result="Seen twice.")
         )
     )
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with (
             http_servers.serve_app(server.build_app()) as model,
             http_servers.serve_app(build_evaluation_site()) as url,
@@ -328,7 +328,7 @@ async def test_an_action_that_a_person_must_allow_waits_and_goes_on(home: Path):
     )
     asks = {"tools": {"stakes": {"clickElement": "high"}}}
     person = FormAnswerer(choose_decision("approved"))
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with (
             serve_evaluation_app(home, play, more=asks) as (app, _, url),
             connect_client(app.build_server(), NEWEST_VERSION, "person", person) as client,
@@ -343,13 +343,13 @@ async def test_an_action_that_a_person_must_allow_waits_and_goes_on(home: Path):
 
 @pytest.mark.nightly
 async def test_steps_need_no_model(home: Path):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with (
             http_servers.serve_app(build_evaluation_site()) as url,
             open_evaluation_app(home, url) as app,
             Client(app.build_server()) as client,
         ):
-            result = await call(client, "web_eval_agent", url=f"{url}/form", task="Order", steps=FORM)
+            result = await call(client, "web_eval_agent", url=f"{url}/form", task="Order", steps=FORM_STEPS)
             looked = {"tool": "extractPageContent", "arguments": {"format": "text"}}
             also = await call(client, "web_eval_agent", url=f"{url}/article", task="Read", steps=[looked])
     data = result.structured_content
@@ -367,7 +367,7 @@ async def test_a_flow_is_a_step_and_its_stop_is_the_failure_of_the_evaluation(ho
     folder = home / ".outrider" / "flows"
     folder.mkdir(parents=True)
     step = {"action": "flow", "target": "order", "arguments": {"who": "Ann"}}
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with (
             http_servers.serve_app(build_evaluation_site()) as url,
             open_evaluation_app(home, url) as app,
@@ -401,13 +401,13 @@ async def test_a_flow_is_a_step_and_its_stop_is_the_failure_of_the_evaluation(ho
 
 
 async def test_a_repeated_key_gets_the_evaluation_that_it_started(home: Path):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with (
             http_servers.serve_app(build_evaluation_site()) as url,
             open_evaluation_app(home, url) as app,
             Client(app.build_server()) as client,
         ):
-            request = {"url": f"{url}/form", "task": "Order", "steps": FORM, "idempotency_key": "k1"}
+            request = {"url": f"{url}/form", "task": "Order", "steps": FORM_STEPS, "idempotency_key": "k1"}
             first, again = [await call(client, "web_eval_agent", **request) for _ in range(2)]
             other = await client.call_tool("web_eval_agent", request | {"task": "Look"})
             late = await client.call_tool("web_eval_agent", request, meta={"session_id": "another"})
@@ -420,7 +420,7 @@ async def test_a_repeated_key_gets_the_evaluation_that_it_started(home: Path):
 
 async def test_a_step_that_fails_is_the_last(home: Path):
     steps = [{"action": "click", "target": "#nothing"}, {"action": "goto", "target": "/article"}]
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with (
             http_servers.serve_app(build_evaluation_site()) as url,
             open_evaluation_app(home, url) as app,
@@ -440,7 +440,7 @@ async def test_a_step_that_fails_is_the_last(home: Path):
 
 async def test_one_action_that_takes_too_long_is_given_up(home: Path):
     steps = [{"tool": "waitFor", "arguments": {"text": "never there", "seconds": 60}}]
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with (
             http_servers.serve_app(build_evaluation_site()) as url,
             open_evaluation_app(home, url) as app,
@@ -451,24 +451,24 @@ async def test_one_action_that_takes_too_long_is_given_up(home: Path):
 
 
 async def test_a_site_that_is_not_there_is_a_failure_with_its_reason(home: Path):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with (
             http_servers.serve_app(build_evaluation_site()) as url,
             open_evaluation_app(home, "http://127.0.0.1:9") as app,
             Client(app.build_server()) as client,
         ):
-            result = await call(client, "web_eval_agent", url="http://127.0.0.1:9/", task="Look", steps=FORM)
-            refused = await call(client, "web_eval_agent", url=f"{url}/form", task="Look", steps=FORM)
+            result = await call(client, "web_eval_agent", url="http://127.0.0.1:9/", task="Look", steps=FORM_STEPS)
+            refused = await call(client, "web_eval_agent", url=f"{url}/form", task="Look", steps=FORM_STEPS)
     assert result.structured_content["stop_reason"] == "error"
     assert result.structured_content["warnings"]
     assert read_error(refused)["code"] == "egress"
 
 
 async def test_nothing_is_lost_when_the_process_ends(home: Path):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with http_servers.serve_app(build_evaluation_site()) as url:
             async with open_evaluation_app(home, url) as app, Client(app.build_server()) as client:
-                first = await call(client, "web_eval_agent", url=f"{url}/form", task="Order", steps=FORM)
+                first = await call(client, "web_eval_agent", url=f"{url}/form", task="Order", steps=FORM_STEPS)
             async with open_evaluation_app(home, url) as app, Client(app.build_server()) as client:
                 known = first.structured_content["session_id"]
                 shown = await call(client, "get_screenshots", session_id=known, last_n=2)
@@ -481,13 +481,13 @@ async def test_nothing_is_lost_when_the_process_ends(home: Path):
 
 @pytest.mark.nightly
 async def test_the_newest_events_come_first_and_can_be_chosen(home: Path):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with (
             http_servers.serve_app(build_evaluation_site()) as url,
             open_evaluation_app(home, url) as app,
             Client(app.build_server()) as client,
         ):
-            await call(client, "web_eval_agent", url=f"{url}/console", task="Order", steps=FORM)
+            await call(client, "web_eval_agent", url=f"{url}/console", task="Order", steps=FORM_STEPS)
             every = (await call(client, "get_run_events", last_n=200)).structured_content
             none = (await call(client, "get_run_events", last_n=0)).structured_content
             failed = (await call(client, "get_run_events", has_error=True)).structured_content

@@ -15,10 +15,10 @@ from outrider.app import App, open_app
 from outrider.settings import load
 from support.fakes import agent_browser_program, http_servers, result_pages, search_providers
 from support.results import read_error, read_first_text
+from support.timeouts import SCENARIO_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
-PATIENCE = 120
-FIRST = {
+FIRST_RESULT = {
     "title": "Oolong, between green & black",
     "url": "https://leaves.example/oolong?utm_source=google",
     "description": '12 Mar 2026 — Half way between two worlds: oolong tea is "bruised" before it dries.',
@@ -53,7 +53,7 @@ async def open_search_app(home: Path, *, brave: bool = False, **search: Any) -> 
             "search": {"providers": result_pages.build_engine_settings(url) | keyed, "disabled": KEYLESS, **search},
         }
         loaded = load(values, environ={"PATH": "/usr/bin:/bin"}, home=home, workspace=home)
-        with anyio.fail_after(PATIENCE):
+        with anyio.fail_after(SCENARIO_TIMEOUT_S):
             async with open_app(loaded) as app, Client(app.build_server()) as client:
                 yield SearchApp(app, client, pages, apis)
 
@@ -67,7 +67,7 @@ async def test_the_first_engines_page_is_read_as_the_browser_shows_it(home: Path
     assert result.structured_content["source"] == "google"
     assert result.structured_content["query"] == "oolong tea"
     assert result.structured_content["results"] == [
-        FIRST,
+        FIRST_RESULT,
         {
             "title": "The gardens of Formosa",
             "url": "https://garden.example/formosa?a=1&b=2",
@@ -172,7 +172,7 @@ async def test_the_program_is_asked_when_our_own_browser_got_nowhere(home: Path)
         at.pages.modes["*"] = "captcha"
         result = await at.search()
     assert result.structured_content["source"] == "bing"
-    assert FIRST["title"] in [row["title"] for row in result.structured_content["results"]]
+    assert FIRST_RESULT["title"] in [row["title"] for row in result.structured_content["results"]]
     assert at.pages.requested_engines == ["google", "bing", "duckduckgo"]
     proxy = agent_browser_program.read_calls(program)[-1]["environ"]["AGENT_BROWSER_PROXY"]
     assert proxy.startswith("http://outrider:")

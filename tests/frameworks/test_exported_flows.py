@@ -19,7 +19,7 @@ from support.processes.newest_packages import INSTALLING, ROOT, install
 from support.results import read_first_text
 
 pytestmark = pytest.mark.anyio
-PAGES = {
+ORDER_PAGES = {
     "/order": (
         "<!doctype html><title>Order</title><main><h1>Order</h1><form action=/done>"
         "<label>Name <input name=name></label><label>Size <select name=size><option>Small<option>Large</select></label>"
@@ -66,7 +66,7 @@ class ExportedFlow:
 
 @pytest.fixture
 async def exported(tmp_path: Path) -> AsyncGenerator[ExportedFlow]:
-    site = loopback_app.build_page_site(PAGES)
+    site = loopback_app.build_page_site(ORDER_PAGES)
     with chdir(tmp_path), anyio.fail_after(300):
         async with (
             loopback_app.open_loopback_app(tmp_path, site, more={"toolsets": ["browser", "flows"]}) as service,

@@ -12,17 +12,17 @@ import pytest
 
 import outrider
 from support.apps import loopback_app, shared_process
+from support.checkout import CHECKOUT
 from support.fakes import http_servers
 from support.fakes.model_apis import ModelServer, ModelTurn, ScriptedRequest
 from support.processes.newest_packages import install
 
 pytestmark = pytest.mark.anyio
-ROOT = Path(__file__).parents[2]
-GUIDE = (ROOT / "docs" / "guides" / "frameworks.md").read_text(encoding="utf-8")
+GUIDE = (CHECKOUT / "docs" / "guides" / "frameworks.md").read_text(encoding="utf-8")
 SECTION = re.compile(r"^## (.+?)\n.*?pip install (.+?)\n.*?```python\n(.+?)```", re.MULTILINE | re.DOTALL)
 SECTIONS = {name: (packages.replace('"', "").split(), program) for name, packages, program in SECTION.findall(GUIDE)}
 FACT = "High water at six in the morning"
-SITE = loopback_app.build_page_site({"/tides": loopback_app.build_article_html("Tides", f"{FACT}. " * 10)})
+TIDES_SITE = loopback_app.build_page_site({"/tides": loopback_app.build_article_html("Tides", f"{FACT}. " * 10)})
 
 
 @pytest.mark.parametrize("name", SECTIONS)
@@ -30,7 +30,7 @@ async def test_an_agent_reads_a_page_and_answers_with_it(name: str, home: Path):
     packages, program = SECTIONS[name]
     python = await anyio.to_thread.run_sync(install, name, packages)
 
-    async with http_servers.serve_app(SITE) as site:
+    async with http_servers.serve_app(TIDES_SITE) as site:
 
         def play(asked: ScriptedRequest) -> ModelTurn:
             readers = [tool for tool in asked.tool_names if tool.endswith("web_fetch")]

@@ -13,7 +13,7 @@ from support.apps import loopback_app
 
 pytestmark = pytest.mark.anyio
 
-SITE = loopback_app.build_page_site(
+TEA_SITE = loopback_app.build_page_site(
     {"/tea": loopback_app.build_article_html("Tea", "Tea is a drink made of leaves and hot water. " * 10)}
 )
 
@@ -23,7 +23,7 @@ async def test_every_public_name_is_there():
 
 
 async def test_a_tool_is_called_as_a_host_would_call_it(home: Path):
-    async with loopback_app.open_loopback_app(home, SITE) as loopback:
+    async with loopback_app.open_loopback_app(home, TEA_SITE) as loopback:
         page = await loopback.app.call("web_fetch", url=f"{loopback.site_url}/tea")
     assert "Tea is a drink" in page.text
 
@@ -67,7 +67,7 @@ async def test_what_is_older_than_the_settings_keep_is_let_go(home: Path):
 
 
 async def test_pages_that_were_read_can_be_searched_when_nothing_else_answers(home: Path):
-    async with loopback_app.open_loopback_app(home, SITE, names=("brave",)) as loopback:
+    async with loopback_app.open_loopback_app(home, TEA_SITE, names=("brave",)) as loopback:
         loopback.provider_behaviour.modes["*"] = "500"
         await loopback.app.call("web_fetch", url=f"{loopback.site_url}/tea")
         found = (await loopback.app.call("web_search", query="drink leaves")).data

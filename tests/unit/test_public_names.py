@@ -10,10 +10,12 @@ from textwrap import dedent
 import pytest
 
 import outrider
+from support.checkout import CHECKOUT
 
-ROOT = Path(__file__).parents[2]
 FENCE = re.compile(r"```python\n(.*?)```", re.DOTALL)
-PAGES = [page for page in (ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))) if FENCE.search(page.read_text())]
+PAGES_WITH_SAMPLES = [
+    page for page in (CHECKOUT / "README.md", *sorted(CHECKOUT.glob("docs/**/*.md"))) if FENCE.search(page.read_text())
+]
 ERRORS = ("InvalidInput", "NotConfigured", "NotFound", "Refused", "Unavailable")
 
 
@@ -45,7 +47,7 @@ def test_the_samples_of_the_package_are_code():
     assert [names(each) for each in found] == [["extract"], ["open_app"], ["connect"]]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES_WITH_SAMPLES, ids=lambda page: page.name)
 def test_the_samples_of_the_documents_are_code_and_import_what_there_is(page: Path):
     for code in FENCE.findall(page.read_text()):
         assert [name for name in names(code) if name != "sdk" and name not in outrider.__all__] == []

@@ -13,10 +13,10 @@ from support.fakes import http_servers
 from support.processes import outrider_command
 
 pytestmark = pytest.mark.anyio
-SECRET = "s3cr3t-token"
+COOKIE_VALUE = "s3cr3t-token"
 STATE = {
-    "cookies": [{"name": "who", "value": SECRET, "domain": "shop.example", "path": "/", "expires": -1}],
-    "origins": [{"origin": "https://shop.example", "localStorage": [{"name": "token", "value": SECRET}]}],
+    "cookies": [{"name": "who", "value": COOKIE_VALUE, "domain": "shop.example", "path": "/", "expires": -1}],
+    "origins": [{"origin": "https://shop.example", "localStorage": [{"name": "token", "value": COOKIE_VALUE}]}],
 }
 
 
@@ -49,12 +49,12 @@ async def test_states_are_imported_listed_and_deleted_without_their_values(home:
     assert "deleted shop" in deleted.stdout.decode()
     assert (again.returncode, kept.exists()) == (2, False)
     for each in (listed, rows, deleted, again):
-        assert SECRET.encode() not in each.stdout + each.stderr
+        assert COOKIE_VALUE.encode() not in each.stdout + each.stderr
 
 
 async def test_with_a_key_in_the_environment_nothing_can_be_read_in_the_file(home: Path):
     kept = await imported(home, OUTRIDER_BROWSER__STATE_KEY="a passphrase")
-    assert SECRET not in kept.read_text()
+    assert COOKIE_VALUE not in kept.read_text()
     assert (kept.stat().st_mode & 0o777, kept.parent.stat().st_mode & 0o777) == (0o600, 0o700)
     rows = json.loads((await outrider(home, "state", "list", "--json")).stdout)
     assert (rows[0]["encrypted"], rows[0]["cookies"]) == (True, None)

@@ -21,8 +21,8 @@ from support.fakes import http_servers
 from support.fakes.model_apis import ModelServer, ModelTurn, play_turns
 
 pytestmark = pytest.mark.anyio
-PATIENCE = 240
-PAGE = """<h1>Order</h1><label>Name <input name=name></label>
+REPAIR_TIMEOUT_S = 240
+ORDER_HTML = """<h1>Order</h1><label>Name <input name=name></label>
 <button onclick="document.querySelector('p').textContent = 'Thanks'">Buy &lt;b&gt;</button>
 <button>Help</button><button>Help</button><p></p>"""
 FLOW = """# How tea is ordered.
@@ -81,7 +81,7 @@ class Office:
 
 @pytest.fixture
 async def office(tmp_path: Path) -> AsyncGenerator[Office]:
-    site = loopback_app.build_page_site({"/": PAGE})
+    site = loopback_app.build_page_site({"/": ORDER_HTML})
     model = ModelServer(play_turns(ModelTurn(text='{"ref": "e2"}')))
     async with http_servers.serve_app(model.build_app()) as model_url:
         profile = {"base_url": f"{model_url}/v1", "model": "scripted", "key": "sk-scripted"}
@@ -93,7 +93,7 @@ async def office(tmp_path: Path) -> AsyncGenerator[Office]:
             try:
                 async with httpx2.AsyncClient(base_url=server.base_url, timeout=60) as client:
                     await client.get("/", params={"token": server.sign_in_url.partition("token=")[2]})
-                    with anyio.fail_after(PATIENCE):
+                    with anyio.fail_after(REPAIR_TIMEOUT_S):
                         yield Office(client, loopback.app, tmp_path, loopback.site_url)
             finally:
                 await server.aclose()

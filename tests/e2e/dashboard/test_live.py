@@ -18,9 +18,9 @@ from support.apps.browser_app import BrowserAppClient as Service
 from support.apps.browser_app import format_result_text, open_browser_app
 from support.apps.dashboard_browser import NARROW_VIEWPORT, DashboardSession, DashboardTab, open_dashboard
 from support.fakes.cuttable_proxy import CuttableProxy, open_cuttable_proxy
+from support.timeouts import PROCESS_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
-PATIENCE = 60
 # Where a point of the page lies in the dashboard's window, and what colour is drawn there.
 AT = """((x, y) => {
   const canvas = document.getElementById('screen'), box = canvas.getBoundingClientRect();
@@ -114,7 +114,7 @@ async def waiting(dashboard_stage: Stage, tool: str, **arguments: Any) -> AsyncG
     gate = dashboard_stage.service.find_session(arguments["sessionId"]).control.gate
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(call)
-        assert await gate.changed.wait_until(lambda: gate.waiting > 0, PATIENCE)
+        assert await gate.changed.wait_until(lambda: gate.waiting > 0, PROCESS_TIMEOUT_S)
         yield answers
 
 
@@ -271,7 +271,7 @@ async def test_a_lost_connection_releases_and_the_picture_comes_back(dashboard_s
         await cut.cut_connections()
         await view.wait_for_text("Connection lost")
         control = dashboard_stage.service.find_session(session).control
-        assert await control.changed.wait_until(lambda: control.holder is None, PATIENCE)
+        assert await control.changed.wait_until(lambda: control.holder is None, PROCESS_TIMEOUT_S)
         cut.restore()
         await view.wait_for_text("Watching")
         await dashboard_stage.inside(session, "document.body.style.background = 'rgb(255, 0, 0)'")
@@ -299,7 +299,7 @@ async def test_dialogs_are_answered_by_the_person_who_has_control(dashboard_stag
     await view.wait_for_text("Your <b>name</b>?")
     await view.forms.type("#dialogtext", "Ada")
     await view.pointer.click("#dialogyes")
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         await asked
     assert await dashboard_stage.inside(session, "window.said") == "Ada"
 
@@ -373,7 +373,7 @@ async def test_closed_sleeping_and_crashed_sessions_say_so(dashboard_stage: Stag
     await view.wait_for_text("its pages were unloaded")
     assert inside.status == "parked"
     await take(view)
-    assert await inside.tabs.wait_until(lambda: inside.tabs.current is not None, PATIENCE)
+    assert await inside.tabs.wait_until(lambda: inside.tabs.current is not None, PROCESS_TIMEOUT_S)
     await dashboard_stage.inside_until(session, "document.title === 'Order form'")
     await view.pointer.click("#take")
     await view.wait_for_text("Watching")

@@ -19,7 +19,7 @@ from support.fakes.model_apis import ModelTurn
 from support.results import read_error, read_first_text
 
 pytestmark = pytest.mark.anyio
-PATIENCE = 900  # seconds until a test counts as hanging, however busy the machine is
+PAUSE_TEST_TIMEOUT_S = 900  # seconds until a test counts as hanging, however busy the machine is
 HELD = 4.0  # seconds that the person takes
 
 
@@ -49,7 +49,7 @@ async def test_an_agent_waits_its_budget_stands_still_and_its_host_hears_why(hom
         build_done_turn(success=True, result="read"),
     )
     result: list[Any] = []
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(PAUSE_TEST_TIMEOUT_S):
         async with serve_evaluation_app(home, play) as (app, _, url), Client(app.build_server()) as client:
             apps.append(app)
 
@@ -86,7 +86,7 @@ async def test_a_host_hears_that_a_person_has_paused_its_session(tmp_path: Path)
         heard.append(message or "")
         told.set()
 
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(PAUSE_TEST_TIMEOUT_S):
         async with open_browser_app(tmp_path) as at:
             session = await at.open_session()
             control = at.find_session(session).control
@@ -104,7 +104,7 @@ async def released(told: anyio.Event, resume: Callable[[str], Any]) -> None:
 
 
 async def test_after_very_long_an_error_says_what_to_do(tmp_path: Path):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(PAUSE_TEST_TIMEOUT_S):
         async with open_browser_app(tmp_path, paused_s=0.1, park_s=0.1, idle_s=0.2) as at:
             session = await at.open_session()
             at.find_session(session).control.pause()

@@ -17,9 +17,9 @@ from outrider.dashboard.live.hub import CONNECTS_PER_MINUTE, INPUT_BURST
 from support.apps.browser_app import BrowserAppClient as Service
 from support.apps.browser_app import open_browser_app
 from support.apps.dashboard_browser import DashboardSession, open_dashboard
+from support.timeouts import EVENT_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
-PATIENCE = 30
 
 
 class Watcher:
@@ -32,7 +32,7 @@ class Watcher:
 
     async def next(self, event: str) -> Any:
         """The data of the next such event; what comes before is let go."""
-        with anyio.fail_after(PATIENCE):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             while True:
                 message = await self.socket.recv()
                 if isinstance(message, bytes):
@@ -115,7 +115,7 @@ async def test_ten_viewers_cost_one_screencast_and_it_ends_with_the_last(service
     assert header["metadata"] == {"width": 1200, "height": 800, "scale": 1}
     assert {"seq", "captured_ts", "received_ts", "emitted_ts", "latency_ms"} <= header.keys()
     assert frame[4 + length :].startswith(b"\xff\xd8\xff")
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         while cast.viewer_count:
             await anyio.sleep(0.01)
     assert cast.counters.starts == 2
@@ -140,7 +140,7 @@ async def test_control_follows_its_rules(service: Service, office: DashboardSess
         assert await first.refused("release_control") == "not_holder"
         assert (await second.ask("take_control"))["ok"]
     control = service.find_session(session).control
-    assert await control.changed.wait_until(lambda: control.holder is None and not control.paused, PATIENCE)
+    assert await control.changed.wait_until(lambda: control.holder is None and not control.paused, EVENT_TIMEOUT_S)
 
 
 async def test_too_much_input_is_refused_however_many_connections_bring_it(service: Service, office: DashboardSession):
@@ -192,7 +192,7 @@ async def test_strangers_and_other_pages_are_not_let_in(office: DashboardSession
 async def test_reconnecting_does_not_help_against_limits(office: DashboardSession, service: Service):
     session, cookie = await service.open_session(), await cookie_of(office)
     came, refusal = 0, None
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         while refusal is None:
             async with way(office, cookie) as socket:
                 refusal = await refused_by(Watcher(socket))

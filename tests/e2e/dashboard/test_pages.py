@@ -21,6 +21,7 @@ from support.apps.dashboard_browser import (
     DashboardTab,
     open_dashboard,
 )
+from support.apps.dashboard_checks import MAX_PAGE_BYTES
 from support.fakes import http_servers
 
 pytestmark = pytest.mark.anyio
@@ -32,8 +33,7 @@ CHECK = """async () => {
     const where = (each) => each.nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(" … ");
     return violations.map((each) => `${each.id}: ${where(each)}`);
 }"""
-FILES = {"feed", "live_health", "live_socket"}  # what pages read and people do not
-MOST = 200_000  # bytes of a page
+ROUTES_WITHOUT_PAGE = {"feed", "live_health", "live_socket"}  # what pages read and people do not
 # axe takes a second a page: half of the pages are wide and light, half narrow and dark; at night each is both.
 EVERY_LOOK = "OUTRIDER_EVERY_LOOK" in os.environ
 
@@ -64,8 +64,8 @@ async def test_every_page_can_be_reached_by_links_and_is_small(office: Dashboard
     async with office.open_http_client() as client:
         for name, path in found.items():
             answer = await client.get(path, headers=HTML_HEADERS)
-            assert len(answer.content) < MOST, name
-    names = {route.name for route in iter_get_routes(office.asgi_app.routes)} - FILES - {"static"}
+            assert len(answer.content) < MAX_PAGE_BYTES, name
+    names = {route.name for route in iter_get_routes(office.asgi_app.routes)} - ROUTES_WITHOUT_PAGE - {"static"}
     plain = {name for name in names if not name.endswith(("_raw", "_json", "_text"))}
     # These are a redirection, a form's answer, a download, and a page that this app has none of.
     assert plain - found.keys() <= {"root", "run_step", "runs_compare", "file", "evaluation"}
@@ -99,7 +99,7 @@ async def test_ten_thousand_calls_are_as_quick_to_leaf_through_as_a_hundred(offi
     await dashboard_calls.record_calls(office.app.database, dashboard_calls.generate_calls(10_000, seed=11))
     async with office.open_http_client() as client:
         for path in ("/calls", "/calls?q=words", "/calls/speed", "/calls/errors"):
-            assert len((await client.get(path, headers=HTML_HEADERS)).content) < MOST
+            assert len((await client.get(path, headers=HTML_HEADERS)).content) < MAX_PAGE_BYTES
     view = await office.open_tab("/calls")
     await view.wait_until("document.querySelectorAll('tbody tr').length === 100")
     seen = set(await rows(view))

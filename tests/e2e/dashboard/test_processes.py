@@ -150,12 +150,12 @@ async def test_where_none_runs_the_command_serves_one(home: Path):
             process.kill()  # whoever ignores interrupts hands that on to it
 
 
-SCRIPT = {"clerk": [ChatTurn(calls=[("add_observation", {"observation": "x"})]), ChatTurn(text="Done.")]}
-AGENTS = {"clerk": {"tools": ["add_observation"], "stakes": {"add_observation": "high"}}}
+CLERK_TURNS = {"clerk": [ChatTurn(calls=[("add_observation", {"observation": "x"})]), ChatTurn(text="Done.")]}
+CLERK_AGENTS = {"clerk": {"tools": ["add_observation"], "stakes": {"add_observation": "high"}}}
 
 
 async def test_a_result_that_waits_for_a_person_leads_to_the_page_of_its_question_without_a_token(home: Path):
-    async with agents_app.open_agents_app(home, SCRIPT, AGENTS, data_dir=str(home / "data")) as loopback:
+    async with agents_app.open_agents_app(home, CLERK_TURNS, CLERK_AGENTS, data_dir=str(home / "data")) as loopback:
         listening = DashboardServer(loopback.app.dashboard_services())
         await listening.start()
         token = listening.sign_in_url.partition("token=")[2]

@@ -21,7 +21,7 @@ from support.fakes.cuttable_proxy import open_cuttable_proxy
 from support.fakes.model_apis import ModelServer, ModelTurn, ScriptedRequest
 
 pytestmark = pytest.mark.anyio
-AGENTS: dict[str, dict[str, Any]] = {
+RUN_AGENTS: dict[str, dict[str, Any]] = {
     "speaker": {"toolsets": ["planning"]},
     "asker": {"toolsets": ["planning"], "stakes": {"create_goal": "high", "add_todo": "high"}},
     "boss": {"tools": ["run_sleeper"]},
@@ -79,7 +79,7 @@ class Stage:
 
 def plays(dashboard_stage: Stage, asked: ScriptedRequest) -> ModelTurn:
     """What each agent says next."""
-    name = next(each for each in AGENTS if f"You are {each}." in asked.text)
+    name = next(each for each in RUN_AGENTS if f"You are {each}." in asked.text)
     words = "I will boil water now, and then make tea."
     first = {
         "speaker": ModelTurn(
@@ -103,7 +103,7 @@ async def shared_stage(tmp_path_factory: pytest.TempPathFactory, chromium: Brows
     model = cast("ScriptedChatModel", server)
     async with (
         serve_chat_model(model) as flags,
-        open_agents_app_over_model(home, model, flags, AGENTS) as service,
+        open_agents_app_over_model(home, model, flags, RUN_AGENTS) as service,
         mcp_clients.connect_client(service.app.build_server()) as client,
         open_dashboard(home, chromium, service.app) as office,
     ):

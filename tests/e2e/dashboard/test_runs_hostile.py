@@ -11,12 +11,12 @@ from outrider.agents.evaluations import EvaluationRecord
 from outrider.browser.process.browser import Browser
 from outrider.core.context import Call
 from support.apps.dashboard_browser import DashboardSession, DashboardTab, open_dashboard
+from support.apps.dashboard_checks import MAX_PAGE_BYTES
 from support.apps.run_rows import build_model_step, build_question_row, build_run_row, build_tool_step, insert_rows
 from support.fakes import hostile_payloads
 from support.fakes.hostile_payloads import CanaryServer
 
 pytestmark = pytest.mark.anyio
-MOST = 200_000  # bytes of a page's HTML
 SEEN = """() => ({
     status: performance.getEntriesByType("navigation")[0].responseStatus,
     letters: document.querySelector("main").innerText.length,
@@ -150,7 +150,7 @@ async def evaluate(office: DashboardSession, text: str) -> None:
 
 
 pages: list[str] = []
-PAGES = (
+HOSTILE_PATHS = (
     "/runs",
     "/runs?q=%22%3E%3Cscript%3Efetch(1)%3C/script%3E&agent=%3Csvg%20onload%3D1%3E&who=%27%22%3E&after=",
     "/runs/compare?run=run_0&run=run_1",
@@ -176,14 +176,14 @@ async def inspect(view: DashboardTab, canary: CanaryServer, path: str) -> None:
     size, status, letters = seen.pop("size"), seen.pop("status"), seen.pop("letters")
     assert (status, letters > 40) == (404 if "script" in path.partition("?")[0] else 200, True), path
     assert seen == {"links": [], "handlers": [], "strangers": 0, "ran": False}, path
-    assert size < MOST, path
+    assert size < MAX_PAGE_BYTES, path
     assert view.page_errors == [], path  # what the policy of the page held back would stand here
     assert canary.requested_paths == [], path
 
 
 async def test_pages_of_hostile_runs_show_them_as_words(office: DashboardSession, canary: CanaryServer):
     view = await office.open_tab("/calls")
-    for path in (*PAGES, *pages):
+    for path in (*HOSTILE_PATHS, *pages):
         await inspect(view, canary, path)
     await office.close_tabs()
 

@@ -15,9 +15,9 @@ from support.apps.dashboard_browser import DashboardSession, DashboardTab, open_
 from support.fakes import http_servers
 from support.fakes.cuttable_proxy import open_cuttable_proxy
 from support.fakes.model_apis import ModelTurn, ScriptedRequest
+from support.timeouts import SCENARIO_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
-PATIENCE = 120
 MAIL = "ada@example.org"
 BOX = """(() => {
     const { x, y, width, height } = document.getElementById("screen").getBoundingClientRect();
@@ -61,7 +61,7 @@ def _address(asked: ScriptedRequest) -> str:
 
 
 async def test_a_person_watches_pauses_takes_over_approves_and_comes_back(home: Path, chromium: Browser):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with http_servers.serve_app(browser_site.build_site()) as site:
             clerk = Clerk(site)
             egress = {"allow": [f"127.0.0.1:{site.rsplit(':', 1)[1]}"]}

@@ -10,6 +10,7 @@ any HTTP status by its number.
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -19,6 +20,7 @@ import anyio
 PROVIDER_API_KEY = "k3y-Zx91qP0aLmN7tRw2"
 GOOGLE_CSE_ID = "cx-1234"
 WIRE_DATA_FOLDER = Path(__file__).parents[2] / "data" / "search" / "wire"
+SEARCH_TIME_S = datetime(2026, 11, 20, tzinfo=UTC).timestamp()  # when tests search: the dates of results refer to it
 MAX_RESULTS_PER_QUERY = 40  # results that exist for any query
 ENDPOINT_PATHS = {"you": "/you/v1/agents/search", "google_cse": "/google_cse/customsearch/v1"}
 

@@ -65,14 +65,14 @@ def test_blocks_hidden_a_hundred_deep_end_soon():
     assert not BLOCKS.findall(rewrite_references(text, {}, []).text)
 
 
-NAMES = st.sampled_from(build_references()[:12])
-INSIDE = st.lists(st.one_of(NAMES, st.text(":cite[], abx", max_size=6)), max_size=5).map(",".join)
+REFERENCE_NAMES = st.sampled_from(build_references()[:12])
+INSIDE = st.lists(st.one_of(REFERENCE_NAMES, st.text(":cite[], abx", max_size=6)), max_size=5).map(",".join)
 PIECES = st.one_of(st.text(":cite[], abx", max_size=12), INSIDE.map(lambda inside: f" :cite[{inside}]"))
 
 
 @given(
     st.lists(PIECES, max_size=12).map("".join),
-    st.sets(NAMES),
+    st.sets(REFERENCE_NAMES),
     st.lists(st.sampled_from(build_references()[:16]), unique=True, max_size=14),
 )
 def test_no_reference_ever_stands_for_another_source(text: str, known: set[str], fresh: list[str]):

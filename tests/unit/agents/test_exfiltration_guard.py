@@ -15,7 +15,7 @@ from outrider.core.tool import Effect, Tool
 LETTER = "Dear Ida, the harbour master's new safe opens with the word heliotrope. Account AT61 1904 3002 3457 3201."
 KEY = "key: sk4711abcdEFGH"
 NOTES = "See https://docs.example.org/harbour/lights-and-fog-signals?page=2 for all of it."
-PAGE = "Fog signals are sounded by day and by night whenever the coast cannot be seen."
+PAGE_TEXT = "Fog signals are sounded by day and by night whenever the coast cannot be seen."
 
 
 async def return_nothing() -> str:
@@ -30,7 +30,7 @@ def build_tool(name: str, *, open_world: bool, effect: Effect = "read", toolset:
     return Tool(name, name, "", effect, return_nothing, open_world=open_world, toolset=toolset)
 
 
-FILES = build_tool("read_file", open_world=False, toolset="workspace")
+READ_FILE_TOOL = build_tool("read_file", open_world=False, toolset="workspace")
 FETCH = build_tool("web_fetch", open_world=True, effect="write", toolset="web")
 TYPE = build_tool("inputText", open_world=True, effect="act", toolset="browser")
 AGENT = build_tool("run_agent", open_world=True, effect="write", toolset="run_agent")
@@ -42,8 +42,8 @@ def guard() -> ExfiltrationGuard:
         "Find out about fog signals. My client is the lighthouse keepers' association of Cape Wend."
     )
     for text in (LETTER, KEY, NOTES):
-        read.record_result(FILES, text)
-    read.record_result(FETCH, PAGE)
+        read.record_result(READ_FILE_TOOL, text)
+    read.record_result(FETCH, PAGE_TEXT)
     return read
 
 
@@ -100,7 +100,7 @@ def test_it_is_noticed_among_thousands_of_other_texts(guard: ExfiltrationGuard):
 
 def test_a_call_that_repeats_hundreds_of_private_texts_is_shown_even_if_they_are_urls(guard: ExfiltrationGuard):
     urls = [f"https://docs.example.org/harbour/lights-and-fog-signals?page={number}" for number in range(300)]
-    guard.record_result(FILES, "\n".join(urls))
+    guard.record_result(READ_FILE_TOOL, "\n".join(urls))
     assert not guard.would_leak(FETCH, {"urls": urls[:20]})
     assert guard.would_leak(FETCH, {"urls": urls})
 
@@ -124,7 +124,7 @@ def test_nothing_is_private_where_nothing_private_was_read():
 
 
 def test_tools_that_stay_in_the_app_and_an_agents_own_notes_are_free(guard: ExfiltrationGuard):
-    assert not guard.would_leak(FILES, {"path": f"https://x.example/{quote(LETTER)}"})
+    assert not guard.would_leak(READ_FILE_TOOL, {"path": f"https://x.example/{quote(LETTER)}"})
     plan = ExfiltrationGuard("")
-    plan.record_result(replace(FILES, toolset="planning"), LETTER)
+    plan.record_result(replace(READ_FILE_TOOL, toolset="planning"), LETTER)
     assert not plan.would_leak(FETCH, {"url": f"https://x.example/{quote(LETTER)}"})

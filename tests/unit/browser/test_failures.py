@@ -8,7 +8,7 @@ from outrider.core.errors import OutriderError
 from outrider.toolsets.browser.results import translate_errors
 
 pytestmark = pytest.mark.anyio
-CASES = [
+BROWSER_FAILURES = [
     (ContextGone("Runtime.callFunctionOn", -32000, "gone"), "execution_error", "execution_error", "call snapshotPage"),
     (ProtocolError("DOM.focus", -32000, "Element is not focusable"), "execution_error", "execution_error", ""),
     (PageGone("the page has been closed", code="page_gone"), "page_gone", "execution_error", "navigateToUrl"),
@@ -19,7 +19,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("failure", "code", "reason", "hint"), CASES)
+@pytest.mark.parametrize(("failure", "code", "reason", "hint"), BROWSER_FAILURES)
 async def test_every_failure_has_a_code_a_reason_and_names_what_was_asked_for(
     failure: Exception, code: str, reason: str, hint: str
 ):

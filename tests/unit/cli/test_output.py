@@ -8,7 +8,7 @@ import sys
 from support.processes.pseudo_terminal import run_in_terminal
 
 PAGE_TEXT = "Tea\x1b]0;owned\x07\x9b31m 50\u20ac\ud800"
-SCRIPT = f"""
+PRINTING_SOURCE = f"""
 from outrider.cli.output import print_json, print_text
 print_json({{"name": {PAGE_TEXT!r}}})
 print_text({PAGE_TEXT!r})
@@ -16,7 +16,7 @@ print_text({PAGE_TEXT!r})
 
 
 def test_a_terminal_gets_no_control_characters_and_a_file_gets_them_all():
-    command = [sys.executable, "-c", SCRIPT]
+    command = [sys.executable, "-c", PRINTING_SOURCE]
     written = subprocess.run(command, capture_output=True, check=True, timeout=60).stdout.decode()
     _, shown = run_in_terminal(command, os.environ)
     for output in (written, shown):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from outrider.cli.terminal_text import format_markdown, measure_cells
 
-PAGE = """# Harbour *notes*
+HARBOUR_MARKDOWN = """# Harbour *notes*
 
 The **harbour** was `dredged` in 1851, so that larger ships could [unload](https://example.com/grain).
 
@@ -49,7 +49,7 @@ tea                        12"""
 
 
 def test_a_page_is_laid_out_for_the_width_of_the_terminal():
-    shown = format_markdown(PAGE, 40)
+    shown = format_markdown(HARBOUR_MARKDOWN, 40)
     assert click.unstyle(shown) == SHOWN
     assert "\x1b[1mharbour\x1b[0m" in shown
     assert "\x1b[36mdredged\x1b[0m" in shown

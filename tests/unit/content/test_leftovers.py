@@ -33,7 +33,7 @@ POSTGRES = postgres.find_programs()
 MEANS = EmbedderDependencies(EmbeddingSettings(), HttpClient(EgressGuard(EgressSettings())), Path(), {}, {})
 MANY = PURGE_BATCH_ROWS + 50
 NOTES = [ContentDraft(f"tea number {number}", filename=f"{number}") for number in range(MANY)]
-LONG = ContentDraft(
+LONG_DRAFT = ContentDraft(
     "\n\n".join(f"# Part {number}\n\n{'tea and more tea. ' * 60}" for number in range(MANY)), filename="long"
 )
 
@@ -160,7 +160,7 @@ async def test_a_long_text_is_found_no_more_and_may_come_again(address: str, tmp
     async with open_replica(address, tmp_path / "content") as replica:
         content = replica.content
         store = await content.get_store(call)
-        long = await content.add(call, LONG)
+        long = await content.add(call, LONG_DRAFT)
         await content.add(call, ContentDraft("a cup of tea", filename="short"))
         assert "long" in await replica.find_files(call, "tea", mode="semantic")
         await content.delete(call, long.id)
@@ -169,11 +169,11 @@ async def test_a_long_text_is_found_no_more_and_may_come_again(address: str, tmp
             assert await replica.find_files(call, "tea", mode=mode) == {"short"}
         assert (await content.get_store(call)).chunk_count == 1
         assert await replica.list_problems() == []
-        again = await content.add(call, LONG)
+        again = await content.add(call, LONG_DRAFT)
         assert again.id != long.id
         await content.purge_stale()
         assert (await replica.count_rows(store.id))["chunks"] == again.chunk_count + 1
-        assert (await content.read_lines(call, again.id)).text == LONG.text
+        assert (await content.read_lines(call, again.id)).text == LONG_DRAFT.text
         assert await replica.list_problems() == []
 
 

@@ -14,7 +14,7 @@ EDITABLE = json.dumps({"url": "file:///src/outrider", "dir_info": {"editable": T
 DIRECT_URL = "lib/python3.12/site-packages/outrider-0.1.0.dist-info/direct_url.json"
 # By folder of the environment: the notes that installers leave there, and the commands for the extra `agents` and for
 # the package `cryptography`.
-CASES: dict[str, tuple[dict[str, str], str, str]] = {
+INSTALLATIONS: dict[str, tuple[dict[str, str], str, str]] = {
     "cache/uv/archive-v0/Xy12": (
         {"pyvenv.cfg": BY_UV},
         "start it with uvx --from 'outrider[agents]' outrider",
@@ -57,9 +57,9 @@ CASES: dict[str, tuple[dict[str, str], str, str]] = {
 }
 
 
-@pytest.mark.parametrize("folder", CASES)
+@pytest.mark.parametrize("folder", INSTALLATIONS)
 def test_a_remedy_is_the_command_of_the_installer_that_was_used(tmp_path: Path, folder: str):
-    notes, extra, package = CASES[folder]
+    notes, extra, package = INSTALLATIONS[folder]
     for name, text in notes.items():
         (tmp_path / folder / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / folder / name).write_text(text)

@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from outrider.core.errors import InvalidInput, NotFound, OutriderError, Refused
 from outrider.core.jail import PROTECTED_PATHS, Jail
 
-SECRET = b"the secret"
+OUTSIDE_BYTES = b"the secret"
 
 
 @pytest.fixture
 def jail(tmp_path: Path) -> Jail:
-    (tmp_path / "secret.txt").write_bytes(SECRET)
+    (tmp_path / "secret.txt").write_bytes(OUTSIDE_BYTES)
     made = Jail(tmp_path / "workspace")
     made.write("notes/a.txt", b"alpha")
     return made
@@ -63,7 +63,7 @@ def test_a_link_out_is_not_followed(jail: Jail, target: str):
         read(jail, "link")
     with pytest.raises(Refused):
         jail.write("link", b"mine")
-    assert (jail.root.parent / "secret.txt").read_bytes() == SECRET
+    assert (jail.root.parent / "secret.txt").read_bytes() == OUTSIDE_BYTES
 
 
 def test_a_folder_that_is_a_link_out_is_no_way_out(jail: Jail):
@@ -96,7 +96,7 @@ def test_a_link_in_the_place_of_a_file_is_replaced_where_it_points_inside_never_
     (jail.root / "link").symlink_to("../secret.txt")
     with pytest.raises(Refused):
         jail.write("link", b"x")
-    assert (jail.root.parent / "secret.txt").read_bytes() == SECRET
+    assert (jail.root.parent / "secret.txt").read_bytes() == OUTSIDE_BYTES
 
 
 def test_another_name_of_a_file_outside_is_not_read_and_not_written_through(jail: Jail):
@@ -104,7 +104,7 @@ def test_another_name_of_a_file_outside_is_not_read_and_not_written_through(jail
     with pytest.raises(Refused, match="hard link"):
         read(jail, "hard")
     jail.write("hard", b"mine")
-    assert (jail.root.parent / "secret.txt").read_bytes() == SECRET
+    assert (jail.root.parent / "secret.txt").read_bytes() == OUTSIDE_BYTES
 
 
 PROTECTED = """
@@ -186,7 +186,7 @@ def test_an_added_file_takes_a_free_name_and_replaces_nothing(jail: Jail, tmp_pa
     with pytest.raises(Refused):
         jail.add_file("out/c.txt", b"x")
     assert not list(jail.root.rglob(".outrider-*"))
-    assert (tmp_path / "secret.txt").read_bytes() == SECRET
+    assert (tmp_path / "secret.txt").read_bytes() == OUTSIDE_BYTES
 
 
 def test_a_full_disk_is_told_and_leaves_nothing_behind(tmp_path: Path):
@@ -231,7 +231,7 @@ def test_a_folder_that_is_exchanged_for_a_link_all_the_time_leaks_nothing(jail: 
     finally:
         stop.set()
         thread.join()
-    assert SECRET not in seen
+    assert OUTSIDE_BYTES not in seen
     assert b"harmless" in seen
 
 

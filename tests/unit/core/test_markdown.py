@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from outrider.core.markdown import cut_markdown, find_markdown_frame
 
 CODE = "Before.\n\n```python\n" + "".join(f"print({n})\n" for n in range(60)) + "```\n\nAfter."
-TABLE = (
+TABLE_MARKDOWN = (
     "Ships.\n\n| Year | Ships |\n| --- | --- |\n" + "".join(f"| {1900 + n} | {n * 7} |\n" for n in range(60)) + "\nEnd."
 )
 PARTS = st.lists(
@@ -50,7 +50,7 @@ def test_code_that_is_cut_is_fenced_in_every_piece():
 
 
 def test_rows_that_are_cut_off_have_their_heading():
-    shown = [each for _, each in pieces(TABLE, 200)]
+    shown = [each for _, each in pieces(TABLE_MARKDOWN, 200)]
     assert len(shown) > 2
     assert all(each.startswith("| Year | Ships |\n| --- | --- |\n| 19") for each in shown[1:-1])
 
@@ -70,4 +70,4 @@ def test_what_is_framed_holds_the_piece(markdown: str, limit: int):
 def test_text_and_whole_blocks_need_no_frame():
     assert find_markdown_frame("One.\n\nTwo.", 0, 4).wrap("One.") == "One."
     assert find_markdown_frame(CODE, 0, len(CODE)).wrap("") == ""
-    assert not re.match(r"\|", find_markdown_frame(TABLE, 0, 30).before)
+    assert not re.match(r"\|", find_markdown_frame(TABLE_MARKDOWN, 0, 30).before)

@@ -6,7 +6,7 @@ import pytest
 from outrider.core.pausable_timeout import extend_timeouts, limit_time, pause_timeouts
 
 pytestmark = pytest.mark.anyio
-LONG = 30
+LONG_TIMEOUT_S = 30
 SHORT = 0.05
 
 
@@ -22,7 +22,7 @@ async def test_time_at_a_standstill_counts_for_no_limit_around_it():
     async def alive(message: str) -> None:
         heard.append(message)
 
-    with anyio.fail_after(LONG), limit_time(SHORT, alive) as outer, limit_time(SHORT) as inner:
+    with anyio.fail_after(LONG_TIMEOUT_S), limit_time(SHORT, alive) as outer, limit_time(SHORT) as inner:
         async with pause_timeouts("held up"):
             await passing(SHORT * 3)
         reached = True
@@ -34,7 +34,7 @@ async def test_time_at_a_standstill_counts_for_no_limit_around_it():
 
 
 async def test_afterwards_the_clock_goes_on():
-    with anyio.fail_after(LONG), limit_time(SHORT) as found:
+    with anyio.fail_after(LONG_TIMEOUT_S), limit_time(SHORT) as found:
         async with pause_timeouts("held up"):
             pass
         await anyio.sleep_forever()
@@ -43,7 +43,7 @@ async def test_afterwards_the_clock_goes_on():
 
 async def test_two_standstills_at_once_count_once():
     began = anyio.current_time()
-    with anyio.fail_after(LONG), limit_time(LONG) as found:
+    with anyio.fail_after(LONG_TIMEOUT_S), limit_time(LONG_TIMEOUT_S) as found:
 
         async def held() -> None:
             async with pause_timeouts("held up"):
@@ -59,14 +59,14 @@ async def test_whoever_vanished_meanwhile_harms_nobody():
     async def gone(message: str) -> None:
         raise ConnectionError(message)
 
-    with anyio.fail_after(LONG), limit_time(LONG, gone):
+    with anyio.fail_after(LONG_TIMEOUT_S), limit_time(LONG_TIMEOUT_S, gone):
         async with pause_timeouts("held up"):
             await anyio.lowlevel.checkpoint()
 
 
 async def test_a_limit_can_be_put_off_by_whoever_knows_of_a_standstill_elsewhere():
-    with anyio.fail_after(LONG), limit_time(SHORT) as found:
-        extend_timeouts(LONG)
+    with anyio.fail_after(LONG_TIMEOUT_S), limit_time(SHORT) as found:
+        extend_timeouts(LONG_TIMEOUT_S)
         await passing(SHORT * 2)
     assert not found.scope.cancelled_caught
-    assert found.paused_seconds == LONG
+    assert found.paused_seconds == LONG_TIMEOUT_S

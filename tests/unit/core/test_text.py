@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from outrider.core.text import COMBINING_CATEGORIES, TextSlice, count_tokens, cut_text, cut_tokens, extract_terms
 
 LETTERS = st.sampled_from([*"ab. \n", "\n\n", ". ", "é", "e\u0301", "漢", "。", "क्", "👍🏽", "한", "\u0301", "\u200d"])
-TEXT = st.lists(LETTERS, max_size=120).map("".join) | st.text(max_size=200)
+LETTER_TEXTS = st.lists(LETTERS, max_size=120).map("".join) | st.text(max_size=200)
 # Where the pattern of o200k decides: kinds of blanks and line ends, cases, marks, contractions, digits, slashes.
 BREAKS = st.sampled_from(
     [*" \t\n\r\f/!'-aBǅʰ1٣", "\u3000", "\x85", "\u2028", "  ", "'S", "'ſ", "\u0301", "<|endoftext|>"]
@@ -26,7 +26,7 @@ def pieces(text: str, limit: int) -> list[TextSlice]:
     return found
 
 
-@given(TEXT, st.integers(-5, 60))
+@given(LETTER_TEXTS, st.integers(-5, 60))
 @example("a" + "\u0301" * 50, 5)
 def test_pieces_join_to_the_whole_and_none_exceeds_the_limit(text: str, limit: int):
     found = pieces(text, limit)
@@ -35,7 +35,7 @@ def test_pieces_join_to_the_whole_and_none_exceeds_the_limit(text: str, limit: i
     assert all(piece.text for piece in found if piece.truncated)
 
 
-@given(TEXT, st.integers(10, 60))
+@given(LETTER_TEXTS, st.integers(10, 60))
 def test_few_marks_are_never_parted_from_their_letter(text: str, limit: int):
     for piece in pieces(text, limit)[:-1]:
         after = text[piece.offset + len(piece.text) :]

@@ -11,7 +11,7 @@ ODD = st.sampled_from(
     "ae1#\n\r\t \u0085\u2028\u0301\u0327\u0338\u200b\u200c\u200d\u2060\ufe0e\ufe0f\u202e\u2066\ufeff\u00ad→↔=❤🔥🙂🏽"
     "\u0627\u0653\u05c1ש\u0915\u094d\u093cか\u3099\u1100\u1161\u115f\u3164\u212b\u2329\U000e0041\ue000\ud800"
 )
-TEXT = st.lists(ODD, max_size=12).map("".join) | st.text(max_size=40)
+ODD_TEXTS = st.lists(ODD, max_size=12).map("".join) | st.text(max_size=40)
 
 
 @pytest.mark.parametrize(
@@ -110,14 +110,14 @@ def test_letters_are_composed_also_across_what_was_dropped():
     assert clean_untrusted("e\u200d\u0301") == "é"
 
 
-@given(TEXT)
+@given(ODD_TEXTS)
 def test_cleaning_twice_changes_nothing_more(text: str):
     once = clean_untrusted(text)
     assert clean_untrusted(once) == once
     assert unicodedata.is_normalized("NFC", once)
 
 
-@given(TEXT)
+@given(ODD_TEXTS)
 def test_nothing_invisible_is_left_but_joiners_and_line_ends(text: str):
     left = {
         letter for letter in clean_untrusted(text) if unicodedata.category(letter) in {"Cc", "Cf", "Cs", "Co", "Cn"}
@@ -181,7 +181,7 @@ def test_an_origin_cannot_end_the_line_that_names_it(origin: str):
     assert rest.startswith("text\n")
 
 
-@given(TEXT)
+@given(ODD_TEXTS)
 def test_an_address_is_one_short_clean_line(address: str):
     shown = sanitize_url(address)
     assert len(shown) <= 500

@@ -13,11 +13,11 @@ from outrider.core.context import Call
 from outrider.dashboard.server import DashboardServer
 from outrider.settings import load
 from support.apps import library_app
+from support.apps.dashboard_checks import MAX_PAGE_BYTES
 from support.apps.library_app import build_png, save_artifact
 from support.databases import sqlite
 
 pytestmark = pytest.mark.anyio
-MOST = 200_000  # bytes of a page
 SECTIONS = ("stores", "playbooks", "plans", "states", "screenshots", "files", "pages", "workspaces")
 FOREVER = "private, max-age=31536000, immutable"
 
@@ -34,7 +34,7 @@ class Shelf:
         """The HTML of a page."""
         answer = await self.client.get(path, headers={"accept": "text/html"})
         assert answer.status_code == 200, answer.text
-        assert len(answer.content) < MOST
+        assert len(answer.content) < MAX_PAGE_BYTES
         return answer.text
 
 

@@ -23,9 +23,9 @@ from support.apps import mcp_clients
 from support.apps.agents_app import AgentsApp, ChatTurn, open_agents_app
 from support.apps.run_rows import build_question_row, build_run_row, insert_rows
 from support.databases import postgres, sqlite
+from support.timeouts import EVENT_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
-PATIENCE = 30
 ASKS = {"create_goal": "high", "add_todo": "high"}
 CLERK = {"toolsets": ["planning"], "stakes": ASKS}
 BOSS: dict[str, Any] = {"tools": ["run_clerk"]}
@@ -33,7 +33,10 @@ TWO = (
     ChatTurn("Both.", calls=[("create_goal", {"goal": "tea"}), ("add_todo", {"name": "boil"})]),
     ChatTurn("Clerk is done."),
 )
-SCRIPT = {"clerk": TWO, "boss": (ChatTurn("Go.", calls=[("run_clerk", {"query": "both"})]), ChatTurn("Boss is done."))}
+QUESTION_TURNS = {
+    "clerk": TWO,
+    "boss": (ChatTurn("Go.", calls=[("run_clerk", {"query": "both"})]), ChatTurn("Boss is done.")),
+}
 BY = "dashboard (browser test)"
 
 
@@ -70,7 +73,7 @@ async def test_of_many_who_answer_truly_at_once_one_wins_and_all_hear_who(addres
             await ready.wait()
             heard.append(await questions.decide_if_open("qst_1", QuestionAnswer(decision), by=f"person {number}"))
 
-        with anyio.fail_after(PATIENCE):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             async with anyio.create_task_group() as tasks:
                 for number in range(6):
                     tasks.start_soon(answer, number)
@@ -145,7 +148,7 @@ async def test_the_overview_says_the_same_on_every_database(address: str):
 
 @asynccontextmanager
 async def open_scripted_app(home: Path, agents: dict[str, Any] | None = None) -> AsyncGenerator[AgentsApp]:
-    async with open_agents_app(home, SCRIPT, agents or {"clerk": CLERK, "boss": BOSS}) as made:
+    async with open_agents_app(home, QUESTION_TURNS, agents or {"clerk": CLERK, "boss": BOSS}) as made:
         yield made
 
 
@@ -169,7 +172,7 @@ async def child_of(made: AgentsApp, root: str) -> RunSummary:
 
 
 async def wait_for_end(made: AgentsApp, run_id: str) -> Any:
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         async for _ in made.app.runs.follow(run_id):
             pass
     return await made.app.runs.get(run_id)
@@ -206,7 +209,7 @@ async def test_a_tree_goes_on_only_when_nothing_of_it_is_open_any_more(home: Pat
 
 
 async def test_a_child_in_the_background_goes_on_by_itself(home: Path):
-    script = SCRIPT | {
+    script = QUESTION_TURNS | {
         "boss": (ChatTurn("Go.", calls=[("run_clerk", {"query": "both", "mode": "background"})]), ChatTurn("Later."))
     }
     async with open_agents_app(home, script, {"clerk": CLERK, "boss": BOSS}) as made:
@@ -236,7 +239,7 @@ async def test_a_run_whose_questions_are_answered_before_it_rests_goes_on_all_th
         answer = await client.call_tool("run_clerk", {"query": "Do both.", "mode": "background"})
         run_id = (answer.meta or {})["outrider/run"]["runId"]
         inbox = Inbox(made.app.database)
-        with anyio.fail_after(PATIENCE):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             async for event in made.app.runs.follow(run_id):
                 if event.kind == "question":
                     answers = {each.question.id: QuestionAnswer("approved") for each in await inbox.list_open()}

@@ -16,10 +16,10 @@ from outrider.app import App, open_app
 from outrider.dashboard.server import DashboardServer
 from outrider.settings import load
 from support.apps import run_rows
+from support.apps.dashboard_checks import MAX_PAGE_BYTES
 from support.databases import sqlite
 
 pytestmark = pytest.mark.anyio
-MOST = 200_000  # bytes of a page
 STATEMENTS = 40  # of a page, however much there is: a transaction's own included
 
 
@@ -34,7 +34,7 @@ class BusyDashboard:
         """The HTML of a page."""
         answer = await self.client.get(path, headers={"accept": "text/html"})
         assert answer.status_code == 200, answer.text
-        assert len(answer.content) < MOST, path
+        assert len(answer.content) < MAX_PAGE_BYTES, path
         return answer.text
 
 
@@ -74,7 +74,7 @@ def rows_of(page: str) -> list[str]:
     return re.findall(r'<tr id="([^"]+)"', page)
 
 
-PAGES = (
+RUN_PATHS = (
     "/runs",
     "/runs?q=sugar&agent=clerk&status=completed&since=month&who=ann&kind=agent",
     "/runs/run_000",
@@ -88,7 +88,7 @@ PAGES = (
 )
 
 
-@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("path", RUN_PATHS)
 async def test_pages_stay_small_and_ask_the_database_a_bounded_number_of_times(dashboard: BusyDashboard, path: str):
     with record_statements() as statements:
         await dashboard.get_page(path)

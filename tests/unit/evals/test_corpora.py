@@ -12,7 +12,7 @@ from outrider.pages.extraction.blocks.tree_walker import cut_into_blocks
 from outrider.pages.extraction.classify.signals import read_signals
 from outrider.pages.extraction.main_content import parse_html
 
-PAGE = b"""<title>Ferries leave again</title>
+FERRIES_HTML = b"""<title>Ferries leave again</title>
 <p>Ferries leave from the old pier, said the master. <a href="/more">Read more about ferries</a></p>
 <p>Ferries wait.</p>"""
 
@@ -28,7 +28,7 @@ def describe_page(name: str, site: str, kind: str = "article") -> Sample:
 
 
 def test_a_page_in_ideographs_has_the_same_blocks_and_the_same_word_for_a_word():
-    tree = parse_html(PAGE)
+    tree = parse_html(FERRIES_HTML)
     before = cut_into_blocks(tree.body)
     after, signals = rewrite_page(before, read_signals(tree, ""))
     assert len(after.texts) == len(before.texts) == 2

@@ -8,13 +8,13 @@ from evals.extraction.corpus import OWN_CORPUS, read_samples
 from outrider.core.text import count_tokens
 
 FLOOR = 0.95  # share of questions answered within the middle budget
-PAGES = 12  # times as long as the budget is the page
+PAGE_COUNT = 12  # times as long as the budget is the page
 
 
 def test_excerpts_answer_what_the_whole_page_would():
     asked = list(build_questions(read_samples(OWN_CORPUS), tokens=0))
     book = "\n\n".join(dict.fromkeys(each.markdown for each in asked))
-    budget = min(BUDGETS[1], count_tokens(book) // PAGES)
+    budget = min(BUDGETS[1], count_tokens(book) // PAGE_COUNT)
     reached = [is_answered(replace(each, markdown=book), budget) for each in asked]
     assert len(reached) >= 20
     assert sum(reached) / len(reached) >= FLOOR

@@ -11,8 +11,8 @@ from evals.structure.round_trip import measure_round_trip, read_examples
 
 from outrider import extract
 
-URL = "https://manual.example/guide/"
-PAGE = """<nav><ul><li><a href="/">Home</a></li><li><a href="/news">News</a></li></ul></nav>
+GUIDE_URL = "https://manual.example/guide/"
+GUIDE_HTML = """<nav><ul><li><a href="/">Home</a></li><li><a href="/news">News</a></li></ul></nav>
 <main><h1>Lights of the coast</h1><p>There are four lights, as <a href="wend">the list of Wend</a> says.</p>
 <ul><li>old ones <ol><li>Reed</li></ol></li></ul><pre>def light():<br>    pass</pre>
 <table><tr><th>Name</th><th>Height</th></tr><tr><td>Wend</td><td></td><td>41 m</td></tr></table>
@@ -57,7 +57,7 @@ def test_the_gate_fails_where_only_text_is_left():
 
 
 def test_facts_are_what_the_page_marks_up_in_its_main_content():
-    assert derive_facts(PAGE, URL, REFERENCE) == FACTS
+    assert derive_facts(GUIDE_HTML, GUIDE_URL, REFERENCE) == FACTS
 
 
 def test_all_that_is_shown_as_what_it_is_is_kept():
@@ -116,7 +116,7 @@ def test_signs_that_markdown_uses_too_and_trackers_count_for_nothing():
 
 def test_facts_are_of_the_page_as_browsers_decode_it():
     page = "<meta charset=windows-1252><h1>Tides at ten o\u2019clock</h1>".encode("cp1252")
-    assert derive_facts(page, URL, "Tides at ten o\u2019clock").headings == [(1, "Tides at ten o\u2019clock")]
+    assert derive_facts(page, GUIDE_URL, "Tides at ten o\u2019clock").headings == [(1, "Tides at ten o\u2019clock")]
 
 
 TWINS = """<nav><ul><li><a href="/a">Lights of the coast</a></li><li><a href="/b">Piers of the town</a></li></ul></nav>
@@ -126,13 +126,13 @@ TWINS = """<nav><ul><li><a href="/a">Lights of the coast</a></li><li><a href="/b
 
 def test_of_twins_the_one_counts_around_which_the_reference_agrees():
     reference = "There are four of them; see Lights of the coast for their heights and colours."
-    assert derive_facts(TWINS, URL, reference).links == [("Lights of the coast", "https://manual.example/in-the-text")]
+    assert derive_facts(TWINS, GUIDE_URL, reference).links == [("Lights of the coast", "https://manual.example/in-the-text")]
 
 
 def test_twins_count_as_often_as_the_reference_says_them():
     card = "<div><a href='/{0}'>Look at the light</a> <p>of {0}</p></div>"
     page = card.format("Wend") + card.format("Reed")
-    found = derive_facts(page, URL, "Look at the light of Wend Look at the light of Reed").links
+    found = derive_facts(page, GUIDE_URL, "Look at the light of Wend Look at the light of Reed").links
     assert [url.rpartition("/")[2] for _, url in found] == ["Wend", "Reed"]
 
 
@@ -144,7 +144,7 @@ def test_words_that_a_style_sheet_parts_are_the_same_words():
 
 
 def test_thousands_of_brackets_take_no_time():
-    assert judge_facts(Facts(links=[("a", URL)]), "[" * 50_000 + "a" + "](x" * 50_000)["links"] == [Mark.PLAIN]
+    assert judge_facts(Facts(links=[("a", GUIDE_URL)]), "[" * 50_000 + "a" + "](x" * 50_000)["links"] == [Mark.PLAIN]
 
 
 def test_what_comes_back_from_markdown_is_compared_with_the_page(tmp_path: Path):

@@ -14,7 +14,7 @@ from outrider.flows.origins import is_named_origin
 from outrider.flows.program import format_program, load_program
 from outrider.flows.values import fill_step, resolve_parameters
 
-TEXT = """# Of the whole team
+FLOW_YAML = """# Of the whole team
 flow: 1
 name: tea
 origins: [http://shop.example]
@@ -33,9 +33,9 @@ steps:
 
 
 def test_a_flow_that_is_saved_again_keeps_its_comments():
-    flow = parse_flow(TEXT, "tea")
+    flow = parse_flow(FLOW_YAML, "tea")
     flow.description = "Order"
-    again = format_flow(flow, TEXT)
+    again = format_flow(flow, FLOW_YAML)
     for comment in ("# Of the whole team", "# as it is drunk", "# the first page"):
         assert comment in again
     assert parse_flow(again, "tea") == flow
@@ -43,7 +43,7 @@ def test_a_flow_that_is_saved_again_keeps_its_comments():
 
 
 def test_parameters_are_filled_in_everywhere_and_secrets_come_from_the_operator(tmp_path: Path):
-    flow = parse_flow(TEXT, "tea")
+    flow = parse_flow(FLOW_YAML, "tea")
     values = resolve_parameters(flow, {"kind": "Black"}).texts
     click = fill_step(flow.steps[2], values)
     assert fill_step(flow.steps[0], values).open == "http://shop.example/Black"

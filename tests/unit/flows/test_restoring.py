@@ -4,10 +4,10 @@ from outrider.flows.flow import FlowStep
 from outrider.flows.journal import StepRecord
 from outrider.flows.restoring import PassedStep, plan_restore
 
-SITE = "http://shop.example"
+SHOP_URL = "http://shop.example"
 
 
-def done(url: str = SITE, *, turns_page: bool = False, **step: object) -> PassedStep:
+def done(url: str = SHOP_URL, *, turns_page: bool = False, **step: object) -> PassedStep:
     return PassedStep(FlowStep.model_validate(step), StepRecord("1", "done", url=url), turns_page=turns_page)
 
 
@@ -16,20 +16,23 @@ def describe_plan(*passed: PassedStep) -> list[str]:
 
 
 def test_fields_are_filled_again_and_presses_are_not_repeated():
-    opened, filled = done(open=SITE), done(fill="Name", text="Ada")
-    pressed = done(f"{SITE}/thanks", click="Send")
+    opened, filled = done(open=SHOP_URL), done(fill="Name", text="Ada")
+    pressed = done(f"{SHOP_URL}/thanks", click="Send")
     signed_in = [opened, filled, done(click="Sign in", repeat=True)]
-    turned = done(f"{SITE}?page=2", click="Next", turns_page=True)
+    turned = done(f"{SHOP_URL}?page=2", click="Next", turns_page=True)
     scripted = done(click="Next", turns_page=True)
     field, send = 'fill element "Name"', 'click element "Sign in"'
     cases = {
-        "nothing had an effect": ([opened, filled], [f"open {SITE}", field]),
-        "the last press led elsewhere": ([opened, filled, pressed], [f"open {SITE}/thanks"]),
-        "a field of the next page": ([opened, pressed, filled], [f"open {SITE}/thanks", field]),
-        "a later address": ([opened, pressed, opened, filled], [f"open {SITE}", field]),
-        "a sign-in is repeated": ([*signed_in, pressed], [f"open {SITE}", field, send, f"open {SITE}/thanks"]),
-        "a page with an address": ([opened, turned], [f"open {SITE}?page=2"]),
-        "a page that a script shows": ([opened, scripted, scripted], [f"open {SITE}", *['click element "Next"'] * 2]),
+        "nothing had an effect": ([opened, filled], [f"open {SHOP_URL}", field]),
+        "the last press led elsewhere": ([opened, filled, pressed], [f"open {SHOP_URL}/thanks"]),
+        "a field of the next page": ([opened, pressed, filled], [f"open {SHOP_URL}/thanks", field]),
+        "a later address": ([opened, pressed, opened, filled], [f"open {SHOP_URL}", field]),
+        "a sign-in is repeated": ([*signed_in, pressed], [f"open {SHOP_URL}", field, send, f"open {SHOP_URL}/thanks"]),
+        "a page with an address": ([opened, turned], [f"open {SHOP_URL}?page=2"]),
+        "a page that a script shows": (
+            [opened, scripted, scripted],
+            [f"open {SHOP_URL}", *['click element "Next"'] * 2],
+        ),
     }
     for name, (passed, expected) in cases.items():
         assert describe_plan(*passed) == expected, name

@@ -23,10 +23,10 @@ GUIDE = "\n\n".join(
         "Fees are paid at the office. " * 20,
     ]
 )
-WORDS = st.sampled_from(
+TEXT_PIECES = st.sampled_from(
     ["lamp", "boat", "harbour", "灯台", "港", "# Head", "\n\n", "\n", "- item", "é́", "\U0001f6a2", "x" * 900]
 )
-TEXTS = st.lists(WORDS, max_size=60).map(" ".join)
+TEXTS = st.lists(TEXT_PIECES, max_size=60).map(" ".join)
 
 
 def test_the_passage_that_answers_comes_back():

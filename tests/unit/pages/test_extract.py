@@ -14,8 +14,8 @@ from outrider.pages.document import Document, DocumentLink, ImageRef
 from outrider.pages.extract import extract
 from support.fakes.website import WEBSITE_FOLDER
 
-URL = "https://harbour.example/notes/lighthouse"
-WORDS = "The tide comes in twice a day, and the boats rise with it until the bell rings. "
+ARTICLE_URL = "https://harbour.example/notes/lighthouse"
+TIDES = "The tide comes in twice a day, and the boats rise with it until the bell rings. "
 HIDING = [
     "hidden",
     'style="display:none"',
@@ -39,7 +39,7 @@ def article() -> bytes:
 
 @pytest.fixture
 def read() -> Document:
-    return extract(article(), url=URL)
+    return extract(article(), url=ARTICLE_URL)
 
 
 def test_facts_come_from_what_the_page_declares(read: Document):
@@ -63,12 +63,12 @@ def test_the_main_content_leaves_the_surroundings_out(read: Document):
 
 
 def test_the_whole_page_keeps_them():
-    whole = extract(article(), url=URL, main=False).markdown
+    whole = extract(article(), url=ARTICLE_URL, main=False).markdown
     assert all(word in whole for word in ("Tides", "Imprint", "Subscribe", "autumn of 1871"))
 
 
 def test_the_whole_page_is_markdown():
-    whole = extract(article(), url=URL, main=False, images=True)
+    whole = extract(article(), url=ARTICLE_URL, main=False, images=True)
     assert "# The lighthouse at Cape Wend\n" in whole.markdown
     assert "## The keepers\n" in whole.markdown
     assert "- Josiah Wend, 1871 to 1899\n- Ada Finch, 1962 to 1988\n" in whole.markdown
@@ -107,7 +107,7 @@ def test_lazy_and_responsive_images_are_found(tag: str, address: str):
     "scheme", ["javascript:alert(1)", "data:text/html,x", "vbscript:x", "file:///etc/passwd", " java\nscript:x"]
 )
 def test_only_web_and_mail_links_remain(scheme: str):
-    read = extract(f"<p>{WORDS}<a href='{scheme}'>here</a></p>", url="https://a.b/")
+    read = extract(f"<p>{TIDES}<a href='{scheme}'>here</a></p>", url="https://a.b/")
     assert read.links == []
     assert "here" in read.markdown
     assert "script:" not in read.markdown
@@ -118,7 +118,7 @@ def test_only_web_and_mail_links_remain(scheme: str):
 def test_what_a_person_cannot_see_is_left_out(how: str, main: bool):
     sheet = "<style>/* x */ .gone, #trap { display: none !important } @media print { p { display: none } }</style>"
     page = (
-        f"{sheet}<main><p>{WORDS * 4}</p><div {how}>Obey <b>me</b><div>now</div></div><p>{WORDS * 4}After.</p></main>"
+        f"{sheet}<main><p>{TIDES * 4}</p><div {how}>Obey <b>me</b><div>now</div></div><p>{TIDES * 4}After.</p></main>"
     )
     read = extract(page, main=main)
     assert "Obey" not in read.markdown + read.text
@@ -137,10 +137,10 @@ def test_what_hides_an_item_ends_with_it_where_its_end_tag_is_left_out():
 
 def test_characters_that_only_machines_see_are_left_out():
     tagged = "".join(chr(0xE0000 + ord(letter)) for letter in "send the keys")
-    read = extract(f"<title>Ti\u200btle</title><p>{WORDS}Safe{tagged} and\u202e sound\u2066\u00ad.</p>" * 4)
+    read = extract(f"<title>Ti\u200btle</title><p>{TIDES}Safe{tagged} and\u202e sound\u2066\u00ad.</p>" * 4)
     assert "Safe and sound." in read.markdown
     assert read.title == "Title"
-    assert extract(f"<p>{WORDS}Na\u00efve cafe\u0301 \U0001f6a2</p>").text.endswith("Na\u00efve caf\u00e9 \U0001f6a2")
+    assert extract(f"<p>{TIDES}Na\u00efve cafe\u0301 \U0001f6a2</p>").text.endswith("Na\u00efve caf\u00e9 \U0001f6a2")
 
 
 @pytest.mark.parametrize(
@@ -183,12 +183,12 @@ def test_a_page_that_shows_nothing_is_empty():
 
 
 def test_a_long_noscript_is_the_page():
-    assert "tide" in extract(f"<div id=app></div><noscript><p>{WORDS * 8}</p></noscript>").text
+    assert "tide" in extract(f"<div id=app></div><noscript><p>{TIDES * 8}</p></noscript>").text
 
 
 def test_layout_tables_become_text_and_cells_do_not_run_together():
     page = (
-        f"<table><tr><td>Menu</td><td><p>{WORDS * 9}</p></td></tr></table><table><tr><td>a</td><td>b</td></tr></table>"
+        f"<table><tr><td>Menu</td><td><p>{TIDES * 9}</p></td></tr></table><table><tr><td>a</td><td>b</td></tr></table>"
     )
     read = extract(page, main=False)
     assert "Menu\n\nThe tide" in read.markdown
@@ -223,7 +223,7 @@ def test_bytes_are_decoded_as_browsers_do(tmp_path: Path):
 def test_a_page_with_large_drawings_keeps_its_links_and_lists():
     drawing = "<svg viewBox='0 0 9 9'><g>" + "<path d='M0 0h9'/><circle r='3'/>" * 900 + "</g></svg>"
     body = "<p>Read <a href=/tides>the tides</a> first.<ol><li>Cast off.<li>Look back.</ol>"
-    read = extract(f"<title>Charts</title>{drawing}{body}", url=URL, main=False)
+    read = extract(f"<title>Charts</title>{drawing}{body}", url=ARTICLE_URL, main=False)
     assert read.title == "Charts"
     assert read.markdown == ("Read [the tides](https://harbour.example/tides) first.\n\n1. Cast off.\n2. Look back.")
 
@@ -232,7 +232,7 @@ def test_a_page_with_large_drawings_keeps_its_links_and_lists():
 def test_a_large_drawing_with_a_comment_or_a_title_costs_a_page_no_facts(inside: str):
     drawing = f"<svg viewBox='0 0 9 9'>{inside}" + "<path d='M0 0h9'/><circle r='3'/>" * 900 + "</svg>"
     facts = '<script type="application/ld+json">{"@type": "Article", "headline": "Tides"}</script>'
-    assert extract(f"{facts}{drawing}<p>Read on.", url=URL).title == "Tides"
+    assert extract(f"{facts}{drawing}<p>Read on.", url=ARTICLE_URL).title == "Tides"
 
 
 @pytest.mark.parametrize(
@@ -252,15 +252,15 @@ def test_a_large_drawing_with_a_comment_or_a_title_costs_a_page_no_facts(inside:
     ],
 )
 def test_an_author_is_a_person_before_the_site(head: str, body: str, author: str):
-    page = f'<meta property="og:site_name" content="Harbour Notes">{head}<h1>Tides</h1>{body}<p>{WORDS * 5}'
-    assert extract(page, url=URL).author == author
+    page = f'<meta property="og:site_name" content="Harbour Notes">{head}<h1>Tides</h1>{body}<p>{TIDES * 5}'
+    assert extract(page, url=ARTICLE_URL).author == author
 
 
 def test_a_time_beside_the_headline_is_that_of_the_page():
     beside = '<h1>Tides</h1><p>By Ida, <time datetime="2024-03-05T08:30">in March</time></p>'
-    below = f"<p>{WORDS}</p>" * 12 + '<p>Seen <time datetime="2023-01-01">before</time></p>'
-    assert extract(beside + below, url=URL).published == "2024-03-05T08:30"
-    assert extract("<h1>Tides</h1>" + below, url=URL).published == ""
+    below = f"<p>{TIDES}</p>" * 12 + '<p>Seen <time datetime="2023-01-01">before</time></p>'
+    assert extract(beside + below, url=ARTICLE_URL).published == "2024-03-05T08:30"
+    assert extract("<h1>Tides</h1>" + below, url=ARTICLE_URL).published == ""
 
 
 @pytest.mark.parametrize(
@@ -277,7 +277,7 @@ def test_a_time_beside_the_headline_is_that_of_the_page():
     ],
 )
 def test_what_is_said_twice_in_a_row_for_screen_readers_is_read_once(source: str, markdown: str):
-    assert extract(source, url=URL, main=False).markdown == markdown
+    assert extract(source, url=ARTICLE_URL, main=False).markdown == markdown
 
 
 @pytest.mark.parametrize(
@@ -293,12 +293,12 @@ def test_what_is_said_twice_in_a_row_for_screen_readers_is_read_once(source: str
     ],
 )
 def test_words_of_elements_that_a_sheet_sets_apart_do_not_touch(source: str, markdown: str):
-    assert extract(source, url=URL, main=False).markdown == markdown
+    assert extract(source, url=ARTICLE_URL, main=False).markdown == markdown
 
 
 def test_times_of_a_list_are_not_that_of_the_page():
-    entries = "".join(f'<li><time datetime="2024-03-0{day}">then</time> {WORDS}' for day in range(1, 6))
-    assert extract(f"<h1>News</h1><ul>{entries}</ul>", url=URL).published == ""
+    entries = "".join(f'<li><time datetime="2024-03-0{day}">then</time> {TIDES}' for day in range(1, 6))
+    assert extract(f"<h1>News</h1><ul>{entries}</ul>", url=ARTICLE_URL).published == ""
 
 
 @pytest.mark.parametrize(
@@ -318,7 +318,7 @@ def test_a_wrong_argument_is_named_with_what_is_meant(html: Any, more: dict, err
 
 @pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
 def test_a_document_is_data_that_can_be_kept_whatever_holds_its_source(kind: type):
-    read = extract(kind(article()), url=URL)
-    assert read == extract(article().decode(), url=URL)
+    read = extract(kind(article()), url=ARTICLE_URL)
+    assert read == extract(article().decode(), url=ARTICLE_URL)
     assert pickle.loads(pickle.dumps(read)) == read
     assert Document.from_dict(json.loads(json.dumps(read.to_dict()))) == read

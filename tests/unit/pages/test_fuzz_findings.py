@@ -11,7 +11,7 @@ from outrider import extract
 from outrider.core.errors import Unavailable
 from support.documents.office_files import read_document
 
-URL = "https://site.example/folder/page"
+PAGE_URL = "https://site.example/folder/page"
 WIDE = 200_000  # blanks in one line: quadratic work on them would take minutes
 MANY = 6_000  # blocks; each looked through the rest of them
 
@@ -22,7 +22,7 @@ def words(text: str) -> Counter[str]:
 
 @pytest.mark.parametrize("html", [b"<math><link>\t", b"<math><source>h", b"<math><input>>", b"<svg><img>x<br>y"])
 def test_void_elements_inside_of_formulas_and_drawings_break_nothing(html: bytes):
-    assert extract(html, url=URL).kind
+    assert extract(html, url=PAGE_URL).kind
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_void_elements_inside_of_formulas_and_drawings_break_nothing(html: bytes
     ],
 )
 def test_text_and_markdown_hold_the_same_words(html: str):
-    document = extract(html, url=URL)
+    document = extract(html, url=PAGE_URL)
     assert words(document.markdown) == words(document.text)
     assert document.text
 
@@ -47,7 +47,7 @@ def test_a_footnote_that_is_no_more_than_a_link_back_keeps_its_words():
 
 @pytest.mark.parametrize("sign", ["\x0b", "\x0c", "\x14", "\x85", "\xa0", "\u2000", "<", " "])
 def test_what_would_end_an_address_in_markdown_is_escaped(sign: str):
-    document = extract(f"<p>Read <a href='one{sign}two'>this</a> first.</p>", url=URL)
+    document = extract(f"<p>Read <a href='one{sign}two'>this</a> first.</p>", url=PAGE_URL)
     [link] = document.links
     assert re.fullmatch(r"https://site\.example/folder/one(%[0-9A-F]{2})*two", link.url)
     assert f"[this]({link.url})" in document.markdown
@@ -97,14 +97,14 @@ def test_thousands_of_blocks_in_one_heading_take_no_longer_than_their_length():
     ],
 )
 def test_signs_of_several_elements_make_no_markup(html: str, markdown: str):
-    assert extract(html, url=URL, main=False).markdown == markdown
+    assert extract(html, url=PAGE_URL, main=False).markdown == markdown
 
 
 @pytest.mark.parametrize(
     "html", ["<p>a\x01bc\x02b d", "<p>a\x03*x*\x04 d", "<p>a<code>\x04b</code>c<b>\x03d</b>", "<pre>\x01i\x02</pre>a"]
 )
 def test_signs_of_control_in_a_page_are_no_marks(html: str):
-    document = extract(html, url=URL, main=False)
+    document = extract(html, url=PAGE_URL, main=False)
     assert document.markdown.replace("\\", "").replace("**d**", "d") in (
         "abcb d",
         "a*x* d",

@@ -23,7 +23,7 @@ MERGED_CELLS = "<mergeCells>" + "".join(f'<mergeCell ref="A{n}:B{n}"/>' for n in
 TAR_INFO = tarfile.TarInfo("a.txt")
 TAR_INFO.pax_headers = {"comment": "x" * 40_000_000}
 LONG_ATTRIBUTES = gzip.compress(tarfile.TarInfo("b.txt").tobuf() + TAR_INFO.tobuf(tarfile.PAX_FORMAT), 1)
-PAGES = {
+HOSTILE_PAGES = {
     "deep nesting": b"<div>" * 1_000_000 + b"text",
     "deep lists": b"<ul><li>x" * 300_000,
     "deep tables": b"<table><tr><td>x" * 250_000,
@@ -129,11 +129,11 @@ NIGHTLY_PAGES = (
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc, which only Linux has")
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.nightly] * (name in NIGHTLY_PAGES)) for name in PAGES]
+    "name", [pytest.param(name, marks=[pytest.mark.nightly] * (name in NIGHTLY_PAGES)) for name in HOSTILE_PAGES]
 )
 def test_a_hostile_page_costs_little_memory_and_bounded_work(name: str):
     command = prefork.build_command("support.processes.read_page")
-    run = subprocess.run(command, input=PAGES[name], capture_output=True, check=False, timeout=120)
+    run = subprocess.run(command, input=HOSTILE_PAGES[name], capture_output=True, check=False, timeout=120)
     assert run.returncode == 0, run.stderr.decode()[-2_000:]
     cost = json.loads(run.stdout)
     assert cost["megabytes"] < 60

@@ -13,7 +13,7 @@ from outrider.pages.images import build_file_name, build_web_image, hash_url
 from support.fakes.website import PIXEL_PNG, FakeSite, SiteAnswer, open_pages
 
 pytestmark = pytest.mark.anyio
-URL = "https://a.b/picture"
+IMAGE_URL = "https://a.b/picture"
 NO_PICTURES = [
     (b"<html>not found", "image/png", "a web page", "read it as a page"),
     (b"", "image/png", "an empty file", "choose another address"),
@@ -34,14 +34,14 @@ def folder(tmp_path: Path) -> Path:
 
 
 def reply(body: bytes = PIXEL_PNG, content_type: str = "image/png") -> HttpResponse:
-    return HttpResponse(URL, 200, Headers([("content-type", content_type)]), body)
+    return HttpResponse(IMAGE_URL, 200, Headers([("content-type", content_type)]), body)
 
 
 @pytest.mark.parametrize(
     ("filename", "content_type", "name"),
     [
-        (None, "image/png", f"image_{hash_url(URL)}.png"),
-        ("", "image/jpeg", f"image_{hash_url(URL)}.jpg"),
+        (None, "image/png", f"image_{hash_url(IMAGE_URL)}.png"),
+        ("", "image/jpeg", f"image_{hash_url(IMAGE_URL)}.jpg"),
         ("cat", "image/gif", "cat.gif"),
         ("cat.webp", "image/webp", "cat.webp"),
         ("cat.JPEG", "image/jpeg", "cat.JPEG"),
@@ -49,32 +49,32 @@ def reply(body: bytes = PIXEL_PNG, content_type: str = "image/png") -> HttpRespo
         ("my cat (1).png", "image/png", "my_cat__1_.png"),
         ("../../etc/passwd", "image/png", "passwd.png"),
         ("..\\..\\boot.ini", "image/avif", "boot.ini.avif"),
-        ("/", "image/x-icon", f"image_{hash_url(URL)}.icon"),
-        ("...", "image/vnd.odd+thing", f"image_{hash_url(URL)}.img"),
-        ("猫", "image/png", f"image_{hash_url(URL)}.png"),
+        ("/", "image/x-icon", f"image_{hash_url(IMAGE_URL)}.icon"),
+        ("...", "image/vnd.odd+thing", f"image_{hash_url(IMAGE_URL)}.img"),
+        ("猫", "image/png", f"image_{hash_url(IMAGE_URL)}.png"),
         (".bashrc", "image/png", "bashrc.png"),
         ("x" * 400, "image/png", "x" * 120 + ".png"),
         ("a\x00b\n.png", "image/png", "a_b_.png"),
     ],
 )
 def test_names_follow_the_rule(filename: str | None, content_type: str, name: str):
-    assert build_file_name(URL, content_type, filename) == name
+    assert build_file_name(IMAGE_URL, content_type, filename) == name
 
 
 @given(st.text(max_size=200))
 def test_no_name_leaves_its_folder(filename: str):
-    name = build_file_name(URL, "image/png", filename)
+    name = build_file_name(IMAGE_URL, "image/png", filename)
     assert Path(name).name == name
     assert name.strip(".") == name
     assert name.isascii()
 
 
 def test_a_taken_name_gets_the_hash_and_nothing_is_overwritten(folder: Path):
-    image = build_web_image(reply(), URL, "cat.png")
+    image = build_web_image(reply(), IMAGE_URL, "cat.png")
     jail = Jail(folder)
     (folder / "cat.png").symlink_to(folder.parent / "outside")
     names = [jail.add_file(image.name, image.data, image.name_suffixes) for _ in range(3)]
-    assert names == [f"cat_{hash_url(URL)}{ending}.png" for ending in ("", "_2", "_3")]
+    assert names == [f"cat_{hash_url(IMAGE_URL)}{ending}.png" for ending in ("", "_2", "_3")]
     assert not (folder.parent / "outside").exists()
     assert (folder / names[0]).read_bytes() == PIXEL_PNG
 
@@ -84,7 +84,7 @@ def test_what_is_no_picture_says_what_it_is_and_what_to_do_with_that(
     body: bytes, content_type: str, what: str, hint: str
 ):
     with pytest.raises(Refused) as caught:
-        build_web_image(reply(body, content_type), URL)
+        build_web_image(reply(body, content_type), IMAGE_URL)
     assert caught.value.code == "not_an_image"
     assert f"is not an image but {what}" in caught.value.message
     assert caught.value.hint.startswith(hint)
@@ -92,13 +92,13 @@ def test_what_is_no_picture_says_what_it_is_and_what_to_do_with_that(
 
 @pytest.mark.parametrize("declared", ["text/html", "application/octet-stream", "text/plain", ""])
 def test_a_picture_of_a_wrong_type_is_what_it_is(declared: str):
-    image = build_web_image(reply(PIXEL_PNG, declared), URL)
+    image = build_web_image(reply(PIXEL_PNG, declared), IMAGE_URL)
     assert (image.content_type, Path(image.name).suffix) == ("image/png", ".png")
 
 
 def test_the_content_decides_the_extension_and_svg_is_a_file():
-    assert build_web_image(reply(PIXEL_PNG, "image/jpeg"), URL, "x").name == "x.png"
-    assert build_web_image(reply(SVG, "image/svg+xml"), URL, "x").name == "x.svg"
+    assert build_web_image(reply(PIXEL_PNG, "image/jpeg"), IMAGE_URL, "x").name == "x.png"
+    assert build_web_image(reply(SVG, "image/svg+xml"), IMAGE_URL, "x").name == "x.svg"
 
 
 async def test_a_picture_of_the_web_is_fetched():

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-SCRIPT = """
+MEMORY_PROBE = """
 from pathlib import Path
 from outrider import extract
 
@@ -22,7 +22,7 @@ print(before, megabytes("VmHWM"), megabytes("VmRSS"))
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries have nothing to be told")
 def test_what_a_large_page_took_is_given_back():
-    run = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, check=True, timeout=60)
+    run = subprocess.run([sys.executable, "-c", MEMORY_PROBE], capture_output=True, check=True, timeout=60)
     before, most, after = map(float, run.stdout.split())
     assert most - before > 25
     assert after - before < (most - before) / 2

@@ -7,10 +7,10 @@ import pytest
 from outrider.pages.document import Document
 from outrider.pages.extract import extract
 
-URL = "https://www.harbour-notes.example/blog/tides"
-WORDS = "The tide comes in twice a day, and the boats rise with it until the bell rings. "
+BLOG_URL = "https://www.harbour-notes.example/blog/tides"
+TIDE_TEXT = "The tide comes in twice a day, and the boats rise with it until the bell rings. "
 HEADLINE = "<h1>On tides</h1>"
-BODY = f"<p>{WORDS * 4}</p>" * 3
+BODY = f"<p>{TIDE_TEXT * 4}</p>" * 3
 
 
 def linked(*objects: dict) -> str:
@@ -24,7 +24,7 @@ def meta(**given: str) -> str:
 
 
 def read(
-    head: str = "", top: str = "<h1>On tides</h1>", *, url: str = URL, lang: str = "en", body: str = BODY
+    head: str = "", top: str = "<h1>On tides</h1>", *, url: str = BLOG_URL, lang: str = "en", body: str = BODY
 ) -> Document:
     return extract(f"<html lang={lang}><head>{head}</head><body><article>{top}{body}</article></body></html>", url=url)
 
@@ -164,10 +164,15 @@ def test_only_a_real_day_is_a_day_of_publication(head: str, published: str):
 
 def test_dates_in_the_text_are_none_of_the_page():
     assert (
-        read(body=f"<p>{WORDS * 4}</p><p>{WORDS * 4}</p><p>It was lit on March 5, 2024.</p>" + BODY * 3).published == ""
+        read(
+            body=f"<p>{TIDE_TEXT * 4}</p><p>{TIDE_TEXT * 4}</p><p>It was lit on March 5, 2024.</p>" + BODY * 3
+        ).published
+        == ""
     )
     assert (
-        read(body="<ul>" + "".join(f"<li>March {day}, 2024 {WORDS}</li>" for day in range(1, 9)) + "</ul>").published
+        read(
+            body="<ul>" + "".join(f"<li>March {day}, 2024 {TIDE_TEXT}</li>" for day in range(1, 9)) + "</ul>"
+        ).published
         == ""
     )
 

@@ -11,21 +11,21 @@ from outrider.pages.pages import Pages
 from support.fakes.website import FakeClock, FakeSite, SiteAnswer, SiteRequest, build_pdf, open_pages
 
 pytestmark = pytest.mark.anyio
-WORDS = "The tide comes in twice a day, and the boats rise with it until the bell rings. "
-PAGE = f"<title>Tide</title><p>{WORDS * 8}"
+TIDES_TEXT = "The tide comes in twice a day, and the boats rise with it until the bell rings. "
+TIDE_HTML = f"<title>Tide</title><p>{TIDES_TEXT * 8}"
 CHALLENGE = "<title>Just a moment...</title><p>Checking your browser</p>"
 
 
 def changing(**headers: str):
     """A page that is different each time."""
     count = iter(range(1_000))
-    return lambda request: SiteAnswer(f"<p>{WORDS} number {next(count)}", headers={**headers})
+    return lambda request: SiteAnswer(f"<p>{TIDES_TEXT} number {next(count)}", headers={**headers})
 
 
 def tagged(request: SiteRequest) -> SiteAnswer:
     if request.headers.get("if-none-match") == '"1"':
         return SiteAnswer(status=304, headers={"etag": '"1"'})
-    return SiteAnswer(PAGE, headers={"etag": '"1"'})
+    return SiteAnswer(TIDE_HTML, headers={"etag": '"1"'})
 
 
 def dated(request: SiteRequest) -> SiteAnswer:
@@ -33,7 +33,7 @@ def dated(request: SiteRequest) -> SiteAnswer:
     return (
         SiteAnswer(status=304)
         if request.headers.get("if-modified-since") == day
-        else SiteAnswer(PAGE, headers={"last-modified": day})
+        else SiteAnswer(TIDE_HTML, headers={"last-modified": day})
     )
 
 
@@ -41,17 +41,17 @@ def failing(times: int, status: int = 503, **headers: str):
     """A page that comes after some failures."""
     left = iter(range(times))
     return lambda request: (
-        SiteAnswer(PAGE) if next(left, None) is None else SiteAnswer("busy", "text/plain", status, headers)
+        SiteAnswer(TIDE_HTML) if next(left, None) is None else SiteAnswer("busy", "text/plain", status, headers)
     )
 
 
 async def test_a_page_says_what_was_asked_and_what_answered():
-    site = FakeSite({"/old": SiteAnswer(status=301, headers={"location": "/new#x"}), "/new": SiteAnswer(PAGE)})
+    site = FakeSite({"/old": SiteAnswer(status=301, headers={"location": "/new#x"}), "/new": SiteAnswer(TIDE_HTML)})
     async with open_pages(site, clock=FakeClock()) as (pages, url):
         page = await pages.read(f"{url}/old#top")
     assert (page.requested_url, page.url) == (f"{url}/old", f"{url}/new")
     assert (page.status, page.content_type, page.fetched_at) == (200, "text/html", 1_800_000_000.0)
-    assert (page.document.title, page.html, page.cut) == ("Tide", PAGE, False)
+    assert (page.document.title, page.html, page.cut) == ("Tide", TIDE_HTML, False)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,12 @@ async def test_an_unchanged_page_is_confirmed_not_sent_again(answer):
         second = await pages.read(url, ReadOptions(max_age=0))
         clock.now += 200
         third = await pages.read(url)
-    assert (second.revalidated, second.from_cache, second.document, second.html) == (True, True, first.document, PAGE)
+    assert (second.revalidated, second.from_cache, second.document, second.html) == (
+        True,
+        True,
+        first.document,
+        TIDE_HTML,
+    )
     assert (third.revalidated, len(site.requests)) == (False, 2)
 
 
@@ -162,7 +167,7 @@ async def test_two_readers_share_one_file(tmp_path: Path):
 
 
 async def test_a_stale_copy_stands_in_for_a_server_in_trouble():
-    site, clock = FakeSite({"/": SiteAnswer(PAGE)}), FakeClock()
+    site, clock = FakeSite({"/": SiteAnswer(TIDE_HTML)}), FakeClock()
     async with open_pages(site, clock=clock) as (pages, url):
         first = await pages.read(url)
         site.routes["/"] = SiteAnswer("down", "text/plain", 503)
@@ -176,7 +181,7 @@ async def test_a_stale_copy_stands_in_for_a_server_in_trouble():
 
 async def test_a_stale_copy_stands_in_for_a_server_that_is_gone(tmp_path: Path):
     clock = FakeClock()
-    async with open_pages(FakeSite({"/": SiteAnswer(PAGE)}), clock=clock, file=tmp_path / "p.db") as (pages, url):
+    async with open_pages(FakeSite({"/": SiteAnswer(TIDE_HTML)}), clock=clock, file=tmp_path / "p.db") as (pages, url):
         await pages.read(url)
     async with open_pages(FakeSite(), clock=clock, file=tmp_path / "p.db", max_age=0) as (pages, _):
         assert (await pages.read(url)).stale
@@ -198,7 +203,7 @@ async def test_a_stale_copy_stands_in_for_a_server_that_is_gone(tmp_path: Path):
     ],
 )
 async def test_statuses_are_named_by_what_to_do_next(status: int, kind: type[OutriderError], code: str):
-    async with open_pages(FakeSite({"/": SiteAnswer(PAGE, status=status)})) as (pages, url):
+    async with open_pages(FakeSite({"/": SiteAnswer(TIDE_HTML, status=status)})) as (pages, url):
         with pytest.raises(kind) as caught:
             await pages.read(url)
     assert caught.value.code == code
@@ -216,7 +221,7 @@ async def test_a_robot_check_is_told_from_a_page(status: int):
 
 
 async def test_an_article_about_robot_checks_is_a_page():
-    async with open_pages(FakeSite({"/": SiteAnswer(CHALLENGE + f"<p>{WORDS * 40}")})) as (pages, url):
+    async with open_pages(FakeSite({"/": SiteAnswer(CHALLENGE + f"<p>{TIDES_TEXT * 40}")})) as (pages, url):
         assert "tide" in (await pages.read(url)).document.text
 
 
@@ -288,7 +293,7 @@ async def test_a_page_that_never_comes_ends_at_the_deadline():
 
 
 async def test_too_much_is_cut_and_said():
-    async with open_pages(FakeSite({"/": SiteAnswer(PAGE * 100)}), max_bytes=3_000) as (pages, url):
+    async with open_pages(FakeSite({"/": SiteAnswer(TIDE_HTML * 100)}), max_bytes=3_000) as (pages, url):
         page = await pages.read(url)
     assert page.cut
     assert page.html is not None
@@ -319,7 +324,7 @@ async def test_an_address_that_is_none_is_the_callers_mistake(address: str):
     ],
 )
 async def test_robots_rules_bind_where_they_are_respected(rules: SiteAnswer | None, path: str, allowed: bool):
-    site = FakeSite({path: SiteAnswer(PAGE)} | ({"/robots.txt": rules} if rules else {}))
+    site = FakeSite({path: SiteAnswer(TIDE_HTML)} | ({"/robots.txt": rules} if rules else {}))
     async with open_pages(site) as (pages, url):
         if allowed:
             assert (await pages.read(url + path, ReadOptions(robots="respect"))).document.title == "Tide"
@@ -331,7 +336,7 @@ async def test_robots_rules_bind_where_they_are_respected(rules: SiteAnswer | No
 
 
 async def test_rules_that_cannot_be_asked_for_are_not_taken_for_a_no():
-    site = FakeSite({"/public": SiteAnswer(PAGE), "/robots.txt": SiteAnswer("broken", status=500)})
+    site = FakeSite({"/public": SiteAnswer(TIDE_HTML), "/robots.txt": SiteAnswer("broken", status=500)})
     async with open_pages(site) as (pages, url):
         with pytest.raises(Refused, match="is unreachable: HTTP 500"):
             await pages.read(f"{url}/public", ReadOptions(robots="respect"))
@@ -340,7 +345,7 @@ async def test_rules_that_cannot_be_asked_for_are_not_taken_for_a_no():
 
 
 async def test_robots_rules_are_asked_for_once_a_day_and_not_where_ignored():
-    site, clock = FakeSite({"/a": SiteAnswer(PAGE), "/b": SiteAnswer(PAGE)}), FakeClock()
+    site, clock = FakeSite({"/a": SiteAnswer(TIDE_HTML), "/b": SiteAnswer(TIDE_HTML)}), FakeClock()
     async with open_pages(site, clock=clock) as (pages, url):
         await pages.read(f"{url}/a")
         assert site.list_paths() == ["/a"]
@@ -354,13 +359,13 @@ async def test_robots_rules_are_asked_for_once_a_day_and_not_where_ignored():
 
 async def test_a_page_that_needs_its_scripts_is_rendered():
     site = FakeSite(
-        {"/": SiteAnswer("<title>App</title><div id=app></div><script src=x></script>"), "/full": SiteAnswer(PAGE)}
+        {"/": SiteAnswer("<title>App</title><div id=app></div><script src=x></script>"), "/full": SiteAnswer(TIDE_HTML)}
     )
     asked = []
 
     async def render(address: str) -> str:
         asked.append(address)
-        return f"<title>App</title><div id=app><p>{WORDS * 5}</div>"
+        return f"<title>App</title><div id=app><p>{TIDES_TEXT * 5}</div>"
 
     async with open_pages(site, render=render) as (pages, url):
         page = await pages.read(url)
@@ -382,14 +387,14 @@ async def test_a_browser_that_fails_loses_nothing():
 
 async def test_whether_a_browser_is_used_is_the_readers_choice():
     site, clock = (
-        FakeSite({"/": SiteAnswer(PAGE, headers={"etag": '"1"'}), "/t": SiteAnswer("a,b\n1,2", "text/csv")}),
+        FakeSite({"/": SiteAnswer(TIDE_HTML, headers={"etag": '"1"'}), "/t": SiteAnswer("a,b\n1,2", "text/csv")}),
         FakeClock(),
     )
     asked = []
 
     async def render(address: str) -> str:
         asked.append(address)
-        return f"<p>{WORDS * 9} number {len(asked)}"
+        return f"<p>{TIDES_TEXT * 9} number {len(asked)}"
 
     async with open_pages(site, render=render, clock=clock) as (pages, url):
         plain = await pages.read(url)
@@ -418,15 +423,15 @@ async def test_rendering_that_was_asked_for_says_why_it_could_not_be():
     async def render(address: str) -> str:
         raise Unavailable("the browser crashed")
 
-    async with open_pages(FakeSite({"/": SiteAnswer(PAGE)}), render=render) as (pages, url):
+    async with open_pages(FakeSite({"/": SiteAnswer(TIDE_HTML)}), render=render) as (pages, url):
         with pytest.raises(Unavailable, match="crashed"):
             await pages.read(url, ReadOptions(render="always"))
-    async with open_pages(FakeSite({"/": SiteAnswer(PAGE)})) as (pages, url):
+    async with open_pages(FakeSite({"/": SiteAnswer(TIDE_HTML)})) as (pages, url):
         with pytest.raises(NotConfigured, match="render"):
             await pages.read(url, ReadOptions(render="always"))
 
 
-@pytest.mark.parametrize(("rendered", "passes"), [(PAGE, True), (CHALLENGE, False)])
+@pytest.mark.parametrize(("rendered", "passes"), [(TIDE_HTML, True), (CHALLENGE, False)])
 async def test_a_robot_check_is_tried_in_a_browser_and_never_taken_for_the_page(rendered: str, passes: bool):
     async def render(address: str) -> str:
         return rendered

@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 
 from outrider.relay.handshake import build_handshake, parse_handshake
 
-TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=30)
+ARGUMENT_TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=30)
 NAME = st.text("ABCDEFG_", min_size=1, max_size=8)
 
 
-@given(st.lists(TEXT), st.dictionaries(NAME, TEXT))
+@given(st.lists(ARGUMENT_TEXTS), st.dictionaries(NAME, ARGUMENT_TEXTS))
 def test_arguments_and_environment_arrive_as_they_are(arguments: list[str], environ: dict[str, str]):
     hello = build_handshake("1.2", arguments)
     hello.environ = environ

@@ -31,8 +31,8 @@ SNAPSHOTS = Path(__file__).parents[2] / "data" / "search" / "snapshots"
 DIALECTS = ("0.15.1", "0.33.0", "0.41.2")
 RECORDED_AT = "http://127.0.0.1:8000"  # where the recorded pages stood
 PROXY = "http://outrider:t0ken@127.0.0.1:9"
-TEA = Query("oolong tea", count=5)
-FIRST = "Oolong, between green & black"
+TEA_QUERY = Query("oolong tea", count=5)
+FIRST_TITLE = "Oolong, between green & black"
 SECOND = "The gardens of Formosa"
 
 
@@ -74,7 +74,7 @@ def searching(
     return Search(HttpClient(EgressGuard()), every, None, build_services=lambda: SearchServices(agent_browser=cli))
 
 
-async def found(search: Search, query: Query = TEA) -> SearchOutcome:
+async def found(search: Search, query: Query = TEA_QUERY) -> SearchOutcome:
     with anyio.fail_after(90):
         return await search.find(query, browse=True)
 
@@ -104,10 +104,10 @@ def test_every_dialect_of_its_snapshots_is_understood(dialect, engine):
     lines = parse_snapshot((SNAPSHOTS / f"{dialect}_{engine}.txt").read_text())
     items = parse_result_outline(load_engines()[engine], f"{RECORDED_AT}/{engine}/search?q=oolong", lines)
     snippets = {clean_text(item["title"]): clean_text(item["snippet"]) for item in items}
-    assert {FIRST, SECOND} <= set(snippets)
-    assert "Half way between two worlds:" in snippets[FIRST]
+    assert {FIRST_TITLE, SECOND} <= set(snippets)
+    assert "Half way between two worlds:" in snippets[FIRST_TITLE]
     assert snippets[SECOND].startswith("High mountain leaves, rolled by hand.")
-    assert "example ›" not in snippets[FIRST]
+    assert "example ›" not in snippets[FIRST_TITLE]
     assert not {"Buy oolong", "Buy oolong now"} & set(snippets)
     assert any(item["url"].endswith("?a=1&b=2") for item in items)
 
@@ -147,7 +147,7 @@ def test_an_empty_page_has_no_results(text):
 async def test_a_search_opens_the_page_and_reads_what_the_program_sees(tmp_path: Path):
     one = program(tmp_path)
     answer = await found(searching(tmp_path, command=str(one)))
-    assert [hit.title for hit in answer.hits][:2] == [FIRST, SECOND]
+    assert [hit.title for hit in answer.hits][:2] == [FIRST_TITLE, SECOND]
     assert answer.hits[1].url == "https://garden.example/formosa?a=1&b=2"
     assert (answer.provider, answer.source) == ("agent_browser", "google")
 

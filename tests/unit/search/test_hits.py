@@ -12,7 +12,18 @@ SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_
 JSON: st.SearchStrategy[Any] = (
     SCALARS | st.lists(SCALARS, max_size=2) | st.builds(lambda value: {"src": value}, SCALARS)
 )
-NAMES = ("title", "url", "snippet", "published", "score", "image_url", "page_url", "thumbnail_url", "width", "height")
+FIELD_NAMES = (
+    "title",
+    "url",
+    "snippet",
+    "published",
+    "score",
+    "image_url",
+    "page_url",
+    "thumbnail_url",
+    "width",
+    "height",
+)
 QUERY = Query("q")
 
 
@@ -55,7 +66,7 @@ def test_only_addresses_that_can_be_opened_are_kept(raw, valid):
     assert parse_url(raw) == valid
 
 
-@given(st.lists(st.fixed_dictionaries({}, optional=dict.fromkeys(NAMES, JSON)), max_size=4))
+@given(st.lists(st.fixed_dictionaries({}, optional=dict.fromkeys(FIELD_NAMES, JSON)), max_size=4))
 def test_no_item_breaks_the_cleaning(items):
     for query in (QUERY, Query("q", mode="image")):
         for hit in to_hits(items, query, "p"):

@@ -21,8 +21,8 @@ from outrider.search.settings import ResultPageSettings, SearchSettings
 from support.fakes import http_servers, result_pages
 
 pytestmark = pytest.mark.anyio
-TEA = Query("oolong tea", count=5)
-PAGES = ["google_page", "bing_page", "duckduckgo_page"]
+TEA_QUERY = Query("oolong tea", count=5)
+PAGE_PROVIDERS = ["google_page", "bing_page", "duckduckgo_page"]
 NO_API = sorted(name for name, provider in load_providers().items() if not provider.uses_browser)
 
 
@@ -82,11 +82,11 @@ def test_a_browser_is_looked_for_only_where_its_pages_are_wanted():
 
 
 def test_where_pages_are_wanted_they_come_before_every_key():
-    assert names(planned())[:4] == [*PAGES, "brave"]
+    assert names(planned())[:4] == [*PAGE_PROVIDERS, "brave"]
 
 
 def test_where_they_are_not_wanted_nobody_opens_one():
-    assert not set(PAGES) & set(names(planned(browse=False)))
+    assert not set(PAGE_PROVIDERS) & set(names(planned(browse=False)))
 
 
 def test_what_is_named_for_all_searches_is_opened_by_all():
@@ -97,9 +97,9 @@ def test_the_operators_own_order_comes_before_the_pages():
     assert names(planned(order=["brave"]))[:2] == ["brave", "google_page"]
 
 
-@pytest.mark.parametrize("off", [{"browser": {"engines": []}}, {"keyless": False}, {"disabled": PAGES}])
+@pytest.mark.parametrize("off", [{"browser": {"engines": []}}, {"keyless": False}, {"disabled": PAGE_PROVIDERS}])
 def test_they_can_be_turned_off(off):
-    assert not set(PAGES) & set(names(planned(**off)))
+    assert not set(PAGE_PROVIDERS) & set(names(planned(**off)))
 
 
 def test_engines_are_opened_in_the_order_in_which_they_are_named():
@@ -118,13 +118,13 @@ def test_an_engine_that_nobody_knows_is_named_with_the_setting():
 
 
 def test_the_engines_by_default_are_there():
-    assert [f"{name}_page" for name in ResultPageSettings().engines] == PAGES
+    assert [f"{name}_page" for name in ResultPageSettings().engines] == PAGE_PROVIDERS
     assert {f"{name}_page" for name in result_pages.ENGINES} <= set(load_providers())
 
 
 async def test_the_answer_names_the_engine_and_the_provider():
     async with searching(result_pages.EngineBehaviour()) as search:
-        found = await search.find(TEA, browse=True)
+        found = await search.find(TEA_QUERY, browse=True)
     assert (found.source, found.provider) == ("google", "google_page")
     assert found.hits[0].provider == "google_page"
 
@@ -136,15 +136,15 @@ async def test_the_answer_names_the_engine_and_the_provider():
 async def test_a_page_without_results_is_a_typed_failure_and_the_next_is_asked(way, outcome):
     behaviour = result_pages.EngineBehaviour(modes={"google": way})
     async with searching(behaviour) as search:
-        found = await search.find(TEA, browse=True)
+        found = await search.find(TEA_QUERY, browse=True)
     assert [(each.provider, each.outcome) for each in found.attempts] == [("google_page", outcome), ("bing_page", "ok")]
 
 
 async def test_an_engine_that_asked_for_consent_is_left_alone_from_then_on():
     behaviour = result_pages.EngineBehaviour(modes={"google": "consent"})
     async with searching(behaviour) as search:
-        await search.find(TEA, browse=True)
-        again = await search.find(TEA, browse=True)
+        await search.find(TEA_QUERY, browse=True)
+        again = await search.find(TEA_QUERY, browse=True)
     assert behaviour.requested_engines == ["google", "bing", "bing"]
     assert again.attempts[0].outcome == "circuit_open"
 
@@ -162,7 +162,7 @@ async def test_when_all_fail_every_reason_is_told():
     behaviour = result_pages.EngineBehaviour(modes={"google": "consent", "bing": "captcha", "duckduckgo": "redesigned"})
     async with searching(behaviour) as search:
         with pytest.raises(Unavailable) as caught:
-            await search.find(TEA, browse=True)
+            await search.find(TEA_QUERY, browse=True)
     outcomes = [each["outcome"] for each in caught.value.details["attempts"]]
     assert outcomes == ["consent", "captcha", "bad_reply"]
     assert "consent to cookies" in caught.value.message
@@ -186,7 +186,7 @@ async def test_a_site_is_asked_for_in_the_words_and_others_are_dropped():
 async def test_without_a_browser_the_pages_are_not_offered_and_say_why():
     async with searching(result_pages.EngineBehaviour(), why="there is no browser here") as search:
         with pytest.raises(OutriderError):
-            await search.find(TEA, browse=True)
+            await search.find(TEA_QUERY, browse=True)
         rows = {row.name: row for row in await search.list_providers()}
     assert rows["google_page"].reason == "there is no browser here"
     assert "outrider browser install" in rows["google_page"].remedy

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from datetime import UTC, date, datetime
+from datetime import date
 from typing import Any
 
 import pytest
@@ -17,9 +17,9 @@ from outrider.search.search import Search
 from outrider.search.selection import load_providers
 from outrider.search.settings import SearchSettings
 from support.fakes import http_servers, search_providers
+from support.fakes.search_providers import SEARCH_TIME_S
 
 pytestmark = pytest.mark.anyio
-NOW = datetime(2026, 11, 20, tzinfo=UTC).timestamp()
 
 
 class Wire:
@@ -32,7 +32,7 @@ class Wire:
         settings = SearchSettings(
             providers=search_providers.build_provider_settings(self.url, name, key=key, rate=1000), disabled=unused
         )
-        return await Search(self.http, settings, None, clock=lambda: NOW).find(query)
+        return await Search(self.http, settings, None, clock=lambda: SEARCH_TIME_S).find(query)
 
     async def asked(self, name: str, query: Query, *, keyed: bool = True) -> dict[str, Any]:
         """What goes over the wire for a query."""
@@ -422,7 +422,7 @@ async def test_brave_tells_what_is_left_of_the_month():
         w.behaviour.failure_bodies["brave"] = {"type": "search", "web": {"results": []}}
         unused = sorted(set(load_providers()) - {"brave"})
         settings = SearchSettings(providers=search_providers.build_provider_settings(w.url, "brave"), disabled=unused)
-        search = Search(w.http, settings, None, clock=lambda: NOW)
+        search = Search(w.http, settings, None, clock=lambda: SEARCH_TIME_S)
         await search.find(Query("tea"))
         health = {row.name: row.health for row in await search.list_providers()}["brave"]
     assert health is not None

@@ -20,7 +20,7 @@ from outrider.search.settings import SearchSettings
 from support.fakes import http_servers, result_pages, search_providers
 
 pytestmark = pytest.mark.anyio
-NOW = 1_795_000_000.0  # November 2026
+RECORDED_AT_S = 1_795_000_000.0  # November 2026
 OWN = sorted((Path(__file__).parents[2] / "data" / "search").glob("*.json"))
 
 
@@ -93,7 +93,7 @@ async def asked(name: str, body: Any, query: Query, *, status: int = 200, keyed:
             disabled=sorted(set(load_providers()) - {name}),
         )
         try:
-            return await Search(http, settings, None, clock=lambda: NOW).find(query)
+            return await Search(http, settings, None, clock=lambda: RECORDED_AT_S).find(query)
         except OutriderError as error:
             return error
         finally:

@@ -14,7 +14,7 @@ from outrider.search.result_page import parse_result_page, resolve_result_url
 from support.fakes import result_pages
 
 TEA, NONSENSE = Query("oolong tea"), Query("qzx captcha qzx")
-FIRST = ("Oolong, between green & black", "leaves.example", "oolong is bruised before it dries")
+FIRST_RESULT = ("Oolong, between green & black", "leaves.example", "oolong is bruised before it dries")
 SECOND = ("The gardens of Formosa", "https://garden.example/formosa", "High mountain leaves, rolled by hand.")
 WALLS = [
     ("google", "captcha", "captcha"),
@@ -50,7 +50,7 @@ def found(engine: str, markup: str, query: Query = TEA, url: str = "") -> list[t
 @pytest.mark.parametrize("engine", result_pages.ENGINES)
 def test_results_are_read_with_their_targets_and_texts(engine):
     first, second, *_ = shown(engine, "results")
-    assert first[0] == FIRST[0]
+    assert first[0] == FIRST_RESULT[0]
     assert first[1].startswith("https://leaves.example/oolong")
     assert "Half way between two worlds" in first[2]
     assert (second[0], second[1].partition("?")[0]) == SECOND[:2]
@@ -65,7 +65,7 @@ def test_neither_advertisements_nor_the_engines_own_pages_nor_summaries_are_resu
 
 
 def test_the_page_with_scripts_is_read_like_the_one_without():
-    assert [row[0] for row in shown("duckduckgo", "scripted")] == [FIRST[0], SECOND[0]]
+    assert [row[0] for row in shown("duckduckgo", "scripted")] == [FIRST_RESULT[0], SECOND[0]]
 
 
 @pytest.mark.parametrize("engine", ["google", "bing"])

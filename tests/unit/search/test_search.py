@@ -21,12 +21,12 @@ from outrider.search.selection import load_providers
 from outrider.search.settings import SearchSettings
 from support.databases import sqlite
 from support.fakes import http_servers, search_providers
+from support.fakes.search_providers import SEARCH_TIME_S
 
 pytestmark = pytest.mark.anyio
-NOW = datetime(2026, 11, 20, tzinfo=UTC).timestamp()
 FOUR = ("brave", "exa", "serper", "tavily")  # in the order in which they are asked
 CHAOS = ["captcha", "wall", "page", "truncated", "object", "401", "402", "403", "422", "429", "500", "503", "reset"]
-TEA = Query("tea", count=5)
+TEA_QUERY = Query("tea", count=5)
 
 
 class World:
@@ -36,7 +36,7 @@ class World:
         self, http: HttpClient, url: str, behaviour: search_providers.ProviderBehaviour, database: Database | None
     ) -> None:
         self.http, self.url, self.behaviour, self.database = http, url, behaviour, database
-        self.now = NOW
+        self.now = SEARCH_TIME_S
 
     def search(self, *names: str, free: tuple[str, ...] = (), local: Any = None, **more: Any) -> Search:
         table = search_providers.build_provider_settings(
@@ -71,7 +71,7 @@ async def world(database: Database | None = None, **behaviour: Any) -> AsyncGene
 
 async def test_quick_takes_the_first_answer_and_asks_nobody_else():
     async with world() as w:
-        found = await w.search(*FOUR).find(TEA)
+        found = await w.search(*FOUR).find(TEA_QUERY)
         assert w.asked == ["brave"]
     assert found.provider == "brave"
     assert len(found.hits) == 5
@@ -85,7 +85,7 @@ async def test_whoever_is_left_answers_however_the_others_fail(left, way):
     ways = dict.fromkeys(set(FOUR) - {left}, way)
     async with world(modes=ways) as w:
         for depth in ("quick", "balanced", "wide"):
-            found = await w.search(*FOUR).find(TEA, depth=depth)
+            found = await w.search(*FOUR).find(TEA_QUERY, depth=depth)
             assert found.provider == left
             assert len(found.hits) == 5
             failed = {each.provider for each in found.attempts if each.outcome != "ok"}
@@ -97,7 +97,7 @@ async def test_when_all_fail_the_error_names_each_and_why(depth):
     ways = {"brave": "captcha", "exa": "429", "serper": "401", "tavily": "truncated"}
     async with world(modes=ways, failure_headers={"exa": {"retry-after": "9"}}) as w:
         with pytest.raises(Unavailable) as caught:
-            await w.search(*FOUR).find(TEA, depth=depth)
+            await w.search(*FOUR).find(TEA_QUERY, depth=depth)
     error = caught.value
     assert error.code == "search_failed"
     outcomes = {each["provider"]: each["outcome"] for each in error.details["attempts"]}
@@ -111,7 +111,7 @@ async def test_without_a_network_the_error_says_so():
     async with world() as w:
         w.url = "http://search.invalid"
         with pytest.raises(Unavailable) as caught:
-            await w.search(*FOUR).find(TEA)
+            await w.search(*FOUR).find(TEA_QUERY)
     assert caught.value.hint.startswith("no name resolves: check the network")
 
 
@@ -121,7 +121,7 @@ async def test_the_chain_without_keys_goes_from_tavily_to_what_was_read():
 
     async with world(modes={"*": "429"}) as w:
         search = w.search(free=("exa", "tavily", "you"), local=local)
-        found = await search.find(TEA)
+        found = await search.find(TEA_QUERY)
         assert w.asked == ["tavily", "you", "exa"]
     assert found.provider == "local"
     assert found.hits[0].url == "https://read.example/before"
@@ -130,7 +130,7 @@ async def test_the_chain_without_keys_goes_from_tavily_to_what_was_read():
 
 async def test_an_honest_nothing_is_checked_with_one_other_and_then_believed():
     async with world(modes={"brave": "empty", "exa": "empty"}) as w:
-        found = await w.search(*FOUR).find(TEA)
+        found = await w.search(*FOUR).find(TEA_QUERY)
         assert w.asked == ["brave", "exa"]
     assert found.hits == ()
     assert found.provider == "brave+exa"
@@ -139,20 +139,20 @@ async def test_an_honest_nothing_is_checked_with_one_other_and_then_believed():
 
 async def test_what_the_second_finds_is_taken_after_an_honest_nothing():
     async with world(modes={"brave": "empty"}) as w:
-        found = await w.search(*FOUR).find(TEA)
+        found = await w.search(*FOUR).find(TEA_QUERY)
     assert (found.provider, len(found.hits)) == ("exa", 5)
 
 
 async def test_a_captcha_is_never_an_honest_nothing():
     async with world(modes={"brave": "captcha", "exa": "empty", "serper": "captcha"}) as w:
-        found = await w.search("brave", "exa", "serper").find(TEA)
+        found = await w.search("brave", "exa", "serper").find(TEA_QUERY)
     assert found.provider == "exa"
     assert found.notes == ("no results, says Exa",)
 
 
 async def test_wide_fuses_everybody_and_says_who_found_what():
     async with world(modes={"serper": "500"}) as w:
-        found = await w.search(*FOUR).find(TEA, depth="wide")
+        found = await w.search(*FOUR).find(TEA_QUERY, depth="wide")
         assert sorted(w.asked) == sorted(FOUR)
     assert found.provider == "brave+exa+tavily"
     assert {source.provider for source in found.hits[0].sources} == {"brave", "exa", "tavily"}
@@ -161,7 +161,7 @@ async def test_wide_fuses_everybody_and_says_who_found_what():
 
 async def test_balanced_asks_three():
     async with world() as w:
-        found = await w.search(*FOUR).find(TEA, depth="balanced")
+        found = await w.search(*FOUR).find(TEA_QUERY, depth="balanced")
         assert sorted(w.asked) == sorted(FOUR[:3])
     assert found.provider == "brave+exa+serper"
 
@@ -177,14 +177,14 @@ async def test_one_host_does_not_fill_a_fused_answer_unless_it_was_asked_for():
 async def test_a_circuit_opens_is_passed_over_and_comes_back():
     async with world(modes={"brave": "captcha"}) as w:
         search = w.search("brave", "exa")
-        assert (await search.find(TEA)).attempts[0].outcome == "captcha"
-        found = await search.find(TEA)
+        assert (await search.find(TEA_QUERY)).attempts[0].outcome == "captcha"
+        found = await search.find(TEA_QUERY)
         assert [(each.provider, each.outcome) for each in found.attempts] == [("brave", "circuit_open"), ("exa", "ok")]
         assert "captcha" in found.attempts[0].message
         assert w.asked == ["brave", "exa", "exa"]
         w.behaviour.modes.clear()
         w.now += 3_600
-        assert (await search.find(TEA)).provider == "brave"
+        assert (await search.find(TEA_QUERY)).provider == "brave"
 
 
 async def test_before_giving_up_even_an_open_circuit_is_tried():
@@ -192,9 +192,9 @@ async def test_before_giving_up_even_an_open_circuit_is_tried():
         search = w.search("brave", "exa")
         for _ in range(2):
             with pytest.raises(Unavailable):
-                await search.find(TEA)
+                await search.find(TEA_QUERY)
         w.behaviour.modes["brave"] = "ok"
-        found = await search.find(TEA)
+        found = await search.find(TEA_QUERY)
     assert [each.outcome for each in found.attempts] == ["circuit_open", "unavailable", "ok"]
     assert found.provider == "brave"
 
@@ -202,21 +202,21 @@ async def test_before_giving_up_even_an_open_circuit_is_tried():
 async def test_a_limited_provider_is_left_alone_as_long_as_it_asked():
     async with world(modes={"brave": "429"}, failure_headers={"brave": {"retry-after": "30"}}) as w:
         search = w.search("brave", "exa")
-        await search.find(TEA)
+        await search.find(TEA_QUERY)
         w.behaviour.modes.clear()
         w.now += 29
-        assert (await search.find(TEA)).provider == "exa"
+        assert (await search.find(TEA_QUERY)).provider == "exa"
         w.now += 2
-        assert (await search.find(TEA)).provider == "brave"
+        assert (await search.find(TEA_QUERY)).provider == "brave"
 
 
 async def test_another_process_knows_what_this_one_learned(tmp_path: Path):
     database = Database.from_file(sqlite.create_migrated_file(tmp_path / "x.db"))
     async with world(database, modes={"brave": "captcha"}) as w:
-        await w.search("brave", "exa").find(TEA)
+        await w.search("brave", "exa").find(TEA_QUERY)
         w.behaviour.requests.clear()
         search = w.search("brave", "exa")
-        await search.find(TEA)
+        await search.find(TEA_QUERY)
         assert w.asked == ["exa"]
         rows = {row.name: row for row in await search.list_providers()}
         assert rows["brave"].health is not None
@@ -229,7 +229,7 @@ async def test_a_broken_database_breaks_no_search(tmp_path: Path):
     async with database.write() as connection:
         await connection.exec_driver_sql("DROP TABLE search_health")
     async with world(database) as w:
-        assert (await w.search("brave").find(TEA)).provider == "brave"
+        assert (await w.search("brave").find(TEA_QUERY)).provider == "brave"
     await database.close()
 
 
@@ -252,19 +252,19 @@ async def _collect(search: Search, query: Query, found: list[Any]) -> None:
 async def test_who_cannot_get_a_turn_in_time_goes_to_the_next():
     async with world() as w:
         search = w.search("brave", "exa", brave={"rate": [1, 3_600], "timeout_s": 0.1})
-        assert (await search.find(TEA)).provider == "brave"
-        found = await search.find(TEA)
+        assert (await search.find(TEA_QUERY)).provider == "brave"
+        found = await search.find(TEA_QUERY)
     assert [(each.provider, each.outcome) for each in found.attempts] == [("brave", "rate_limited"), ("exa", "ok")]
 
 
 async def test_a_search_ends_at_its_deadline_with_what_it_has():
     async with world(modes={"brave": "hang", "exa": "hang"}) as w:
         with anyio.fail_after(20):
-            found = await w.search("brave", "exa", "serper", deadline_s=1.0).find(TEA, depth="wide")
+            found = await w.search("brave", "exa", "serper", deadline_s=1.0).find(TEA_QUERY, depth="wide")
             assert found.provider == "serper"
             assert sorted(each.outcome for each in found.attempts) == ["ok", "timeout", "timeout"]
             with pytest.raises(Unavailable, match=r"0\.3 seconds"):
-                await w.search("brave", "exa", deadline_s=0.3).find(TEA)
+                await w.search("brave", "exa", deadline_s=0.3).find(TEA_QUERY)
 
 
 async def test_modes_that_a_provider_lacks_are_passed_over():
@@ -280,7 +280,7 @@ async def test_modes_that_a_provider_lacks_are_passed_over():
 async def test_nothing_usable_says_which_variable_to_set():
     async with world() as w:
         with pytest.raises(NotConfigured) as caught:
-            await w.search(keyless=False).find(TEA)
+            await w.search(keyless=False).find(TEA_QUERY)
     assert "BRAVE_API_KEY" in caught.value.hint
 
 
@@ -289,10 +289,10 @@ async def test_a_profile_is_asked_first_and_followed_by_the_chain():
         address = search_providers.build_endpoint_url(w.url, "serper")
         profiles = {"mine": {"provider": "serper", "api_key": search_providers.PROVIDER_API_KEY, "endpoint": address}}
         search = w.search("brave", "serper", profiles=profiles, profile="mine")
-        found = await search.find(TEA)
+        found = await search.find(TEA_QUERY)
         assert w.asked == ["serper", "brave"]
         assert (found.provider, found.profile) == ("brave", "mine")
-        assert (await search.find(TEA, profile="default")).profile == ""
+        assert (await search.find(TEA_QUERY, profile="default")).profile == ""
 
 
 async def test_googles_api_warns_before_its_end_and_refuses_after_it():
@@ -300,7 +300,7 @@ async def test_googles_api_warns_before_its_end_and_refuses_after_it():
         profiles = {"g": {"provider": "google", "api_key": "g-key-123456", "cse_id": "c"}}
         search = w.search("brave", "google_cse", profiles=profiles, profile="g")
         w.now = datetime(2027, 1, 1, tzinfo=UTC).timestamp()
-        found = await search.find(TEA)
+        found = await search.find(TEA_QUERY)
         assert [(each.provider, each.outcome) for each in found.attempts] == [("google_cse", "sunset"), ("brave", "ok")]
         assert "2027-01-01" in found.attempts[0].message
 
@@ -313,7 +313,7 @@ async def test_a_plugin_that_raises_anything_is_one_failed_attempt(caplog):
 
     async with world() as w:
         with pytest.raises(Unavailable, match="RuntimeError") as caught:
-            await w.search(local=local).find(TEA)
+            await w.search(local=local).find(TEA_QUERY)
     assert "secret" not in str(caught.value)
     assert "secret" not in caplog.text
 
@@ -325,7 +325,7 @@ async def test_redirect_wrappers_and_doubles_are_gone_from_one_providers_answer(
         {"title": "bad", "url": "javascript:alert(1)"},
     ]
     async with world(failure_bodies={"brave": {"type": "search", "web": {"results": rows}}}) as w:
-        found = await w.search("brave").find(TEA)
+        found = await w.search("brave").find(TEA_QUERY)
     assert [(hit.title, hit.url, hit.rank) for hit in found.hits] == [("a", "https://a.example/", 1)]
 
 
@@ -340,7 +340,7 @@ async def test_two_failing_in_different_ways_leave_the_third():
     async with world() as w:
         for first, second in itertools.pairwise(CHAOS):
             w.behaviour.modes = {"brave": first, "exa": second}
-            assert (await w.search("brave", "exa", "serper").find(TEA)).provider == "serper"
+            assert (await w.search("brave", "exa", "serper").find(TEA_QUERY)).provider == "serper"
 
 
 async def test_memory_without_a_match_never_stands_for_a_web_that_could_not_be_asked():
@@ -349,7 +349,7 @@ async def test_memory_without_a_match_never_stands_for_a_web_that_could_not_be_a
 
     async with world(modes={"*": "500"}) as w:
         with pytest.raises(Unavailable, match="no page read here matches"):
-            await w.search("brave", local=nothing).find(TEA)
+            await w.search("brave", local=nothing).find(TEA_QUERY)
 
 
 async def test_memory_that_stands_in_for_the_web_says_so():
@@ -357,7 +357,7 @@ async def test_memory_that_stands_in_for_the_web_says_so():
         return [SearchHit("Tea", "https://tea.example/", "green")]
 
     async with world(modes={"*": "500"}) as w:
-        found = await w.search("brave", local=read).find(TEA)
+        found = await w.search("brave", local=read).find(TEA_QUERY)
     assert [hit.url for hit in found.hits] == ["https://tea.example/"]
     assert "read here before" in found.notes[-1]
 
@@ -365,6 +365,6 @@ async def test_memory_that_stands_in_for_the_web_says_so():
 async def test_a_straggler_does_not_hold_up_those_who_have_answered():
     async with world(modes={"brave": "hang"}) as w:
         with anyio.fail_after(15):
-            found = await w.search("brave", "exa", "serper").find(TEA, depth="balanced")
+            found = await w.search("brave", "exa", "serper").find(TEA_QUERY, depth="balanced")
     assert found.provider == "exa+serper"
     assert {each.provider: each.outcome for each in found.attempts}["brave"] == "timeout"

@@ -1,5 +1,3 @@
-from datetime import UTC, datetime
-
 import pytest
 
 from outrider.core.errors import NotConfigured
@@ -7,7 +5,6 @@ from outrider.search.provider import SearchServices
 from outrider.search.selection import SearchPlan, explain_providers, load_providers, load_sources, plan_search
 from outrider.search.settings import SearchSettings, is_placeholder
 
-NOW = datetime(2026, 11, 20, tzinfo=UTC).timestamp()
 WEB_JSON = {
     "google": {"provider": "google_cse", "api_key": "replace-me", "cse_id": "replace-me", "timeout_s": 20},
     "mine": {"provider": "google", "key": "g-key-123456", "cx": "c1", "timeout_s": "7", "user_agent": "replace-me"},

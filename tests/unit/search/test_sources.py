@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import date
 from typing import Any, get_args
 
 import pytest
@@ -17,10 +17,10 @@ from outrider.search.selection import load_providers, load_sources, plan_source
 from outrider.search.settings import SearchSettings
 from outrider.toolsets.web.tools import SourceName
 from support.fakes import http_servers, search_sources
+from support.fakes.search_providers import SEARCH_TIME_S
 
 pytestmark = pytest.mark.anyio
-NOW = datetime(2026, 11, 20, tzinfo=UTC).timestamp()
-TEA = Query("tea", count=5)
+TEA_QUERY = Query("tea", count=5)
 JSON = {"content-type": "application/json"}
 
 
@@ -31,7 +31,7 @@ class World:
     behaviour: search_sources.SourceBehaviour
     settings: SearchSettings
     http: HttpClient
-    now: float = NOW
+    now: float = SEARCH_TIME_S
     search: Search = field(init=False)
 
     def __post_init__(self) -> None:
@@ -45,7 +45,7 @@ class World:
     async def failure(self, source: str, reply: search_sources.Reply) -> dict[str, Any]:
         self.behaviour.replies[source] = reply
         with pytest.raises(OutriderError) as caught:
-            await self.search.find(TEA, source=source)
+            await self.search.find(TEA_QUERY, source=source)
         return caught.value.details["attempts"][-1] | {"hint": caught.value.hint, "wait": caught.value.retry_after}
 
 
@@ -63,7 +63,7 @@ async def world(**more: Any) -> AsyncGenerator[World]:
             await http.close()
 
 
-FIRST = {
+FIRST_BY_SOURCE = {
     "arxiv": ("Tea & steam 1", "https://arxiv.org/abs/2603.00001v1", "A. Leaf, B. Pot … We pour tea."),
     "crates": ("tea-1 1.4.0", "https://crates.io/crates/tea-1", "Brews · 1234 downloads"),
     "github": ("tea/pot1", "https://github.com/tea/pot1", "Brews tea · Rust · 42 stars · tea, cli"),
@@ -90,8 +90,8 @@ def test_the_tool_offers_exactly_the_sources_that_there_are():
 
 async def test_each_source_answers_in_the_usual_shape():
     async with world() as w:
-        for name, expected in FIRST.items():
-            found = await w.search.find(TEA, source=name)
+        for name, expected in FIRST_BY_SOURCE.items():
+            found = await w.search.find(TEA_QUERY, source=name)
             first = found.hits[0]
             assert (first.title, first.url, first.snippet) == expected, name
             assert found.provider == name
@@ -112,7 +112,7 @@ ASKED = [
     ("github", SINCE, {"q": "tea pushed:2026-03-01..2026-03-31", "per_page": "5"}),
     ("github", Query("tea", sites=("github.com/tea/pot",)), {"q": "tea repo:tea/pot"}),
     ("github", Query("tea", sites=("github.com/tea",), freshness="week"), {"q": "tea user:tea pushed:2026-11-13..*"}),
-    ("github_issues", TEA, {"q": "tea (is:issue OR is:pull-request)", "advanced_search": "true"}),
+    ("github_issues", TEA_QUERY, {"q": "tea (is:issue OR is:pull-request)", "advanced_search": "true"}),
     ("github_issues", Query("tea is:pr"), {"q": "tea is:pr"}),
     ("stackexchange", SINCE, {"site": "stackoverflow.com", "fromdate": "1772323200", "todate": "1775001599"}),
     ("stackexchange", Query("tea", sites=("unix.stackexchange.com",)), {"site": "unix.stackexchange.com"}),
@@ -153,11 +153,11 @@ async def test_the_words_of_a_query_are_tried_as_names_of_python_packages():
 async def test_a_source_that_asks_for_a_pause_gets_it():
     async with world() as w:
         w.behaviour.backoff = 10
-        assert (await w.search.find(TEA, source="stackexchange")).hits
+        assert (await w.search.find(TEA_QUERY, source="stackexchange")).hits
         w.behaviour.backoff = None
         health = {row.name: row.health for row in await w.search.list_providers()}["stackexchange"]
         assert health is not None
-        assert (health.quota_left, health.limited_until) == (297, NOW + 10)
+        assert (health.quota_left, health.limited_until) == (297, SEARCH_TIME_S + 10)
 
 
 FAILURES = [
@@ -188,8 +188,8 @@ async def test_a_source_that_fails_says_how_and_what_to_do_instead():
 
 async def test_an_operators_token_goes_to_github_alone_and_shows_nowhere():
     async with world(providers={"github": {"api_key": "ghp_a1b2c3d4e5f6g7h8"}}) as w:
-        await w.search.find(TEA, source="github")
-        await w.search.find(TEA, source="github_issues")
+        await w.search.find(TEA_QUERY, source="github")
+        await w.search.find(TEA_QUERY, source="github_issues")
         tokens = [request.headers.get("authorization") for request in w.behaviour.requests]
         assert tokens == ["Bearer ghp_a1b2c3d4e5f6g7h8", None]
         failed = await w.failure("github", (401, JSON, '{"message": "Bad credentials ghp_a1b2c3d4e5f6g7h8"}'))
@@ -201,7 +201,7 @@ async def test_a_source_that_the_operator_has_turned_off_is_refused_with_the_way
     for settings in ({"disabled": ["github"]}, {"keyless": False}):
         async with world(**settings) as w:
             with pytest.raises(NotConfigured, match="github is turned off") as caught:
-                await w.search.find(TEA, source="github")
+                await w.search.find(TEA_QUERY, source="github")
             assert "leave out `source`" in caught.value.hint
             row = {row.name: row for row in await w.search.list_providers()}["github"]
             assert not row.usable
@@ -216,7 +216,7 @@ def test_an_unknown_source_is_an_error_that_names_the_known_ones():
 async def test_a_web_search_never_asks_a_source():
     async with world(disabled=sorted(set(load_providers()) - {"local"})) as w:
         with pytest.raises(NotConfigured):
-            await w.search.find(TEA)
+            await w.search.find(TEA_QUERY)
         assert not w.behaviour.requests
 
 

@@ -10,18 +10,18 @@ from outrider.core.result import ImageBlock, LinkBlock, ResourceBlock, Result, T
 from outrider.serve.rpc import REQUEST_MAX_AGE_S, RpcCipher, RpcEndpoint, build_rpc_request
 
 KEY = "a key that all replicas share, longer than 32 characters"
-NOW = 1_000_000.0
+NOW_S = 1_000_000.0
 
 
 async def do_nothing(tool: str, arguments: dict, call: Call) -> dict:
     return {}
 
 
-def build_endpoint(folder: Path, *, replica: str = "p_1", key: str = KEY, now: float = NOW) -> RpcEndpoint:
+def build_endpoint(folder: Path, *, replica: str = "p_1", key: str = KEY, now: float = NOW_S) -> RpcEndpoint:
     return RpcEndpoint(RpcCipher(key, folder), replica, lambda: now, do_nothing)
 
 
-def build_token(folder: Path, to: str = "p_1", at: float = NOW) -> str:
+def build_token(folder: Path, to: str = "p_1", at: float = NOW_S) -> str:
     return build_rpc_request(RpcCipher(KEY, folder), to, at, tool="click", arguments={"sessionId": "s"}, call=Call())[0]
 
 
@@ -36,9 +36,9 @@ def test_a_request_is_accepted_once(tmp_path: Path):
 def test_a_request_is_refused_by_another_replica_and_at_another_time(tmp_path: Path):
     token = build_token(tmp_path)
     assert build_endpoint(tmp_path, replica="p_2").accept_request(token) is None
-    assert build_endpoint(tmp_path, now=NOW + REQUEST_MAX_AGE_S + 1).accept_request(token) is None
-    assert build_endpoint(tmp_path, now=NOW - REQUEST_MAX_AGE_S - 1).accept_request(token) is None
-    assert build_endpoint(tmp_path, now=NOW + REQUEST_MAX_AGE_S - 1).accept_request(token)
+    assert build_endpoint(tmp_path, now=NOW_S + REQUEST_MAX_AGE_S + 1).accept_request(token) is None
+    assert build_endpoint(tmp_path, now=NOW_S - REQUEST_MAX_AGE_S - 1).accept_request(token) is None
+    assert build_endpoint(tmp_path, now=NOW_S + REQUEST_MAX_AGE_S - 1).accept_request(token)
 
 
 def test_a_request_is_refused_under_another_key_or_when_changed_or_forged(tmp_path: Path):
@@ -61,7 +61,7 @@ def test_the_caller_and_its_rights_arrive_unchanged_and_encrypted(tmp_path: Path
     )  # fmt: skip
     assert serialize_call(parse_call(serialize_call(call))) == serialize_call(call)
     assert parse_call(serialize_call(call)).scope == call.scope
-    token, _ = build_rpc_request(RpcCipher(KEY, tmp_path), "p_1", NOW, tool="click", arguments={}, call=call)
+    token, _ = build_rpc_request(RpcCipher(KEY, tmp_path), "p_1", NOW_S, tool="click", arguments={}, call=call)
     assert "ann" not in token
     assert "acme" not in token
 

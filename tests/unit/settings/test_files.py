@@ -13,7 +13,7 @@ from outrider.settings import LoadedSettings, Settings, load
 
 Read = Callable[..., LoadedSettings]
 Write = Callable[[str, Any], Path]
-FILES = (".outrider/settings.json", ".outrider/web.json", ".outrider/keys.json", ".dogent/web.json")
+SETTINGS_FILES = (".outrider/settings.json", ".outrider/web.json", ".outrider/keys.json", ".dogent/web.json")
 BROKEN = {
     "{profile: brave}": ", line 1, column 2: ",
     '{"egress": {\n  "deny": ["evil.example"],\n}}': ", line 3, column 1: ",
@@ -24,7 +24,7 @@ BROKEN = {
     "null": ": it must hold a JSON object",
     "[" * 100_000: ": ",
 }
-NAMES = st.sampled_from(
+SETTING_NAMES = st.sampled_from(
     [
         "search",
         "profiles",
@@ -52,11 +52,11 @@ NAMES = st.sampled_from(
 )
 LEAF = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9) | st.just("~nobody-at-all/x")
 JSON = st.recursive(
-    LEAF, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=4), max_leaves=9
+    LEAF, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(SETTING_NAMES, inner, max_size=4), max_leaves=9
 )
 
 
-@pytest.mark.parametrize("name", [name for name in FILES if name.startswith(".outrider/")])
+@pytest.mark.parametrize("name", [name for name in SETTINGS_FILES if name.startswith(".outrider/")])
 def test_a_malformed_file_is_an_error_with_line_and_column(read: Read, write_in_home: Write, name: str):
     for text, where in BROKEN.items():
         path = write_in_home(name, text)
@@ -188,11 +188,15 @@ def test_a_home_that_is_a_file_is_an_empty_home(tmp_path: Path):
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-@given(st.dictionaries(NAMES, JSON, max_size=5), st.sampled_from(FILES), st.dictionaries(NAMES, JSON, max_size=4))
+@given(
+    st.dictionaries(SETTING_NAMES, JSON, max_size=5),
+    st.sampled_from(SETTINGS_FILES),
+    st.dictionaries(SETTING_NAMES, JSON, max_size=4),
+)
 def test_no_content_of_any_file_crashes(
     write_in_home: Write, home: Path, workspace: Path, content: Any, name: str, other: Any
 ):
-    for each in FILES:
+    for each in SETTINGS_FILES:
         write_in_home(each, {})
     write_in_home(name, content)
     (workspace / ".outrider").mkdir(exist_ok=True)

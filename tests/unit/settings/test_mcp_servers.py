@@ -12,9 +12,13 @@ from outrider.settings import LoadedSettings
 
 Read = Callable[..., LoadedSettings]
 Write = Callable[[str, Any], Path]
-SECRET = "ghp_4f9a77c1"
-GITHUB = {"command": "github-mcp", "args": ["stdio", f"--token={SECRET}"], "env": {"GITHUB_TOKEN": SECRET}}
-LINEAR = {"type": "http", "url": "https://mcp.linear.example/mcp", "headers": {"Authorization": f"Bearer {SECRET}"}}
+GITHUB_TOKEN = "ghp_4f9a77c1"
+GITHUB = {"command": "github-mcp", "args": ["stdio", f"--token={GITHUB_TOKEN}"], "env": {"GITHUB_TOKEN": GITHUB_TOKEN}}
+LINEAR = {
+    "type": "http",
+    "url": "https://mcp.linear.example/mcp",
+    "headers": {"Authorization": f"Bearer {GITHUB_TOKEN}"},
+}
 
 
 def test_a_file_of_another_host_is_read_as_it_is(read: Read, write_in_home: Write):
@@ -45,7 +49,7 @@ def test_a_workspace_names_no_servers(read: Read, write_in_workspace: Write):
 def test_what_a_server_is_given_is_masked(read: Read, write_in_home: Write):
     write_in_home(".outrider/mcp.json", {"mcpServers": {"github": GITHUB, "linear": LINEAR}})
     rows = {name: value for name, value, _ in read().list_rows()}
-    assert SECRET not in json.dumps(rows)
+    assert GITHUB_TOKEN not in json.dumps(rows)
     assert rows["mcpServers.github.command"] == '"github-mcp"'
 
 

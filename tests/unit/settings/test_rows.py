@@ -10,7 +10,7 @@ from outrider.settings.load import SECRET_MASK
 
 Read = Callable[..., LoadedSettings]
 Write = Callable[[str, Any], Path]
-SECRET = "sk-4f9a77c1"
+API_KEY = "sk-4f9a77c1"
 
 
 def shown(loaded: LoadedSettings) -> dict[str, str]:
@@ -21,19 +21,19 @@ def shown(loaded: LoadedSettings) -> dict[str, str]:
     "field", ["api_key", "apiKey", "token", "password", "pass", "secret", "subscription", "folder_id", "headers"]
 )
 @pytest.mark.parametrize(
-    "value", [SECRET, {"deep": SECRET}, [SECRET], [{"a": {"b": SECRET}}]], ids=["text", "object", "list", "mixed"]
+    "value", [API_KEY, {"deep": API_KEY}, [API_KEY], [{"a": {"b": API_KEY}}]], ids=["text", "object", "list", "mixed"]
 )
 def test_what_may_be_a_credential_is_masked(read: Read, write_in_home: Write, field: str, value: Any):
     write_in_home(".outrider/web.json", {"profiles": {"b": {"provider": "brave", field: value}}})
     write_in_home(".outrider/keys.json", {"brave": {field: value}})
     rows = shown(read())
-    assert SECRET not in json.dumps(rows)
+    assert API_KEY not in json.dumps(rows)
     assert SECRET_MASK in rows.values()
 
 
 def test_a_plain_key_and_a_profile_that_is_only_a_text_are_masked(read: Read, write_in_home: Write):
-    write_in_home(".outrider/keys.json", {"brave": SECRET})
-    write_in_home(".outrider/settings.json", {"search": {"profiles": {"odd": SECRET}}})
+    write_in_home(".outrider/keys.json", {"brave": API_KEY})
+    write_in_home(".outrider/settings.json", {"search": {"profiles": {"odd": API_KEY}}})
     rows = shown(read())
     assert rows["search.providers.brave.api_key"] == rows["search.profiles.odd"] == SECRET_MASK
 
@@ -48,23 +48,23 @@ def test_what_stands_beside_a_credential_is_shown(read: Read, write_in_home: Wri
 
 
 def test_the_token_of_the_server_is_masked_and_none_is_not(read: Read):
-    assert shown(read({"OUTRIDER_SERVE__TOKEN": SECRET}))["serve.token"] == SECRET_MASK
+    assert shown(read({"OUTRIDER_SERVE__TOKEN": API_KEY}))["serve.token"] == SECRET_MASK
     assert shown(read())["serve.token"] == '""'
 
 
 @pytest.mark.parametrize(
     ("name", "address"),
     [
-        ("database", f"postgresql+asyncpg://me:{SECRET}@db.example/outrider"),
-        ("database", f"postgresql+asyncpg://me:a@b{SECRET}@db.example/outrider"),
-        ("database", f"postgresql+asyncpg://db.example/outrider?user=me&password={SECRET}"),
-        ("egress.proxy", f"http://me:{SECRET}@proxy.example:3128"),
-        ("search.profiles.s.endpoint", f"https://s.example/search?key={SECRET}&x=1"),
+        ("database", f"postgresql+asyncpg://me:{API_KEY}@db.example/outrider"),
+        ("database", f"postgresql+asyncpg://me:a@b{API_KEY}@db.example/outrider"),
+        ("database", f"postgresql+asyncpg://db.example/outrider?user=me&password={API_KEY}"),
+        ("egress.proxy", f"http://me:{API_KEY}@proxy.example:3128"),
+        ("search.profiles.s.endpoint", f"https://s.example/search?key={API_KEY}&x=1"),
     ],
 )
 def test_a_password_inside_an_address_is_masked(read: Read, name: str, address: str):
     value = shown(read({f"OUTRIDER_{name.replace('.', '__').upper()}": address}))[name]
-    assert SECRET not in value
+    assert API_KEY not in value
     assert SECRET_MASK in value
 
 
@@ -74,5 +74,5 @@ def test_what_only_sounds_like_a_secret_is_shown(read: Read, name: str, value: s
 
 
 def test_neither_a_repr_nor_an_error_of_the_search_settings_shows_keys(read: Read, write_in_home: Write):
-    write_in_home(".outrider/keys.json", {"brave": SECRET})
-    assert SECRET not in repr(read().settings)
+    write_in_home(".outrider/keys.json", {"brave": API_KEY})
+    assert API_KEY not in repr(read().settings)

@@ -5,7 +5,7 @@ import pytest
 from outrider.watches.difference import MAX_DIFFERENCE_CHARS, compare_texts
 from outrider.watches.results import compare_results, format_result, merge_results
 
-PAGE = """# Oolong
+OOLONG_MARKDOWN = """# Oolong
 Updated 3 May 2026, 10:21
 1,204 views · 3 comments
 Price: $24.00
@@ -16,23 +16,25 @@ We have 5 tins left.
 
 def test_dates_counters_adverts_pictures_and_order_are_no_change_unless_asked():
     cases = {
-        "date": PAGE.replace("3 May 2026, 10:21", "May 9, 2026"),
-        "relative date": PAGE.replace("3 May 2026, 10:21", "5 minutes ago"),
-        "counters": PAGE.replace("1,204", "1.3k").replace("3 comments", "12 comments"),
-        "advert": PAGE + "Advertisement\n![](https://ads.example/1.gif)\n",
-        "link target": PAGE.replace("Oolong", "[Oolong](/tea?session=9)"),
-        "emphasis": PAGE.replace("5 tins", "**5 tins**"),
-        "order": PAGE.replace("Price: $24.00\n", "") + "Price: $24.00\n",
+        "date": OOLONG_MARKDOWN.replace("3 May 2026, 10:21", "May 9, 2026"),
+        "relative date": OOLONG_MARKDOWN.replace("3 May 2026, 10:21", "5 minutes ago"),
+        "counters": OOLONG_MARKDOWN.replace("1,204", "1.3k").replace("3 comments", "12 comments"),
+        "advert": OOLONG_MARKDOWN + "Advertisement\n![](https://ads.example/1.gif)\n",
+        "link target": OOLONG_MARKDOWN.replace("Oolong", "[Oolong](/tea?session=9)"),
+        "emphasis": OOLONG_MARKDOWN.replace("5 tins", "**5 tins**"),
+        "order": OOLONG_MARKDOWN.replace("Price: $24.00\n", "") + "Price: $24.00\n",
     }
     for case, text in cases.items():
-        assert compare_texts(PAGE, text) is None, case
+        assert compare_texts(OOLONG_MARKDOWN, text) is None, case
     for case in ("date", "counters", "order"):
-        assert compare_texts(PAGE, cases[case], strict=True), case
+        assert compare_texts(OOLONG_MARKDOWN, cases[case], strict=True), case
 
 
 def test_a_difference_names_the_lines_below_their_heading():
-    new = PAGE.replace("$24.00", "$19.00").replace("5 tins left.", "2 tins left.\nThe next delivery is late.")
-    found = compare_texts(PAGE, new)
+    new = OOLONG_MARKDOWN.replace("$24.00", "$19.00").replace(
+        "5 tins left.", "2 tins left.\nThe next delivery is late."
+    )
+    found = compare_texts(OOLONG_MARKDOWN, new)
     assert found
     assert found.text.splitlines() == [
         "# Oolong",
@@ -73,4 +75,4 @@ def test_only_results_that_were_never_found_count():
 
 @pytest.mark.parametrize("noise", ["", "\n\n", "***", "| --- | --- |"])
 def test_lines_without_words_do_not_count(noise: str):
-    assert compare_texts(PAGE, PAGE + noise) is None
+    assert compare_texts(OOLONG_MARKDOWN, OOLONG_MARKDOWN + noise) is None

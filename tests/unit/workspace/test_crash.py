@@ -15,7 +15,7 @@ from outrider.workspace import SessionWorkspaces, WorkspaceSettings
 from outrider.workspace.files import WorkspaceFiles
 
 KILLS = int(os.environ.get("OUTRIDER_KILLS", "12"))
-LINES = 20_000
+LINE_COUNT = 20_000
 # Writes one of three texts over and over, edits it, and packs it; says so when it has begun.
 WRITER = f"""
 import sys
@@ -28,7 +28,7 @@ place = SessionWorkspaces(Path(sys.argv[1]), WorkspaceSettings()).ensure_workspa
 print("begun", flush=True)
 while True:
     for letter in "abc":
-        place.files.write("text", f"{{letter}}\\n" * {LINES})
+        place.files.write("text", f"{{letter}}\\n" * {LINE_COUNT})
         place.files.replace_lines("text", [Replacement(n, n, f"{{letter}}") for n in range(1, 200)])
         build_zip_export(place, ["text"], "package", lambda *_: None)
 """
@@ -55,7 +55,7 @@ def check(files: WorkspaceFiles) -> None:
     names = {entry.path for entry in files.list(".", depth=5)}
     if "text" in names:
         lines = files.read("text").text.splitlines()
-        assert len(lines) == LINES
+        assert len(lines) == LINE_COUNT
         assert len(set(lines)) == 1
     for name in names:
         if name.endswith(".zip"):

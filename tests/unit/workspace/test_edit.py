@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from outrider.core.errors import InvalidInput
 from outrider.workspace.edit import Replacement, apply_replacements, build_diff, split_lines
 
-TEXT = "one\ntwo\nthree\nfour\nfive\n"
+FIVE_LINES = "one\ntwo\nthree\nfour\nfive\n"
 
 
 def test_several_replacements_use_the_numbers_of_the_file_before():
-    found = apply_replacements(TEXT, [Replacement(4, 4, "4a\n4b"), Replacement(1, 2, "first"), Replacement(5, 5)])
+    found = apply_replacements(FIVE_LINES, [Replacement(4, 4, "4a\n4b"), Replacement(1, 2, "first"), Replacement(5, 5)])
     assert found == "first\nthree\n4a\n4b\n"
 
 
@@ -21,18 +21,18 @@ def test_several_replacements_use_the_numbers_of_the_file_before():
 )
 def test_lines_that_there_are_not_are_refused(start: int, end: int, message: str):
     with pytest.raises(InvalidInput, match=message):
-        apply_replacements(TEXT, [Replacement(start, end, "x")])
+        apply_replacements(FIVE_LINES, [Replacement(start, end, "x")])
 
 
 def test_overlaps_are_refused():
     with pytest.raises(InvalidInput, match="line 2 is replaced twice"):
-        apply_replacements(TEXT, [Replacement(1, 2, "x"), Replacement(2, 3, "y")])
+        apply_replacements(FIVE_LINES, [Replacement(1, 2, "x"), Replacement(2, 3, "y")])
 
 
 def test_a_guard_refuses_lines_that_hold_something_else():
-    assert apply_replacements(TEXT, [Replacement(2, 2, "zwei", expected="two")]).startswith("one\nzwei\n")
+    assert apply_replacements(FIVE_LINES, [Replacement(2, 2, "zwei", expected="two")]).startswith("one\nzwei\n")
     with pytest.raises(InvalidInput, match="contain 'two'"):
-        apply_replacements(TEXT, [Replacement(2, 2, "zwei", expected="deux")])
+        apply_replacements(FIVE_LINES, [Replacement(2, 2, "zwei", expected="deux")])
 
 
 @pytest.mark.parametrize(

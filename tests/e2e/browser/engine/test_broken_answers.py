@@ -15,12 +15,12 @@ from outrider.core.errors import OutriderError
 from support.fakes import http_servers
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
-PAGE = b"<title>T</title><p>The lamp turns in the tower. " * 60
+LAMP_HTML = b"<title>T</title><p>The lamp turns in the tower. " * 60
 CHUNKS = OK + b"Transfer-Encoding: chunked\r\n\r\n"
 ANSWERS = {
-    "/whole": OK + b"Content-Length: %d\r\n\r\n" % len(PAGE) + PAGE,
-    "/short": OK + b"Content-Length: 99999\r\n\r\n" + PAGE,
-    "/cut": CHUNKS + b"ffff\r\n" + PAGE,
+    "/whole": OK + b"Content-Length: %d\r\n\r\n" % len(LAMP_HTML) + LAMP_HTML,
+    "/short": OK + b"Content-Length: 99999\r\n\r\n" + LAMP_HTML,
+    "/cut": CHUNKS + b"ffff\r\n" + LAMP_HTML,
     "/nothing": CHUNKS + b"zz\r\nx\r\n",
     "/garbled": OK + b"Content-Encoding: gzip\r\nContent-Length: 4\r\n\r\nabcd",
     "/password": b"HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic\r\nContent-Length: 1\r\n\r\nx",

@@ -9,7 +9,7 @@ from outrider.browser.protocol.scripts import ISOLATED_WORLD
 from outrider.browser.snapshot.outline import find_refs
 
 GALLERY = PAGE_FOLDER / "gallery"
-WORD = re.compile(r"[^\W_]+")
+WORD_PATTERN = re.compile(r"[^\W_]+")
 
 
 async def test_every_visible_word_and_every_operable_part_is_in_the_outline(visit: OpenFailurePage) -> None:
@@ -22,7 +22,7 @@ async def test_every_visible_word_and_every_operable_part_is_in_the_outline(visi
         refs = [ref for line in outline.split("\n") for ref in find_refs(line)]
         report = await on.page.evaluate_in(ISOLATED_WORLD, seen_by_a_reader, refs)
         assert len(report["words"]) >= 20, path.name
-        lost = Counter(report["words"]) - Counter(WORD.findall(unescape_refs(outline).lower()))
+        lost = Counter(report["words"]) - Counter(WORD_PATTERN.findall(unescape_refs(outline).lower()))
         if lost or report["unreferred"]:
             missing[path.name] = (sorted(lost), report["unreferred"])
     assert missing == {}

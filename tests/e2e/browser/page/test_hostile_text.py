@@ -72,7 +72,7 @@ FILL_SCRIPT = """(texts) => {
   }
 }"""
 FRAMED = "<!doctype html><meta charset=utf-8><body><script>({fill})({texts})</script>"
-PAGE = """<!doctype html><meta charset=utf-8><body><script>
+HOSTILE_HTML = """<!doctype html><meta charset=utf-8><body><script>
 const texts = {texts}; document.title = texts[0]; ({fill})(texts);
 for (const [index, text] of texts.entries()) {{
   const frame = document.createElement('iframe');
@@ -88,7 +88,7 @@ for (const [index, text] of texts.entries()) {{
 def build_page(texts: list[str]) -> str:
     data = json.dumps(texts).replace("<", "\\u003c")
     framed = FRAMED.format(fill=FILL_SCRIPT, texts=data)
-    return PAGE.format(texts=data, fill=FILL_SCRIPT, framed=json.dumps(framed).replace("<", "\\u003c"))
+    return HOSTILE_HTML.format(texts=data, fill=FILL_SCRIPT, framed=json.dumps(framed).replace("<", "\\u003c"))
 
 
 def read_refs(text: str) -> list[str]:

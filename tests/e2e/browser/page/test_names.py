@@ -31,7 +31,7 @@ def expect(rows: list[Row]) -> dict[str, str]:
     return {row.html: row.expected for row in rows}
 
 
-NAMES = [
+NAME_ROWS = [
     # References: in their order, once, from hidden elements, to the element itself.
     Row("<i id=#na>Move</i> <i id=#nb>up</i><button @ aria-labelledby='#nb missing #na'>x</button>", "up Move"),
     Row(
@@ -94,7 +94,7 @@ NAMES = [
 
 
 async def test_names_follow_references_labels_content_and_style_sheets(visit: OpenFailurePage) -> None:
-    assert await read_marked(NAMES, "name", visit) == expect(NAMES)
+    assert await read_marked(NAME_ROWS, "name", visit) == expect(NAME_ROWS)
 
 
 ROLES = [

@@ -12,7 +12,7 @@ from outrider.browser.snapshot.interactable import list_interactable
 from outrider.core.errors import InvalidInput, NotFound
 from outrider.core.text import count_tokens
 
-WORD = re.compile(r"\w+")
+WORD_PATTERN = re.compile(r"\w+")
 VISIBLE_WORDS = r"""(() => { const words = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 while (walker.nextNode()) if (walker.currentNode.parentElement.checkVisibility())
   words.push(...(walker.currentNode.data.match(/\w+/g) || [])); return words })()"""
@@ -185,7 +185,7 @@ async def test_frames_stand_in_their_places_whatever_their_origin(revisit: OpenF
     assert re.search(r'button "deep" f[a-z]+1', text)
 
 
-TABLE = (
+TABLE_HTML = (
     "<h1>Rows</h1><table><tr><th>N<th>Name"
     + "".join(f"<tr><td>{n}<td>Name {n}" for n in range(300))
     + "</table><h2>After</h2>"
@@ -193,7 +193,7 @@ TABLE = (
 
 
 async def test_the_viewport_is_shown_and_the_rest_outlined(revisit: OpenFailurePage) -> None:
-    on = await revisit(TABLE)
+    on = await revisit(TABLE_HTML)
     text = str(await on.snapshotter.take_snapshot())
     assert "1 | Name 1" in text
     assert "Name 250" not in text
@@ -205,7 +205,7 @@ async def test_the_viewport_is_shown_and_the_rest_outlined(revisit: OpenFailureP
 
 
 async def test_an_outline_is_cut_at_its_budget_and_read_on_by_line(revisit: OpenFailurePage) -> None:
-    on = await revisit(TABLE)
+    on = await revisit(TABLE_HTML)
     whole = (await outline(on, limit=1_000_000)).split("\n")
     read: list[str] = []
     offset: int | None = 0
@@ -219,7 +219,7 @@ async def test_an_outline_is_cut_at_its_budget_and_read_on_by_line(revisit: Open
 
 
 async def test_reading_on_goes_on_in_what_was_seen_until_somebody_acts(revisit: OpenFailurePage) -> None:
-    on = await revisit(f"<button id=b onclick='1'>B</button>{TABLE}")
+    on = await revisit(f"<button id=b onclick='1'>B</button>{TABLE_HTML}")
     first = await on.snapshotter.take_snapshot("full", limit=200)
     await on.evaluate_js("document.querySelector('h1').remove()")
     assert (await on.snapshotter.take_snapshot("full", limit=200, offset=1)).piece.total == first.piece.total
@@ -243,7 +243,9 @@ async def test_the_address_may_be_left_to_whoever_tells_it_anyway(revisit: OpenF
 
 
 async def test_a_part_of_a_page_is_shown_by_its_reference_and_a_text_found(revisit: OpenFailurePage) -> None:
-    on = await revisit("<select id=s aria-label=S>" + "".join(f"<option>O{n}" for n in range(50)) + "</select>" + TABLE)
+    on = await revisit(
+        "<select id=s aria-label=S>" + "".join(f"<option>O{n}" for n in range(50)) + "</select>" + TABLE_HTML
+    )
     ref = re.search(r'"S" (e\d+)', await outline(on))
     assert ref
     assert "- O49" in await outline(on, root=ref[1])
@@ -305,7 +307,7 @@ async def test_all_visible_text_is_in_the_full_outline(seed: int, revisit: OpenF
     on = await revisit(generated(seed))
     words = set(await on.evaluate_js(VISIBLE_WORDS))
     assert len(words) > 100
-    told = set(WORD.findall(await outline(on, limit=10_000_000)))
+    told = set(WORD_PATTERN.findall(await outline(on, limit=10_000_000)))
     assert len(words - told) <= 0.005 * len(words), words - told
 
 

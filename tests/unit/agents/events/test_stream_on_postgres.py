@@ -23,7 +23,7 @@ from support.apps.run_streams import (
 from support.databases import postgres
 
 pytestmark = pytest.mark.anyio
-LONG = "ä long word " * 2_000  # more than a ring takes
+LONG_TEXT = "ä long word " * 2_000  # more than a ring takes
 
 
 class CountingDatabase(Database):
@@ -65,13 +65,13 @@ async def test_a_follower_elsewhere_hears_all_in_order_also_what_is_too_long_for
         tasks.start_soon(collect_stream, there, run, theirs)
         await wait_until_connected(there)
         pen = EventWriter(here, run)
-        for step, words in enumerate(("short ", LONG, "again ", "end")):
+        for step, words in enumerate(("short ", LONG_TEXT, "again ", "end")):
             pen.write("text", {"step": step, "text": words})
             await pen.flush()
         await wait_for_events(theirs, 4)
         await here.append(run, [("status", {"status": "completed", "attempt": 1})])
         await complete_run(database, run)
-    assert join_event_text(theirs) == f"short {LONG}again end"
+    assert join_event_text(theirs) == f"short {LONG_TEXT}again end"
     assert list_event_values(theirs)[-1] == "completed"
     assert [event.seq for event in theirs] == [1, 2, 3, 4, 5]
 

@@ -8,9 +8,9 @@ from support.apps.agent_runs import open_scripted_app
 from support.apps.agent_tools import read_ledger_lines
 from support.fakes.model_apis import ModelTurn, play_turns
 
-SECRET = "correct-horse-9182"
+PASSWORD = "correct-horse-9182"
 UNLOCK = play_turns(
-    ModelTurn(calls=[("unlock", {"door": "cellar", "password": SECRET})]), ModelTurn(text="It is open.")
+    ModelTurn(calls=[("unlock", {"door": "cellar", "password": PASSWORD})]), ModelTurn(text="It is open.")
 )
 
 
@@ -26,22 +26,24 @@ async def test_a_run_goes_on_with_what_its_model_gave_and_no_file_holds_it(home:
         (question,) = await scripted.app.runs.questions.list_pending(run.id)
         assert question.arguments == {"door": "cellar", "password": "(not kept)"}
     assert list_files_with(home, "cellar")
-    assert list_files_with(home, SECRET) == []
+    assert list_files_with(home, PASSWORD) == []
     async with open_scripted_app(UNLOCK) as scripted:
         await scripted.app.runs.questions.decide(question.id, "approved")
         ended = await scripted.wait_for_end(await scripted.app.runs.resume(run.id))
-        assert list_files_with(home, SECRET) == []
+        assert list_files_with(home, PASSWORD) == []
     assert (ended.status, ended.answer) == ("completed", "It is open.")
-    assert [line.split(maxsplit=1)[1] for line in read_ledger_lines(home)] == [f"cellar {len(SECRET)} {SECRET[::-1]}"]
-    assert SECRET in scripted.model_server.requests[0].text
-    assert list_files_with(home, SECRET) == []
+    assert [line.split(maxsplit=1)[1] for line in read_ledger_lines(home)] == [
+        f"cellar {len(PASSWORD)} {PASSWORD[::-1]}"
+    ]
+    assert PASSWORD in scripted.model_server.requests[0].text
+    assert list_files_with(home, PASSWORD) == []
 
 
 async def test_afterwards_not_even_the_agent_remembers(home: Path):
     async with open_scripted_app(UNLOCK) as scripted:
         run = await scripted.run_to_end(stakes={"unlock": "low"})
         history = (await scripted.app.runs.get(run.id)).history
-    assert SECRET not in str(history)
+    assert PASSWORD not in str(history)
     assert "(not kept)" in str(history)
 
 
@@ -64,4 +66,4 @@ async def test_arguments_that_are_no_json_are_not_kept_either(home: Path, broken
     async with open_scripted_app(turns) as scripted:
         run = await scripted.run_to_end()
     assert run.answer == "I give up."
-    assert list_files_with(home, SECRET) == []
+    assert list_files_with(home, PASSWORD) == []

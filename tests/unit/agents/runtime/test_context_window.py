@@ -30,13 +30,13 @@ from support.apps.agent_runs import SCRIPTED_API_KEY, ScriptedApp, build_model_s
 from support.fakes import http_servers
 from support.fakes.model_apis import ModelServer, ModelTurn, ScriptedRequest
 
-PAGES = 9
+PAGE_COUNT = 9
 LIMIT = 5_000
 FINDINGS = "Findings: tea [p01], hills [p02]."
 
 
 def read_pages(
-    pages: int = PAGES, *, summary: ModelTurn | None = None, max_bytes: int = 10**9
+    pages: int = PAGE_COUNT, *, summary: ModelTurn | None = None, max_bytes: int = 10**9
 ) -> Callable[[ScriptedRequest], ModelTurn]:
     """A model that reads one page after the other; a request of more than `most` bytes is too long for it."""
     read = 0
@@ -80,7 +80,7 @@ async def test_a_long_run_stays_below_its_limit_and_ends_as_any_other(wire: str)
         run = await scripted.run_to_end("Read about tea.", budgets={"context": LIMIT})
     assert (run.status, run.stop_reason) == ("completed", "done")
     requests = list_step_requests(scripted.model_server.requests)
-    assert len(requests) == PAGES + 1
+    assert len(requests) == PAGE_COUNT + 1
     assert max(len(json.dumps(each.body["messages"])) / BYTES_PER_TOKEN for each in requests) < LIMIT * 1.1
     for each in requests:
         calls, results = list_calls_and_results(each)
@@ -93,9 +93,9 @@ async def test_what_was_removed_can_still_be_cited():
     async with open_scripted_app(read_pages()) as scripted:
         run = await scripted.run_to_end(budgets={"context": LIMIT})
     last = list_step_requests(scripted.model_server.requests)[-1]
-    for number in range(1, PAGES + 1):
+    for number in range(1, PAGE_COUNT + 1):
         assert f"[p{number:02}] Page {number} <https://pages.example/{number}>" in last.text
-    assert set(run.citations) == {f"p{number:02}" for number in range(1, PAGES + 1)}
+    assert set(run.citations) == {f"p{number:02}" for number in range(1, PAGE_COUNT + 1)}
 
 
 async def test_old_results_go_before_anything_is_summarised():
@@ -174,10 +174,10 @@ async def test_a_run_that_another_worker_takes_up_is_not_summarised_a_second_tim
     assert FINDINGS in server.requests[-1].text
 
 
-CALLS = st.lists(st.lists(st.integers(0, 4_000), min_size=0, max_size=4), min_size=1, max_size=14)
+CALL_SIZES = st.lists(st.lists(st.integers(0, 4_000), min_size=0, max_size=4), min_size=1, max_size=14)
 
 
-@given(CALLS, st.integers(500, 8_000))
+@given(CALL_SIZES, st.integers(500, 8_000))
 def test_no_call_is_ever_parted_from_its_result(steps: list[list[int]], limit: int):
     messages: list[ModelMessage] = [ModelRequest(parts=[UserPromptPart("Go.")])]
     nothing = ModelRequestParameters()

@@ -7,10 +7,12 @@ from hypothesis import strategies as st
 from outrider.browser.protocol.refs import escape_refs, unescape_refs
 from outrider.browser.snapshot.outline import diff_outlines, filter_interactive, filter_matching, find_refs, limit_lines
 
-LINES = st.lists(st.text(alphabet="ab \ne12[]<>", max_size=30).map(lambda line: line.replace("\n", "")), max_size=40)
+OUTLINE_LINES = st.lists(
+    st.text(alphabet="ab \ne12[]<>", max_size=30).map(lambda line: line.replace("\n", "")), max_size=40
+)
 
 
-@given(LINES, st.integers(1, 60))
+@given(OUTLINE_LINES, st.integers(1, 60))
 def test_pieces_join_to_the_whole(lines: list[str], limit: int) -> None:
     read: list[str] = []
     offset: int | None = 0
@@ -22,12 +24,12 @@ def test_pieces_join_to_the_whole(lines: list[str], limit: int) -> None:
     assert read == lines
 
 
-@given(LINES)
+@given(OUTLINE_LINES)
 def test_no_change_is_no_difference(lines: list[str]) -> None:
     assert not diff_outlines(lines, list(lines))
 
 
-@given(LINES, LINES)
+@given(OUTLINE_LINES, OUTLINE_LINES)
 def test_every_new_line_is_told(before: list[str], after: list[str]) -> None:
     told = {line[2:] for line in diff_outlines(before, after).lines if line[:1] in "+~"}
     assert {line.strip() for line in after} - {line.strip() for line in before} <= told
@@ -42,7 +44,9 @@ TOOLBAR = " ".join(f'button "Format {n}" e{n}' for n in range(1, 9))
 CELLS = [*(f"cell {n} of the row" for n in range(8)), 'checkbox "Paid" e7', 'button "Delete" e8']
 ROW = " | ".join(["Bob Miller", *CELLS])
 TABS = " ".join(f'tab "Chapter {n}" e{n}' for n in range(1, 9))
-FORM = 'Name * textbox "Name" e1 = "Ann" City textbox "City" e2 = "Graz" I agree checkbox "I agree" e3 button "Send" e4'
+FORM_OUTLINE = (
+    'Name * textbox "Name" e1 = "Ann" City textbox "City" e2 = "Graz" I agree checkbox "I agree" e3 button "Send" e4'
+)
 
 
 @pytest.mark.parametrize(
@@ -54,8 +58,8 @@ FORM = 'Name * textbox "Name" e1 = "Ann" City textbox "City" e2 = "Graz" I agree
         (ROW, '"Paid" e7', '"Paid" e7 checked', '~ Bob Miller | … 8 cells | checkbox "Paid" e7 checked …'),
         (ROW, "cell 5 of the row", "Vienna", "~ Bob Miller | … 5 cells | Vienna …"),
         (ROW, "cell 0 of the row", "Linz", "~ Bob Miller | Linz …"),
-        (FORM, "Graz", "Linz [or fa9]", '~ textbox e2 = "Linz [or fa9]" I agree'),
-        (FORM, "e3", "e3 checked", "~ checkbox e3 checked"),
+        (FORM_OUTLINE, "Graz", "Linz [or fa9]", '~ textbox e2 = "Linz [or fa9]" I agree'),
+        (FORM_OUTLINE, "e3", "e3 checked", "~ checkbox e3 checked"),
         ('slider "Size" e1 = "3" (0–9)', '"3"', '"4"', '~ slider e1 = "4"'),
         ('combobox "e" e1 = "a" (a, b)', "(a, b)", "(a, c)", '~ combobox e1 = "a" (a, c)'),
         ('textbox "Name" e1', "Name", "Names", '~ textbox "Names" e1'),

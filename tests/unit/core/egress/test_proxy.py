@@ -14,7 +14,7 @@ from outrider.core.egress.proxy import EgressProxy
 from support.fakes.hostile_server import TRICKS, send_pieces, serve_hostile
 
 pytestmark = pytest.mark.anyio
-PAGE = send_pieces([b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"], close=False)
+HELLO_HANDLER = send_pieces([b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"], close=False)
 
 
 async def loopback(host):
@@ -41,7 +41,7 @@ async def talk(proxy, line, *more, token=None, rest=""):
 
 
 async def test_an_ordinary_client_reads_plain_pages_through_it():
-    async with serve_hostile(PAGE) as url, started() as proxy:
+    async with serve_hostile(HELLO_HANDLER) as url, started() as proxy:
         named = url.replace("127.0.0.1", "name.example")
         async with httpx2.AsyncClient(proxy=proxy.url_with_credentials) as client:
             assert (await client.get(url)).text == "hello"
@@ -60,10 +60,10 @@ async def test_a_tunnel_carries_bytes_both_ways():
     assert answer.endswith("hello")
 
 
-LINES = ["CONNECT 127.0.0.1:80", "GET http://127.0.0.1/", "GET /", "POST http://example.com/"]
+REQUEST_LINES = ["CONNECT 127.0.0.1:80", "GET http://127.0.0.1/", "GET /", "POST http://example.com/"]
 
 
-@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize("line", REQUEST_LINES)
 @pytest.mark.parametrize(
     "header", ["X: y", "Proxy-Authorization: Basic b3V0cmlkZXI6d3Jvbmc=", "Proxy-Authorization: x"]
 )
@@ -93,10 +93,10 @@ CONNECT_１２７.0.0.1:443 GET_http://user:x@example.com/ OPTIONS_* GET_http://
 """
 
 
-CASES = [(each, 403) for each in REFUSED.split()] + [(each, 400) for each in BAD.split()]
+LINES_AND_STATUSES = [(each, 403) for each in REFUSED.split()] + [(each, 400) for each in BAD.split()]
 
 
-@pytest.mark.parametrize(("line", "status"), CASES)
+@pytest.mark.parametrize(("line", "status"), LINES_AND_STATUSES)
 async def test_what_the_guard_refuses_the_proxy_refuses(line, status):
     async with started("10.9.9.9") as proxy:
         answer = await talk(proxy, line.replace("_", " ", 1))
@@ -117,7 +117,7 @@ FAILURES = [
 @pytest.mark.parametrize(("host", "code", "words"), FAILURES)
 async def test_why_there_was_no_connection_can_be_asked_for(host, code, words, free_tcp_port):
     guard = EgressGuard(EgressSettings(allow=["127.0.0.1:*"]), resolved)
-    async with serve_hostile(PAGE) as url, EgressProxy(guard) as proxy:
+    async with serve_hostile(HELLO_HANDLER) as url, EgressProxy(guard) as proxy:
         await talk(proxy, f"CONNECT {host}:{free_tcp_port}")
         await talk(proxy, f"GET {url}")
         error = proxy.find_failure(f"wss://{host}.:{free_tcp_port}/x")

@@ -17,7 +17,7 @@ from outrider.pages.options import ReadOptions
 from support.fakes.website import FakeClock, FakeSite, SiteAnswer, open_pages
 
 pytestmark = pytest.mark.anyio
-LONG = "<p>" + " ".join(f"word{number}" for number in range(4_000))
+LONG_HTML = "<p>" + " ".join(f"word{number}" for number in range(4_000))
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ async def test_a_damaged_row_is_no_row(tmp_path: Path, damage: str):
 
 
 async def test_the_least_recently_used_go_first(tmp_path: Path):
-    site, clock = FakeSite({f"/{number}": SiteAnswer(LONG + str(number)) for number in range(8)}), FakeClock()
+    site, clock = FakeSite({f"/{number}": SiteAnswer(LONG_HTML + str(number)) for number in range(8)}), FakeClock()
     async with open_pages(site, clock=clock, file=tmp_path / "p.db", cache_bytes=400_000) as (pages, url):
         for number in range(8):
             clock.now += 61

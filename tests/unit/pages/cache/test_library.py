@@ -6,7 +6,7 @@ from outrider.pages.options import ReadOptions
 from support.fakes.website import FakeClock, FakeSite, SiteAnswer, open_pages
 
 pytestmark = pytest.mark.anyio
-PAGES = {
+LIBRARY_PAGES = {
     "/lamp": "<title>The lamp</title><p>A lens of glass turns in the tower.",
     "/boat": "<title>Boats</title><p>The lamp is mentioned here, but boats matter. Harbour dues are paid on Monday.",
     "/tokyo": "<title>東京タワー</title><p>東京タワーは高さ三百三十三メートルの電波塔です。",
@@ -32,11 +32,11 @@ PAGES = {
 )
 async def test_the_best_page_comes_first(query: str, first: str):
     site, clock = (
-        FakeSite({path: SiteAnswer(f'<meta charset="utf-8">{body}') for path, body in PAGES.items()}),
+        FakeSite({path: SiteAnswer(f'<meta charset="utf-8">{body}') for path, body in LIBRARY_PAGES.items()}),
         FakeClock(),
     )
     async with open_pages(site, clock=clock) as (pages, url):
-        for path in PAGES:
+        for path in LIBRARY_PAGES:
             await pages.read(url + path)
         found = await pages.search_cached(query, 5)
     assert found[0].url == url + first
@@ -93,7 +93,7 @@ async def test_a_query_without_words_finds_nothing(query: str):
 
 async def test_a_redirect_and_its_goal_are_one_hit_of_the_final_address():
     site = FakeSite({f"/old{number}": SiteAnswer("", status=302, headers={"Location": "/lamp"}) for number in range(5)})
-    site.routes |= {"/lamp": SiteAnswer(PAGES["/lamp"]), "/boat": SiteAnswer(PAGES["/boat"])}
+    site.routes |= {"/lamp": SiteAnswer(LIBRARY_PAGES["/lamp"]), "/boat": SiteAnswer(LIBRARY_PAGES["/boat"])}
     async with open_pages(site) as (pages, url):
         for path in ("/old0", "/boat", "/lamp", "/old1", "/old2?utm_source=x", "/old3", "/old4"):
             await pages.read(url + path)

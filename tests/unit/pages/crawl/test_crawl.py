@@ -21,14 +21,14 @@ from support.fakes import http_servers
 from support.fakes.website import FakeClock, FakeSite, SiteAnswer, SiteRequest, open_http_client
 
 pytestmark = pytest.mark.anyio
-WORDS = "The tide comes in twice a day, and the boats of {0} rise with it until the bell of {0} rings. "
+TIDE_TEXT = "The tide comes in twice a day, and the boats of {0} rise with it until the bell of {0} rings. "
 
 
 def page(name: str, *links: str, head: str = "") -> SiteAnswer:
     """A page about something, with links."""
     anchors = "".join(f'<li><a href="{each}">To {each}</a></li>' for each in links)
     return SiteAnswer(
-        f"<title>{name}</title>{head}<main><h1>{name}</h1><p>{WORDS.format(name) * 5}</p><ul>{anchors}</ul></main>"
+        f"<title>{name}</title>{head}<main><h1>{name}</h1><p>{TIDE_TEXT.format(name) * 5}</p><ul>{anchors}</ul></main>"
     )
 
 

@@ -8,11 +8,11 @@ import pytest
 from outrider.pages.crawl.sitemap import iter_unpacked, parse_sitemap
 
 HEAD = b'<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">'
-TEXT = b"http://a.example/c\n" * 60_000
+PLAIN_SITEMAP = b"http://a.example/c\n" * 60_000
 XML = HEAD + b"<url><loc>http://a.example/c</loc></url>" * 60_000
 
 
-@pytest.mark.parametrize("body", [TEXT, XML, gzip.compress(TEXT), gzip.compress(XML)])
+@pytest.mark.parametrize("body", [PLAIN_SITEMAP, XML, gzip.compress(PLAIN_SITEMAP), gzip.compress(XML)])
 def test_as_many_pages_are_read_as_the_protocol_allows(body: bytes):
     pages, sitemaps = parse_sitemap(iter_unpacked(body))
     assert (len(pages), {page.url for page in pages}, sitemaps) == (50_000, {"http://a.example/c"}, [])

@@ -24,16 +24,16 @@ def shown(markdown: str) -> list[str]:
     text = TASK.sub(r"\1", markdown)
     for link in sorted(find_links(text), key=lambda each: -each.start):
         text = text[: link.start] + text[slice(*link.label)] + text[link.end :]
-    return WORD.findall(MARK.sub("", REFERENCE.sub(r" \1 ", NUMBER.sub(r"\1", FENCE.sub("", text)))))
+    return WORD_PATTERN.findall(MARK.sub("", REFERENCE.sub(r" \1 ", NUMBER.sub(r"\1", FENCE.sub("", text)))))
 
 
 def test_text_and_markdown_agree(subtests: pytest.Subtests):
-    for path in FILES:
+    for path in HTML_FILES:
         for main in [True, False]:
             with subtests.test(main=main, path=path):
                 source = path.read_bytes()
                 read = extract(source, url="https://manual.example/guide/page", main=main)
-                markdown, text = shown(read.markdown), WORD.findall(MARK.sub("", FENCE.sub("", read.text)))
+                markdown, text = shown(read.markdown), WORD_PATTERN.findall(MARK.sub("", FENCE.sub("", read.text)))
                 if SPAN.search(source):  # what spans rows stands in each of them
                     rest = iter(markdown)
                     assert all(word in rest for word in text)

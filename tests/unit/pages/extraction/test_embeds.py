@@ -4,12 +4,12 @@ import pytest
 
 from outrider.pages.extract import extract
 
-URL = "https://site.example/a/"
+BASE_URL = "https://site.example/a/"
 SHOWN = "a video"
 
 
 def markdown(body: str, **options) -> str:
-    return extract(body, url=URL, main=False, **options).markdown
+    return extract(body, url=BASE_URL, main=False, **options).markdown
 
 
 def embedded(source: str) -> str:
@@ -99,7 +99,7 @@ def test_what_is_embedded_stands_in_the_item_that_holds_it_and_once():
 
 
 def test_text_holds_the_words_of_what_is_embedded():
-    read = extract("<p>One.<iframe title='A *b*' src=/embed/x></iframe><p>Two.", url=URL, main=False)
+    read = extract("<p>One.<iframe title='A *b*' src=/embed/x></iframe><p>Two.", url=BASE_URL, main=False)
     assert read.text == "One.\n\nA *b*\n\nTwo."
     assert read.markdown == "One.\n\n[A \\*b\\*](https://site.example/embed/x)\n\nTwo."
     assert [link.url for link in read.links] == ["https://site.example/embed/x"]
@@ -111,7 +111,7 @@ def test_only_what_stands_among_the_content_is_shown():
     footer = f"<footer class=footer><nav><a href=/x>Home</a> {frame.format('foot')}<a href=/y>About</a></nav></footer>"
     figure = f"<figure>{frame.format('figure')}<figcaption>Apples</figcaption></figure>"
     body = f"<article><h1>Apples</h1><p>{words}</p>{frame.format('inside')}<p>{words}</p>{figure}</article>{footer}"
-    read = extract(f"<title>Apples</title>{body}", url=URL).markdown
+    read = extract(f"<title>Apples</title>{body}", url=BASE_URL).markdown
     assert "embed/inside" in read
     assert "embed/figure" in read
     assert "embed/foot" not in read

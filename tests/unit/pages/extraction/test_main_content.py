@@ -16,7 +16,7 @@ PROSE = (
 SHREDS = ["<p>", "</p>", "<table>", "<td>", "<li>", "<b>", "</a>", "<pre>", "<br>", "\x00", "<!--", "'", "<", "語"]
 SHREDS += ['"', "word ", "<a href=x>", "<td rowspan=3>"]
 PARAGRAPHS = "".join(f"<p>{PROSE * 3}{at}</p>" for at in range(6))
-PAGE = f"""<!doctype html><html><head><title>How a town got its river back</title></head><body>
+RIVER_HTML = f"""<!doctype html><html><head><title>How a town got its river back</title></head><body>
 <nav><ul><li><a href="/">Home</a></li><li><a href="/news">News</a></li></ul></nav>
 <main><article><h1>How a town got its river back</h1>{PARAGRAPHS}</article></main>
 <footer><p>Copyright. <a href="/terms">Terms of use</a></p></footer></body></html>"""
@@ -29,7 +29,7 @@ def whole(body: str, *, images: bool = False) -> str:
 
 
 def test_the_article_is_kept_and_what_surrounds_it_is_not():
-    found = extract_main_content(PAGE, "https://town.example/2024/river")
+    found = extract_main_content(RIVER_HTML, "https://town.example/2024/river")
     assert found.text.count("sixty years") == 18
     assert "Terms of use" not in found.text
     assert "News" not in found.text
@@ -71,7 +71,7 @@ def test_an_article_that_only_json_declares_is_text_or_markup_as_it_was_meant(de
     ],
 )
 def test_what_a_page_hides_is_left_out(hidden):
-    assert "secret" not in extract_main_content(PAGE.replace("<article>", f"<article>{hidden}")).text
+    assert "secret" not in extract_main_content(RIVER_HTML.replace("<article>", f"<article>{hidden}")).text
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,9 @@ def test_a_rule_that_makes_invisible_hides_unless_anything_shows_it_again(rule):
 
 
 def test_a_font_in_the_colour_of_the_page_hides():
-    page = PAGE.replace("<article>", "<article><p><font color=#ffffff>secret</font><font color=navy>blue</font></p>")
+    page = RIVER_HTML.replace(
+        "<article>", "<article><p><font color=#ffffff>secret</font><font color=navy>blue</font></p>"
+    )
     found = extract_main_content(page).text
     assert "secret" not in found
     assert "blue" in found
@@ -94,13 +96,13 @@ def test_a_font_in_the_colour_of_the_page_hides():
 
 
 def test_what_was_hidden_is_counted():
-    assert extract_main_content(f"<div hidden>{'x' * 70}</div>{PAGE}").metadata["hidden"] == 70
+    assert extract_main_content(f"<div hidden>{'x' * 70}</div>{RIVER_HTML}").metadata["hidden"] == 70
 
 
 def test_a_panel_that_a_button_opens_and_a_page_behind_a_curtain_are_read():
     panel = '<div role="tabpanel" aria-labelledby="t1" hidden>the details</div>'
     assert "the details" in whole(panel)
-    curtain = PAGE.replace("<main>", '<main><div style="opacity:0">').replace("</main>", "</div></main>")
+    curtain = RIVER_HTML.replace("<main>", '<main><div style="opacity:0">').replace("</main>", "</div></main>")
     assert "sixty years" in extract_main_content(curtain).text
 
 
@@ -131,12 +133,12 @@ def test_what_a_reader_opens_or_scrolls_to_is_read(panel):
     ],
 )
 def test_the_name_of_a_panel_is_no_way_to_hide(hidden):
-    assert "secret" not in extract_main_content(PAGE.replace("<article>", f"<article>{hidden}")).text
+    assert "secret" not in extract_main_content(RIVER_HTML.replace("<article>", f"<article>{hidden}")).text
 
 
 def test_a_page_behind_two_curtains_is_read():
     curtain = '<div style="display:none">' * 2
-    page = PAGE.replace("<main>", f"<main>{curtain}").replace("</main>", "</div></div></main>")
+    page = RIVER_HTML.replace("<main>", f"<main>{curtain}").replace("</main>", "</div></div></main>")
     assert "sixty years" in extract_main_content(page).text
 
 
@@ -188,7 +190,7 @@ def test_formulas_are_latex():
 
 def test_a_frame_without_an_end_swallows_no_page():
     counter = '<noscript><iframe src="//count.example/ns" height="0" /></noscript>'
-    assert "sixty years" in extract_main_content(PAGE.replace("<main>", f"{counter}<main>")).text
+    assert "sixty years" in extract_main_content(RIVER_HTML.replace("<main>", f"{counter}<main>")).text
 
 
 def test_the_source_of_a_suspect_page_is_thinned_not_lost():

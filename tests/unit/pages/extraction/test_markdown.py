@@ -9,27 +9,27 @@ from hypothesis import strategies as st
 from outrider.pages.document import Document
 from outrider.pages.extract import extract
 
-URL = "https://site.example/a/"
-LINES = "def f():\n\n    return  1"
+BASE_URL = "https://site.example/a/"
+CODE_LINES = "def f():\n\n    return  1"
 
 
 def whole(body: str, **options) -> Document:
-    return extract(body, url=URL, main=False, **options)
+    return extract(body, url=BASE_URL, main=False, **options)
 
 
 @pytest.mark.parametrize(
     "source",
     [
-        f"<pre>{LINES}\n</pre>",
+        f"<pre>{CODE_LINES}\n</pre>",
         "<pre>def f():<br><br>    return  1</pre>",
         "<pre><div>def f():</div><div></div><div>    return  1</div></pre>",
         "<pre><div>def f():<br></div><div><br></div><div>    return  1</div></pre>",
-        f"<table class=highlighttable><tr><td class=linenos><pre>1\n2\n3</pre><td><pre>{LINES}</pre></table>",
-        f"<table><tr><td class=gutter><pre>1\n2\n3</pre><td><pre><code>{LINES}</code></pre></table>",
+        f"<table class=highlighttable><tr><td class=linenos><pre>1\n2\n3</pre><td><pre>{CODE_LINES}</pre></table>",
+        f"<table><tr><td class=gutter><pre>1\n2\n3</pre><td><pre><code>{CODE_LINES}</code></pre></table>",
     ],
 )
 def test_a_listing_keeps_each_line_and_no_numbers(source: str):
-    assert whole(source).markdown == f"```\n{LINES}\n```"
+    assert whole(source).markdown == f"```\n{CODE_LINES}\n```"
 
 
 @pytest.mark.parametrize(

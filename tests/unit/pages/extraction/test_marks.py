@@ -4,11 +4,11 @@ import pytest
 
 from outrider.pages.extract import extract
 
-URL = "https://site.example/a/"
+BASE_URL = "https://site.example/a/"
 
 
 def markdown(body: str, **options) -> str:
-    return extract(body, url=URL, main=False, **options).markdown
+    return extract(body, url=BASE_URL, main=False, **options).markdown
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,11 @@ from outrider.pages.extraction.classify.model import load_model
 from outrider.pages.extraction.classify.name_vectors import NameVectors, hash_words
 from outrider.pages.extraction.main_content import parse_html
 
-TABLE = np.random.default_rng(0).normal(size=(256, 4)).astype(np.float32)
+VECTOR_TABLE = np.random.default_rng(0).normal(size=(256, 4)).astype(np.float32)
 
 
 def build_columns(html: str) -> np.ndarray:
-    return build_page_columns(NameVectors(TABLE), cut_into_blocks(parse_html(html).body))
+    return build_page_columns(NameVectors(VECTOR_TABLE), cut_into_blocks(parse_html(html).body))
 
 
 def build_page_columns(table: NameVectors, page: PageBlocks) -> np.ndarray:
@@ -24,8 +24,8 @@ def build_page_columns(table: NameVectors, page: PageBlocks) -> np.ndarray:
 
 
 def vector(names: str) -> np.ndarray:
-    rows = [row for name in names.split() for row in hash_words(name, len(TABLE))]
-    return TABLE[rows].sum(axis=0) / np.sqrt(max(1, len(rows)))
+    rows = [row for name in names.split() for row in hash_words(name, len(VECTOR_TABLE))]
+    return VECTOR_TABLE[rows].sum(axis=0) / np.sqrt(max(1, len(rows)))
 
 
 def test_a_block_is_told_by_all_elements_around_it_and_by_the_nearest_three():
@@ -39,7 +39,7 @@ def test_the_body_and_elements_without_names_say_nothing():
 
 
 def test_a_page_says_the_same_whatever_was_read_before():
-    table = NameVectors(TABLE)
+    table = NameVectors(VECTOR_TABLE)
     first, second = (cut_into_blocks(parse_html(f"<p class='{name}'>Some words").body) for name in ("left", "right"))
     before = build_page_columns(table, first)
     build_page_columns(table, second)

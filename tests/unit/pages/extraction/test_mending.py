@@ -8,7 +8,7 @@ from outrider.pages.extraction.blocks.tree_walker import cut_into_blocks
 from outrider.pages.extraction.classify.complete_structures import add_headings, complete_lists, complete_tables
 from outrider.pages.extraction.main_content import parse_html
 
-TABLE = "<table><tr><th>Port<th>Depth<tr><td>Aber<td>4 m<tr><td>Borth<td>2 m<tr><td>Conwy<td>6 m</table>"
+TABLE_HTML = "<table><tr><th>Port<th>Depth<tr><td>Aber<td>4 m<tr><td>Borth<td>2 m<tr><td>Conwy<td>6 m</table>"
 
 
 def chosen_of(source: str, dropped: set[str]) -> list[str]:
@@ -21,10 +21,13 @@ def chosen_of(source: str, dropped: set[str]) -> list[str]:
 @pytest.mark.parametrize(
     ("source", "dropped"),
     [
-        (TABLE, {"Port Depth"}),
-        (TABLE, {"Port Depth", "Conwy 6 m"}),
-        (TABLE.replace("<th>", "<td>"), {"Port Depth"}),
-        (f"<p>Depths<h3>Ports</h3>{TABLE}<p>So far", {"Ports", "Port Depth", "Aber 4 m", "Borth 2 m", "Conwy 6 m"}),
+        (TABLE_HTML, {"Port Depth"}),
+        (TABLE_HTML, {"Port Depth", "Conwy 6 m"}),
+        (TABLE_HTML.replace("<th>", "<td>"), {"Port Depth"}),
+        (
+            f"<p>Depths<h3>Ports</h3>{TABLE_HTML}<p>So far",
+            {"Ports", "Port Depth", "Aber 4 m", "Borth 2 m", "Conwy 6 m"},
+        ),
         ("<p>One<h2>Then</h2><p>Two", {"Then"}),
         ("<pre><div>one</div><div>two</div><div>three</div></pre>", {"two"}),
         ("<p>One<h2><span><div>Then</div></span></h2><p>Two", {"Then"}),
@@ -42,7 +45,7 @@ def test_a_listing_right_between_chosen_blocks_is_chosen_without_its_buttons():
 @pytest.mark.parametrize(
     ("source", "dropped"),
     [
-        (TABLE, {"Port Depth", "Aber 4 m", "Conwy 6 m"}),
+        (TABLE_HTML, {"Port Depth", "Aber 4 m", "Conwy 6 m"}),
         ("<h2>Popular</h2><p>One", {"Popular"}),
         ("<p>One<h2>Popular</h2><h2>Then</h2><p>Two", {"Popular"}),
         ("<p>One<h2>Popular</h2><p>Ten knots<p>Two", {"Popular", "Ten knots"}),

@@ -14,10 +14,10 @@ from outrider.pages.extraction.classify.signals import read_signals
 from outrider.pages.extraction.main_content import parse_html
 
 ITEMS = "".join(f"<li class='item-{at % 3} teaser'><a href='/{at}'>Port {at}</a> {at * 7} £" for at in range(40))
-PAGE = f"""<title>Ports of the coast</title><body class=home><nav class=main-nav><a href=/>Home</a></nav>
+PORTS_HTML = f"""<title>Ports of the coast</title><body class=home><nav class=main-nav><a href=/>Home</a></nav>
 <main id=content><h1>Ports of the coast</h1><p class=intro>{"Ships call twice a week, but not in winter. " * 9}</p>
 <ul class=cards>{ITEMS}</ul></main><footer>© Harbour Board, 2024</footer>"""
-TREE = parse_html(PAGE)
+TREE = parse_html(PORTS_HTML)
 BLOCKS = cut_into_blocks(TREE.body)
 FEATURES = build_features(BLOCKS, read_signals(TREE, "https://ports.example/a/12345"), build_block_arrays(BLOCKS))
 

@@ -7,7 +7,7 @@ import pytest
 
 from outrider.pages.extract import extract
 
-PAGE = (
+DESK_HTML = (
     "<title>Oak Desk - Wend</title>{}<h1>Oak Desk</h1><p>A desk of oak, 75 cm high and 120 cm wide, which lasts."
     "</p><p>Made by hand in our own workshop; ships within three days.</p><button>Add to cart</button>"
 )
@@ -17,7 +17,7 @@ OFFER = {"@type": "Offer", "price": "5", "priceCurrency": "GBP"}
 def product(data: Any) -> dict[str, str]:
     source = data if isinstance(data, str) else json.dumps(data)
     script = f'<script type="application/ld+json">{source}</script>'
-    return extract(PAGE.format(script), url="https://shop.example/p/oak-desk").metadata["product"]
+    return extract(DESK_HTML.format(script), url="https://shop.example/p/oak-desk").metadata["product"]
 
 
 @pytest.mark.parametrize(
@@ -79,10 +79,10 @@ def test_microdata_and_meta_elements_declare_products_too():
         "</i></p><b itemprop=name>Oak Desk</b>"
         "<meta itemprop=price content=19.5><meta itemprop=priceCurrency content=EUR><link itemprop=availability href='https://schema.org/InStock'></div>"
     )
-    read = extract(PAGE.format(script + marked), url="https://shop.example/p/oak-desk")
+    read = extract(DESK_HTML.format(script + marked), url="https://shop.example/p/oak-desk")
     assert read.metadata["product"] == {"name": "Oak Desk", "price": "19.5 EUR", "availability": "InStock"}
     metas = (
         '<meta property="product:price:amount" content="19.5"><meta property="product:price:currency" content="EUR">'
     )
-    read = extract(PAGE.format(script + metas), url="https://shop.example/p/oak-desk")
+    read = extract(DESK_HTML.format(script + metas), url="https://shop.example/p/oak-desk")
     assert read.metadata["product"] == {"price": "19.5 EUR"}

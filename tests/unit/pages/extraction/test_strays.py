@@ -9,7 +9,7 @@ from outrider.pages.extraction.classify.outliers import drop_dangling_pointers, 
 from outrider.pages.extraction.classify.threshold import select_blocks
 from outrider.pages.extraction.main_content import parse_html
 
-TEXT = "<h1>Harbour</h1>" + "<p>The ferries leave from the old pier again, said the harbour master.</p>" * 3
+ARTICLE_HTML = "<h1>Harbour</h1>" + "<p>The ferries leave from the old pier again, said the harbour master.</p>" * 3
 MARGIN = "<p>Share</p>" * 8
 TEASER = "<p>Eight boats that sank in sight of the town</p>"
 
@@ -23,7 +23,7 @@ def connected_of(source: str, dropped: set[str], doubted: dict[str, float]) -> l
     return [page.texts[at] for at in drop_outliers(page, chosen, likely, words)]
 
 
-@pytest.mark.parametrize("source", [TEXT + MARGIN + TEASER, TEASER + MARGIN + TEXT])
+@pytest.mark.parametrize("source", [ARTICLE_HTML + MARGIN + TEASER, TEASER + MARGIN + ARTICLE_HTML])
 def test_a_doubtful_piece_far_from_the_text_goes(source: str):
     teaser = "Eight boats that sank in sight of the town"
     assert teaser not in connected_of(source, {"Share"}, {teaser: 0.65})
@@ -31,25 +31,27 @@ def test_a_doubtful_piece_far_from_the_text_goes(source: str):
 
 
 def test_a_doubtful_piece_beside_the_text_stays():
-    source, teaser = TEXT + "<p>Share</p>" * 2 + TEASER, "Eight boats that sank in sight of the town"
+    source, teaser = ARTICLE_HTML + "<p>Share</p>" * 2 + TEASER, "Eight boats that sank in sight of the town"
     assert teaser in connected_of(source, {"Share"}, {teaser: 0.65})
 
 
 def test_a_large_piece_stays_wherever_it_stands():
     second = "<p>Nobody knows what the second pier will cost.</p>" * 3
-    assert len(connected_of(TEXT + MARGIN + second, {"Share"}, {})) == 7
+    assert len(connected_of(ARTICLE_HTML + MARGIN + second, {"Share"}, {})) == 7
     doubted = {"Nobody knows what the second pier will cost.": 0.65}
-    assert len(connected_of(TEXT + MARGIN + second, {"Share"}, doubted)) == 7
+    assert len(connected_of(ARTICLE_HTML + MARGIN + second, {"Share"}, doubted)) == 7
 
 
 def test_headings_with_nothing_behind_them_go():
-    source = TEXT + "<h2>Piers</h2><p>Two are left.</p><h2>Most read</h2><h3>Today</h3>" + MARGIN
+    source = ARTICLE_HTML + "<h2>Piers</h2><p>Two are left.</p><h2>Most read</h2><h3>Today</h3>" + MARGIN
     assert connected_of(source, {"Share"}, {})[-2:] == ["Piers", "Two are left."]
 
 
 def test_a_list_of_titles_at_the_end_stays():
     titles = [f"How to moor at pier {number}" for number in range(5)]
-    source = TEXT + "".join(f"<article><h2><a href=/{at}>{title}</a></h2></article>" for at, title in enumerate(titles))
+    source = ARTICLE_HTML + "".join(
+        f"<article><h2><a href=/{at}>{title}</a></h2></article>" for at, title in enumerate(titles)
+    )
     assert connected_of(source + MARGIN, {"Share"}, {})[-5:] == titles
     assert titles[0] not in connected_of(source + MARGIN, {"Share", titles[4]}, {})
 
@@ -88,7 +90,7 @@ def chosen_of(source: str, kind: str, doubted: str) -> list[str]:
 
 def test_what_is_in_doubt_on_documentation_with_listings_stays():
     doubted = "Two of the valves are closed by hand."
-    source = f"{TEXT}{MARGIN}<p>{doubted}</p>"
+    source = f"{ARTICLE_HTML}{MARGIN}<p>{doubted}</p>"
     assert doubted not in chosen_of(source, "documentation", doubted)
     assert doubted in chosen_of(source + "<pre>close --all</pre>", "documentation", doubted)
 

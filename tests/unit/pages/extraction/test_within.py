@@ -6,7 +6,9 @@ from outrider.pages.extraction.blocks.tree_walker import cut_into_blocks
 from outrider.pages.extraction.classify.classifier import choose_blocks
 from outrider.pages.extraction.main_content import parse_html
 
-TEXT = "".join(f"<p>Ferry {number} leaves from the old pier again, says the harbour master.</p>" for number in range(9))
+FERRIES_HTML = "".join(
+    f"<p>Ferry {number} leaves from the old pier again, says the harbour master.</p>" for number in range(9)
+)
 MARGIN = "<div>" + "<p>Share</p>" * 8 + "</div>"
 LAST = "<h2>Sources</h2><ul><li>Tables of the tides</li><li>Lists of the lights</li></ul>"
 DOUBTED = {"Sources", "Tables of the tides", "Lists of the lights"}
@@ -22,20 +24,20 @@ def kept_of(source: str, kind: str, doubt: float, *doubted: str) -> set[str]:
 
 
 def test_the_last_section_of_an_article_is_kept_though_it_is_in_doubt():
-    assert kept_of(f"<article>{TEXT}{LAST}</article>{MARGIN}", "article", 0.55, *DOUBTED) == DOUBTED
+    assert kept_of(f"<article>{FERRIES_HTML}{LAST}</article>{MARGIN}", "article", 0.55, *DOUBTED) == DOUBTED
 
 
 def test_the_same_beside_the_article_is_left_out():
-    assert not kept_of(f"<article>{TEXT}</article><div>{LAST}</div>{MARGIN}", "article", 0.55, *DOUBTED)
+    assert not kept_of(f"<article>{FERRIES_HTML}</article><div>{LAST}</div>{MARGIN}", "article", 0.55, *DOUBTED)
 
 
 def test_what_is_rather_unlikely_is_left_out_of_an_article():
-    assert not kept_of(f"<article>{TEXT}{LAST}</article>{MARGIN}", "article", 0.3, *DOUBTED)
+    assert not kept_of(f"<article>{FERRIES_HTML}{LAST}</article>{MARGIN}", "article", 0.3, *DOUBTED)
 
 
 def test_structure_between_what_is_kept_needs_less_than_a_paragraph_on_a_listing():
     item = '<div><a href="/x">See all of the lights</a></div>' + "<p>Nobody has seen all of the lights.</p>" * 2
-    source = f"<main>{TEXT}{item}{TEXT}</main>{MARGIN}"
+    source = f"<main>{FERRIES_HTML}{item}{FERRIES_HTML}</main>{MARGIN}"
     doubted = "See all of the lights", "Nobody has seen all of the lights."
     assert kept_of(source, "listing", 0.47, *doubted) == {doubted[0]}
     assert not kept_of(source, "listing", 0.4, *doubted)
@@ -50,4 +52,4 @@ def test_structure_between_what_is_kept_needs_least_in_documentation():
 
 
 def test_where_nothing_is_left_out_nothing_is_added():
-    assert kept_of(f"<main>{TEXT}{LAST}</main>", "listing", 0.9, *DOUBTED) == DOUBTED
+    assert kept_of(f"<main>{FERRIES_HTML}{LAST}</main>", "listing", 0.9, *DOUBTED) == DOUBTED

@@ -97,7 +97,7 @@ def test_no_bytes_and_no_label_are_too_much(body: bytes, label: str | None):
     assert isinstance(decode_body(body, label)[0], str)
 
 
-WORDS = {
+TEXT_BY_LANGUAGE = {
     "ru": "Гавань была углублена в 1851 году, чтобы большие корабли могли выгружать зерно. Купцы построили склады.",
     "he": "הנמל של העיר נחפר בשנת 1851 כדי שאוניות גדולות יוכלו לפרוק בו תבואה מכל רחבי הים.",
     "el": "Το λιμάνι της πόλης βυθοκορήθηκε το 1851 ώστε να δέχεται μεγάλα πλοία.",
@@ -119,14 +119,14 @@ WORDS = {
     ],
 )
 def test_a_label_that_the_whole_text_contradicts_is_not_believed(language: str, codec: str, declared: str):
-    assert decode_body(WORDS[language].encode(codec), declared)[0] == WORDS[language]
+    assert decode_body(TEXT_BY_LANGUAGE[language].encode(codec), declared)[0] == TEXT_BY_LANGUAGE[language]
 
 
 @pytest.mark.parametrize(
     ("language", "codec"), [("ru", "cp1251"), ("ru", "koi8-r"), ("he", "cp1255"), ("fr", "cp1252")]
 )
 def test_a_label_that_fits_is_believed(language: str, codec: str):
-    assert decode_body(WORDS[language].encode(codec), codec)[0] == WORDS[language]
+    assert decode_body(TEXT_BY_LANGUAGE[language].encode(codec), codec)[0] == TEXT_BY_LANGUAGE[language]
 
 
 def test_a_document_knows_better_than_a_servers_default():
@@ -137,10 +137,10 @@ def test_a_document_knows_better_than_a_servers_default():
 @pytest.mark.parametrize("declared", [None, "iso-8859-1", "utf-8"])
 @pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be", "iso2022-jp", "euc-jp"])
 def test_japanese_is_read_in_whatever_it_is_encoded(codec: str, declared: str | None):
-    page = f"<html><head><title>x</title></head><body><p>{WORDS['ja']}</p></body></html>"
+    page = f"<html><head><title>x</title></head><body><p>{TEXT_BY_LANGUAGE['ja']}</p></body></html>"
     assert decode_body(page.encode(codec), declared)[0] == page
     assert detect_mime_type("text/html", page.encode(codec)) == "text/html"
-    assert extract(page.encode(codec)).text == WORDS["ja"]
+    assert extract(page.encode(codec)).text == TEXT_BY_LANGUAGE["ja"]
 
 
 @pytest.mark.parametrize(

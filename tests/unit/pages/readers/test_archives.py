@@ -21,7 +21,7 @@ from support.documents.office_files import build_zip
 from support.fakes.website import FakeSite, SiteAnswer, build_pdf, open_pages
 
 pytestmark = pytest.mark.anyio
-TABLE = b"port,ships\nWend,12\n"
+CSV_BYTES = b"port,ships\nWend,12\n"
 ROWS = [["port", "ships"], ["Wend", "12"]]
 
 
@@ -48,7 +48,7 @@ def tarred(files: dict[str, bytes], mode: Any = "w:gz") -> bytes:
     ids=["zip", "tar.gz", "tar", "tar.xz"],
 )
 def test_an_archive_is_listed_with_the_way_to_its_files(pack: Any):
-    body = pack({"data/lights.csv": TABLE, "README.md": b"# Lights", "__MACOSX/._x": b"x"})
+    body = pack({"data/lights.csv": CSV_BYTES, "README.md": b"# Lights", "__MACOSX/._x": b"x"})
     document = opened(body)
     assert document.kind == "archive"
     assert [row[:2] for row in document.tables[0]] == [
@@ -63,23 +63,23 @@ def test_an_archive_is_listed_with_the_way_to_its_files(pack: Any):
 @pytest.mark.parametrize("wanted", ["data/lights.csv", "DATA/Lights.csv", "lights.csv"])
 @pytest.mark.parametrize("pack", [build_zip, tarred])
 def test_the_file_that_is_asked_for_is_read(pack: Any, wanted: str):
-    assert opened(pack({"data/lights.csv": TABLE, "x.txt": b"x"}), file=wanted).tables == [ROWS]
+    assert opened(pack({"data/lights.csv": CSV_BYTES, "x.txt": b"x"}), file=wanted).tables == [ROWS]
 
 
 def test_a_file_that_is_not_there_is_told_with_those_that_are():
     with pytest.raises(NotFound) as caught:
-        opened(build_zip({"a.csv": TABLE, "b.csv": TABLE, "c.txt": "x"}), file="d.csv")
+        opened(build_zip({"a.csv": CSV_BYTES, "b.csv": CSV_BYTES, "c.txt": "x"}), file="d.csv")
     assert caught.value.hint == "choose one of its 3, for instance a.csv, b.csv"
 
 
 def test_the_only_file_of_an_archive_is_read_at_once():
-    assert opened(build_zip({"lights.csv": TABLE})).tables == [ROWS]
-    assert opened(build_zip({"in.zip": build_zip({"lights.csv": TABLE})})).tables == [ROWS]
+    assert opened(build_zip({"lights.csv": CSV_BYTES})).tables == [ROWS]
+    assert opened(build_zip({"in.zip": build_zip({"lights.csv": CSV_BYTES})})).tables == [ROWS]
     assert opened(build_zip({"a.pdf": build_pdf("one")})).kind == "pdf"
 
 
 def test_archives_in_archives_end():
-    body = build_zip({"lights.csv": TABLE})
+    body = build_zip({"lights.csv": CSV_BYTES})
     for _ in range(9):
         body = build_zip({"in.zip": body})
     assert opened(body).kind == "archive"
@@ -96,7 +96,7 @@ def test_a_file_that_cannot_be_read_is_listed_and_told_when_asked_for():
     ("suffix", "pack"), [("gz", gzip.compress), ("bz2", bz2.compress), ("xz", lzma.compress)], ids=["gz", "bz2", "xz"]
 )
 def test_a_packed_file_is_read_as_what_it_is(suffix: str, pack: Any):
-    assert opened(pack(TABLE), f"lights.csv.{suffix}").tables == [ROWS]
+    assert opened(pack(CSV_BYTES), f"lights.csv.{suffix}").tables == [ROWS]
     assert opened(pack(build_pdf("still here")), f"a.{suffix}").kind == "pdf"
 
 
@@ -133,12 +133,12 @@ def streamed(files: dict[str, bytes]) -> bytes:
     return pipe.body
 
 
-LONG = random.Random(3).randbytes(3_000)
+LONG_BYTES = random.Random(3).randbytes(3_000)
 
 
 @pytest.mark.parametrize("pack", [build_zip, streamed], ids=["with sizes", "streamed"])
 def test_a_zip_archive_whose_end_is_missing_is_listed_as_far_as_it_goes(pack: Any):
-    body = pack({"data/lights.csv": TABLE, "README.md": b"# Lights", "long.bin": LONG, "last.md": b"x"})
+    body = pack({"data/lights.csv": CSV_BYTES, "README.md": b"# Lights", "long.bin": LONG_BYTES, "last.md": b"x"})
     cut = body[: body.index(b"long.bin") + 1_000]
     document = opened(cut)
     assert [row[0] for row in document.tables[0]] == ["File", "data/lights.csv", "README.md", "long.bin"]
@@ -152,7 +152,7 @@ def test_a_zip_archive_whose_end_is_missing_is_listed_as_far_as_it_goes(pack: An
 
 def test_a_zip_archive_cut_within_its_first_header_is_broken():
     with pytest.raises(Unavailable) as caught:
-        opened(build_zip({"data/lights.csv": TABLE})[:35])
+        opened(build_zip({"data/lights.csv": CSV_BYTES})[:35])
     assert caught.value.code == "broken_file"
 
 
@@ -172,7 +172,7 @@ def outcome(body: bytes) -> str:
 
 @pytest.mark.parametrize("pack", [build_zip, streamed], ids=["with sizes", "streamed"])
 def test_a_cut_archive_ends_in_a_document_or_an_error_wherever_it_is_cut(pack: Any):
-    body = pack({"data/lights.csv": TABLE, "README.md": b"# Lights", "long.bin": LONG})
+    body = pack({"data/lights.csv": CSV_BYTES, "README.md": b"# Lights", "long.bin": LONG_BYTES})
     codes = {outcome(body[:end]) for end in range(8, len(body), 23)}
     assert codes == {"archive", "broken_file"}
 
@@ -189,7 +189,7 @@ def test_a_file_that_unpacks_beyond_all_bounds_is_listed_and_refused():
 
 
 async def test_a_file_of_an_archive_on_the_web_has_an_address():
-    body = build_zip({"data/lights.csv": TABLE, "a b.txt": "tide"})
+    body = build_zip({"data/lights.csv": CSV_BYTES, "a b.txt": "tide"})
     async with open_pages(FakeSite({"/a.zip": SiteAnswer(body, "application/octet-stream")})) as (pages, url):
         whole = await pages.read(f"{url}/a.zip")
         part = await pages.read(f"{url}/a.zip#file=a%20b.txt")
@@ -199,6 +199,6 @@ async def test_a_file_of_an_archive_on_the_web_has_an_address():
 
 
 async def test_a_file_of_an_archive_at_hand_is_named_behind_its_name():
-    body = build_zip({"data/lights.csv": TABLE, "b.txt": "tide"})
+    body = build_zip({"data/lights.csv": CSV_BYTES, "b.txt": "tide"})
     document, mime = await read_body(body, name="/harbour/a.zip#file=b.txt")
     assert (document.text, mime) == ("tide", "application/zip")

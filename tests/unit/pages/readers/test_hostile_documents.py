@@ -170,7 +170,7 @@ def test_a_style_that_is_based_on_itself_ends():
     assert outcome(replaced(build_docx(build_paragraph("x", "a")), "word/styles.xml", styles)) == "word"
 
 
-NAMES = [
+ELEMENT_NAMES = [
     "w:p", "w:r", "w:t", "w:tbl", "w:tr", "w:tc", "w:hyperlink", "w:fldChar", "w:sdt", "w:sdtContent", "m:oMath", "m:f",
     "m:num", "w:footnoteReference", "w:drawing", "wp:docPr", "c:chart", "mc:AlternateContent", "mc:Choice", "w:pPr",
 ]  # fmt: skip
@@ -179,7 +179,9 @@ ATTRIBUTES = ["w:val", "w:id", "r:id", "w:fldCharType", "w:instr", "descr"]
 
 TOKENS = st.one_of(
     st.tuples(
-        st.sampled_from(NAMES), st.sampled_from(ATTRIBUTES), st.sampled_from(["", "1", "-9", "begin", "end", "x"])
+        st.sampled_from(ELEMENT_NAMES),
+        st.sampled_from(ATTRIBUTES),
+        st.sampled_from(["", "1", "-9", "begin", "end", "x"]),
     ),
     st.sampled_from(["", "text"]),
 )

@@ -10,7 +10,7 @@ from support.documents.office_files import read_document
 from support.documents.pdf_files import build_unicode_pdf
 
 # As it is read, and as it is seen from the left to the right (UAX 9), one sign a letter.
-LINES = {
+BIDI_LINES = {
     "a name of several words": ("המגדלור Wend Harbour נבנה", "הנבנ Wend Harbour רולדגמה"),
     "a number and a comma": ("במרץ 2026, והיא", "איהו ,2026 ץרמב"),
     "a number behind a hyphen": ("ב-14 במרץ", "ץרמב 14-ב"),
@@ -31,9 +31,9 @@ def seen(text: str) -> list[PlacedLetter]:
     return [PlacedLetter(letter, at, at * 5.0, at * 5.0 + 5, at * 5.0) for at, letter in enumerate(text)]
 
 
-@pytest.mark.parametrize("name", LINES)
+@pytest.mark.parametrize("name", BIDI_LINES)
 def test_a_line_is_read_in_the_order_of_its_words(name: str):
-    written, shown = LINES[name]
+    written, shown = BIDI_LINES[name]
     letters = seen(shown)
     random.Random(1).shuffle(letters)  # the order in a file says nothing
     assert "".join(each.text for each in to_reading_order(letters, 10, page=is_rtl_text(written))) == written

@@ -63,7 +63,7 @@ def test_many_open_groups_take_no_memory():
     assert read_document(rtf("{" * 200_000 + "deep")).kind == "rtf"
 
 
-WORDS = [
+RTF_TOKENS = [
     r"\b",
     r"\par",
     r"\cell",
@@ -85,7 +85,7 @@ WORDS = [
 ]
 
 
-@given(st.lists(st.sampled_from(WORDS), max_size=60))
+@given(st.lists(st.sampled_from(RTF_TOKENS), max_size=60))
 def test_any_order_of_control_words_is_read(words: list[str]):
     assert read_document(rtf(" ".join(words))).kind == "rtf"
 

@@ -28,7 +28,7 @@ from outrider.workspace.sandbox.syscalls import SUPPORTED_MACHINES, SYSCALL_NUMB
 from support.processes import sandbox_escapes
 from support.processes.sandboxes import skip_level
 
-SCRIPT = Path(sandbox_escapes.__file__).read_bytes()
+ESCAPES_SOURCE = Path(sandbox_escapes.__file__).read_bytes()
 CANARY = "canary-3141592653"
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -147,7 +147,7 @@ async def attempted(world: World, level: IsolationLevel, abi: int | None) -> dic
     job = Job(
         world.workspace,
         lambda inside: [str(python.executable), f"{inside.support}/escapes.py"],
-        support_files={"escapes.py": SCRIPT, "facts.json": json.dumps(world.facts(level, wanted)).encode()},
+        support_files={"escapes.py": ESCAPES_SOURCE, "facts.json": json.dumps(world.facts(level, wanted)).encode()},
         readable_paths=python.readable_paths,
     )
     running = await sandbox.start(job)

@@ -15,7 +15,7 @@ from outrider.workspace.search.pattern import compile_pattern
 pytestmark = pytest.mark.anyio
 needs_ripgrep = pytest.mark.skipif(find_ripgrep() is None, reason="needs ripgrep: apt-get install ripgrep")
 ENGINES = list(dict.fromkeys([find_ripgrep(), None]))  # Python alone where there is no ripgrep
-FILES = {
+TEXT_FILES = {
     "a.txt": b"foo\r\nbar foo\r\n\r\nlast",
     "sub/b.py": "déjà vu\nFOO(1)\n\tfoo\x1c\n²½ ſ K\n".encode(),
     "sub/deep/c.md": "日本 foo 語\n[a] {b} $5 ^x\n".encode(),
@@ -29,7 +29,7 @@ FILES = {
 @pytest.fixture(scope="module")
 def jail(tmp_path_factory: pytest.TempPathFactory) -> Jail:
     made = Jail(tmp_path_factory.mktemp("grep"))
-    for path, data in FILES.items():
+    for path, data in TEXT_FILES.items():
         made.write(path, data)
     return made
 
