@@ -16,7 +16,7 @@ pytestmark = pytest.mark.anyio
 MINE = Call(session="mine", assistant="me")
 
 
-def chosen() -> dict[str, frozenset[str] | None]:
+def load_both_table() -> dict[str, frozenset[str] | None]:
     spec = importlib.util.spec_from_file_location("contract_conftest", HERE / "conftest.py")
     assert spec
     assert spec.loader
@@ -25,10 +25,10 @@ def chosen() -> dict[str, frozenset[str] | None]:
     return module.BOTH
 
 
-@pytest.mark.parametrize("file", sorted(chosen()))
+@pytest.mark.parametrize("file", sorted(load_both_table()))
 def test_every_test_that_is_chosen_for_both_databases_exists(file: str):
     source = (HERE / f"{file}.py").read_text()
-    assert [name for name in chosen()[file] or () if f"def {name}(" not in source] == []
+    assert [name for name in load_both_table()[file] or () if f"def {name}(" not in source] == []
 
 
 @postgres.needs_postgres

@@ -33,40 +33,40 @@ REGISTER = """(async () => {
 
 
 @pytest.fixture(scope="module")
-async def at(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[BrowserAppClient]:
+async def client(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[BrowserAppClient]:
     async with open_browser_app(tmp_path_factory.mktemp("desk"), web_mcp=True) as opened:
         yield opened
 
 
-async def open_offering_page(at: BrowserAppClient) -> str:
-    session = await at.open_session("/article")
-    assert await at.evaluate_js(session, REGISTER)
+async def open_offering_page(client: BrowserAppClient) -> str:
+    session = await client.open_session("/article")
+    assert await client.evaluate_js(session, REGISTER)
     return session
 
 
-async def call_page_tool(at: BrowserAppClient, session: str, name: str, **more: Any) -> tuple[bool, str]:
+async def call_page_tool(client: BrowserAppClient, session: str, name: str, **more: Any) -> tuple[bool, str]:
     """Call a tool of the site's page; whether it failed, and the text."""
-    arguments = {"origin": at.loopback.site_url, "sessionId": session, "name": name} | more
-    result = await at.call_tool("callPageTool", **arguments)
+    arguments = {"origin": client.loopback.site_url, "sessionId": session, "name": name} | more
+    result = await client.call_tool("callPageTool", **arguments)
     return bool(result.is_error), format_result_text(result)
 
 
-async def test_tools_of_a_page_are_listed_beside_the_outline(at: BrowserAppClient):
+async def test_tools_of_a_page_are_listed_beside_the_outline(client: BrowserAppClient):
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
-        session = await open_offering_page(at)
-        shown = format_result_text(await at.call_tool("snapshotPage", sessionId=session))
-        origin = at.loopback.site_url
+        session = await open_offering_page(client)
+        shown = format_result_text(await client.call_tool("snapshotPage", sessionId=session))
+        origin = client.loopback.site_url
         assert "tools of this page, for callPageTool:" in shown
         assert f" add(a: number, b: number) · reads only · {origin} · Does add" in shown
         assert f" write() · {origin} · Does write" in shown
         assert f" odd(x?: any) · {origin} · Does odd" in shown
-        await at.navigate_session(session, "/form")
-        shown = format_result_text(await at.call_tool("snapshotPage", sessionId=session))
+        await client.navigate_session(session, "/form")
+        shown = format_result_text(await client.call_tool("snapshotPage", sessionId=session))
         assert "tools of this page" not in shown
-        await at.call_tool("closeSession", sessionId=session)
+        await client.call_tool("closeSession", sessionId=session)
 
 
-async def test_a_tool_of_a_page_is_called_and_its_effect_told(at: BrowserAppClient):
+async def test_a_tool_of_a_page_is_called_and_its_effect_told(client: BrowserAppClient):
     cases = [
         ("add", {"a": 2, "b": 3}, False, "5"),
         ("add", {"a": 2}, True, "'b' is a required property"),
@@ -77,35 +77,35 @@ async def test_a_tool_of_a_page_is_called_and_its_effect_told(at: BrowserAppClie
         ("talk", {}, False, "… cut: 100000 characters in all"),
     ]
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
-        session = await open_offering_page(at)
+        session = await open_offering_page(client)
         for name, arguments, fails, told in cases:
-            failed, text = await call_page_tool(at, session, name, arguments=arguments)
+            failed, text = await call_page_tool(client, session, name, arguments=arguments)
             assert (failed, told in text) == (fails, True), text
             assert len(text) < 30_000
-        _, text = await call_page_tool(at, session, "write", arguments={"text": "more"})
+        _, text = await call_page_tool(client, session, "write", arguments={"text": "more"})
         assert "<untrusted-" in text
-        failed, text = await call_page_tool(at, session, "add", origin="https://bank.example")
+        failed, text = await call_page_tool(client, session, "add", origin="https://bank.example")
         assert failed
-        assert f"the tool of that name belongs to {at.loopback.site_url}" in text
-        _, text = await call_page_tool(at, session, "leave")
+        assert f"the tool of that name belongs to {client.loopback.site_url}" in text
+        _, text = await call_page_tool(client, session, "leave")
         assert "navigated away before its tool answered" in text, text
-        await at.call_tool("closeSession", sessionId=session)
+        await client.call_tool("closeSession", sessionId=session)
 
 
-async def test_a_tool_that_the_page_calls_consequential_asks_a_person(at: BrowserAppClient):
+async def test_a_tool_that_the_page_calls_consequential_asks_a_person(client: BrowserAppClient):
     register = """document.modelContext.registerTool({ name: 'pay', description: 'Pays', execute: () => 'paid',
         annotations: { consequentialHint: true } }).then(() => true)"""
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
-        session = await at.open_session("/article")
-        assert await at.evaluate_js(session, register)
-        toolbox = at.loopback.app.toolbox
-        values = {"sessionId": session, "origin": at.loopback.site_url, "name": "pay", "arguments": {"sum": 5}}
+        session = await client.open_session("/article")
+        assert await client.evaluate_js(session, register)
+        toolbox = client.loopback.app.toolbox
+        values = {"sessionId": session, "origin": client.loopback.site_url, "name": "pay", "arguments": {"sum": 5}}
         with pytest.raises(AnswerNeeded, match="run its tool pay with"):
             await toolbox.call("callPageTool", values, Call())
         with pytest.raises(Refused, match="the user did not allow"):
             await toolbox.call("callPageTool", values, Call(answer=False))
         assert "paid" in str(await toolbox.call("callPageTool", values, Call(answer=True)))
-        await at.call_tool("closeSession", sessionId=session)
+        await client.call_tool("closeSession", sessionId=session)
 
 
 async def test_without_the_setting_pages_offer_nothing(tmp_path: Any):

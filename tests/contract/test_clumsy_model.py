@@ -21,7 +21,7 @@ MAX_ERROR_TOKENS = 120
 PRIVATE_VALUE = "[not kept]"
 
 
-async def ask(client: Client, tool: str, sent: Any, session: str) -> str:
+async def call_for_error(client: Client, tool: str, sent: Any, session: str) -> str:
     """Returns the text of an error with its hint, or nothing; every error must have both."""
     try:
         result = await client.call_tool(tool, sent, meta={"session_id": session})
@@ -56,7 +56,7 @@ async def test_a_clumsy_model_is_understood_or_told_what_to_do_next(home: Path):
         Client(loopback.app.build_server()) as client,
     ):
         answers = {
-            f"call-{number}": await ask(client, tool, sent, f"call-{number}")
+            f"call-{number}": await call_for_error(client, tool, sent, f"call-{number}")
             for number, (tool, sent, _) in enumerate(CALLS_SENT_AND_MEANT)
         }
         records = await read_recorded_calls(loopback.app)

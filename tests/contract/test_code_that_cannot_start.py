@@ -27,10 +27,10 @@ async def test_a_home_that_only_its_owner_may_enter_runs_code_or_says_who_cannot
             assert ran.data["stdout"] == "42\n"
         assert told in ("", "private_folder", "no_isolation")
         assert remedy
-        assert told == await foreseen(app, tmp_path)
+        assert told == await read_doctor_findings(app, tmp_path)
 
 
-async def foreseen(app: App, home: Path) -> str:
+async def read_doctor_findings(app: App, home: Path) -> str:
     """What `outrider doctor` says of code, before any has run."""
     try:
         await app.processes.sandbox.require_backend()

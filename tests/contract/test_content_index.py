@@ -34,7 +34,7 @@ def shared_address(server: postgres.PostgresServer) -> str:
 @pytest.fixture(params=[*ENGINES, *(["postgres"] if POSTGRES else [])])
 async def index(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[LexicalIndex]:
     if request.param == "postgres":
-        async with emptied(request.getfixturevalue("shared_address")) as made:
+        async with open_emptied_index(request.getfixturevalue("shared_address")) as made:
             yield made
         return
     made = ENGINES[request.param](tmp_path / "index")
@@ -43,7 +43,7 @@ async def index(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerato
 
 
 @asynccontextmanager
-async def emptied(address: str) -> AsyncGenerator[LexicalIndex]:
+async def open_emptied_index(address: str) -> AsyncGenerator[LexicalIndex]:
     """The index in a database that other tests have used."""
     database = Database(address)
     made = PostgresIndex(database)
@@ -54,11 +54,11 @@ async def emptied(address: str) -> AsyncGenerator[LexicalIndex]:
     await database.close()
 
 
-def entry(chunk: str, terms: str, content: str = "") -> IndexEntry:
+def build_entry(chunk: str, terms: str, content: str = "") -> IndexEntry:
     return IndexEntry(chunk, content or chunk, terms, len(terms.split()))
 
 
-async def fill(
+async def fill_index(
     index: LexicalIndex, store: str, *entries: IndexEntry, mark: Watermark = ONE, seen: Watermark = EMPTY
 ) -> bool:
     dropped = [each.content for each in entries]
@@ -72,7 +72,9 @@ async def test_an_unknown_store_is_empty_and_at_its_beginning(index: LexicalInde
 
 
 async def test_candidates_come_with_all_that_ranking_needs(index: LexicalIndex):
-    await fill(index, "s", entry("c1", "tea tea green"), entry("c2", "tea black"), entry("c3", "coffee"))
+    await fill_index(
+        index, "s", build_entry("c1", "tea tea green"), build_entry("c2", "tea black"), build_entry("c3", "coffee")
+    )
     found = await index.find_candidates([("tea",), ("green",), ("nowhere",)], ["s"], 10)
     assert {each.chunk: (each.length, dict(each.counts)) for each in found.postings} == {
         "c1": (3, {"tea": 2, "green": 1}),
@@ -86,23 +88,25 @@ async def test_candidates_come_with_all_that_ranking_needs(index: LexicalIndex):
 
 async def test_terms_are_kept_as_they_are(index: LexicalIndex):
     written = "日本 本語 über_x straße naïve ไทย user_name हिन्दी x2"
-    await fill(index, "s", entry("c1", written), entry("c2", "user name uber"))
+    await fill_index(index, "s", build_entry("c1", written), build_entry("c2", "user name uber"))
     for term in written.split():
         found = await index.find_candidates([(term,)], ["s"], 10)
         assert [each.chunk for each in found.postings] == ["c1"]
 
 
 async def test_what_another_has_moved_on_is_not_applied(index: LexicalIndex):
-    assert await fill(index, "s", entry("c1", "tea"), mark=ONE)
-    assert not await fill(index, "s", entry("c2", "tea"), mark=TWO, seen=Watermark())
+    assert await fill_index(index, "s", build_entry("c1", "tea"), mark=ONE)
+    assert not await fill_index(index, "s", build_entry("c2", "tea"), mark=TWO, seen=Watermark())
     assert await index.read_watermark("s") == ONE
     assert [each.chunk for each in (await index.find_candidates([("tea",)], ["s"], 9)).postings] == ["c1"]
 
 
 async def test_dropping_and_adding_again_leaves_one(index: LexicalIndex):
-    await fill(index, "s", entry("c1.1", "tea", "c1"), entry("c1.2", "green tea", "c1"), entry("c2", "tea"))
+    await fill_index(
+        index, "s", build_entry("c1.1", "tea", "c1"), build_entry("c1.2", "green tea", "c1"), build_entry("c2", "tea")
+    )
     for mark, seen in ((TWO, ONE), (Watermark(3, "c"), TWO)):
-        assert await fill(index, "s", entry("c1.3", "coffee", "c1"), mark=mark, seen=seen)
+        assert await fill_index(index, "s", build_entry("c1.3", "coffee", "c1"), mark=mark, seen=seen)
     found = await index.find_candidates([("tea",), ("coffee",)], ["s"], 9)
     assert sorted(each.chunk for each in found.postings) == ["c1.3", "c2"]
     assert (found.chunks, found.words) == (2, 2)
@@ -114,16 +118,18 @@ async def test_dropping_and_adding_again_leaves_one(index: LexicalIndex):
 
 
 async def test_a_whole_change_replaces_everything(index: LexicalIndex):
-    await fill(index, "s", entry("c1", "tea"), entry("c2", "tea"))
-    assert await index.apply_changes(IndexChanges("s", TWO, is_full=True, added=[entry("c3", "tea leaf")]), seen=ONE)
+    await fill_index(index, "s", build_entry("c1", "tea"), build_entry("c2", "tea"))
+    assert await index.apply_changes(
+        IndexChanges("s", TWO, is_full=True, added=[build_entry("c3", "tea leaf")]), seen=ONE
+    )
     found = await index.find_candidates([("tea",)], ["s"], 9)
     assert [each.chunk for each in found.postings] == ["c3"]
     assert (found.chunks, found.words) == (1, 2)
 
 
 async def test_stores_are_searched_alone_or_together(index: LexicalIndex):
-    await fill(index, "s", entry("c1", "tea"))
-    await fill(index, "t", entry("c2", "tea leaf"), entry("c3", "coffee"))
+    await fill_index(index, "s", build_entry("c1", "tea"))
+    await fill_index(index, "t", build_entry("c2", "tea leaf"), build_entry("c3", "coffee"))
     assert [each.chunk for each in (await index.find_candidates([("tea",)], ["t"], 9)).postings] == ["c2"]
     found = await index.find_candidates([("tea",)], ["s", "t"], 9)
     assert {each.chunk: each.store for each in found.postings} == {"c1": "s", "c2": "t"}
@@ -131,8 +137,8 @@ async def test_stores_are_searched_alone_or_together(index: LexicalIndex):
 
 
 async def test_only_some_contents_may_be_asked_for_and_none_of_theirs_is_lost(index: LexicalIndex):
-    much = [entry(f"c{n}", "tea " * 5 + "x", f"d{n}") for n in range(300)]
-    await fill(index, "s", *much, entry("z", "tea and many other words that make it a poor match", "last"))
+    much = [build_entry(f"c{n}", "tea " * 5 + "x", f"d{n}") for n in range(300)]
+    await fill_index(index, "s", *much, build_entry("z", "tea and many other words that make it a poor match", "last"))
     found = await index.find_candidates([("tea",)], ["s"], 10, within=["last", "elsewhere"])
     assert [each.chunk for each in found.postings] == ["z"]
     assert found.chunks == 301
@@ -142,24 +148,26 @@ async def test_only_some_contents_may_be_asked_for_and_none_of_theirs_is_lost(in
 
 
 async def test_the_likeliest_are_among_the_first(index: LexicalIndex):
-    weak = [entry(f"w{n}", "tea " + "filler " * 40) for n in range(200)]
-    await fill(index, "s", *weak, entry("best", "tea ceremony"), entry("other", "ceremony without it"))
+    weak = [build_entry(f"w{n}", "tea " + "filler " * 40) for n in range(200)]
+    await fill_index(
+        index, "s", *weak, build_entry("best", "tea ceremony"), build_entry("other", "ceremony without it")
+    )
     found = await index.find_candidates([("tea",), ("ceremony",)], ["s"], 20)
     assert rank_candidates([("tea",), ("ceremony",)], found)[0][0] == "best"
 
 
 async def test_a_rebuilt_store_is_empty_and_the_others_stay(index: LexicalIndex):
-    await fill(index, "s", entry("c1", "tea"))
-    await fill(index, "t", entry("c2", "tea"))
+    await fill_index(index, "s", build_entry("c1", "tea"))
+    await fill_index(index, "t", build_entry("c2", "tea"))
     await index.clear_store("s")
     await index.clear_store("never")
     assert await index.read_watermark("s") == Watermark()
     assert [each.chunk for each in (await index.find_candidates([("tea",)], ["s", "t"], 9)).postings] == ["c2"]
-    assert await fill(index, "s", entry("c9", "tea"))
+    assert await fill_index(index, "s", build_entry("c9", "tea"))
 
 
 async def test_it_is_as_it_was_after_closing(index: LexicalIndex):
-    await fill(index, "s", entry("c1", "tea"))
+    await fill_index(index, "s", build_entry("c1", "tea"))
     await index.close()
     assert await index.read_watermark("s") == ONE
     assert len((await index.find_candidates([("tea",)], ["s"], 9)).postings) == 1
@@ -172,7 +180,7 @@ async def test_many_tasks_on_more_stores_than_are_held_open(tmp_path: Path):
         seen = Watermark()
         for number in range(1, 6):
             mark = Watermark(number, "x")
-            assert await fill(index, store, entry(f"{store}{number}", "tea"), mark=mark, seen=seen)
+            assert await fill_index(index, store, build_entry(f"{store}{number}", "tea"), mark=mark, seen=seen)
             seen = mark
             assert len((await index.find_candidates([("tea",)], [store], 9)).postings) == number
 
@@ -185,21 +193,21 @@ async def test_many_tasks_on_more_stores_than_are_held_open(tmp_path: Path):
 @pytest.mark.parametrize("damage", [b"", b"no database at all, but long enough to be one " * 500])
 async def test_a_damaged_file_is_made_anew(tmp_path: Path, damage: bytes):
     index = FileIndex(tmp_path / "index")
-    await fill(index, "s", entry("c1", "tea"))
+    await fill_index(index, "s", build_entry("c1", "tea"))
     await index.close()
     [file] = (tmp_path / "index" / "s").glob("*.db")
     file.write_bytes(damage)
     again = FileIndex(tmp_path / "index")
     assert await again.read_watermark("s") == Watermark()
-    assert await fill(again, "s", entry("c1", "tea"))
+    assert await fill_index(again, "s", build_entry("c1", "tea"))
     await again.close()
 
 
 async def test_two_instances_on_the_same_files_see_each_others_changes(tmp_path: Path):
     first, second = FileIndex(tmp_path / "index"), FileIndex(tmp_path / "index")
-    await fill(first, "s", entry("c1", "tea"))
+    await fill_index(first, "s", build_entry("c1", "tea"))
     assert await second.read_watermark("s") == ONE
-    assert await fill(second, "s", entry("c2", "tea"), mark=TWO, seen=ONE)
+    assert await fill_index(second, "s", build_entry("c2", "tea"), mark=TWO, seen=ONE)
     assert len((await first.find_candidates([("tea",)], ["s"], 9)).postings) == 2
     await first.clear_store("s")
     assert await first.read_watermark("s") == Watermark()
@@ -208,8 +216,8 @@ async def test_two_instances_on_the_same_files_see_each_others_changes(tmp_path:
 
 
 async def test_a_search_that_knows_how_far_the_rows_are_is_told_which_stores_are_behind(index: LexicalIndex):
-    await fill(index, "s", entry("c1", "tea"))
-    await fill(index, "t", entry("c2", "tea"), mark=TWO)
+    await fill_index(index, "s", build_entry("c1", "tea"))
+    await fill_index(index, "t", build_entry("c2", "tea"), mark=TWO)
     found = await index.find_candidates([("tea",)], ["s", "t"], 9, watermarks={"s": ONE, "t": TWO})
     assert (len(found.postings), list(found.stale_stores)) == (2, [])
     found = await index.find_candidates([("tea",)], ["s", "t"], 9, watermarks={"s": ONE, "t": Watermark(3, "c")})
@@ -220,7 +228,7 @@ async def test_a_search_in_more_stores_than_are_held_open_finds_all_of_them(tmp_
     index = FileIndex(tmp_path / "index", max_open=3)
     stores = [f"s{number}" for number in range(12)]
     for store in stores:
-        await fill(index, store, entry(f"c{store}", "tea"))
+        await fill_index(index, store, build_entry(f"c{store}", "tea"))
     for _ in range(2):
         found = await index.find_candidates([("tea",)], stores, 50)
         assert {each.store for each in found.postings} == set(stores)
@@ -241,11 +249,11 @@ def test_the_best_few_are_the_best_of_all(
 ):
     words = [tuple(terms) for terms in query]
 
-    async def compared() -> None:
+    async def compare_indexes() -> None:
         index = FileIndex(tmp_path_factory.mktemp("index"))
         for number, texts in enumerate(stores):
-            entries = [entry(f"{number}.{at}", " ".join(text)) for at, text in enumerate(texts)]
-            await fill(index, f"s{number}", *entries)
+            entries = [build_entry(f"{number}.{at}", " ".join(text)) for at, text in enumerate(texts)]
+            await fill_index(index, f"s{number}", *entries)
         names = [f"s{number}" for number in range(len(stores))]
         few = rank_candidates(words, await index.find_candidates(words, names, wanted))
         every = rank_candidates(words, await index.find_candidates(words, names, 1_000))
@@ -255,7 +263,7 @@ def test_the_best_few_are_the_best_of_all(
         assert [score for _, score in few][:wanted] == [score for _, score in every][:wanted]
         await index.close()
 
-    anyio.run(compared)
+    anyio.run(compare_indexes)
 
 
 async def test_small_changes_are_merged_and_nothing_of_them_is_lost(tmp_path: Path):
@@ -264,7 +272,7 @@ async def test_small_changes_are_merged_and_nothing_of_them_is_lost(tmp_path: Pa
     for number in range(150):
         gone = [f"d{number - 7}"] if number % 3 == 0 else []
         mark, terms = Watermark(number + 1, "x"), f"tea w{number % 5} " + "tea " * (number % 4)
-        added = [entry(f"c{number}", terms, f"d{number}")]
+        added = [build_entry(f"c{number}", terms, f"d{number}")]
         assert await index.apply_changes(IndexChanges("s", mark, dropped=gone, added=added), seen=seen)
         seen, there[f"d{number}"] = mark, terms
         for each in gone:
@@ -299,6 +307,6 @@ async def test_a_file_of_an_older_layout_is_made_anew(tmp_path: Path):
         """)
     index = FileIndex(tmp_path / "index")
     assert await index.read_watermark("s") == Watermark()
-    assert await fill(index, "s", entry("c2", "tea"))
+    assert await fill_index(index, "s", build_entry("c2", "tea"))
     assert [each.chunk for each in (await index.find_candidates([("tea",)], ["s"], 9)).postings] == ["c2"]
     await index.close()

@@ -24,26 +24,28 @@ TEN = [
 ]  # fmt: skip
 
 
-def opened(home: Path, *, more: dict[str, Any] | None = None, **content: Any) -> Any:
+def open_content_app(home: Path, *, more: dict[str, Any] | None = None, **content: Any) -> Any:
     toolsets = ["content_store", "web", "web_search_browse"]
     return replicas.open_replicated_app(home, {"toolsets": toolsets, "content": content} | (more or {}))
 
 
-async def say(app: App, tool: str, call: Call = MINE, **arguments: Any) -> dict[str, Any]:
+async def call_for_data(app: App, tool: str, call: Call = MINE, **arguments: Any) -> dict[str, Any]:
     return (await app.call(tool, call, **arguments)).data
 
 
-async def added(app: App, text: str = TEA_TEXT, call: Call = MINE, **metadata: Any) -> dict[str, Any]:
-    return await say(app, "addContent", call, content=text, metadata=metadata)
+async def add_content(app: App, text: str = TEA_TEXT, call: Call = MINE, **metadata: Any) -> dict[str, Any]:
+    return await call_for_data(app, "addContent", call, content=text, metadata=metadata)
 
 
-async def found(app: App, query: str, call: Call = MINE, tool: str = "keyword", **options: Any) -> list[dict[str, Any]]:
-    answer = await say(app, f"{tool}SimilaritySearch", call, query=query, options=options)
+async def search_content(
+    app: App, query: str, call: Call = MINE, tool: str = "keyword", **options: Any
+) -> list[dict[str, Any]]:
+    answer = await call_for_data(app, f"{tool}SimilaritySearch", call, query=query, options=options)
     return answer["results"]
 
 
 async def test_all_ten_tools_and_the_hybrid_search_are_served(home: Path):
-    async with opened(home) as app:
+    async with open_content_app(home) as app:
         served = app.toolbox.toolsets["content_store"].tools
         assert set(served) == {*TEN, "hybridSimilaritySearch"}
         assert app.toolbox.select_toolset("contentstore").toolsets.keys() == {"content_store"}
@@ -52,8 +54,8 @@ async def test_all_ten_tools_and_the_hybrid_search_are_served(home: Path):
 
 
 async def test_a_text_is_kept_described_listed_read_and_found(home: Path):
-    async with opened(home) as app:
-        made = await added(app, filename="tea.md", mime_type="text/markdown", uploaded_at="2025-09-28T12:00:00Z")
+    async with open_content_app(home) as app:
+        made = await add_content(app, filename="tea.md", mime_type="text/markdown", uploaded_at="2025-09-28T12:00:00Z")
         assert made | {"storeId": "", "contentId": ""} == {
             "storeId": "",
             "contentId": "",
@@ -66,13 +68,13 @@ async def test_a_text_is_kept_described_listed_read_and_found(home: Path):
             "chunkCount": 1,
             "version": 1,
         }
-        listed = await say(app, "listContent")
+        listed = await call_for_data(app, "listContent")
         assert listed["storeId"] == made["storeId"]
         assert [each["contentId"] for each in listed["contents"]] == [made["contentId"]]
         assert (listed["total"], listed["hasMore"]) == (1, False)
-        read = await say(app, "readContent", content_id=made["contentId"], from_line=3, to_line=3)
+        read = await call_for_data(app, "readContent", content_id=made["contentId"], from_line=3, to_line=3)
         assert (read["content"], read["lineRange"]) == ("Green tea is steeped at eighty degrees.\n", [3, 3])
-        [hit] = await found(app, "steeping green teas")
+        [hit] = await search_content(app, "steeping green teas")
         assert hit["contentId"] == made["contentId"]
         assert hit["lineRange"] == [1, 7]
         assert hit["relevanceType"] == "keyword"
@@ -87,24 +89,26 @@ async def test_a_text_is_kept_described_listed_read_and_found(home: Path):
     ],
 )
 async def test_both_spellings_of_names_are_taken(home: Path, snake: dict[str, Any], camel: dict[str, Any]):
-    async with opened(home) as app:
-        made = await say(
+    async with open_content_app(home) as app:
+        made = await call_for_data(
             app,
             "addContent",
             content=TEA_TEXT,
-            storeId=(await say(app, "createStore", metadata={"name": "n", "session_id": "passed over"}))["storeId"],
+            storeId=(await call_for_data(app, "createStore", metadata={"name": "n", "session_id": "passed over"}))[
+                "storeId"
+            ],
             metadata={"mimeType": "text/x", "uploadedAt": "2025-01-01"},
         )
         assert (made["mimeType"], made["uploadedAt"]) == ("text/x", "2025-01-01T00:00:00Z")
         ids = [each | {name: made["contentId"] for name in each if each[name] == 0} for each in (snake, camel)]
-        assert await say(app, "readContent", **ids[0]) == await say(app, "readContent", **ids[1])
-        assert await say(app, "keywordSimilaritySearch", query="tea", options={"topN": 1}) == await say(
-            app, "keywordSimilaritySearch", query="tea", options={"top_n": 1}
-        )
+        assert await call_for_data(app, "readContent", **ids[0]) == await call_for_data(app, "readContent", **ids[1])
+        assert await call_for_data(
+            app, "keywordSimilaritySearch", query="tea", options={"topN": 1}
+        ) == await call_for_data(app, "keywordSimilaritySearch", query="tea", options={"top_n": 1})
 
 
 async def test_the_text_for_readers_says_what_the_data_says(home: Path):
-    async with opened(home) as app:
+    async with open_content_app(home) as app:
         made = await app.call("addContent", MINE, content=TEA_TEXT)
         assert json.loads(made.text) == made.data
         hits = await app.call("keywordSimilaritySearch", MINE, query="roasted beans")
@@ -113,23 +117,23 @@ async def test_the_text_for_readers_says_what_the_data_says(home: Path):
 
 
 async def test_equal_text_in_a_store_is_kept_once(home: Path):
-    async with opened(home) as app:
-        first = await added(app)
-        again = await added(app, filename="other.txt")
-        elsewhere = await say(app, "createStore", name="second")
-        there = await say(app, "addContent", content=TEA_TEXT, store_id=elsewhere["storeId"])
+    async with open_content_app(home) as app:
+        first = await add_content(app)
+        again = await add_content(app, filename="other.txt")
+        elsewhere = await call_for_data(app, "createStore", name="second")
+        there = await call_for_data(app, "addContent", content=TEA_TEXT, store_id=elsewhere["storeId"])
     assert again["contentId"] == first["contentId"]
     assert "already" in again["note"]
     assert there["contentId"] != first["contentId"]
 
 
 async def test_stores_are_made_listed_and_described(home: Path):
-    async with opened(home) as app:
-        made = await say(app, "createStore", metadata={"name": "Teas", "description": "of the world"})
+    async with open_content_app(home) as app:
+        made = await call_for_data(app, "createStore", metadata={"name": "Teas", "description": "of the world"})
         assert made["id"] == made["storeId"]
-        assert (await say(app, "createStore"))["name"] == "Unnamed Store"
-        await say(app, "addContent", content=TEA_TEXT, store_id=made["storeId"])
-        info = await say(app, "getStoreInfo", store_id=made["storeId"])
+        assert (await call_for_data(app, "createStore"))["name"] == "Unnamed Store"
+        await call_for_data(app, "addContent", content=TEA_TEXT, store_id=made["storeId"])
+        info = await call_for_data(app, "getStoreInfo", store_id=made["storeId"])
         assert {name: info[name] for name in ("name", "description", "contentCount", "chunkCount", "totalSize")} == {
             "name": "Teas",
             "description": "of the world",
@@ -137,44 +141,46 @@ async def test_stores_are_made_listed_and_described(home: Path):
             "chunkCount": 1,
             "totalSize": len(TEA_TEXT),
         }
-        first = await say(app, "listStores", pagination={"limit": 1})
-        second = await say(app, "listStores", pagination={"offset": 1, "limit": 1})
+        first = await call_for_data(app, "listStores", pagination={"limit": 1})
+        second = await call_for_data(app, "listStores", pagination={"offset": 1, "limit": 1})
         assert (first["total"], first["hasMore"], second["hasMore"]) == (2, True, False)
         assert {first["stores"][0]["name"], second["stores"][0]["name"]} == {"Teas", "Unnamed Store"}
 
 
 async def test_listing_is_newest_first_and_in_pages(home: Path):
-    async with opened(home) as app:
+    async with open_content_app(home) as app:
         for day in ("03", "01", "02"):
-            await added(app, f"text of day {day}", filename=day, uploaded_at=f"2025-01-{day}")
-        page = await say(app, "listContent", pagination={"offset": 0, "limit": 2})
-        rest = await say(app, "listContent", pagination={"offset": 2})
+            await add_content(app, f"text of day {day}", filename=day, uploaded_at=f"2025-01-{day}")
+        page = await call_for_data(app, "listContent", pagination={"offset": 0, "limit": 2})
+        rest = await call_for_data(app, "listContent", pagination={"offset": 2})
     assert [each["filename"] for each in page["contents"]] == ["03", "02"]
     assert (page["total"], page["hasMore"], rest["hasMore"]) == (3, True, False)
     assert [each["filename"] for each in rest["contents"]] == ["01"]
 
 
 async def test_updating_replaces_text_and_index_in_one_step(home: Path):
-    async with opened(home) as app:
-        made = await added(app, filename="tea.md")
-        renamed = await say(app, "updateContent", content_id=made["contentId"], metadata={"filename": "drinks.md"})
+    async with open_content_app(home) as app:
+        made = await add_content(app, filename="tea.md")
+        renamed = await call_for_data(
+            app, "updateContent", content_id=made["contentId"], metadata={"filename": "drinks.md"}
+        )
         assert (renamed["filename"], renamed["version"], renamed["preview"]) == ("drinks.md", 2, TEA_TEXT)
-        assert len(await found(app, "steeped")) == 1
-        changed = await say(app, "updateContent", content_id=made["contentId"], content="Water boils.")
+        assert len(await search_content(app, "steeped")) == 1
+        changed = await call_for_data(app, "updateContent", content_id=made["contentId"], content="Water boils.")
         assert (changed["filename"], changed["version"]) == ("drinks.md", 3)
-        assert await found(app, "steeped") == []
-        assert [each["contentId"] for each in await found(app, "boiling water")] == [made["contentId"]]
+        assert await search_content(app, "steeped") == []
+        assert [each["contentId"] for each in await search_content(app, "boiling water")] == [made["contentId"]]
 
 
 async def test_what_is_deleted_is_gone_everywhere(home: Path):
-    async with opened(home) as app:
-        made = await added(app)
-        assert await say(app, "deleteContent", content_id=made["contentId"]) == {
+    async with open_content_app(home) as app:
+        made = await add_content(app)
+        assert await call_for_data(app, "deleteContent", content_id=made["contentId"]) == {
             "contentId": made["contentId"],
             "deleted": True,
         }
-        assert await found(app, "tea") == []
-        assert (await say(app, "listContent"))["total"] == 0
+        assert await search_content(app, "tea") == []
+        assert (await call_for_data(app, "listContent"))["total"] == 0
         for tool in ("readContent", "deleteContent"):
             with pytest.raises(NotFound) as gone:
                 await app.call(tool, MINE, content_id=made["contentId"])
@@ -182,12 +188,12 @@ async def test_what_is_deleted_is_gone_everywhere(home: Path):
 
 
 async def test_sessions_people_and_workspaces_do_not_see_one_another(home: Path):
-    async with opened(home) as app:
-        made = await added(app, "a secret of mine")
+    async with open_content_app(home) as app:
+        made = await add_content(app, "a secret of mine")
         strangers = (OTHERS, Call(session="mine", workspace="elsewhere"), Call(session="mine", identity="eve@x.org"))
         for stranger in strangers:
-            assert await found(app, "secret", stranger) == []
-            assert (await say(app, "listStores", stranger))["stores"] == []
+            assert await search_content(app, "secret", stranger) == []
+            assert (await call_for_data(app, "listStores", stranger))["stores"] == []
             tries: list[tuple[str, dict[str, Any]]] = [
                 ("readContent", {"content_id": made["contentId"]}),
                 ("deleteContent", {"content_id": made["contentId"]}),
@@ -201,14 +207,14 @@ async def test_sessions_people_and_workspaces_do_not_see_one_another(home: Path)
                 with pytest.raises(NotFound) as refused:
                     await app.call(tool, stranger, **arguments)
                 assert refused.value.code in {"CONTENT_NOT_FOUND", "STORE_NOT_FOUND"}
-        assert len(await found(app, "secret")) == 1
+        assert len(await search_content(app, "secret")) == 1
 
 
 async def test_everything_outlives_the_process(home: Path):
-    async with opened(home) as app:
-        made = await added(app)
-    async with opened(home) as app:
-        assert [each["contentId"] for each in await found(app, "tea")] == [made["contentId"]]
+    async with open_content_app(home) as app:
+        made = await add_content(app)
+    async with open_content_app(home) as app:
+        assert [each["contentId"] for each in await search_content(app, "tea")] == [made["contentId"]]
 
 
 @pytest.mark.parametrize(
@@ -231,7 +237,7 @@ async def test_everything_outlives_the_process(home: Path):
     ],
 )
 async def test_errors_are_told_by_their_names(home: Path, tool: str, arguments: dict[str, Any], code: str):
-    async with opened(home) as app:
+    async with open_content_app(home) as app:
         with pytest.raises(OutriderError) as error:
             await app.call(tool, MINE, **arguments)
     assert error.value.code == code
@@ -239,8 +245,8 @@ async def test_errors_are_told_by_their_names(home: Path, tool: str, arguments: 
 
 
 async def test_lines_that_are_not_there_are_an_error_that_says_which_are(home: Path):
-    async with opened(home) as app:
-        made = await added(app)
+    async with open_content_app(home) as app:
+        made = await add_content(app)
         for lines in ({"from_line": 8}, {"from_line": 3, "to_line": 2}):
             with pytest.raises(InvalidInput, match="lines 1 to 7") as error:
                 await app.call("readContent", MINE, content_id=made["contentId"], **lines)
@@ -249,11 +255,11 @@ async def test_lines_that_are_not_there_are_an_error_that_says_which_are(home: P
 
 async def test_reading_goes_on_where_it_stopped_also_within_one_line(home: Path):
     text = "first\r\n" + "word " * 5_000 + "\r\nlast"
-    async with opened(home) as app:
-        made = await added(app, text)
+    async with open_content_app(home) as app:
+        made = await add_content(app, text)
         parts, offset = [], 0
         while offset is not None:
-            part = await say(app, "readContent", content_id=made["contentId"], offset=offset, max_chars=7_000)
+            part = await call_for_data(app, "readContent", content_id=made["contentId"], offset=offset, max_chars=7_000)
             parts.append(part["content"])
             offset = part.get("nextOffset")
         with pytest.raises(InvalidInput, match="past the end of the lines"):
@@ -263,43 +269,43 @@ async def test_reading_goes_on_where_it_stopped_also_within_one_line(home: Path)
 
 
 async def test_search_filters_before_it_counts(home: Path):
-    async with opened(home) as app:
+    async with open_content_app(home) as app:
         for number in range(30):
-            await added(app, f"tea tea tea number {number}", filename=f"n{number}.txt", uploaded_at="2025-01-01")
-        await added(app, "some tea among many other things here", filename="w.md", mime_type="text/markdown",
+            await add_content(app, f"tea tea tea number {number}", filename=f"n{number}.txt", uploaded_at="2025-01-01")
+        await add_content(app, "some tea among many other things here", filename="w.md", mime_type="text/markdown",
                     uploaded_at="2025-03-01")  # fmt: skip
-        assert len(await found(app, "tea", top_n=5)) == 5
+        assert len(await search_content(app, "tea", top_n=5)) == 5
         filters: list[dict[str, Any]] = [
             {"mime_type": "text/mark*"},
             {"source": "W.MD"},
             {"since": "2025-02-01T00:00Z"},
         ]
         for only in filters:
-            assert [each["filename"] for each in await found(app, "tea", top_n=3, **only)] == ["w.md"]
-        assert len(await found(app, "tea", top_n=100, until="2025-02-01")) == 30
-        assert await found(app, "tea", since="2030-01-01") == []
-        best = (await found(app, "tea"))[0]["score"]
-        assert all(each["score"] >= best for each in await found(app, "tea", threshold=best))
+            assert [each["filename"] for each in await search_content(app, "tea", top_n=3, **only)] == ["w.md"]
+        assert len(await search_content(app, "tea", top_n=100, until="2025-02-01")) == 30
+        assert await search_content(app, "tea", since="2030-01-01") == []
+        best = (await search_content(app, "tea"))[0]["score"]
+        assert all(each["score"] >= best for each in await search_content(app, "tea", threshold=best))
 
 
 async def test_a_hit_can_bring_its_neighbours(home: Path):
     parts = [f"Part {n}. " + f"filler{n} " * 110 for n in range(8)]
-    async with opened(home) as app:
-        await added(app, "\n\n".join(parts))
-        alone = (await found(app, "filler4", top_n=1))[0]
-        hit = (await found(app, "filler4", top_n=1, neighbours=1))[0]
+    async with open_content_app(home) as app:
+        await add_content(app, "\n\n".join(parts))
+        alone = (await search_content(app, "filler4", top_n=1))[0]
+        hit = (await search_content(app, "filler4", top_n=1, neighbours=1))[0]
     assert "before" not in alone
     assert "filler3" in hit["before"]
     assert "filler5" in hit["after"]
 
 
 async def test_without_anything_that_embeds_the_error_names_the_keyword_tool(home: Path):
-    async with opened(home, embedding={"provider": "off"}) as app:
-        await added(app)
-        assert (await say(app, "getStoreInfo"))["semantic"] is False
+    async with open_content_app(home, embedding={"provider": "off"}) as app:
+        await add_content(app)
+        assert (await call_for_data(app, "getStoreInfo"))["semantic"] is False
         for tool in ("semantic", "hybrid"):
             with pytest.raises(NotConfigured, match="semantic search is not available") as error:
-                await found(app, "tea", tool=tool)
+                await search_content(app, "tea", tool=tool)
             assert error.value.code == "semantic_unavailable"
             assert "keywordSimilaritySearch" in error.value.hint
 
@@ -323,13 +329,13 @@ async def test_without_anything_that_embeds_the_error_names_the_keyword_tool(hom
 )
 async def test_no_file_outside_the_workspace_and_the_roots_is_read(home: Path, place: str):
     (home / "outside.txt").write_text("outside")
-    async with opened(home) as app:
+    async with open_content_app(home) as app:
         own = app_workspace(app)
         (own / "link.txt").symlink_to(home / "outside.txt")
         (own / "folder").symlink_to(home)
         with pytest.raises((Refused, InvalidInput, NotFound)):
             await app.call("addContent", MINE, file_url=place)
-        assert (await say(app, "listStores"))["total"] == 0
+        assert (await call_for_data(app, "listStores"))["total"] == 0
 
 
 def app_workspace(app: App) -> Path:
@@ -347,13 +353,13 @@ async def test_files_of_the_workspace_and_of_allowed_roots_are_kept(home: Path):
     root = home / "books"
     root.mkdir()
     (root / "b.csv").write_text("name,score\ntea,1\r\nwater,2\n")
-    async with opened(home, more={"workspace": {"import_roots": [str(root)]}}) as app:
+    async with open_content_app(home, more={"workspace": {"import_roots": [str(root)]}}) as app:
         (app_workspace(app) / "code.py").write_bytes("def brew():\n    return 'Té'\n".encode("latin-1"))
         for place in ("code.py", f"file://{app_workspace(app)}/code.py"):
-            code = await say(app, "addContent", file_url=place)
+            code = await call_for_data(app, "addContent", file_url=place)
             assert (code["filename"], code["lineCount"]) == ("code.py", 2)
-        table = await say(app, "addContent", file_url=f"file://{root}/b.csv")
-        assert (await say(app, "readContent", content_id=table["contentId"]))["content"] == (
+        table = await call_for_data(app, "addContent", file_url=f"file://{root}/b.csv")
+        assert (await call_for_data(app, "readContent", content_id=table["contentId"]))["content"] == (
             "name,score\ntea,1\r\nwater,2\n"
         )
         with pytest.raises(Refused, match="outside"):
@@ -361,7 +367,7 @@ async def test_files_of_the_workspace_and_of_allowed_roots_are_kept(home: Path):
 
 
 async def test_a_file_that_is_too_large_is_told_before_it_is_read(home: Path):
-    async with opened(home, more={"pages": {"document_max_bytes": 2_000}}) as app:
+    async with open_content_app(home, more={"pages": {"document_max_bytes": 2_000}}) as app:
         with (app_workspace(app) / "big.txt").open("wb") as file:
             file.truncate(10**12)
         with pytest.raises(InvalidInput) as error:
@@ -376,23 +382,23 @@ async def test_documents_become_markdown_and_pages_come_through_the_guard(home: 
     async with loopback_app.open_loopback_app(home, site) as loopback:
         shown = await loopback.app.call("addContent", MINE, file_url=f"{loopback.site_url}/tea")
         assert ":cite[" not in str(shown.content)
-        page = await say(loopback.app, "addContent", file_url=f"{loopback.site_url}/tea")
+        page = await call_for_data(loopback.app, "addContent", file_url=f"{loopback.site_url}/tea")
         assert page["mimeType"] == "text/html"
-        [hit] = await found(loopback.app, "steeped tea")
+        [hit] = await search_content(loopback.app, "steeped tea")
         assert (hit["title"], hit["source"]) == ("All about tea", f"{loopback.site_url}/tea")
         with pytest.raises(Refused):
             await loopback.app.call("addContent", MINE, file_url="http://169.254.169.254/latest/meta-data")
         (app_workspace(loopback.app) / "p.html").write_text(
             loopback_app.build_article_html("Local", "Words of a local file. " * 20)
         )
-        local = await say(loopback.app, "addContent", file_url="p.html")
+        local = await call_for_data(loopback.app, "addContent", file_url="p.html")
         assert "<p>" not in local["preview"]
 
 
 async def test_the_service_context_counts_and_names(home: Path):
-    async with opened(home) as app:
-        await added(app, filename="tea.md")
-        await say(app, "createStore", name="second")
+    async with open_content_app(home) as app:
+        await add_content(app, filename="tea.md")
+        await call_for_data(app, "createStore", name="second")
         text, state = await describe_stores(app.content, MINE)
     assert text.splitlines()[:5] == [
         "# Content Store Server Status",
@@ -406,13 +412,13 @@ async def test_the_service_context_counts_and_names(home: Path):
 
 
 async def test_many_sessions_at_once_keep_their_own(home: Path):
-    async with opened(home) as app:
+    async with open_content_app(home) as app:
 
         async def one(number: int) -> None:
             call = Call(session=f"s{number}")
             for part in range(4):
-                await added(app, f"word{number} tea part {part}", call)
-            hits = await found(app, f"word{number} tea", call, top_n=100)
+                await add_content(app, f"word{number} tea part {part}", call)
+            hits = await search_content(app, f"word{number} tea", call, top_n=100)
             assert len(hits) == 4
 
         async with anyio.create_task_group() as tasks:
@@ -433,9 +439,9 @@ async def test_what_is_read_is_kept_and_can_be_found(home: Path):
         [browsed] = (await loopback.app.call("webbrowser", MINE, urls=[url])).content
         assert isinstance(browsed, ResourceBlock)
         assert browsed.meta["outrider/content_id"] == content_id
-        [hit] = await found(loopback.app, "steeped")
+        [hit] = await search_content(loopback.app, "steeped")
         assert (hit["contentId"], hit["source"]) == (content_id, url)
-        assert await found(loopback.app, "steeped", OTHERS) == []
+        assert await search_content(loopback.app, "steeped", OTHERS) == []
 
 
 async def test_a_page_that_has_changed_is_kept_anew_under_its_id(home: Path):
@@ -447,8 +453,8 @@ async def test_a_page_that_has_changed_is_kept_anew_under_its_id(home: Path):
         bodies["/tea"] = loopback_app.build_article_html("Tea", "It is black now. " * 20)
         second = await loopback.app.call("web_fetch", MINE, url=f"{loopback.site_url}/tea")
         assert first.meta["outrider/content_id"] == second.meta["outrider/content_id"]
-        assert await found(loopback.app, "green") == []
-        assert len(await found(loopback.app, "black")) == 1
+        assert await search_content(loopback.app, "green") == []
+        assert len(await search_content(loopback.app, "black")) == 1
 
 
 @pytest.mark.parametrize("more", [{"content": {"offer": False}}, {"toolsets": ["web"]}], ids=["off", "not served"])
@@ -464,13 +470,15 @@ async def test_the_local_index_of_search_is_what_the_caller_has_kept(home: Path)
     tea = loopback_app.build_article_html("All about tea", "Green tea is steeped at eighty degrees. " * 5)
     more = {"search": {"order": ["local"], "providers": {}, "keyless": False}, "pages": {"cache_bytes": 0}}
     async with loopback_app.open_loopback_app(home, loopback_app.build_page_site({"/tea": tea}), more=more) as loopback:
-        await added(loopback.app, "steeped tea without an address")
+        await add_content(loopback.app, "steeped tea without an address")
         await loopback.app.call("web_fetch", MINE, url=f"{loopback.site_url}/tea")
         for tool in ("web_search", "websearch", "search"):
-            [hit] = (await say(loopback.app, tool, query="steeping teas"))["results"]
+            [hit] = (await call_for_data(loopback.app, tool, query="steeping teas"))["results"]
             assert (hit["title"], hit["url"]) == ("All about tea", f"{loopback.site_url}/tea")
-        assert (await say(loopback.app, "web_search", OTHERS, query="steeping teas"))["results"] == []
-        assert (await say(loopback.app, "web_search", query="steeping teas", site="example.org"))["results"] == []
+        assert (await call_for_data(loopback.app, "web_search", OTHERS, query="steeping teas"))["results"] == []
+        assert (await call_for_data(loopback.app, "web_search", query="steeping teas", site="example.org"))[
+            "results"
+        ] == []
 
 
 @pytest.mark.parametrize("offered", [True, False], ids=["from the caller's stores", "from the page cache"])
@@ -485,7 +493,7 @@ async def test_a_page_that_was_read_by_two_addresses_is_found_once_in_plain_text
         for path in ("/old", "/tea"):
             await loopback.app.call("web_fetch", MINE, url=loopback.site_url + path)
         for tool in ("web_search", "websearch", "search"):
-            [hit] = (await say(loopback.app, tool, query="steeped tea"))["results"]
+            [hit] = (await call_for_data(loopback.app, tool, query="steeped tea"))["results"]
             assert (hit["url"], "Green steeped tea · eighty" in str(hit)) == (f"{loopback.site_url}/tea", True)
             assert not set("*#|[") & set(hit.get("snippet") or hit["description"])
 
@@ -498,45 +506,47 @@ async def test_a_file_is_read_back_byte_for_byte(home: Path):
         "plain.md": (TEA_TEXT.encode(), "text/markdown"),
         "marked.txt": (b"\xef\xbb\xbfwith a byte order mark", "text/plain"),
     }
-    async with opened(home) as app:
+    async with open_content_app(home) as app:
         folder = app.workspaces.ensure_workspace(MINE).directory
         for name, (body, mime_type) in files.items():
             (folder / name).write_bytes(body)
-            made = await say(app, "addContent", file_url=name)
-            await say(app, "updateContent", content_id=made["contentId"], metadata={"title": "Renamed"})
-            read = await say(app, "readContent", content_id=made["contentId"], original=True)
+            made = await call_for_data(app, "addContent", file_url=name)
+            await call_for_data(app, "updateContent", content_id=made["contentId"], metadata={"title": "Renamed"})
+            read = await call_for_data(app, "readContent", content_id=made["contentId"], original=True)
             artifact, original = await app.artifacts.read(read["original"])
             assert original == body, name
             assert (artifact.name, artifact.mime_type, artifact.size) == (name, mime_type, len(body))
             assert (made["filename"], made["mimeType"], made["size"]) == (name, mime_type, len(body))
-        [listed] = [each for each in (await say(app, "listContent"))["contents"] if each["filename"] == "tea.html"]
+        [listed] = [
+            each for each in (await call_for_data(app, "listContent"))["contents"] if each["filename"] == "tea.html"
+        ]
         assert listed["source"] == "tea.html"
-        replaced = await say(app, "updateContent", content_id=listed["contentId"], content="Now a text.")
-        read = await say(app, "readContent", content_id=replaced["contentId"], original=True)
+        replaced = await call_for_data(app, "updateContent", content_id=listed["contentId"], content="Now a text.")
+        read = await call_for_data(app, "readContent", content_id=replaced["contentId"], original=True)
         assert (await app.artifacts.read(read["original"]))[1] == b"Now a text."
 
 
 async def test_a_resource_of_another_tool_is_added_like_a_file(home: Path):
-    async with opened(home) as app:
+    async with open_content_app(home) as app:
         made = await app.artifacts.save(
             b"day,metres\nMonday,3.1\n", name="tides.csv", mime_type="text/csv", session="x"
         )
-        added_file = await say(app, "addContent", file_url=made.uri)
+        added_file = await call_for_data(app, "addContent", file_url=made.uri)
         assert (added_file["filename"], added_file["mimeType"]) == ("tides.csv", "text/csv")
-        assert (await found(app, "Monday"))[0]["source"] == made.uri
+        assert (await search_content(app, "Monday"))[0]["source"] == made.uri
         with pytest.raises(NotFound):
             await app.call("addContent", MINE, file_url=f"{made.uri}0")
 
 
 async def test_the_original_of_a_deleted_content_is_gone_too(home: Path):
-    async with opened(home) as app:
+    async with open_content_app(home) as app:
         folder = app.workspaces.ensure_workspace(MINE).directory
-        store = await say(app, "createStore", name="second")
+        store = await call_for_data(app, "createStore", name="second")
         for number, where in enumerate((None, store["storeId"])):
             (folder / "tea.html").write_text(f"<h1>Tea</h1><p>Number {number} is steeped.</p>")
-            made = await say(app, "addContent", file_url="tea.html", store_id=where)
-        await say(app, "deleteContent", content_id=made["contentId"])
-        await app.content.delete_store(MINE, (await say(app, "getStoreInfo"))["storeId"])
+            made = await call_for_data(app, "addContent", file_url="tea.html", store_id=where)
+        await call_for_data(app, "deleteContent", content_id=made["contentId"])
+        await app.content.delete_store(MINE, (await call_for_data(app, "getStoreInfo"))["storeId"])
         await app.content.purge_stale()
         async with app.database.read() as connection:
             assert (await connection.execute(text("SELECT count(*) FROM content_originals"))).scalar_one() == 0

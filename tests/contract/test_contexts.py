@@ -28,20 +28,20 @@ NOBODY: Any = {}
 
 
 @asynccontextmanager
-async def opened(home: Path, *toolsets: str, **flags: Any) -> Any:
+async def open_test_app(home: Path, *toolsets: str, **flags: Any) -> Any:
     chosen = {"toolsets": list(toolsets) or ["all"]} | flags
     async with open_app(sqlite.prepare_database(load(chosen, environ={}, home=home, workspace=home))) as app:
         yield app
 
 
-async def resource(client: Client, server: str, **of: Any) -> tuple[str, dict[str, Any]]:
+async def read_state_resource(client: Client, server: str, **of: Any) -> tuple[str, dict[str, Any]]:
     meta: Any = of or None
     found = (await client.read_resource(f"context://{server}", meta=meta)).contents[0]
     assert isinstance(found, TextResourceContents)
     return found.text, (found.meta or {})["outrider/structuredState"]
 
 
-async def prompt(client: Client, name: str, arguments: Any = None, **of: Any) -> str:
+async def read_prompt(client: Client, name: str, arguments: Any = None, **of: Any) -> str:
     meta: Any = of or None
     content = (await client.get_prompt(name, arguments, meta=meta)).messages[0].content
     assert isinstance(content, TextContent)
@@ -50,15 +50,15 @@ async def prompt(client: Client, name: str, arguments: Any = None, **of: Any) ->
 
 @pytest.mark.parametrize("era", mcp_clients.PROTOCOL_VERSIONS)
 async def test_every_toolset_tells_how_things_stand_as_resource_and_as_prompt(home: Path, era: str):
-    async with opened(home) as app, mcp_clients.connect_client(app.build_server(), era) as client:
+    async with open_test_app(home) as app, mcp_clients.connect_client(app.build_server(), era) as client:
         listed = {str(each.uri) for each in (await client.list_resources()).resources}
         names = {each.name for each in (await client.list_prompts()).prompts}
         assert app.toolbox.toolsets
         for toolset in app.toolbox.toolsets:
             assert f"context://{toolset}" in listed
             assert f"context_{toolset}" in names
-            text, state = await resource(client, toolset)
-            assert await prompt(client, f"context_{toolset}") == text
+            text, state = await read_state_resource(client, toolset)
+            assert await read_prompt(client, f"context_{toolset}") == text
             assert state["server"] == toolset
             assert text.startswith("# ") or toolset == "planning"
             assert len(text) <= MAX_CONTEXT_CHARS
@@ -67,7 +67,7 @@ async def test_every_toolset_tells_how_things_stand_as_resource_and_as_prompt(ho
 
 async def test_the_workspace_s_context_shows_two_levels_without_the_host_s_paths(home: Path):
     mine = Call(session="mine")
-    async with opened(home, "workspace") as app:
+    async with open_test_app(home, "workspace") as app:
         for name in ["src/deep/hidden.txt", "a.txt", ".env", *(f"many/{n:02}.txt" for n in range(12))]:
             await app.call("write_file", mine, path=name, content="x")
         found = await app.render_context("workspace", mine)
@@ -82,27 +82,27 @@ async def test_the_workspace_s_context_shows_two_levels_without_the_host_s_paths
 
 
 async def test_a_host_s_path_is_shown_where_the_operator_wants_that(home: Path):
-    async with opened(home, "workspace", workspace={"show_paths": True}) as app:
+    async with open_test_app(home, "workspace", workspace={"show_paths": True}) as app:
         text = (await app.render_context("workspace")).prompt
     assert f"**Working Directory**: {home}/.outrider/workspaces/" in text
 
 
 async def test_a_context_is_the_session_s_own_and_never_longer_than_its_limit(home: Path):
-    async with opened(home, "planning") as app, mcp_clients.connect_client(app.build_server()) as client:
+    async with open_test_app(home, "planning") as app, mcp_clients.connect_client(app.build_server()) as client:
         for number in range(60):
             await client.call_tool("add_todo", {"name": f"{number} " + "x" * 200}, meta={"session_id": "long"})
         await client.call_tool("create_goal", {"goal": "Ship it"}, meta={"session_id": "long"})
-        text, state = await resource(client, "planning", session_id="long")
+        text, state = await read_state_resource(client, "planning", session_id="long")
         assert "# Current Goal: Ship it" in text
         assert len(text) <= MAX_CONTEXT_CHARS
         assert text.endswith("[…]")
         assert state["progress"]["total"] == 60
-        assert "# No active goal" in (await resource(client, "planning", session_id="other"))[0]
-        assert "# Current Goal: Ship it" in await prompt(client, "context_planning", session_id="long")
+        assert "# No active goal" in (await read_state_resource(client, "planning", session_id="other"))[0]
+        assert "# Current Goal: Ship it" in await read_prompt(client, "context_planning", session_id="long")
 
 
 async def test_the_content_store_and_other_toolsets_say_what_the_contract_shows(home: Path):
-    async with opened(home, "content_store", "browser", "web") as app:
+    async with open_test_app(home, "content_store", "browser", "web") as app:
         await app.call("addContent", Call(), content="Tea is mild.")
         store = (await app.render_context("contentstore")).prompt.splitlines()
         assert store[:5] == [
@@ -119,7 +119,7 @@ async def test_the_content_store_and_other_toolsets_say_what_the_contract_shows(
 
 
 async def test_what_is_not_served_has_no_context(home: Path):
-    async with opened(home, "planning") as app, mcp_clients.connect_client(app.build_server()) as client:
+    async with open_test_app(home, "planning") as app, mcp_clients.connect_client(app.build_server()) as client:
         assert [str(each.uri) for each in (await client.list_resources()).resources] == ["context://planning"]
         with pytest.raises(MCPError, match="no toolset 'workspace'"):
             await client.read_resource("context://workspace")
@@ -129,7 +129,7 @@ async def test_what_is_not_served_has_no_context(home: Path):
 
 @pytest.mark.parametrize("era", mcp_clients.PROTOCOL_VERSIONS)
 async def test_playbooks_are_prompts_of_their_assistant(home: Path, era: str):
-    async with opened(home, "playbook") as app, mcp_clients.connect_client(app.build_server(), era) as client:
+    async with open_test_app(home, "playbook") as app, mcp_clients.connect_client(app.build_server(), era) as client:
         made = await client.call_tool("create_playbook", PRICES, meta=ANNA)
         assert not made.is_error
         await client.call_tool("create_playbook", PRICES | {"initialCommand": "again"}, meta=ANNA)
@@ -138,7 +138,7 @@ async def test_playbooks_are_prompts_of_their_assistant(home: Path, era: str):
             ("playbook_weekly_price_check_2", "again"), ("playbook_weekly_price_check", "Weekly price check"),
         ]  # fmt: skip
         assert [(each.name, each.required) for each in mine[1].arguments or []] == [("product", True)]
-        text = await prompt(client, "playbook_weekly_price_check", {"product": "tea"}, **ANNA)
+        text = await read_prompt(client, "playbook_weekly_price_check", {"product": "tea"}, **ANNA)
         assert "- product: tea" in text
         assert "1. Search shops (tool websearch, to find offers; needs product; gives offers)" in text
         with pytest.raises(MCPError, match="needs product"):
@@ -157,7 +157,7 @@ async def test_clients_hear_when_playbooks_come_and_go(home: Path):
             heard.set()
 
     async with (
-        opened(home, "playbook", assistant="anna") as app,
+        open_test_app(home, "playbook", assistant="anna") as app,
         mcp_clients.connect_client(app.build_server(), mcp_clients.HANDSHAKE_VERSION, message_handler=listen) as client,
     ):
         assert client.server_capabilities.prompts
@@ -171,7 +171,7 @@ async def test_clients_hear_when_playbooks_come_and_go(home: Path):
 
 async def test_subscribers_of_the_newest_era_hear_it_too(home: Path):
     async with (
-        opened(home, "playbook", assistant="anna") as app,
+        open_test_app(home, "playbook", assistant="anna") as app,
         mcp_clients.connect_client(app.build_server()) as client,
     ):
         await client.list_prompts()
@@ -198,7 +198,7 @@ async def test_an_assistant_may_be_named_for_a_whole_connection(home: Path, give
 @pytest.mark.parametrize("era", mcp_clients.PROTOCOL_VERSIONS)
 async def test_without_an_assistant_playbooks_belong_to_the_client_s_own_name(home: Path, era: str):
     coder, chatter = (Implementation(name=name, version="1") for name in ("coder", "chatter"))
-    async with opened(home, "playbook") as app:
+    async with open_test_app(home, "playbook") as app:
         async with mcp_clients.connect_client(app.build_server(), era, client_info=coder) as client:
             made = await client.call_tool("create_playbook", PRICES)
             assert made.structured_content["playbook"]["agentId"] == "coder"
@@ -208,14 +208,14 @@ async def test_without_an_assistant_playbooks_belong_to_the_client_s_own_name(ho
             listed = await client.call_tool("list_playbooks", {}, meta={"assistant_id": "coder"})
             assert listed.structured_content["page"]["totalItems"] == 1
     async with (
-        opened(home, "playbook", assistant="coder") as app,
+        open_test_app(home, "playbook", assistant="coder") as app,
         mcp_clients.connect_client(app.build_server(), era, client_info=chatter) as client,
     ):
         listed = await client.call_tool("list_playbooks", {})
         assert listed.structured_content["page"]["totalItems"] == 1
 
 
-async def switch(client: Client, **params: Any) -> None:
+async def switch_context(client: Client, **params: Any) -> None:
     request: Any = Request[SwitchContextParams, str](
         method="outrider/switch_context", params=SwitchContextParams(**params)
     )
@@ -225,33 +225,33 @@ async def switch(client: Client, **params: Any) -> None:
 @pytest.mark.parametrize("era", [mcp_clients.HANDSHAKE_VERSION, mcp_clients.OLDEST_VERSION])
 async def test_a_host_switches_the_context_of_its_connection_and_nothing_is_lost(home: Path, era: str):
     async with (
-        opened(home, "planning", "playbook") as app,
+        open_test_app(home, "planning", "playbook") as app,
         mcp_clients.connect_client(app.build_server(), era) as client,
         mcp_clients.connect_client(app.build_server(), era) as other,
     ):
-        await switch(client, sessionId="one", assistantId="anna")
+        await switch_context(client, sessionId="one", assistantId="anna")
         await client.call_tool("create_goal", {"goal": "First"})
         assert not (await client.call_tool("list_playbooks", {})).is_error
-        await switch(client, sessionId="two")
-        assert "# No active goal" in (await resource(client, "planning"))[0]
-        assert "# No active goal" in (await resource(other, "planning"))[0]
-        own = (await resource(client, "planning", session_id="one"))[0]
-        await switch(client, sessionId="one")
-        assert (await resource(client, "planning"))[0] == own
+        await switch_context(client, sessionId="two")
+        assert "# No active goal" in (await read_state_resource(client, "planning"))[0]
+        assert "# No active goal" in (await read_state_resource(other, "planning"))[0]
+        own = (await read_state_resource(client, "planning", session_id="one"))[0]
+        await switch_context(client, sessionId="one")
+        assert (await read_state_resource(client, "planning"))[0] == own
         assert "# Current Goal: First" in own
         listed = await other.call_tool("create_playbook", PRICES)
         assert listed.structured_content["playbook"]["agentId"] != "anna"
 
 
 async def test_where_connections_hold_nothing_the_host_is_told_what_to_send_instead(home: Path):
-    async with opened(home, "planning") as app, mcp_clients.connect_client(app.build_server()) as client:
+    async with open_test_app(home, "planning") as app, mcp_clients.connect_client(app.build_server()) as client:
         with pytest.raises(MCPError, match="in each request's _meta"):
-            await switch(client, sessionId="one")
+            await switch_context(client, sessionId="one")
 
 
 async def test_built_in_names_are_parted_at_the_server_s_name(home: Path):
     async with (
-        opened(home, "content_store", "planning", "web-search", names="builtin") as app,
+        open_test_app(home, "content_store", "planning", "web-search", names="builtin") as app,
         mcp_clients.connect_client(app.build_server()) as client,
     ):
         names = {each.name for each in (await client.list_tools()).tools}

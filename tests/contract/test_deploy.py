@@ -22,16 +22,16 @@ KUBERNETES = "1.31"  # the oldest whose fields the manifests may use
 PROGRAMS = Path(sys.executable).parent
 
 
-def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
+def run_command(*command: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
 
 
-def documents(path: Path) -> list[dict[str, Any]]:
+def load_documents(path: Path) -> list[dict[str, Any]]:
     return list(yaml.safe_load_all(path.read_text()))
 
 
 def test_the_images_definition_has_nothing_that_its_linter_minds():
-    done = run(PROGRAMS / "hadolint", DEPLOY / "Containerfile")
+    done = run_command(PROGRAMS / "hadolint", DEPLOY / "Containerfile")
     assert (done.returncode, done.stdout) == (0, "")
 
 
@@ -55,13 +55,15 @@ def test_an_image_can_be_built_on_another_base_and_where_the_network_inspects_wh
 
 
 def test_compose_takes_its_file():
-    done = run(PROGRAMS / "check-jsonschema", "--builtin-schema", "vendor.compose-spec", DEPLOY / "compose.yaml")
+    done = run_command(
+        PROGRAMS / "check-jsonschema", "--builtin-schema", "vendor.compose-spec", DEPLOY / "compose.yaml"
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("name", ["serve", "worker", "migrate"])
 def test_what_compose_runs_of_ours_is_shut_in_and_can_shut_in_what_it_runs(name: str):
-    service = documents(DEPLOY / "compose.yaml")[0]["services"][name]
+    service = load_documents(DEPLOY / "compose.yaml")[0]["services"][name]
     assert service["cap_drop"] == ["ALL"]
     assert service["read_only"] is True
     assert {"/tmp", "/home/outrider"} <= set(service["tmpfs"])
@@ -75,21 +77,21 @@ def test_what_replicas_ask_one_another_cannot_be_asked_through_the_proxy():
 
 @pytest.mark.parametrize("path", OURS, ids=lambda path: path.stem)
 def test_kubernetes_takes_each_manifest(path: Path):
-    found = documents(path)
+    found = load_documents(path)
     assert found
     for document in found:
         kubernetes_validate.validate(document, KUBERNETES, strict=True)
 
 
 def test_a_field_that_kubernetes_does_not_know_is_found():
-    document = documents(DEPLOY / "kubernetes" / "worker.yaml")[0]
+    document = load_documents(DEPLOY / "kubernetes" / "worker.yaml")[0]
     document["spec"]["replica"] = 3
     with pytest.raises(kubernetes_validate.ValidationError):
         kubernetes_validate.validate(document, KUBERNETES, strict=True)
 
 
 def test_the_kustomization_names_every_manifest_but_the_examples():
-    (document,) = documents(DEPLOY / "kubernetes" / "kustomization.yaml")
+    (document,) = load_documents(DEPLOY / "kubernetes" / "kustomization.yaml")
     assert sorted(document["resources"]) == [path.name for path in OURS if "example" not in path.name]
 
 
@@ -107,11 +109,14 @@ def test_every_variable_is_a_setting(name: str):
         kind = kind.model_fields[part].annotation
 
 
-def commands() -> list[str]:
+def list_commands() -> list[str]:
     """What compose and Kubernetes run."""
-    services = documents(DEPLOY / "compose.yaml")[0]["services"].values()
+    services = load_documents(DEPLOY / "compose.yaml")[0]["services"].values()
     pods = [
-        document["spec"]["template"]["spec"] for path in OURS for document in documents(path) if _has_pods(document)
+        document["spec"]["template"]["spec"]
+        for path in OURS
+        for document in load_documents(path)
+        if _has_pods(document)
     ]
     ours = [service["command"] for service in services if "command" in service]
     ours += [container["args"] for pod in pods for container in (*pod["initContainers"], *pod["containers"])]
@@ -122,37 +127,37 @@ def _has_pods(document: dict[str, Any]) -> bool:
     return document["kind"] == "Deployment"
 
 
-@pytest.mark.parametrize("command", commands())
+@pytest.mark.parametrize("command", list_commands())
 def test_every_command_is_one(command: str):
     assert CliRunner().invoke(outrider, [*command.split(), "--help"]).exit_code == 0
 
 
 def test_ports_and_probes_are_those_of_the_server():
-    pod = documents(DEPLOY / "kubernetes" / "serve.yaml")[0]["spec"]["template"]["spec"]
+    pod = load_documents(DEPLOY / "kubernetes" / "serve.yaml")[0]["spec"]["template"]["spec"]
     (container,) = pod["containers"]
     assert {port["name"]: port["containerPort"] for port in container["ports"]}["http"] == 8765
     assert container["readinessProbe"]["httpGet"]["path"] == "/readyz"
-    settings = documents(DEPLOY / "kubernetes" / "config.yaml")[0]["data"]
+    settings = load_documents(DEPLOY / "kubernetes" / "config.yaml")[0]["data"]
     going = float(settings["OUTRIDER_SERVE__DRAIN_S"]) + float(settings["OUTRIDER_SERVE__NOTICE_S"])
     assert pod["terminationGracePeriodSeconds"] > going
 
 
 def test_an_upgrade_changes_nothing_that_kubernetes_keeps_as_it_was():
-    kinds = [document["kind"] for path in OURS for document in documents(path)]
+    kinds = [document["kind"] for path in OURS for document in load_documents(path)]
     assert "Job" not in kinds  # its pods cannot be changed: the second `apply` of another version would fail
     for name in ("serve", "worker"):
-        pod = documents(DEPLOY / "kubernetes" / f"{name}.yaml")[0]["spec"]["template"]["spec"]
+        pod = load_documents(DEPLOY / "kubernetes" / f"{name}.yaml")[0]["spec"]["template"]["spec"]
         assert [container["args"][:2] for container in pod["initContainers"]] == [["db", "migrate"]]
 
 
 def test_whoever_applies_the_manifests_does_not_undo_what_the_autoscaler_did():
-    found = {document["kind"]: document for document in documents(DEPLOY / "kubernetes" / "serve.yaml")}
+    found = {document["kind"]: document for document in load_documents(DEPLOY / "kubernetes" / "serve.yaml")}
     assert found["HorizontalPodAutoscaler"]["spec"]["scaleTargetRef"]["name"] == "outrider"
     assert "replicas" not in found["Deployment"]["spec"]
 
 
 def test_each_replica_tells_the_others_its_own_address():
-    (container,) = documents(DEPLOY / "kubernetes" / "serve.yaml")[0]["spec"]["template"]["spec"]["containers"]
+    (container,) = load_documents(DEPLOY / "kubernetes" / "serve.yaml")[0]["spec"]["template"]["spec"]["containers"]
     told = {each["name"]: each for each in container["env"]}
     assert told["POD_IP"]["valueFrom"]["fieldRef"]["fieldPath"] == "status.podIP"
     assert told["OUTRIDER_SERVE__INTERNAL_URL"]["value"] == "http://$(POD_IP):8765"

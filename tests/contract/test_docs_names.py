@@ -57,14 +57,14 @@ def _models(annotation: Any) -> Iterator[type[BaseModel]]:
         yield from _models(each)
 
 
-def code(page: Path) -> list[str]:
+def list_code(page: Path) -> list[str]:
     """Each span and each line of a fence."""
     text = page.read_text(encoding="utf-8")
     return [*SPAN.findall(FENCE.sub("", text)), *(line for each in FENCE.findall(text) for line in each.splitlines())]
 
 
 @cache
-def files() -> list[str]:
+def list_files() -> list[str]:
     listed = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard"], cwd=CHECKOUT, capture_output=True, text=True, check=True
     )
@@ -97,16 +97,18 @@ def unknown_to(command: click.Command, words: list[str]) -> list[str]:
     ]
 
 
-def unreal(text: str) -> Iterator[str]:
+def find_unknown_names(text: str) -> Iterator[str]:
     """What a piece of code in a page names and does not exist."""
     whole = [text] if "." in text else []
     yield from (each for each in whole if SETTING.fullmatch(each) and is_meant(each) and not is_setting(each))
-    yield from (each for each in whole if FILE.fullmatch(each) and not any(f.endswith(f"/{each}") for f in files()))
+    yield from (
+        each for each in whole if FILE.fullmatch(each) and not any(f.endswith(f"/{each}") for f in list_files())
+    )
     yield from (each for each in whole if MODULE.fullmatch(each) and not NO_MODULES.match(each) and not is_module(each))
     for each in {name for name in VARIABLE.findall(text) if not OF_FLOWS.fullmatch(name)} - OF_DEVELOPERS:
         yield from [] if is_setting(each.lower().replace("__", ".")) else [each]
     for line in COMMAND.findall(text):
-        yield from unknown_to(outrider, words(line))
+        yield from unknown_to(outrider, split_words(line))
 
 
 def is_meant(name: str) -> bool:
@@ -117,7 +119,7 @@ def is_meant(name: str) -> bool:
 
 @pytest.mark.parametrize("page", PAGES_WITH_NAMES, ids=lambda page: str(page.relative_to(CHECKOUT)))
 def test_all_that_a_page_names_exists(page: Path):
-    assert [name for text in code(page) for name in unreal(text)] == []
+    assert [name for text in list_code(page) for name in find_unknown_names(text)] == []
 
 
 @pytest.mark.parametrize(
@@ -131,10 +133,10 @@ def test_all_that_a_page_names_exists(page: Path):
     ],
 )
 def test_what_does_not_exist_is_noticed(text: str):
-    assert list(unreal(text))
+    assert list(find_unknown_names(text))
 
 
-def words(line: str) -> list[str]:
+def split_words(line: str) -> list[str]:
     try:
         return shlex.split(line)
     except ValueError:  # a quotation that goes on elsewhere
@@ -143,7 +145,9 @@ def words(line: str) -> list[str]:
 
 def test_every_place_on_the_map_of_the_code_exists():
     named = [
-        each for each in code(CHECKOUT / "docs" / "architecture.md") if PLACE.fullmatch(each) and each != "tools/call"
+        each
+        for each in list_code(CHECKOUT / "docs" / "architecture.md")
+        if PLACE.fullmatch(each) and each != "tools/call"
     ]
     assert len(named) > 20
     homes = (CHECKOUT, CHECKOUT / "src" / "outrider", CHECKOUT / "src" / "outrider" / "pages")
@@ -159,11 +163,11 @@ def test_every_link_to_a_heading_meets_one(page: Path):
         for path, name in ANCHOR.findall(page.read_text(encoding="utf-8"))
     ]
     assert [
-        name for path, name in targets if path.suffix == ".md" and path.exists() and name not in headings(path)
+        name for path, name in targets if path.suffix == ".md" and path.exists() and name not in list_headings(path)
     ] == []
 
 
-def headings(page: Path) -> set[str]:
+def list_headings(page: Path) -> set[str]:
     """The anchors of a page, as code hosts make them of its headings."""
     said = [
         re.sub(r"[`*]", "", each).strip().lower()

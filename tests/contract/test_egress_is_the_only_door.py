@@ -60,7 +60,7 @@ CONNECTING_CALLS = {
 }
 
 
-def imported(node: ast.AST) -> Iterator[str]:
+def iter_imports(node: ast.AST) -> Iterator[str]:
     if isinstance(node, ast.Import):
         yield from (alias.name for alias in node.names)
     if isinstance(node, ast.ImportFrom) and node.module:
@@ -76,11 +76,11 @@ def last_name(node: ast.AST) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
-def doors(source: str, place: str) -> list[str]:
+def find_connections(source: str, place: str) -> list[str]:
     """What in this source could open a connection."""
     found = []
     for node in ast.walk(ast.parse(source)):
-        for name in imported(node):
+        for name in iter_imports(node):
             known = next((module for module in MODULES if name == module or name.startswith(f"{module}.")), None)
             if known and not place.startswith(MODULES[known] or ("-",)):
                 found.append(f"{place} imports {name}")
@@ -96,7 +96,7 @@ PACKAGE_FILES = [path.relative_to(PACKAGE).as_posix() for path in sorted(PACKAGE
 
 def test_a_module_outside_the_egress_guard_opens_no_connection():
     others = [place for place in PACKAGE_FILES if not place.startswith(PERMITTED)]
-    found = {place: doors((PACKAGE / place).read_text(), place) for place in others}
+    found = {place: find_connections((PACKAGE / place).read_text(), place) for place in others}
     assert {place: ways for place, ways in found.items() if ways} == {}
 
 
@@ -121,15 +121,17 @@ SNEAKY = [
 
 @pytest.mark.parametrize("source", SNEAKY)
 def test_the_search_itself_finds_every_way_in(source):
-    assert doors(source, "search/sneaky.py")
+    assert find_connections(source, "search/sneaky.py")
 
 
 def test_the_search_takes_innocent_code_for_innocent():
-    assert not doors("from http import HTTPStatus\nfrom urllib.parse import urlsplit\nimport sqlite3", "search/x.py")
-    assert not doors("import uvicorn", "serve/http.py")
-    assert not doors("from websockets.client import ClientProtocol", "browser/protocol/websocket.py")
+    assert not find_connections(
+        "from http import HTTPStatus\nfrom urllib.parse import urlsplit\nimport sqlite3", "search/x.py"
+    )
+    assert not find_connections("import uvicorn", "serve/http.py")
+    assert not find_connections("from websockets.client import ClientProtocol", "browser/protocol/websocket.py")
 
 
 def test_a_permitted_library_may_still_not_connect():
-    assert doors("from websockets.sync.client import connect", "browser/protocol/websocket.py")
-    assert doors("import websockets.client", "browser/protocol/sneaky.py")
+    assert find_connections("from websockets.sync.client import connect", "browser/protocol/websocket.py")
+    assert find_connections("import websockets.client", "browser/protocol/sneaky.py")

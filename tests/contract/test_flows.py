@@ -23,32 +23,32 @@ PASSWORD = "lovelace"
 
 
 @pytest.fixture(scope="module")
-async def at(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[BrowserAppClient]:
+async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[BrowserAppClient]:
     async with open_browser_app(tmp_path_factory.mktemp("flows")) as opened:
         yield opened
 
 
 @pytest.fixture
-async def session(at: BrowserAppClient) -> AsyncGenerator[str]:
+async def session(running: BrowserAppClient) -> AsyncGenerator[str]:
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
-        opened = await at.open_session("/login")
+        opened = await running.open_session("/login")
         yield opened
-        await at.call_tool("closeSession", sessionId=opened)
+        await running.call_tool("closeSession", sessionId=opened)
 
 
-async def use(at: BrowserAppClient, tool: str, **arguments: Any) -> str:
+async def call_for_text(running: BrowserAppClient, tool: str, **arguments: Any) -> str:
     """Calls a tool that must not fail; its text."""
-    result = await at.call_tool(tool, **arguments)
+    result = await running.call_tool(tool, **arguments)
     assert not result.is_error, format_result_text(result)
     return format_result_text(result)
 
 
-async def sign_in_and_order(at: BrowserAppClient, session: str) -> None:
-    await use(at, "inputText", sessionId=session, selector="[name=user]", text="ada")
-    await use(at, "inputText", sessionId=session, selector="[type=password]", text=PASSWORD)
-    await use(at, "clickElement", sessionId=session, selector="button=Sign in")
-    await at.navigate_session(session, "/form")
-    missed = await at.call_tool("clickElement", sessionId=session, selector="#nothing")
+async def sign_in_and_order(running: BrowserAppClient, session: str) -> None:
+    await call_for_text(running, "inputText", sessionId=session, selector="[name=user]", text="ada")
+    await call_for_text(running, "inputText", sessionId=session, selector="[type=password]", text=PASSWORD)
+    await call_for_text(running, "clickElement", sessionId=session, selector="button=Sign in")
+    await running.navigate_session(session, "/form")
+    missed = await running.call_tool("clickElement", sessionId=session, selector="#nothing")
     assert missed.is_error
     fields = [
         {"selector": "[name=name]", "value": "Adda"},
@@ -56,13 +56,13 @@ async def sign_in_and_order(at: BrowserAppClient, session: str) -> None:
         {"selector": "[name=gift]", "value": True},
         {"selector": "[value=bill]", "value": True},
     ]
-    await use(at, "fillForm", sessionId=session, fields=fields)
-    await use(at, "inputText", sessionId=session, selector="[name=name]", text="Ada")
-    await use(at, "clickElement", sessionId=session, selector="button=Send")
+    await call_for_text(running, "fillForm", sessionId=session, fields=fields)
+    await call_for_text(running, "inputText", sessionId=session, selector="[name=name]", text="Ada")
+    await call_for_text(running, "clickElement", sessionId=session, selector="button=Send")
 
 
-def find_file(at: BrowserAppClient, name: str) -> Path:
-    return at.loopback.app.loaded.workspace / ".outrider" / "flows" / f"{name}.yaml"
+def find_file(running: BrowserAppClient, name: str) -> Path:
+    return running.loopback.app.loaded.workspace / ".outrider" / "flows" / f"{name}.yaml"
 
 
 def test_the_toolset_is_not_offered_by_default_and_costs_little():
@@ -73,19 +73,19 @@ def test_the_toolset_is_not_offered_by_default_and_costs_little():
 
 
 async def test_what_was_done_is_saved_with_parameters_and_without_passwords_and_runs_again(
-    at: BrowserAppClient, session: str, monkeypatch: pytest.MonkeyPatch
+    running: BrowserAppClient, session: str, monkeypatch: pytest.MonkeyPatch
 ):
-    await sign_in_and_order(at, session)
-    saved = await at.call_tool("saveFlow", name="order", sessionId=session, description="Order tea")
-    text = find_file(at, "order").read_text()
-    without = await at.call_tool("runFlow", name="order")
+    await sign_in_and_order(running, session)
+    saved = await running.call_tool("saveFlow", name="order", sessionId=session, description="Order tea")
+    text = find_file(running, "order").read_text()
+    without = await running.call_tool("runFlow", name="order")
     monkeypatch.setenv("OUTRIDER_FLOW_PASSWORD", PASSWORD)
-    ran = await at.call_tool("runFlow", name="order", parameters={"name": "Grace"}, keepOpen=True)
-    shown = await use(at, "getPageTitle", sessionId=ran.structured_content["sessionId"])
-    literal = await at.call_tool("runFlow", name="order", parameters={"name": "${odd}"})
-    listed = await at.call_tool("listFlows")
-    wrong = await at.call_tool("runFlow", name="order", parameters={"nam": "Grace"})
-    unknown = await at.call_tool("runFlow", name="ordre")
+    ran = await running.call_tool("runFlow", name="order", parameters={"name": "Grace"}, keepOpen=True)
+    shown = await call_for_text(running, "getPageTitle", sessionId=ran.structured_content["sessionId"])
+    literal = await running.call_tool("runFlow", name="order", parameters={"name": "${odd}"})
+    listed = await running.call_tool("listFlows")
+    wrong = await running.call_tool("runFlow", name="order", parameters={"nam": "Grace"})
+    unknown = await running.call_tool("runFlow", name="ordre")
     assert saved.structured_content["parameters"] == ["user", "size", "name"]
     assert saved.structured_content["secrets"] == ["password"]
     assert "OUTRIDER_FLOW_PASSWORD" in format_result_text(saved)
@@ -110,75 +110,77 @@ async def test_what_was_done_is_saved_with_parameters_and_without_passwords_and_
     assert "choose one of order" in format_result_text(unknown)
 
 
-async def test_a_saved_flow_keeps_comments_and_gets_a_new_version(at: BrowserAppClient, session: str):
-    await use(at, "inputText", sessionId=session, selector="[name=user]", text="ada")
-    await use(at, "saveFlow", name="typing", sessionId=session)
-    file = find_file(at, "typing")
+async def test_a_saved_flow_keeps_comments_and_gets_a_new_version(running: BrowserAppClient, session: str):
+    await call_for_text(running, "inputText", sessionId=session, selector="[name=user]", text="ada")
+    await call_for_text(running, "saveFlow", name="typing", sessionId=session)
+    file = find_file(running, "typing")
     file.write_text(file.read_text().replace("  - fill:", "  # who it is\n  - fill:"))
-    await use(at, "inputText", sessionId=session, selector="[name=user]", text="grace")
-    again = await at.call_tool("saveFlow", name="typing", sessionId=session)
-    await use(at, "saveFlow", name="typing", sessionId=session, replace=True)
-    text = await use(at, "showFlow", name="typing")
+    await call_for_text(running, "inputText", sessionId=session, selector="[name=user]", text="grace")
+    again = await running.call_tool("saveFlow", name="typing", sessionId=session)
+    await call_for_text(running, "saveFlow", name="typing", sessionId=session, replace=True)
+    text = await call_for_text(running, "showFlow", name="typing")
     assert read_error(again)["code"] == "flow_exists"
     assert "# who it is" in text
     assert "version: 2" in text
     assert "default: grace" in text
-    await use(at, "deleteFlow", name="typing")
+    await call_for_text(running, "deleteFlow", name="typing")
     assert not file.exists()
-    assert "unknown_flow" in str(read_error(await at.call_tool("showFlow", name="typing")))
+    assert "unknown_flow" in str(read_error(await running.call_tool("showFlow", name="typing")))
 
 
-async def test_a_password_that_is_typed_key_by_key_is_one_secret(at: BrowserAppClient, session: str):
-    await use(at, "clickElement", sessionId=session, selector="[type=password]")
+async def test_a_password_that_is_typed_key_by_key_is_one_secret(running: BrowserAppClient, session: str):
+    await call_for_text(running, "clickElement", sessionId=session, selector="[type=password]")
     for key in "qxz":
-        await use(at, "pressKey", sessionId=session, key=key)
-    await use(at, "pressKey", sessionId=session, key="Enter")
-    await use(at, "saveFlow", name="keys", sessionId=session)
-    text = find_file(at, "keys").read_text()
+        await call_for_text(running, "pressKey", sessionId=session, key=key)
+    await call_for_text(running, "pressKey", sessionId=session, key="Enter")
+    await call_for_text(running, "saveFlow", name="keys", sessionId=session)
+    text = find_file(running, "keys").read_text()
     assert text.count("secret: password") == 1
     assert "press: Enter" in text
     assert not {"press: q", "press: x", "press: z"} & {line.strip(" -") for line in text.splitlines()}
 
 
-async def test_keys_go_to_the_element_that_had_the_focus_and_stop_where_it_is_gone(at: BrowserAppClient, session: str):
-    await at.navigate_session(session, "/form")
-    await use(at, "clickElement", sessionId=session, selector="[name=name]")
-    mark = (await at.call_tool("saveFlow", name="mark", sessionId=session)).structured_content["lastAction"]
-    await use(at, "pressKey", sessionId=session, key="x")
-    await use(at, "saveFlow", name="focus", sessionId=session, since=mark)
-    text = find_file(at, "focus").read_text()
-    ran = await at.call_tool("runFlow", name="focus", keepOpen=True)
-    filled = await use(at, "snapshotPage", sessionId=ran.structured_content["sessionId"])
-    find_file(at, "focus").write_text(
+async def test_keys_go_to_the_element_that_had_the_focus_and_stop_where_it_is_gone(
+    running: BrowserAppClient, session: str
+):
+    await running.navigate_session(session, "/form")
+    await call_for_text(running, "clickElement", sessionId=session, selector="[name=name]")
+    mark = (await running.call_tool("saveFlow", name="mark", sessionId=session)).structured_content["lastAction"]
+    await call_for_text(running, "pressKey", sessionId=session, key="x")
+    await call_for_text(running, "saveFlow", name="focus", sessionId=session, since=mark)
+    text = find_file(running, "focus").read_text()
+    ran = await running.call_tool("runFlow", name="focus", keepOpen=True)
+    filled = await call_for_text(running, "snapshotPage", sessionId=ran.structured_content["sessionId"])
+    find_file(running, "focus").write_text(
         text.replace("name: Name", "name: Nickname").replace("{name: name", "{name: nick")
     )
-    stopped = await at.call_tool("runFlow", name="focus", waitSeconds=0.5)
+    stopped = await running.call_tool("runFlow", name="focus", waitSeconds=0.5)
     assert "on:" in text
     assert "x" in next(line for line in filled.splitlines() if "textbox" in line and "Name" in line), filled
     assert "step 2: " in read_error(stopped)["message"]
 
 
-def write_flow(at: BrowserAppClient, name: str, steps: str, more: str = "") -> None:
-    file = find_file(at, name)
+def write_flow(running: BrowserAppClient, name: str, steps: str, more: str = "") -> None:
+    file = find_file(running, name)
     file.parent.mkdir(parents=True, exist_ok=True)
-    site = at.loopback.site_url
+    site = running.loopback.site_url
     file.write_text(f"flow: 1\nname: {name}\norigins: [{site}]\n{more}steps:\n{steps.replace('SITE', site)}")
 
 
-async def stop(at: BrowserAppClient, name: str) -> CallToolResult:
-    result = await at.call_tool("runFlow", name=name, waitSeconds=1)
+async def stop_recording(running: BrowserAppClient, name: str) -> CallToolResult:
+    result = await running.call_tool("runFlow", name=name, waitSeconds=1)
     assert result.is_error, format_result_text(result)
     return result
 
 
-async def test_a_flow_written_by_hand_stops_with_the_reason_and_goes_on_from_the_next_step(at: BrowserAppClient):
+async def test_a_flow_written_by_hand_stops_with_the_reason_and_goes_on_from_the_next_step(running: BrowserAppClient):
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         steps = "  - open: SITE/form\n  - fill: Name\n    text: Ada\n  - click: {role: button, name: Order}\n"
-        write_flow(at, "stops", steps + "  - check: Gift\n")
-        stopped = await stop(at, "stops")
+        write_flow(running, "stops", steps + "  - check: Gift\n")
+        stopped = await stop_recording(running, "stops")
         error = read_error(stopped)
         session = error["details"]["sessionId"]
-        onward = await at.call_tool("runFlow", name="stops", sessionId=session, fromStep=4)
+        onward = await running.call_tool("runFlow", name="stops", sessionId=session, fromStep=4)
     assert (error["code"], error["details"]["step"]) == ("not_found", 3)
     assert 'button "Order" is not on the page' in error["message"]
     assert "fromStep=4" in error["hint"]
@@ -186,17 +188,17 @@ async def test_a_flow_written_by_hand_stops_with_the_reason_and_goes_on_from_the
     assert onward.structured_content["ok"]
 
 
-async def test_a_flow_acts_only_on_the_origins_that_it_names(at: BrowserAppClient):
+async def test_a_flow_acts_only_on_the_origins_that_it_names(running: BrowserAppClient):
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
-        write_flow(at, "elsewhere", "  - open: http://localhost:9/\n")
-        opened = await stop(at, "elsewhere")
-        write_flow(at, "led-away", "  - open: SITE/to?url=http://10.1.1.1/\n")
-        redirected = await stop(at, "led-away")
+        write_flow(running, "elsewhere", "  - open: http://localhost:9/\n")
+        opened = await stop_recording(running, "elsewhere")
+        write_flow(running, "led-away", "  - open: SITE/to?url=http://10.1.1.1/\n")
+        redirected = await stop_recording(running, "led-away")
     assert read_error(opened)["code"] == "origin_refused"
     assert read_error(redirected)["code"] in ("origin_refused", "failed")
 
 
-async def test_mistakes_in_a_file_are_named(at: BrowserAppClient):
+async def test_mistakes_in_a_file_are_named(running: BrowserAppClient):
     cases = {
         "  - clik: Save\n": "line 5: step 1, clik",
         "  - click: Save\n    press: Enter\n": "exactly one of",
@@ -206,10 +208,10 @@ async def test_mistakes_in_a_file_are_named(at: BrowserAppClient):
         "  - [": "not valid YAML",
     }
     for steps, expected in cases.items():
-        write_flow(at, "wrong", steps)
-        assert expected in format_result_text(await stop(at, "wrong")), steps
-    write_flow(at, "wrong", "  - fill: Name\n    secret: key\n", "secrets: {key: {env: ANTHROPIC_API_KEY}}\n")
-    assert "secrets.key.env" in format_result_text(await stop(at, "wrong"))
+        write_flow(running, "wrong", steps)
+        assert expected in format_result_text(await stop_recording(running, "wrong")), steps
+    write_flow(running, "wrong", "  - fill: Name\n    secret: key\n", "secrets: {key: {env: ANTHROPIC_API_KEY}}\n")
+    assert "secrets.key.env" in format_result_text(await stop_recording(running, "wrong"))
 
 
 async def test_a_new_consent_banner_stops_presses_and_keys_and_is_named(tmp_path: Path):

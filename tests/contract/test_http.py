@@ -29,7 +29,7 @@ NO_IDS = (True, False, 1.5, [1], {}, None)
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
 
-def app(folder: Path, **options: Any):
+def build_app(folder: Path, **options: Any):
     toolbox, artifacts = echo_toolset.build_toolbox(folder)
     alone = {name: build_mcp_server(toolbox.select_toolset(name), artifacts, name=name) for name in ("echo", "echoing")}
     return build_http_app({"": build_mcp_server(toolbox, artifacts), **alone}, **options)
@@ -38,7 +38,7 @@ def app(folder: Path, **options: Any):
 @pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
 @pytest.mark.parametrize("stateless", [False, True])
 async def test_a_request_whose_id_is_none_is_refused(tmp_path: Path, version: str, stateless: bool):
-    async with http_servers.serve_app(app(tmp_path, stateless=stateless)) as url, httpx2.AsyncClient() as http:
+    async with http_servers.serve_app(build_app(tmp_path, stateless=stateless)) as url, httpx2.AsyncClient() as http:
         headers = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": version}
         if version != "2026-07-28":
             about = {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}
@@ -65,7 +65,7 @@ NO_MESSAGES = [
 
 @pytest.mark.parametrize("body", NO_MESSAGES, ids=str)
 async def test_what_is_no_message_is_answered_under_its_id_as_over_stdio(tmp_path: Path, body: tuple[bytes, int, Any]):
-    async with http_servers.serve_app(app(tmp_path)) as url, httpx2.AsyncClient() as http:
+    async with http_servers.serve_app(build_app(tmp_path)) as url, httpx2.AsyncClient() as http:
         headers = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
         reply = await http.post(f"{url}/mcp", content=body[0], headers=headers)
     told = reply.json()
@@ -104,28 +104,28 @@ async def test_a_header_that_contradicts_the_argument_it_mirrors_is_refused_in_e
 
 
 async def test_every_toolset_is_also_served_alone_under_its_names(tmp_path: Path):
-    async with http_servers.serve_app(app(tmp_path)) as url:
+    async with http_servers.serve_app(build_app(tmp_path)) as url:
         for path in ("/mcp", "/mcp/echo", "/mcp/echoing"):
             async with Client(url + path) as client:
                 assert (await client.call_tool("say", {"text": "a"})).content[0].text == "a"
 
 
 async def test_an_unknown_toolset_is_answered_with_those_there_are(tmp_path: Path):
-    async with http_servers.serve_app(app(tmp_path)) as url, httpx2.AsyncClient() as http:
+    async with http_servers.serve_app(build_app(tmp_path)) as url, httpx2.AsyncClient() as http:
         reply = await http.post(f"{url}/mcp/parot", json=PING)
     assert reply.status_code == 404
     assert reply.json() == {"error": "no toolset 'parot'", "hint": "served here: /mcp, /mcp/echo, /mcp/echoing"}
 
 
 async def test_health_is_open_to_load_balancers(tmp_path: Path):
-    async with http_servers.serve_app(app(tmp_path, token="secret")) as url, httpx2.AsyncClient() as http:
+    async with http_servers.serve_app(build_app(tmp_path, token="secret")) as url, httpx2.AsyncClient() as http:
         reply = await http.get(f"{url}/healthz")
     assert (reply.status_code, reply.json()["status"]) == (200, "ok")
 
 
 @pytest.mark.parametrize("sent", [{}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic secret"}])
 async def test_callers_without_the_token_are_told_what_to_send(tmp_path: Path, sent: dict[str, str]):
-    async with http_servers.serve_app(app(tmp_path, token="secret")) as url, httpx2.AsyncClient() as http:
+    async with http_servers.serve_app(build_app(tmp_path, token="secret")) as url, httpx2.AsyncClient() as http:
         reply = await http.post(f"{url}/mcp", json=PING, headers=sent)
     assert reply.status_code == 401
     assert "Bearer" in reply.json()["hint"]
@@ -134,13 +134,13 @@ async def test_callers_without_the_token_are_told_what_to_send(tmp_path: Path, s
 
 @pytest.mark.parametrize("header", [{"Host": "evil.example"}, {"Origin": "https://evil.example"}])
 async def test_foreign_hosts_and_origins_are_refused(tmp_path: Path, header: dict[str, str]):
-    async with http_servers.serve_app(app(tmp_path)) as url, httpx2.AsyncClient() as http:
+    async with http_servers.serve_app(build_app(tmp_path)) as url, httpx2.AsyncClient() as http:
         reply = await http.post(f"{url}/mcp", json=PING, headers=header)
     assert reply.status_code in {403, 421}
 
 
 async def test_a_host_that_the_operator_lists_is_accepted(tmp_path: Path):
-    web = app(tmp_path, allowed_hosts=("tools.example",))
+    web = build_app(tmp_path, allowed_hosts=("tools.example",))
     headers = {"Host": "tools.example", "Accept": "application/json, text/event-stream"}
     async with http_servers.serve_app(web) as url, httpx2.AsyncClient() as http:
         reply = await http.post(f"{url}/mcp", json=PING, headers=headers)
@@ -148,7 +148,7 @@ async def test_a_host_that_the_operator_lists_is_accepted(tmp_path: Path):
 
 
 async def test_a_host_or_origin_that_only_begins_like_ours_is_refused(tmp_path: Path):
-    async with http_servers.serve_app(app(tmp_path)) as url, httpx2.AsyncClient() as http:
+    async with http_servers.serve_app(build_app(tmp_path)) as url, httpx2.AsyncClient() as http:
         headers = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-11-25"}
         about = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}
         hello = PING | {"method": "initialize", "params": about}
@@ -171,7 +171,7 @@ class QuickProtocol(LimitedHttpProtocol):
 
 
 async def test_half_sent_headers_are_dropped_and_bounded_for_each_address(tmp_path: Path):
-    config = uvicorn.Config(app(tmp_path), host="127.0.0.1", port=0, http=QuickProtocol, log_level="critical")
+    config = uvicorn.Config(build_app(tmp_path), host="127.0.0.1", port=0, http=QuickProtocol, log_level="critical")
     with anyio.fail_after(30):
         async with http_servers.start_uvicorn(uvicorn.Server(config)) as server, AsyncExitStack() as stack:
             port = server.servers[0].sockets[0].getsockname()[1]

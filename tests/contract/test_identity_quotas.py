@@ -65,7 +65,7 @@ async def collect_codes(client: Client, count: int) -> list[str]:
 
 
 @asynccontextmanager
-async def replicas(home: Path) -> AsyncGenerator[list[QuotaCounters]]:
+async def open_replicas(home: Path) -> AsyncGenerator[list[QuotaCounters]]:
     """Three processes' counters, as far as the database can tell."""
     address = load({}, environ={}, home=home, workspace=home).settings.database_url
     async with AsyncExitStack() as stack:
@@ -83,7 +83,7 @@ async def test_replicas_together_never_pass_a_limit(home: Path):
         taken.append(sum([await counters.count_one("x", ends, limit) for _ in range(limit)]))
 
     with anyio.fail_after(90):
-        async with replicas(home) as three, anyio.create_task_group() as tasks:
+        async with open_replicas(home) as three, anyio.create_task_group() as tasks:
             for each in three:
                 tasks.start_soon(work, each)
     assert limit - 4 <= sum(taken) <= limit
@@ -96,7 +96,7 @@ async def test_replicas_together_hold_no_more_places_than_there_are(home: Path):
         held.append(await counters.reserve("runs", 3, lambda _: 1))
 
     with anyio.fail_after(90):
-        async with replicas(home) as three, anyio.create_task_group() as tasks:
+        async with open_replicas(home) as three, anyio.create_task_group() as tasks:
             for each in three * 4:
                 tasks.start_soon(work, each)
     assert sum(held) == 2

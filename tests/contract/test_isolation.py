@@ -82,11 +82,11 @@ async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Worl
         await team.app.toolbox.refresh_tools()
         made = World(team, site)
         with anyio.fail_after(BROWSER_TIMEOUT_S):
-            await settle(made)
+            await fill_world(made)
         yield made
 
 
-async def settle(world: World) -> None:
+async def fill_world(world: World) -> None:
     """Ann does a bit of everything, and strangers get their tokens."""
     team = world.team
     ann = await team.issue_token("ann", "acme")
@@ -98,8 +98,8 @@ async def settle(world: World) -> None:
     async with team.connect_client(ann) as client:
         await keep_texts(world, client)
         await keep_work(world, client)
-        await browse(world, client)
-    await evaluate(world)
+        await open_browser_session(world, client)
+    await add_evaluation(world)
 
 
 async def call(client: Client, name: str, /, **arguments: Any) -> CallToolResult:
@@ -138,7 +138,7 @@ async def keep_work(world: World, client: Client) -> None:
     world.uris["conversation"] = f"outrider://conversations/{told['conversationId']}"
 
 
-async def browse(world: World, client: Client) -> None:
+async def open_browser_session(world: World, client: Client) -> None:
     opened = await call(client, "createSession", url=f"{world.site}/page", title=PRIVATE_WORDS)
     session = opened.structured_content["sessionId"]
     inside = next(each for each in world.team.app.browsers.list_sessions() if each.id == session)
@@ -147,7 +147,7 @@ async def browse(world: World, client: Client) -> None:
     world.hers |= {"sessionId": session, "stateId": "private", "state_id": "private"}
 
 
-async def evaluate(world: World) -> None:
+async def add_evaluation(world: World) -> None:
     app, inside = world.team.app, next(iter(world.team.app.browsers.list_sessions()))
     whose = Call(session=inside.owner, workspace="acme", identity="ann")
     begun, _ = await app.evaluator.evaluations.create(
@@ -173,10 +173,10 @@ def arguments_of(world: World, tool: Tool) -> tuple[dict[str, Any], bool]:
     hers |= {"clear_todos": {"ids": [99]}, "manageStates": {"action": "delete"}}.get(tool.name, {})
     given = {name: value for name, value in hers.items() if value is not None}
     named = bool(given.keys() - {"path", "code", "command"})
-    return {name: sample(name, properties[name], world) for name in required if name not in given} | given, named
+    return {name: build_sample(name, properties[name], world) for name in required if name not in given} | given, named
 
 
-def sample(name: str, schema: dict[str, Any], world: World) -> Any:
+def build_sample(name: str, schema: dict[str, Any], world: World) -> Any:
     """Some value that the schema takes."""
     if "enum" in schema:
         return schema["enum"][0]
@@ -237,14 +237,14 @@ async def test_no_resource_is_read_by_a_stranger_or_listed_to_one(world: World, 
     assert not listed & set(world.uris.values())
     theirs = await of_the_same_workspace(stranger)
     for uri in [*world.uris.values(), *listed]:
-        text = await read(stranger, uri)
+        text = await read_uri(stranger, uri)
         # What one of a workspace has made, others of it can read by its address; and an assistant's playbooks.
         if not theirs or uri not in {world.uris["artifact"], world.uris["picture"], "context://playbook"}:
             assert PRIVATE_WORDS not in text
             assert uri in listed or text == "refused", uri
 
 
-async def read(client: Client, uri: str) -> str:
+async def read_uri(client: Client, uri: str) -> str:
     """The resource as a client gets it, or that it does not."""
     try:
         return (await client.read_resource(uri, meta=ANNA)).model_dump_json()

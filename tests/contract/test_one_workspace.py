@@ -44,7 +44,7 @@ TIDES_SITE = loopback_app.build_page_site(
 
 
 @pytest.fixture
-def place() -> Generator[Path]:
+def shared_home() -> Generator[Path]:
     """A home that every user can enter, with a project: code runs as its owner, or as nobody, where we are root."""
     with tempfile.TemporaryDirectory(prefix="outrider-home-", dir="/tmp") as folder:
         Path(folder).chmod(0o755)
@@ -82,7 +82,7 @@ class Person:
 
 @asynccontextmanager
 async def open_workspace(
-    place: Path, person: Person | None = None, /, **workspace: Any
+    shared_home: Path, person: Person | None = None, /, **workspace: Any
 ) -> AsyncGenerator[WorkspaceClient]:
     """Opens an app whose tools ask the person where they have to; without one they never ask."""
     async with http_servers.serve_app(TIDES_SITE) as site_url:
@@ -90,7 +90,7 @@ async def open_workspace(
             "workspace": workspace,
             "tools": {"stakes": {} if person else {"*": "never_ask"}},
         }
-        loaded = load(flags, environ={}, home=place, workspace=place / "project")
+        loaded = load(flags, environ={}, home=shared_home, workspace=shared_home / "project")
         async with (
             open_app(sqlite.prepare_database(loaded)) as app,
             Client(app.build_server(), elicitation_callback=person.answer if person else None) as client,
@@ -125,12 +125,14 @@ async def make_files(at: WorkspaceClient) -> tuple[str, list[str]]:
 
 
 @pytest.mark.parametrize("directory", ["", "."])
-async def test_a_file_that_any_tool_names_is_there_for_all_others(place: Path, directory: str):
-    async with open_workspace(place, directory=directory) as at:
+async def test_a_file_that_any_tool_names_is_there_for_all_others(shared_home: Path, directory: str):
+    async with open_workspace(shared_home, directory=directory) as at:
         session, names = await make_files(at)
         assert names[0] == "images/fox.png"
         assert names[2:6] == ["downloads/Tides.pdf", "downloads/report.csv", "up.txt", "made.txt"]
-        assert at.folder == place / "project" if directory else at.folder.is_relative_to(place / ".outrider")
+        assert (
+            at.folder == shared_home / "project" if directory else at.folder.is_relative_to(shared_home / ".outrider")
+        )
         for name in names:
             size = (at.folder / name).stat().st_size
             found = await at.call("search_files", pattern=Path(name).name)
@@ -151,12 +153,12 @@ async def test_a_file_that_any_tool_names_is_there_for_all_others(place: Path, d
     assert f"{len(names)} files" in read_text(zipped)
 
 
-async def test_tools_that_read_ask_before_they_save_a_file_in_a_project(place: Path):
+async def test_tools_that_read_ask_before_they_save_a_file_in_a_project(shared_home: Path):
     person = Person(agrees=True)
-    async with open_workspace(place, person, directory=".") as at:
+    async with open_workspace(shared_home, person, directory=".") as at:
         offered = {tool.name: tool.annotations for tool in (await at.client.list_tools()).tools}
         shown = await at.call("web_fetch", url=f"{at.site_url}/fox.png")
-        assert not any((place / "project").iterdir())
+        assert not any((shared_home / "project").iterdir())
         assert person.questions == []
         await at.call("web_fetch", url=f"{at.site_url}/fox.png", mode="image")
         await at.call("navigateToUrl", url=at.site_url)
@@ -167,35 +169,35 @@ async def test_tools_that_read_ask_before_they_save_a_file_in_a_project(place: P
     assert all(offered[name].read_only_hint for name in ("web_fetch", "extractPageContent", "takeScreenshot"))
     assert len(person.questions) == 3
     assert "images/" in person.questions[0]
-    saved = {file.parent.name for file in (place / "project").rglob("*.*") if file.is_file()}
+    saved = {file.parent.name for file in (shared_home / "project").rglob("*.*") if file.is_file()}
     assert saved == {"images", "extracted-content", "downloads"}
 
 
-async def test_a_person_who_does_not_agree_keeps_the_project_as_it_is(place: Path):
+async def test_a_person_who_does_not_agree_keeps_the_project_as_it_is(shared_home: Path):
     person = Person(agrees=False)
-    async with open_workspace(place, person, directory=".") as at:
+    async with open_workspace(shared_home, person, directory=".") as at:
         refused = await at.client.call_tool("web_fetch", {"url": f"{at.site_url}/fox.png", "output_dir": "pictures"})
     assert "did not allow" in read_error(refused)["message"]
     assert len(person.questions) == 1
-    assert not any((place / "project").iterdir())
+    assert not any((shared_home / "project").iterdir())
 
 
-async def test_code_changes_files_of_a_project_and_their_owner_keeps_them(place: Path):
-    owner = (place / "project").stat().st_uid
-    async with open_workspace(place, directory=".") as at:
+async def test_code_changes_files_of_a_project_and_their_owner_keeps_them(shared_home: Path):
+    owner = (shared_home / "project").stat().st_uid
+    async with open_workspace(shared_home, directory=".") as at:
         await at.call("write_file", path="mine.txt", content="old")
         ran = await at.call("execute_shell", command="cat mine.txt; echo new > mine.txt; mkdir sub; echo a > sub/a")
     assert ran.structured_content["stdout"] == "old"
-    assert (place / "project" / "mine.txt").read_text() == "new\n"
+    assert (shared_home / "project" / "mine.txt").read_text() == "new\n"
     for name in ("", "mine.txt", "sub", "sub/a"):
-        assert (place / "project" / name).stat().st_uid == owner
+        assert (shared_home / "project" / name).stat().st_uid == owner
 
 
-async def test_a_project_is_left_by_no_path_and_no_link(place: Path):
-    (place / "secret.txt").write_text("the secret")
-    (place / "project" / "link.txt").symlink_to("../secret.txt")
-    (place / "project" / "images").symlink_to("..")
-    async with open_workspace(place, directory=".") as at:
+async def test_a_project_is_left_by_no_path_and_no_link(shared_home: Path):
+    (shared_home / "secret.txt").write_text("the secret")
+    (shared_home / "project" / "link.txt").symlink_to("../secret.txt")
+    (shared_home / "project" / "images").symlink_to("..")
+    async with open_workspace(shared_home, directory=".") as at:
         opened = await at.call("createSession", url=at.site_url)
         session = opened.structured_content["sessionId"]
         refused: list[tuple[str, dict[str, Any]]] = [
@@ -205,24 +207,24 @@ async def test_a_project_is_left_by_no_path_and_no_link(place: Path):
             ("export_file", {"path": "link.txt"}),
             ("addContent", {"file_url": "link.txt"}),
             ("uploadFiles", {"sessionId": session, "selector": "input", "paths": ["link.txt"]}),
-            ("uploadFiles", {"sessionId": session, "selector": "input", "paths": [str(place / "secret.txt")]}),
+            ("uploadFiles", {"sessionId": session, "selector": "input", "paths": [str(shared_home / "secret.txt")]}),
             ("web_fetch", {"url": f"{at.site_url}/fox.png"}),
         ]
         for tool, arguments in refused:
             error = read_error(await at.client.call_tool(tool, arguments))
             assert error["code"] == "outside", (tool, arguments, error)
         await at.call("closeSession", sessionId=session)
-    assert (place / "secret.txt").read_text() == "the secret"
-    assert not list(place.glob("*.png"))
+    assert (shared_home / "secret.txt").read_text() == "the secret"
+    assert not list(shared_home.glob("*.png"))
 
 
 async def test_what_programs_of_the_user_run_is_written_only_in_folders_of_sessions_or_where_the_settings_allow_it(
-    place: Path,
+    shared_home: Path,
 ):
     hook = {"path": ".git/hooks/pre-commit", "content": "#!/bin/sh"}
-    (place / "project" / "downloads").symlink_to(".git/hooks")
-    (place / "project" / ".git" / "hooks").mkdir(parents=True)
-    async with open_workspace(place, directory=".") as at:
+    (shared_home / "project" / "downloads").symlink_to(".git/hooks")
+    (shared_home / "project" / ".git" / "hooks").mkdir(parents=True)
+    async with open_workspace(shared_home, directory=".") as at:
         error = read_error(await at.client.call_tool("write_file", hook))
         opened = await at.call("createSession", url=at.site_url)
         printing = {"sessionId": opened.structured_content["sessionId"], "mode": "pdf"}
@@ -230,15 +232,15 @@ async def test_what_programs_of_the_user_run_is_written_only_in_folders_of_sessi
         await at.call("closeSession", sessionId=opened.structured_content["sessionId"])
     assert (error["code"], "workspace.protected" in error["hint"]) == ("protected", True)
     assert read_error(saved)["code"] == "protected"
-    assert not list((place / "project" / ".git" / "hooks").iterdir())
+    assert not list((shared_home / "project" / ".git" / "hooks").iterdir())
     for settings in ({"directory": ""}, {"directory": ".", "protected": [".hg"]}):
-        async with open_workspace(place, **settings) as at:
+        async with open_workspace(shared_home, **settings) as at:
             await at.call("write_file", **hook)
 
 
-async def test_two_sessions_share_a_project_and_nothing_else(place: Path):
+async def test_two_sessions_share_a_project_and_nothing_else(shared_home: Path):
     for directory, is_shared in (("", False), (".", True)):
-        async with open_workspace(place, directory=directory) as at:
+        async with open_workspace(shared_home, directory=directory) as at:
             await at.client.call_tool("write_file", {"path": "a.txt", "content": "x"}, meta={"session_id": "one"})
             read = await at.client.call_tool("read_file", {"path": "a.txt"}, meta={"session_id": "two"})
             assert read.is_error is not is_shared
@@ -254,10 +256,10 @@ async def test_two_sessions_share_a_project_and_nothing_else(place: Path):
     ],
 )
 async def test_a_folder_that_may_not_be_shared_is_refused_at_the_start(
-    place: Path, directory: str, more: dict[str, Any], problem: str
+    shared_home: Path, directory: str, more: dict[str, Any], problem: str
 ):
-    flags = {"workspace": {"directory": directory}, "data_dir": str(place / ".outrider")} | more
-    loaded = load(flags, environ={}, home=place, workspace=place / "project")
+    flags = {"workspace": {"directory": directory}, "data_dir": str(shared_home / ".outrider")} | more
+    loaded = load(flags, environ={}, home=shared_home, workspace=shared_home / "project")
     with pytest.raises(NotConfigured, match=rf"workspace\.directory: .*{problem}"):
         async with open_app(sqlite.prepare_database(loaded)):
             pass

@@ -31,25 +31,25 @@ PRICES = {
 }
 
 
-def opened(home: Path) -> Any:
+def open_playbook_app(home: Path) -> Any:
     return replicas.open_replicated_app(home, {"toolsets": ["planning", "playbook"]})
 
 
-async def kept(app: App, call: Call = ANNA, **changes: Any) -> str:
+async def create_playbook(app: App, call: Call = ANNA, **changes: Any) -> str:
     return (await app.call("create_playbook", call, **(PRICES | changes))).data["playbook"]["id"]
 
 
 async def test_a_playbook_is_kept_as_it_was_given(home: Path):
-    async with opened(home) as app:
-        name = await kept(app)
-    async with opened(home) as app:
+    async with open_playbook_app(home) as app:
+        name = await create_playbook(app)
+    async with open_playbook_app(home) as app:
         shown = (await app.call("get_playbook", ANNA, id=name)).data["playbook"]
     assert {field: shown[field] for field in PRICES} == PRICES
     assert shown["agentId"] == "anna"
 
 
 async def test_a_tool_that_nobody_here_has_is_worth_a_warning(home: Path):
-    async with opened(home) as app:
+    async with open_playbook_app(home) as app:
         step = STEP | {"action": {"toolName": "add_tod", "purpose": "plan"}}
         made = await app.call("create_playbook", ANNA, **(PRICES | {"workflow": [step]}))
         assert made.data["warnings"] == [
@@ -63,8 +63,8 @@ async def test_a_tool_that_nobody_here_has_is_worth_a_warning(home: Path):
 
 
 async def test_each_assistant_sees_and_changes_only_its_own(home: Path):
-    async with opened(home) as app:
-        name = await kept(app)
+    async with open_playbook_app(home) as app:
+        name = await create_playbook(app)
         assert (await app.call("list_playbooks", BERT)).data["page"]["totalItems"] == 0
         for tool, more in [
             ("get_playbook", {}),
@@ -78,7 +78,7 @@ async def test_each_assistant_sees_and_changes_only_its_own(home: Path):
 
 
 async def test_without_an_assistant_the_error_says_who_must_name_one(home: Path):
-    async with opened(home) as app:
+    async with open_playbook_app(home) as app:
         with pytest.raises(NotConfigured) as caught:
             await app.call("list_playbooks", Call(session="s"))
     assert caught.value.code == "context_missing"
@@ -86,10 +86,10 @@ async def test_without_an_assistant_the_error_says_who_must_name_one(home: Path)
 
 
 async def test_pages_are_full_and_count_only_ones_own(home: Path):
-    async with opened(home) as app:
+    async with open_playbook_app(home) as app:
         for number in range(5):
-            await kept(app, goal=f"goal {number}")
-            await kept(app, BERT)
+            await create_playbook(app, goal=f"goal {number}")
+            await create_playbook(app, BERT)
         page = (await app.call("list_playbooks", ANNA, page=2, pageSize=2)).data
     assert [item["goal"] for item in page["page"]["items"]] == ["goal 2", "goal 1"]
     assert (page["page"]["totalItems"], page["page"]["totalPages"]) == (5, 3)
@@ -97,8 +97,8 @@ async def test_pages_are_full_and_count_only_ones_own(home: Path):
 
 
 async def test_a_page_behind_the_last_says_which_is_the_last(home: Path):
-    async with opened(home) as app:
-        await kept(app)
+    async with open_playbook_app(home) as app:
+        await create_playbook(app)
         page = (await app.call("list_playbooks", ANNA, page=4, pageSize=1)).data
         with pytest.raises(InvalidInput, match="pageSize"):
             await app.call("list_playbooks", ANNA, pageSize=0)
@@ -106,7 +106,7 @@ async def test_a_page_behind_the_last_says_which_is_the_last(home: Path):
 
 
 async def test_a_list_of_all_is_no_longer_than_one_answer_should_be(home: Path):
-    async with opened(home) as app:
+    async with open_playbook_app(home) as app:
         whole = json.dumps({"playbooks": [PRICES | {"goal": f"goal {number}"} for number in range(60)]})
         await app.call("import_playbooks", ANNA, content=whole)
         first = (await app.call("list_playbooks", ANNA)).data["page"]
@@ -117,7 +117,7 @@ async def test_a_list_of_all_is_no_longer_than_one_answer_should_be(home: Path):
 
 async def test_a_record_has_all_its_fields_also_where_they_are_empty(home: Path):
     step = {"description": "Look", "action": {"toolName": "web_search", "purpose": "find"}}
-    async with opened(home) as app:
+    async with open_playbook_app(home) as app:
         shown = (await app.call("create_playbook", ANNA, goal="short", workflow=[step])).data["playbook"]
     assert re.fullmatch(r"\d{13}-\d+", shown["id"])
     assert shown["initialCommand"] == ""
@@ -125,8 +125,8 @@ async def test_a_record_has_all_its_fields_also_where_they_are_empty(home: Path)
 
 
 async def test_an_update_changes_what_it_names_and_never_the_owner(home: Path):
-    async with opened(home) as app:
-        name = await kept(app)
+    async with open_playbook_app(home) as app:
+        name = await create_playbook(app)
         shown = (await app.call("update_playbook", ANNA, id=name, playbook={"goal": "Daily check"})).data["playbook"]
         assert (shown["goal"], shown["workflow"]) == ("Daily check", [STEP])
         with pytest.raises(InvalidInput, match="agentId: cannot be changed"):
@@ -142,7 +142,7 @@ async def test_a_step_names_a_flow_that_is_told_with_it_and_missed_where_it_is_n
         "action.flow: only runFlow": {**run, "toolName": "websearch"},
         "pattern": {**run, "flow": "../order"},
     }
-    async with opened(home) as app:
+    async with open_playbook_app(home) as app:
         for message, action in wrong.items():
             with pytest.raises(InvalidInput, match=message):
                 await app.call("create_playbook", ANNA, **(PRICES | {"workflow": [STEP | {"action": action}]}))
@@ -160,7 +160,7 @@ async def test_a_step_names_a_flow_that_is_told_with_it_and_missed_where_it_is_n
 
 
 async def test_a_workflow_with_problems_is_refused_with_all_of_them(home: Path):
-    async with opened(home) as app:
+    async with open_playbook_app(home) as app:
         with pytest.raises(InvalidInput) as caught:
             await app.call("create_playbook", ANNA, **(PRICES | {"workflow": [STEP, STEP], "inputs": ["shop"]}))
         assert (await app.call("list_playbooks", ANNA)).data["page"]["totalItems"] == 0
@@ -169,8 +169,8 @@ async def test_a_workflow_with_problems_is_refused_with_all_of_them(home: Path):
 
 async def test_following_a_playbook_makes_todos_and_is_recorded(home: Path):
     second = STEP | {"stepId": "s2", "description": "Write table", "requiredData": ["offers"], "outputVariable": "t"}
-    async with opened(home) as app:
-        name = await kept(app, workflow=[STEP, second])
+    async with open_playbook_app(home) as app:
+        name = await create_playbook(app, workflow=[STEP, second])
         chosen = (await app.call("select_playbook", ANNA, id=name, create_todos=True)).data
         state = (await app.call("get_current_state", ANNA)).data
         await app.call("finish_playbook", ANNA, runId=chosen["runId"], succeeded=True, notes="two shops closed")
@@ -185,8 +185,8 @@ async def test_following_a_playbook_makes_todos_and_is_recorded(home: Path):
 
 
 async def test_playbooks_travel_as_json_to_another_assistant(home: Path):
-    async with opened(home) as app:
-        await kept(app)
+    async with open_playbook_app(home) as app:
+        await create_playbook(app)
         text = (await app.call("export_playbooks", ANNA)).text
         await app.call("import_playbooks", BERT, content=text)
         assert (await app.call("list_playbooks", BERT)).data["page"]["items"][0]["goal"] == PRICES["goal"]
@@ -194,7 +194,7 @@ async def test_playbooks_travel_as_json_to_another_assistant(home: Path):
 
 async def test_an_import_with_one_wrong_playbook_keeps_none(home: Path):
     wrong = json.dumps({"playbooks": [PRICES, PRICES | {"workflow": [STEP, STEP]}]})
-    async with opened(home) as app:
+    async with open_playbook_app(home) as app:
         for content in (wrong, "[]", "{", '{"playbooks": [1]}'):
             with pytest.raises(InvalidInput):
                 await app.call("import_playbooks", ANNA, content=content)
@@ -202,8 +202,8 @@ async def test_an_import_with_one_wrong_playbook_keeps_none(home: Path):
 
 
 async def test_deleting_removes_a_playbook_with_its_runs(home: Path):
-    async with opened(home) as app:
-        name = await kept(app)
+    async with open_playbook_app(home) as app:
+        name = await create_playbook(app)
         await app.call("select_playbook", ANNA, id=name)
         assert (await app.call("delete_playbook", ANNA, id=name)).data["id"] == name
         with pytest.raises(NotFound):
@@ -211,10 +211,10 @@ async def test_deleting_removes_a_playbook_with_its_runs(home: Path):
 
 
 async def test_playbooks_are_shown_with_buttons_that_tell_the_host_alone(home: Path):
-    async with opened(home) as app:
+    async with open_playbook_app(home) as app:
         for number in range(3):
-            await kept(app, goal=f"<b>Check {number}</b>")
-        await kept(app, BERT)
+            await create_playbook(app, goal=f"<b>Check {number}</b>")
+        await create_playbook(app, BERT)
         first = await app.call("show_playbooks", ANNA, pageSize=2)
         last = await app.call("get_playbook_page", ANNA, page=2, pageSize=2)
     card, other = first.content[1], last.content[1]

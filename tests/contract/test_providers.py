@@ -72,7 +72,7 @@ class Alone:
 
 
 @asynccontextmanager
-async def alone(
+async def open_single_provider(
     name: str, *, keyed: bool = True, behaviour: search_providers.ProviderBehaviour | None = None, **more: Any
 ) -> AsyncGenerator[Alone]:
     assert name in search_providers.ANSWER_BUILDERS, f"teach tests/support/fakes/search_providers.py how {name} speaks"
@@ -109,7 +109,7 @@ def test_every_provider_says_how_to_get_access(name):
 @pytest.mark.parametrize(("name", "keyed", "mode"), IN_MODES)
 async def test_results_are_mapped_cleaned_and_counted(name, keyed, mode):
     behaviour = search_providers.ProviderBehaviour(ignores_count=True)
-    async with alone(name, keyed=keyed, behaviour=behaviour) as one:
+    async with open_single_provider(name, keyed=keyed, behaviour=behaviour) as one:
         found = await one.search.find(Query("tea", mode=mode, count=4))
     assert found.provider == name
     assert [hit.rank for hit in found.hits] == [1, 2, 3, 4]
@@ -126,7 +126,7 @@ async def test_results_are_mapped_cleaned_and_counted(name, keyed, mode):
 
 @pytest.mark.parametrize(("name", "keyed", "mode"), IN_MODES)
 async def test_pages_do_not_overlap_and_leave_nothing_out(name, keyed, mode):
-    async with alone(name, keyed=keyed) as one:
+    async with open_single_provider(name, keyed=keyed) as one:
         pages = [(await one.search.find(Query("tea", mode=mode, count=5, page=page))).hits for page in (1, 2)]
     first, second = ({hit.url for hit in page} for page in pages)
     assert len(first) == len(second) == 5
@@ -136,7 +136,7 @@ async def test_pages_do_not_overlap_and_leave_nothing_out(name, keyed, mode):
 
 @pytest.mark.parametrize(("name", "keyed"), EVERY)
 async def test_a_page_that_a_provider_does_not_have_is_unsupported_or_empty_but_never_wrong(name, keyed):
-    async with alone(name, keyed=keyed) as one:
+    async with open_single_provider(name, keyed=keyed) as one:
         provider = load_providers()[name]
         has_pages = provider.supports("page", Query("tea"), keyless=not keyed)
         if has_pages and not provider.max_offset and not provider.max_page:
@@ -148,7 +148,7 @@ async def test_a_page_that_a_provider_does_not_have_is_unsupported_or_empty_but_
 @pytest.mark.parametrize(("name", "keyed"), EVERY)
 async def test_nothing_found_is_an_answer(name, keyed):
     behaviour = search_providers.ProviderBehaviour(modes={name: "empty"})
-    async with alone(name, keyed=keyed, behaviour=behaviour) as one:
+    async with open_single_provider(name, keyed=keyed, behaviour=behaviour) as one:
         found = await one.search.find(Query("tea"))
     assert found.hits == ()
     assert found.provider == name
@@ -157,7 +157,7 @@ async def test_nothing_found_is_an_answer(name, keyed):
 
 @pytest.mark.parametrize(("name", "keyed"), EVERY)
 async def test_every_failure_is_typed_and_none_is_taken_for_no_results(name, keyed):
-    async with alone(name, keyed=keyed) as one:
+    async with open_single_provider(name, keyed=keyed) as one:
         for way in sorted(set(EXPECTED) - {"hang"}):
             one.behaviour.modes[name] = way
             attempt = await one.failure(Query("tea"))
@@ -169,7 +169,7 @@ async def test_every_failure_is_typed_and_none_is_taken_for_no_results(name, key
 @pytest.mark.parametrize(("name", "keyed"), EVERY)
 async def test_silence_ends_at_the_providers_own_time_limit(name, keyed):
     behaviour = search_providers.ProviderBehaviour(modes={name: "hang"})
-    async with alone(name, keyed=keyed, behaviour=behaviour, timeout_s=0.2) as one:
+    async with open_single_provider(name, keyed=keyed, behaviour=behaviour, timeout_s=0.2) as one:
         attempt = await one.failure(Query("tea"))
     assert attempt["outcome"] == "timeout"
     assert "0.2 seconds" in attempt["message"]
@@ -178,7 +178,7 @@ async def test_silence_ends_at_the_providers_own_time_limit(name, keyed):
 @pytest.mark.parametrize(("name", "keyed"), EVERY)
 async def test_the_wait_that_a_provider_asks_for_reaches_the_caller(name, keyed):
     behaviour = search_providers.ProviderBehaviour(modes={name: "429"}, failure_headers={name: {"retry-after": "17"}})
-    async with alone(name, keyed=keyed, behaviour=behaviour) as one:
+    async with open_single_provider(name, keyed=keyed, behaviour=behaviour) as one:
         attempt = await one.failure(Query("tea"))
     assert attempt["error"].retry_after == 17
 
@@ -187,7 +187,7 @@ async def test_the_wait_that_a_provider_asks_for_reaches_the_caller(name, keyed)
 async def test_what_a_provider_cannot_honour_is_said_in_a_note(name, keyed):
     provider = load_providers()[name]
     wish = Query("tea", freshness="week", language="de", region="XK", safe="strict")
-    async with alone(name, keyed=keyed) as one:
+    async with open_single_provider(name, keyed=keyed) as one:
         found = await one.search.find(wish)
     notes = " ".join(found.notes)
     for feature, word in (("freshness", "date"), ("language", "language"), ("safe", "safe-search")):
@@ -201,7 +201,7 @@ async def test_what_a_provider_cannot_honour_is_said_in_a_note(name, keyed):
 async def test_a_site_is_searched_by_parameter_or_operator_or_filter(name, keyed):
     provider = load_providers()[name]
     query = Query("tea", count=3, sites=("https://www.place2.example/",))
-    async with alone(name, keyed=keyed) as one:
+    async with open_single_provider(name, keyed=keyed) as one:
         found = await one.search.find(query)
         asked = str([(each.query, each.body) for each in one.behaviour.requests])
     assert all(is_within_site(hit.url, "place2.example") for hit in found.hits)
@@ -212,7 +212,7 @@ async def test_a_site_is_searched_by_parameter_or_operator_or_filter(name, keyed
 
 @pytest.mark.parametrize(("name", "keyed"), EVERY)
 async def test_a_query_beyond_the_providers_limit_is_cut_with_a_note(name, keyed):
-    async with alone(name, keyed=keyed) as one:
+    async with open_single_provider(name, keyed=keyed) as one:
         found = await one.search.find(Query("tea " * 600))
         asked = one.behaviour.requests[-1]
     provider = load_providers()[name]
@@ -232,7 +232,7 @@ async def test_a_key_shows_nowhere_even_if_the_provider_repeats_it(name, caplog)
     }
     key = search_providers.PROVIDER_API_KEY
     page = f"<html><title>{key}</title>{key[:12]} is not a key</html>"
-    async with alone(name) as one:
+    async with open_single_provider(name) as one:
         for body in (echo, {"message": f"https://x.example/?api_key={search_providers.PROVIDER_API_KEY}"}, page):
             one.behaviour.failure_bodies[name] = body
             for status in ("ok", "400", "401", "403", "422", "429", "500"):
@@ -245,7 +245,7 @@ async def test_a_key_shows_nowhere_even_if_the_provider_repeats_it(name, caplog)
 
 @pytest.mark.parametrize("name", PROVIDERS_WITH_SECRETS)
 async def test_a_key_in_a_result_is_masked(name):
-    async with alone(name) as one:
+    async with open_single_provider(name) as one:
         found = await one.search.find(Query(f"{search_providers.PROVIDER_API_KEY} leaked", count=3))
     assert found.hits
     assert search_providers.PROVIDER_API_KEY.lower() not in repr(found).lower()
@@ -253,7 +253,9 @@ async def test_a_key_in_a_result_is_masked(name):
 
 @pytest.mark.parametrize("name", PROVIDERS_WITH_SECRETS)
 async def test_a_wrong_key_is_an_auth_failure(name):
-    async with alone(name, behaviour=search_providers.ProviderBehaviour(key="another-key-entirely")) as one:
+    async with open_single_provider(
+        name, behaviour=search_providers.ProviderBehaviour(key="another-key-entirely")
+    ) as one:
         attempt = await one.failure(Query("tea"))
     assert attempt["outcome"] == "auth"
     assert load_providers()[name].remedy in attempt["error"].hint
@@ -262,7 +264,7 @@ async def test_a_wrong_key_is_an_auth_failure(name):
 @pytest.mark.parametrize("name", PROVIDERS_WITH_SECRETS)
 async def test_a_key_that_no_header_can_carry_is_an_auth_failure(name):
     key = "k\u00e9y-\u2603-with-a-snowman"
-    async with alone(name, behaviour=search_providers.ProviderBehaviour(key="x"), api_key=key) as one:
+    async with open_single_provider(name, behaviour=search_providers.ProviderBehaviour(key="x"), api_key=key) as one:
         attempt = await one.failure(Query("tea"))
     assert attempt["outcome"] == "auth"
     assert "snowman" not in str(attempt["error"].to_dict())

@@ -37,7 +37,7 @@ BODIES = {
 each_reader = pytest.mark.parametrize("reader", load_readers(), ids=lambda reader: reader.name)
 
 
-def read(
+def read_body(
     reader: DocumentReader, body: bytes, charset: str | None = None, limit: int = 100_000
 ) -> Document | OutriderError:
     source = ReaderInput(body, FILE_URL, reader.types[0], charset, max_chars=limit, max_tags=limit, max_pages=limit)
@@ -47,7 +47,7 @@ def read(
         return error
 
 
-def check(outcome: Document | OutriderError) -> None:
+def check_outcome(outcome: Document | OutriderError) -> None:
     if isinstance(outcome, OutriderError):
         assert outcome.message
         assert outcome.hint
@@ -63,7 +63,7 @@ def test_any_body_is_read_or_refused_by_name(subtests: pytest.Subtests, reader: 
     for charset in [None, "utf-16", "klingon"]:
         for name, body in BODIES.items():
             with subtests.test(body=name, charset=charset):
-                check(read(reader, body, charset))
+                check_outcome(read_body(reader, body, charset))
 
 
 @each_reader
@@ -72,20 +72,20 @@ def test_a_body_may_end_anywhere(subtests: pytest.Subtests, reader: DocumentRead
         with subtests.test(body=body):
             complete = BODIES[body]
             for end in range(0, len(complete), max(1, len(complete) // 40)):
-                check(read(reader, complete[:end]))
+                check_outcome(read_body(reader, complete[:end]))
 
 
 @each_reader
 def test_small_limits_hold(reader: DocumentReader):
     for body in BODIES.values():
-        check(read(reader, body, limit=1))
+        check_outcome(read_body(reader, body, limit=1))
 
 
 @each_reader
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(body=st.binary(max_size=400))
 def test_garbage_is_read_or_refused_by_name(reader: DocumentReader, body: bytes):
-    check(read(reader, body))
+    check_outcome(read_body(reader, body))
 
 
 @each_reader

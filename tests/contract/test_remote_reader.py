@@ -66,7 +66,7 @@ class ReaderService:
 
 
 @asynccontextmanager
-async def reading(
+async def open_remote_reader(
     home: Path, service: ReaderService, *, is_set: bool = True
 ) -> AsyncGenerator[loopback_app.LoopbackApp]:
     async with (
@@ -82,27 +82,27 @@ async def reading(
             yield loopback
 
 
-async def fetch(loopback: loopback_app.LoopbackApp, url: str, **more: Any) -> str:
+async def fetch_text(loopback: loopback_app.LoopbackApp, url: str, **more: Any) -> str:
     return (await loopback.app.call("web_fetch", url=url, render="never", **more)).text
 
 
-async def refuse(loopback: loopback_app.LoopbackApp, url: str) -> OutriderError:
+async def expect_refusal(loopback: loopback_app.LoopbackApp, url: str) -> OutriderError:
     with pytest.raises(OutriderError) as caught:
-        await fetch(loopback, url)
+        await fetch_text(loopback, url)
     return caught.value
 
 
 async def test_by_default_nobody_else_is_told_an_address(home: Path):
     service = ReaderService()
-    async with reading(home, service, is_set=False) as loopback:
-        assert (await refuse(loopback, f"{PUBLIC}/wall")).code == "blocked_by_site"
+    async with open_remote_reader(home, service, is_set=False) as loopback:
+        assert (await expect_refusal(loopback, f"{PUBLIC}/wall")).code == "blocked_by_site"
     assert service.requests == []
 
 
 async def test_a_page_behind_a_wall_is_read_through_the_service_and_the_answer_says_so(home: Path):
     service = ReaderService()
-    async with reading(home, service) as loopback:
-        text = await fetch(loopback, f"{PUBLIC}/wall")
+    async with open_remote_reader(home, service) as loopback:
+        text = await fetch_text(loopback, f"{PUBLIC}/wall")
         head, _, body = text.partition("\n\n")
         assert "Title: Kettles" in head
         assert "Note: " in head
@@ -110,7 +110,7 @@ async def test_a_page_behind_a_wall_is_read_through_the_service_and_the_answer_s
         assert "received this address and read the page" in head
         assert body.startswith("<untrusted-")
         assert "The kettle boils" in body
-        further = await fetch(loopback, f"{PUBLIC}/wall", offset=12_000)
+        further = await fetch_text(loopback, f"{PUBLIC}/wall", offset=12_000)
         assert "The kettle boils" in further
         assert "received this address" in further
         assert service.addresses == [f"{PUBLIC}/wall"], "read on from the cache"
@@ -124,7 +124,7 @@ async def test_a_page_behind_a_wall_is_read_through_the_service_and_the_answer_s
 
 async def test_only_public_addresses_without_credentials_are_told_and_only_for_refusals(home: Path):
     service = ReaderService()
-    async with reading(home, service) as loopback:
+    async with open_remote_reader(home, service) as loopback:
         for url in (
             "http://127.0.0.1/wall",
             "http://127.0.0.1/plain",
@@ -135,17 +135,17 @@ async def test_only_public_addresses_without_credentials_are_told_and_only_for_r
             f"{PUBLIC}/members",
             f"{PUBLIC}/missing",
         ):
-            assert (await refuse(loopback, url)).code in {"blocked_by_site", "forbidden", "not_found"}, url
-        assert "Everyone may read" in await fetch(loopback, f"{PUBLIC}/open")
+            assert (await expect_refusal(loopback, url)).code in {"blocked_by_site", "forbidden", "not_found"}, url
+        assert "Everyone may read" in await fetch_text(loopback, f"{PUBLIC}/open")
         assert service.addresses == []
-        await fetch(loopback, f"{PUBLIC}/wall/by/author?author=kim&page=2")
+        await fetch_text(loopback, f"{PUBLIC}/wall/by/author?author=kim&page=2")
         assert service.addresses == [f"{PUBLIC}/wall/by/author?author=kim&page=2"]
 
 
 async def test_where_the_answer_cannot_say_so_the_service_is_not_asked(home: Path):
     service = ReaderService()
-    async with reading(home, service) as loopback:
-        await fetch(loopback, f"{PUBLIC}/wall")
+    async with open_remote_reader(home, service) as loopback:
+        await fetch_text(loopback, f"{PUBLIC}/wall")
         calls = [("addContent", {"file_url": f"{PUBLIC}/wall"}), ("web_crawl", {"url": f"{PUBLIC}/plain"})]
         for tool, arguments in calls:
             with pytest.raises(OutriderError, match="403"):
@@ -164,6 +164,6 @@ async def test_a_service_that_fails_leaves_the_sites_own_refusal(home: Path):
     ]
     for reply in replies:
         service = ReaderService(reply)
-        async with reading(home, service) as loopback:
-            assert (await refuse(loopback, f"{PUBLIC}/wall")).code == "blocked_by_site", reply
+        async with open_remote_reader(home, service) as loopback:
+            assert (await expect_refusal(loopback, f"{PUBLIC}/wall")).code == "blocked_by_site", reply
         assert len(service.requests) == 1

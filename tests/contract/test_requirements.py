@@ -21,30 +21,30 @@ EVERY_LOCK = (
 PROJECT: dict[str, Any] = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())
 
 
-def name(requirement: str) -> str:
+def normalize_name(requirement: str) -> str:
     match = re.match(r"[\w.-]+", requirement)
     assert match
     return re.sub(r"[-_.]+", "-", match[0].lower())
 
 
-def locked(path: str) -> set[str]:
-    return {name(line) for line in (CHECKOUT / path).read_text().splitlines() if "==" in line}
+def list_locked(path: str) -> set[str]:
+    return {normalize_name(line) for line in (CHECKOUT / path).read_text().splitlines() if "==" in line}
 
 
 @pytest.mark.parametrize("path", LOCKED)
 def test_everything_that_is_needed_to_run_is_locked(path: str):
     wanted = PROJECT["project"]["dependencies"] + PROJECT["dependency-groups"]["build"]
-    assert {name(each) for each in wanted} <= locked(path), "run: make lock"
+    assert {normalize_name(each) for each in wanted} <= list_locked(path), "run: make lock"
 
 
 def test_every_extra_and_every_tool_is_locked():
     extras = [each for extra in PROJECT["project"]["optional-dependencies"].values() for each in extra]
     tools = [each for each in PROJECT["dependency-groups"]["dev"] if isinstance(each, str)]
-    assert {name(each) for each in extras + tools} <= locked("requirements/dev.txt"), "run: make lock"
-    programs = {name(each) for each in PROJECT["dependency-groups"]["supply"]}
-    assert programs <= locked("requirements/supply.txt"), "run: make lock"
-    programs = {name(each) for each in PROJECT["dependency-groups"]["publish"]}
-    assert programs <= locked("requirements/publish.txt"), "run: make lock"
+    assert {normalize_name(each) for each in extras + tools} <= list_locked("requirements/dev.txt"), "run: make lock"
+    programs = {normalize_name(each) for each in PROJECT["dependency-groups"]["supply"]}
+    assert programs <= list_locked("requirements/supply.txt"), "run: make lock"
+    programs = {normalize_name(each) for each in PROJECT["dependency-groups"]["publish"]}
+    assert programs <= list_locked("requirements/publish.txt"), "run: make lock"
 
 
 @pytest.mark.parametrize(

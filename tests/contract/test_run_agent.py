@@ -65,7 +65,7 @@ AGENT_DEFINITIONS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="module")
-async def hosted(tmp_path_factory: pytest.TempPathFactory, rows: DatabaseSetup) -> AsyncGenerator[AgentsApp]:
+async def agents_host(tmp_path_factory: pytest.TempPathFactory, rows: DatabaseSetup) -> AsyncGenerator[AgentsApp]:
     """One app for all tests of this file: its engine takes seconds to open."""
     home = tmp_path_factory.mktemp("app")
     rows.configure_home(home)
@@ -74,9 +74,9 @@ async def hosted(tmp_path_factory: pytest.TempPathFactory, rows: DatabaseSetup) 
 
 
 @asynccontextmanager
-async def open_client(hosted: AgentsApp, era: str = NEWEST_VERSION, **options: Any) -> AsyncGenerator[Client]:
+async def open_client(agents_host: AgentsApp, era: str = NEWEST_VERSION, **options: Any) -> AsyncGenerator[Client]:
     with anyio.fail_after(60):
-        async with connect_client(hosted.app.build_server(), era, **options) as made:
+        async with connect_client(agents_host.app.build_server(), era, **options) as made:
             yield made
 
 
@@ -91,8 +91,8 @@ def get_run_id(result: CallToolResult) -> str:
 
 
 @pytest.mark.parametrize("era", PROTOCOL_VERSIONS)
-async def test_each_agent_is_a_tool_with_its_name_and_description(hosted: AgentsApp, era: str):
-    async with open_client(hosted, era) as caller:
+async def test_each_agent_is_a_tool_with_its_name_and_description(agents_host: AgentsApp, era: str):
+    async with open_client(agents_host, era) as caller:
         tools = {tool.name: tool for tool in (await caller.list_tools()).tools}
     echo = tools["run_echo"]
     assert echo.description == "Run agent echo (Says it back)"
@@ -109,8 +109,8 @@ async def test_each_agent_is_a_tool_with_its_name_and_description(hosted: Agents
 
 
 @pytest.mark.parametrize("era", PROTOCOL_VERSIONS)
-async def test_the_answer_is_a_typed_resource_with_thoughts_status_and_usage(hosted: AgentsApp, era: str):
-    async with open_client(hosted, era) as caller:
+async def test_the_answer_is_a_typed_resource_with_thoughts_status_and_usage(agents_host: AgentsApp, era: str):
+    async with open_client(agents_host, era) as caller:
         result = await caller.call_tool("run_echo", {"query": "hello"})
     answer = parse_fields(result)
     assert not result.is_error
@@ -124,13 +124,13 @@ async def test_the_answer_is_a_typed_resource_with_thoughts_status_and_usage(hos
     assert result.structured_content is None
 
 
-async def test_fields_lie_beside_uri_and_text_on_the_wire(hosted: AgentsApp):
-    result = await hosted.app.call("run_echo", query="hello")
+async def test_fields_lie_beside_uri_and_text_on_the_wire(agents_host: AgentsApp):
+    result = await agents_host.app.call("run_echo", query="hello")
     assert result.content[0].fields["conversationId"].startswith("cnv_")
 
 
-async def test_the_conversation_can_be_read_under_its_address(hosted: AgentsApp):
-    async with open_client(hosted) as caller:
+async def test_the_conversation_can_be_read_under_its_address(agents_host: AgentsApp):
+    async with open_client(agents_host) as caller:
         uri = parse_fields(await caller.call_tool("run_echo", {"query": "hello"}))["uri"]
         text = (await caller.read_resource(uri)).contents[0].text
         with pytest.raises(MCPError, match=r"conversation .* does not exist"):
@@ -140,7 +140,7 @@ async def test_the_conversation_can_be_read_under_its_address(hosted: AgentsApp)
 
 
 @asynccontextmanager
-async def open_recording_client(hosted: AgentsApp, era: str) -> AsyncGenerator[tuple[Client, list[Any]]]:
+async def open_recording_client(agents_host: AgentsApp, era: str) -> AsyncGenerator[tuple[Client, list[Any]]]:
     """A client, and the progress notices that reach it."""
     seen: list[Any] = []
 
@@ -149,19 +149,19 @@ async def open_recording_client(hosted: AgentsApp, era: str) -> AsyncGenerator[t
             seen.append(message.params)
 
     if era == NEWEST_VERSION:  # in memory the newest protocol has no messages to look at
-        async with open_http_client(hosted, message_handler=note) as caller:
+        async with open_http_client(agents_host, message_handler=note) as caller:
             yield caller, seen
         return
-    async with open_client(hosted, era, message_handler=note) as caller:
+    async with open_client(agents_host, era, message_handler=note) as caller:
         yield caller, seen
 
 
 @asynccontextmanager
-async def open_http_client(hosted: AgentsApp, **options: Any) -> AsyncGenerator[Client]:
+async def open_http_client(agents_host: AgentsApp, **options: Any) -> AsyncGenerator[Client]:
     """A client of the newest protocol over HTTP."""
     with anyio.fail_after(60):
         async with (
-            http_servers.serve_app(build_http_app(hosted.app.build_servers())) as url,
+            http_servers.serve_app(build_http_app(agents_host.app.build_servers())) as url,
             Client(f"{url}/mcp", **options) as caller,
         ):
             yield caller
@@ -172,8 +172,8 @@ async def ignore_progress(progress: float, total: float | None, message: str | N
 
 
 @pytest.mark.parametrize("era", PROTOCOL_VERSIONS)
-async def test_progress_shows_query_conversation_thinking_and_answer(hosted: AgentsApp, era: str):
-    async with open_recording_client(hosted, era) as (caller, seen):
+async def test_progress_shows_query_conversation_thinking_and_answer(agents_host: AgentsApp, era: str):
+    async with open_recording_client(agents_host, era) as (caller, seen):
         result = await caller.call_tool("run_echo", {"query": "hello"}, progress_callback=ignore_progress)
     outputs = [notice.meta["data"]["output"] for notice in seen if notice.meta and "data" in notice.meta]
     kinds = [output["type"] for output in outputs]
@@ -196,22 +196,22 @@ async def test_progress_shows_query_conversation_thinking_and_answer(hosted: Age
 
 
 @pytest.mark.parametrize("era", PROTOCOL_VERSIONS)
-async def test_a_caller_that_did_not_ask_hears_no_progress(hosted: AgentsApp, era: str):
-    async with open_recording_client(hosted, era) as (caller, seen):
+async def test_a_caller_that_did_not_ask_hears_no_progress(agents_host: AgentsApp, era: str):
+    async with open_recording_client(agents_host, era) as (caller, seen):
         await caller.call_tool("run_echo", {"query": "hello"})
     assert seen == []
 
 
-async def test_a_toolset_can_be_added_for_one_task(hosted: AgentsApp):
-    async with open_client(hosted) as caller:
+async def test_a_toolset_can_be_added_for_one_task(agents_host: AgentsApp):
+    async with open_client(agents_host) as caller:
         await caller.call_tool("run_planner", {"query": "plan", "toolsetsToAdd": ["mcp_server_view_planning"]})
-    given = {tool["function"]["name"] for tool in hosted.model.requests[-1]["tools"]}
+    given = {tool["function"]["name"] for tool in agents_host.model.requests[-1]["tools"]}
     assert "create_goal" in given
 
 
-async def test_the_configured_agent_must_be_the_one_whose_tool_is_called(hosted: AgentsApp):
+async def test_the_configured_agent_must_be_the_one_whose_tool_is_called(agents_host: AgentsApp):
     mime = "application/vnd.dust.tool-input.agent"
-    async with open_client(hosted) as caller:
+    async with open_client(agents_host) as caller:
         right = {"uri": "agent://dust/w/w1/agents/echo", "mimeType": mime}
         assert not (await caller.call_tool("run_echo", {"query": "q", "childAgent": right})).is_error
         for uri in ("agent://dust/w/w1/agents/planner", "http://a.example", "agent://dust/agents/echo"):
@@ -219,18 +219,18 @@ async def test_the_configured_agent_must_be_the_one_whose_tool_is_called(hosted:
             assert "childAgent" in read_error(wrong)["message"]
 
 
-async def test_known_files_come_with_the_query_and_unknown_ones_are_left_out(hosted: AgentsApp):
-    kept = await hosted.app.artifacts.save(b"a,b", name="sales.csv", mime_type="text/csv", session="default")
-    async with open_client(hosted) as caller:
+async def test_known_files_come_with_the_query_and_unknown_ones_are_left_out(agents_host: AgentsApp):
+    kept = await agents_host.app.artifacts.save(b"a,b", name="sales.csv", mime_type="text/csv", session="default")
+    async with open_client(agents_host) as caller:
         await caller.call_tool("run_echo", {"query": "look", "fileOrContentFragmentIds": [kept.id, "fil_unknown"]})
-    asked = str(hosted.model.requests[-1]["messages"])
+    asked = str(agents_host.model.requests[-1]["messages"])
     assert "sales.csv" in asked
     assert "fil_unknown" not in asked
 
 
-async def test_files_that_an_agent_makes_come_back_as_resources_under_their_names(hosted: AgentsApp):
+async def test_files_that_an_agent_makes_come_back_as_resources_under_their_names(agents_host: AgentsApp):
     meta: Any = {"session_id": "makers"}
-    async with open_client(hosted) as caller:
+    async with open_client(agents_host) as caller:
         for tool in ("run_maker", "run_manager"):
             result = await caller.call_tool(tool, {"query": "write"}, meta=meta)
             files = [parse_fields(result, at) for at in range(1, len(result.content))]
@@ -244,13 +244,13 @@ async def test_files_that_an_agent_makes_come_back_as_resources_under_their_name
                 same = await caller.call_tool("read_file", {"path": file["title"]}, meta=meta)
                 body = read.text if isinstance(read, TextResourceContents) else base64.b64decode(read.blob).decode()
                 assert body == read_first_text(same)
-    told = str(hosted.model.requests[-1]["messages"])
+    told = str(agents_host.model.requests[-1]["messages"])
     assert "out/draft.txt (id " in told
 
 
-async def test_an_agent_is_handed_files_by_path_or_id_and_reads_them_at_once(hosted: AgentsApp):
+async def test_an_agent_is_handed_files_by_path_or_id_and_reads_them_at_once(agents_host: AgentsApp):
     meta: Any = {"session_id": "hand over"}
-    async with open_client(hosted) as caller:
+    async with open_client(agents_host) as caller:
         made = await caller.call_tool("run_maker", {"query": "write"}, meta=meta)
         draft = parse_fields(made, 1)
         await caller.call_tool("write_file", {"path": "notes/large.md", "content": "word " * 10_000}, meta=meta)
@@ -259,7 +259,7 @@ async def test_an_agent_is_handed_files_by_path_or_id_and_reads_them_at_once(hos
         await caller.call_tool("run_agent", given, meta=meta)
         missing = await caller.call_tool("run_agent", given | {"context_files": ["no/such.txt"]}, meta=meta)
         outside = await caller.call_tool("run_agent", given | {"context_files": ["../x"]}, meta=meta)
-    told = hosted.model.requests[-1]["messages"][-1]["content"]
+    told = agents_host.model.requests[-1]["messages"][-1]["content"]
     for text in ("The tide is high.", "- table.csv\n<untrusted", "| 1 | 2 |", "[cut: 49,999 characters in total]"):
         assert text in told
     assert "fil_unknown" not in told
@@ -267,75 +267,77 @@ async def test_an_agent_is_handed_files_by_path_or_id_and_reads_them_at_once(hos
     assert "context_files: '../x' leads out of the workspace" in read_error(outside)["message"]
 
 
-async def test_a_child_runs_in_an_unlisted_conversation_one_deeper_for_the_same_person(hosted: AgentsApp):
+async def test_a_child_runs_in_an_unlisted_conversation_one_deeper_for_the_same_person(agents_host: AgentsApp):
     meta: Any = {"session_id": "family", "identity": "ann@a.example"}
-    async with open_client(hosted) as caller:
+    async with open_client(agents_host) as caller:
         result = await caller.call_tool("run_parent", {"query": "ask your child"}, meta=meta)
-    parent = await hosted.app.runs.get(get_run_id(result))
-    (child,) = [run for run in await list_tree_runs(hosted, parent.root_run_id) if run.id != parent.id]
-    place = await open_conversations(hosted).get(child.conversation_id)
+    parent = await agents_host.app.runs.get(get_run_id(result))
+    (child,) = [run for run in await list_tree_runs(agents_host, parent.root_run_id) if run.id != parent.id]
+    place = await open_conversations(agents_host).get(child.conversation_id)
     assert (place.visibility, place.title) == ("unlisted", "run_agent parent > echo")
     assert (place.depth, place.ancestors) == (parent.depth + 1, ("parent",))
     assert {parent.identity, child.identity, place.identity} == {"ann@a.example"}
     assert parse_fields(result)["usage"]["tokens"] == 330
 
 
-async def test_a_host_says_which_agent_of_its_own_calls_and_how_deep_that_lies(hosted: AgentsApp):
-    async with open_client(hosted) as caller:
+async def test_a_host_says_which_agent_of_its_own_calls_and_how_deep_that_lies(agents_host: AgentsApp):
+    async with open_client(agents_host) as caller:
         meta: Any = {"stepContext": {"agent": "concierge", "depth": 3}}
         result = await caller.call_tool("run_echo", {"query": "q"}, meta=meta)
         too_deep: Any = {"stepContext": {"depth": 4}}
         refused = read_error(await caller.call_tool("run_echo", {"query": "q"}, meta=too_deep))
-    place = await open_conversations(hosted).get(parse_fields(result)["conversationId"])
+    place = await open_conversations(agents_host).get(parse_fields(result)["conversationId"])
     assert (place.title, place.depth) == ("run_agent concierge > echo", 4)
     assert (refused["code"], refused["kind"]) == ("agent_depth", "refused")
 
 
-def open_conversations(hosted: AgentsApp) -> Any:
+def open_conversations(agents_host: AgentsApp) -> Any:
     from outrider.agents.conversations import Conversations
 
-    return Conversations(hosted.app.database)
+    return Conversations(agents_host.app.database)
 
 
-async def list_tree_runs(hosted: AgentsApp, root: str) -> list[Any]:
+async def list_tree_runs(agents_host: AgentsApp, root: str) -> list[Any]:
     from outrider.agents.run import RunStore
     from outrider.agents.tables import runs
 
-    return await RunStore(hosted.app.database).list_runs(runs.c.root_run_id == root)
+    return await RunStore(agents_host.app.database).list_runs(runs.c.root_run_id == root)
 
 
-async def test_children_of_one_step_work_side_by_side(hosted: AgentsApp):
-    async with open_client(hosted) as caller:
+async def test_children_of_one_step_work_side_by_side(agents_host: AgentsApp):
+    async with open_client(agents_host) as caller:
         result = await caller.call_tool("run_wide", {"query": "both"})
     assert parse_fields(result)["text"] == "Both have answered."
-    assert {run.agent for run in await list_tree_runs(hosted, get_run_id(result))} == {"wide", "echo", "planner"}
+    assert {run.agent for run in await list_tree_runs(agents_host, get_run_id(result))} == {"wide", "echo", "planner"}
 
 
-async def test_an_agent_may_not_call_itself_and_hears_why(hosted: AgentsApp):
-    async with open_client(hosted) as caller:
+async def test_an_agent_may_not_call_itself_and_hears_why(agents_host: AgentsApp):
+    async with open_client(agents_host) as caller:
         result = await caller.call_tool("run_loop", {"query": "go"})
     assert parse_fields(result)["text"] == "I may not call myself."
-    assert "already in this chain of calls: loop > loop" in str(hosted.model.requests[-1]["messages"])
+    assert "already in this chain of calls: loop > loop" in str(agents_host.model.requests[-1]["messages"])
 
 
-async def test_the_fifth_level_is_refused_and_the_fourth_hears_why(hosted: AgentsApp):
-    async with open_client(hosted) as caller:
+async def test_the_fifth_level_is_refused_and_the_fourth_hears_why(agents_host: AgentsApp):
+    async with open_client(agents_host) as caller:
         result = await caller.call_tool("run_deep1", {"query": "dive"})
     assert parse_fields(result)["text"] == "up"
-    tree = await list_tree_runs(hosted, get_run_id(result))
+    tree = await list_tree_runs(agents_host, get_run_id(result))
     assert sorted(run.depth for run in tree) == [1, 2, 3, 4]
-    told = [str(asked["messages"]) for asked in hosted.model.requests if "You are deep4." in str(asked["messages"][0])]
+    told = [
+        str(asked["messages"]) for asked in agents_host.model.requests if "You are deep4." in str(asked["messages"][0])
+    ]
     assert "4 levels deep" in told[-1]
 
 
-async def test_a_conversation_can_be_gone_on_with(hosted: AgentsApp):
-    async with open_client(hosted) as caller:
+async def test_a_conversation_can_be_gone_on_with(agents_host: AgentsApp):
+    async with open_client(agents_host) as caller:
         first = parse_fields(await caller.call_tool("run_echo", {"query": "my name is Ann"}))
         again = {"query": "what is my name?", "conversationId": first["conversationId"]}
         second = parse_fields(await caller.call_tool("run_echo", again))
     assert second["conversationId"] == first["conversationId"]
-    assert "my name is Ann" in str(hosted.model.requests[-1]["messages"])
-    assert [each.role for each in await open_conversations(hosted).list_messages(first["conversationId"])] == [
+    assert "my name is Ann" in str(agents_host.model.requests[-1]["messages"])
+    assert [each.role for each in await open_conversations(agents_host).list_messages(first["conversationId"])] == [
         "user",
         "agent",
         "user",
@@ -343,8 +345,8 @@ async def test_a_conversation_can_be_gone_on_with(hosted: AgentsApp):
     ]
 
 
-async def test_any_other_conversation_id_means_a_new_conversation(hosted: AgentsApp):
-    async with open_client(hosted) as caller:
+async def test_any_other_conversation_id_means_a_new_conversation(agents_host: AgentsApp):
+    async with open_client(agents_host) as caller:
         mine = parse_fields(await caller.call_tool("run_echo", {"query": "q"}))["conversationId"]
         other: Any = {"session_id": "somebody else"}
         for known in ("cnv_unknown", mine):
@@ -352,9 +354,9 @@ async def test_any_other_conversation_id_means_a_new_conversation(hosted: Agents
             assert parse_fields(result)["conversationId"] not in (known, mine)
 
 
-async def test_the_callers_own_conversation_is_handed_over(hosted: AgentsApp):
+async def test_the_callers_own_conversation_is_handed_over(agents_host: AgentsApp):
     meta: Any = {"session_id": "talk"}
-    async with open_client(hosted) as caller:
+    async with open_client(agents_host) as caller:
         result = await caller.call_tool("run_echo", {"query": "take over", "conversationId": "talk"}, meta=meta)
         exit_ = parse_fields(result)
         answer = await caller.call_tool("agent_run", {"runId": exit_["runId"], "waitSeconds": 30}, meta=meta)
@@ -363,25 +365,25 @@ async def test_the_callers_own_conversation_is_handed_over(hosted: AgentsApp):
     assert exit_["mimeType"] == f"{OUTPUT}.agent-pause-tool-output"
     assert "@echo" in exit_["text"]
     assert parse_fields(answer)["conversationId"] == exit_["conversationId"]
-    posted, _ = await open_conversations(hosted).list_messages(exit_["conversationId"])
+    posted, _ = await open_conversations(agents_host).list_messages(exit_["conversationId"])
     assert posted.text == ":mention[echo]{sId=echo} take over"
-    place = await open_conversations(hosted).get(exit_["conversationId"])
+    place = await open_conversations(agents_host).get(exit_["conversationId"])
     assert (place.visibility, place.depth) == ("listed", 0)
 
 
-async def test_an_agent_hands_its_own_conversation_over_with_its_instructions(hosted: AgentsApp):
-    async with open_client(hosted) as caller:
+async def test_an_agent_hands_its_own_conversation_over_with_its_instructions(agents_host: AgentsApp):
+    async with open_client(agents_host) as caller:
         result = await caller.call_tool("run_boss", {"query": "who does it?"})
-    place = await hosted.app.runs.get(get_run_id(result))
-    messages = await open_conversations(hosted).list_messages(place.conversation_id)
+    place = await agents_host.app.runs.get(get_run_id(result))
+    messages = await open_conversations(agents_host).list_messages(place.conversation_id)
     posted = next(each for each in messages if each.text.startswith(":mention[echo]"))
     assert posted.text == ":mention[echo]{sId=echo} You are boss.\n\ntake over"
     assert parse_fields(result)["text"].startswith("Handed over to @echo")
-    assert sum("You are boss." in str(asked["messages"][0]) for asked in hosted.model.requests) == 1
+    assert sum("You are boss." in str(asked["messages"][0]) for asked in agents_host.model.requests) == 1
 
 
-async def test_work_in_the_background_is_come_back_for(hosted: AgentsApp):
-    async with open_client(hosted) as caller:
+async def test_work_in_the_background_is_come_back_for(agents_host: AgentsApp):
+    async with open_client(agents_host) as caller:
         started = await caller.call_tool("run_echo", {"query": "slowly", "mode": "background"})
         assert get_run_id(started) in read_first_text(started)
         later = await caller.call_tool("agent_run", {"runId": get_run_id(started), "waitSeconds": 30})
@@ -390,10 +392,10 @@ async def test_work_in_the_background_is_come_back_for(hosted: AgentsApp):
     assert f"{get_run_id(started)} (completed) echo: slowly" in listed
 
 
-async def test_a_run_of_somebody_else_is_not_found(hosted: AgentsApp):
+async def test_a_run_of_somebody_else_is_not_found(agents_host: AgentsApp):
     mine: Any = {"session_id": "mine"}
     other: Any = {"session_id": "other"}
-    async with open_client(hosted) as caller:
+    async with open_client(agents_host) as caller:
         run = get_run_id(await caller.call_tool("run_echo", {"query": "q"}, meta=mine))
         for name in ("agent_run", "cancel_agent_run"):
             refused = await caller.call_tool(name, {"runId": run}, meta=other)
@@ -401,8 +403,8 @@ async def test_a_run_of_somebody_else_is_not_found(hosted: AgentsApp):
         assert (await caller.call_tool("agent_run", {}, meta=other)).content[0].text.startswith("You have not run")
 
 
-async def test_an_agent_that_fails_says_why_and_what_to_do(hosted: AgentsApp):
-    async with open_client(hosted) as caller:
+async def test_an_agent_that_fails_says_why_and_what_to_do(agents_host: AgentsApp):
+    async with open_client(agents_host) as caller:
         failed = read_error(await caller.call_tool("run_broken", {"query": "q"}))
     assert failed["message"].startswith("agent 'broken' failed: ")
     assert failed["hint"]
@@ -411,11 +413,11 @@ async def test_an_agent_that_fails_says_why_and_what_to_do(hosted: AgentsApp):
 
 
 @pytest.mark.parametrize("seconds", [0, 1])
-async def test_a_call_that_does_not_wait_tells_how_to_come_back(hosted: AgentsApp, seconds: int):
+async def test_a_call_that_does_not_wait_tells_how_to_come_back(agents_host: AgentsApp, seconds: int):
     held = anyio.Event()
-    hosted.model.script = {**MODEL_TURNS, "slow": [ChatTurn(text="at last", wait_before=held)]}
-    hosted.write_agent("slow")
-    async with open_client(hosted) as caller:
+    agents_host.model.script = {**MODEL_TURNS, "slow": [ChatTurn(text="at last", wait_before=held)]}
+    agents_host.write_agent("slow")
+    async with open_client(agents_host) as caller:
         run = get_run_id(await caller.call_tool("run_slow", {"query": "q", "mode": "background"}))
         waiting = await caller.call_tool("agent_run", {"runId": run, "waitSeconds": seconds})
         assert "still working" in read_first_text(waiting)
@@ -425,74 +427,74 @@ async def test_a_call_that_does_not_wait_tells_how_to_come_back(hosted: AgentsAp
     assert parse_fields(done)["text"] == "at last"
 
 
-async def test_cancelling_reaches_the_children(hosted: AgentsApp):
+async def test_cancelling_reaches_the_children(agents_host: AgentsApp):
     held = anyio.Event()
-    hosted.model.script = {
+    agents_host.model.script = {
         **MODEL_TURNS,
         "above": [ChatTurn(calls=[("run_below", {"query": "wait"})])],
         "below": [ChatTurn(text="never", wait_before=held)],
     }
-    hosted.write_agent("below")
-    hosted.write_agent("above", tools=["run_below"])
-    async with open_client(hosted) as caller:
+    agents_host.write_agent("below")
+    agents_host.write_agent("above", tools=["run_below"])
+    async with open_client(agents_host) as caller:
         await caller.list_tools()
         run = get_run_id(await caller.call_tool("run_above", {"query": "q", "mode": "background"}))
-        await wait_for_child(hosted, run)
+        await wait_for_child(agents_host, run)
         assert "is cancelled" in read_first_text(await caller.call_tool("cancel_agent_run", {"runId": run}))
         told = read_error(await caller.call_tool("agent_run", {"runId": run, "waitSeconds": 10}))
     held.set()
     assert (told["code"], told["kind"]) == ("cancelled", "refused")
-    assert {each.status for each in await list_tree_runs(hosted, run)} == {"cancelled"}
+    assert {each.status for each in await list_tree_runs(agents_host, run)} == {"cancelled"}
 
 
-async def wait_for_child(hosted: AgentsApp, root: str) -> Any:
+async def wait_for_child(agents_host: AgentsApp, root: str) -> Any:
     """The run's child, as soon as there is one."""
     with anyio.fail_after(30):
-        while len(tree := await list_tree_runs(hosted, root)) < 2:
+        while len(tree := await list_tree_runs(agents_host, root)) < 2:
             await anyio.sleep(0.05)
     return next(each for each in tree if each.id != root)
 
 
-async def wait_for_end(hosted: AgentsApp, run: str) -> Any:
+async def wait_for_end(agents_host: AgentsApp, run: str) -> Any:
     """The run, once it is over."""
     with anyio.fail_after(30):
-        async for _ in hosted.app.runs.follow(run):
+        async for _ in agents_host.app.runs.follow(run):
             pass
-    return await hosted.app.runs.get(run)
+    return await agents_host.app.runs.get(run)
 
 
-async def test_a_client_that_cancels_takes_the_run_with_it(hosted: AgentsApp):
+async def test_a_client_that_cancels_takes_the_run_with_it(agents_host: AgentsApp):
     held = anyio.Event()
-    hosted.model.script = {**MODEL_TURNS, "held": [ChatTurn(text="never", wait_before=held)]}
-    hosted.write_agent("held")
-    async with open_client(hosted, HANDSHAKE_VERSION) as caller:
+    agents_host.model.script = {**MODEL_TURNS, "held": [ChatTurn(text="never", wait_before=held)]}
+    agents_host.write_agent("held")
+    async with open_client(agents_host, HANDSHAKE_VERSION) as caller:
         with anyio.move_on_after(3):
             await caller.call_tool("run_held", {"query": "q"})
-        run = await find_last_run(hosted)
-        assert (await wait_for_end(hosted, run)).status == "cancelled"
+        run = await find_last_run(agents_host)
+        assert (await wait_for_end(agents_host, run)).status == "cancelled"
     held.set()
 
 
-async def test_a_client_that_vanishes_leaves_the_run_running(hosted: AgentsApp):
+async def test_a_client_that_vanishes_leaves_the_run_running(agents_host: AgentsApp):
     held = anyio.Event()
-    hosted.model.script = {**MODEL_TURNS, "lonely": [ChatTurn(text="done all alone", wait_before=held)]}
-    hosted.write_agent("lonely")
+    agents_host.model.script = {**MODEL_TURNS, "lonely": [ChatTurn(text="done all alone", wait_before=held)]}
+    agents_host.write_agent("lonely")
     with anyio.move_on_after(3):
-        async with connect_client(hosted.app.build_server(), NEWEST_VERSION) as caller:
+        async with connect_client(agents_host.app.build_server(), NEWEST_VERSION) as caller:
             await caller.call_tool("run_lonely", {"query": "q"})
-    run = await find_last_run(hosted)
+    run = await find_last_run(agents_host)
     held.set()
-    assert (await wait_for_end(hosted, run)).answer == "done all alone"
+    assert (await wait_for_end(agents_host, run)).answer == "done all alone"
 
 
-async def find_last_run(hosted: AgentsApp) -> str:
+async def find_last_run(agents_host: AgentsApp) -> str:
     from outrider.agents.run import RunStore
 
-    return (await RunStore(hosted.app.database).list_runs())[-1].id
+    return (await RunStore(agents_host.app.database).list_runs())[-1].id
 
 
 @pytest.mark.parametrize("era", [NEWEST_VERSION, HANDSHAKE_VERSION])
-async def test_clients_hear_when_an_agent_comes_or_goes(hosted: AgentsApp, era: str):
+async def test_clients_hear_when_an_agent_comes_or_goes(agents_host: AgentsApp, era: str):
     changed = anyio.Event()
 
     async def note(message: Any) -> None:
@@ -500,18 +502,18 @@ async def test_clients_hear_when_an_agent_comes_or_goes(hosted: AgentsApp, era: 
             changed.set()
 
     name = f"newcomer {era}"
-    async with open_client(hosted, era, message_handler=note) as caller:
+    async with open_client(agents_host, era, message_handler=note) as caller:
         if era == HANDSHAKE_VERSION:
             assert caller.server_capabilities.tools.list_changed
             assert f"run_newcomer_{era.replace('-', '_')}" not in await list_tool_names(caller)
-            hosted.write_agent(name)
-            await hosted.app.toolbox.refresh_tools()  # that somebody else has noticed it first changes nothing
+            agents_host.write_agent(name)
+            await agents_host.app.toolbox.refresh_tools()  # that somebody else has noticed it first changes nothing
             with anyio.fail_after(20):
                 await changed.wait()
         else:
             async with caller.listen(tools_list_changed=True) as events:
                 await list_tool_names(caller)
-                hosted.write_agent(name)
+                agents_host.write_agent(name)
                 with anyio.fail_after(20):
                     await anext(aiter(events))
         assert f"run_newcomer_{era.replace('-', '_')}" in await list_tool_names(caller)
@@ -521,11 +523,11 @@ async def list_tool_names(caller: Client) -> set[str]:
     return {tool.name for tool in (await caller.list_tools(cache_mode="bypass")).tools}
 
 
-async def test_an_agent_that_cannot_be_used_is_told_by_a_placeholder(hosted: AgentsApp):
-    broken = hosted.folder / "ruined.md"
+async def test_an_agent_that_cannot_be_used_is_told_by_a_placeholder(agents_host: AgentsApp):
+    broken = agents_host.folder / "ruined.md"
     broken.write_text("no front matter")
     try:
-        async with open_client(hosted) as caller:
+        async with open_client(agents_host) as caller:
             listed = await list_tool_names(caller)
             told = await caller.call_tool("run_agent_tool_not_available", {})
     finally:
@@ -537,16 +539,16 @@ async def test_an_agent_that_cannot_be_used_is_told_by_a_placeholder(hosted: Age
     assert told.is_error
 
 
-async def test_the_generic_tool_runs_agents_by_name(hosted: AgentsApp):
-    async with open_client(hosted) as caller:
+async def test_the_generic_tool_runs_agents_by_name(agents_host: AgentsApp):
+    async with open_client(agents_host) as caller:
         arguments = {"agent": "echo", "query": "q", "budget": {"max_steps": 3, "max_seconds": 60}}
         result = await caller.call_tool("run_agent", arguments)
         unknown = read_error(await caller.call_tool("run_agent", {"agent": "ecco", "query": "q"}))
     assert parse_fields(result)["text"].startswith("You said")
-    assert (await hosted.app.runs.get(get_run_id(result))).budgets["steps"] == 3
+    assert (await agents_host.app.runs.get(get_run_id(result))).budgets["steps"] == 3
     assert (unknown["code"], unknown["hint"]) == ("unknown_agent", "did you mean echo?")
 
 
-async def test_a_call_waits_ten_minutes_for_its_agent_by_default(hosted: AgentsApp):
-    assert hosted.app.loaded.settings.run_agent.detach_s == 600
-    assert hosted.app.toolbox.get_tool("run_echo").timeout > 600
+async def test_a_call_waits_ten_minutes_for_its_agent_by_default(agents_host: AgentsApp):
+    assert agents_host.app.loaded.settings.run_agent.detach_s == 600
+    assert agents_host.app.toolbox.get_tool("run_echo").timeout > 600

@@ -71,7 +71,7 @@ BLOCKED_AGENTS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="module")
-async def hosted(tmp_path_factory: pytest.TempPathFactory, rows: DatabaseSetup) -> AsyncGenerator[AgentsApp]:
+async def agents_host(tmp_path_factory: pytest.TempPathFactory, rows: DatabaseSetup) -> AsyncGenerator[AgentsApp]:
     """One app for all tests of this file."""
     home = tmp_path_factory.mktemp("app")
     rows.configure_home(home)
@@ -84,18 +84,18 @@ def build_meta(session: str, **step: Any) -> Any:
     return {"session_id": session} | ({"stepContext": step} if step else {})
 
 
-async def list_notes(hosted: AgentsApp, session: str, identity: str | None = None) -> list[str]:
+async def list_notes(agents_host: AgentsApp, session: str, identity: str | None = None) -> list[str]:
     """What was really written down in that session: the side effects."""
     from outrider.core.context import Call
 
-    state = await hosted.app.call("get_current_state", Call(session=session, identity=identity))
+    state = await agents_host.app.call("get_current_state", Call(session=session, identity=identity))
     return state.data["observations"]
 
 
 @asynccontextmanager
-async def open_client(hosted: AgentsApp, *how: Any, **options: Any) -> AsyncGenerator[Client]:
+async def open_client(agents_host: AgentsApp, *how: Any, **options: Any) -> AsyncGenerator[Client]:
     with anyio.fail_after(90):
-        async with connect_client(hosted.app.build_server(), *how, **options) as made:
+        async with connect_client(agents_host.app.build_server(), *how, **options) as made:
             yield made
 
 
@@ -120,23 +120,23 @@ def read_answer(result: CallToolResult) -> str:
     ],
 )
 async def test_a_grandchilds_question_reaches_the_person_and_the_answer_the_grandchild(
-    hosted: AgentsApp, era: str, capabilities: str
+    agents_host: AgentsApp, era: str, capabilities: str
 ):
     session = f"{era} {capabilities}"
     person = FormAnswerer(choose_decision("approved"))
-    async with open_client(hosted, era, capabilities, person) as caller:
+    async with open_client(agents_host, era, capabilities, person) as caller:
         result = await caller.call_tool("run_top", {"query": "go"}, meta=build_meta(session))
         if capabilities != "person" or era == OLDEST_VERSION:
-            result = await answer_through_host(hosted, caller, result, session)
+            result = await answer_through_host(agents_host, caller, result, session)
         else:
             (form,) = person.forms
             assert "the leaf's note" in form.message
     assert read_answer(result) == "All is done."
-    assert await list_notes(hosted, session) == ["the leaf's note"]
+    assert await list_notes(agents_host, session) == ["the leaf's note"]
 
 
 async def answer_through_host(
-    hosted: AgentsApp, caller: Client, result: CallToolResult, session: str
+    agents_host: AgentsApp, caller: Client, result: CallToolResult, session: str
 ) -> CallToolResult:
     """Goes on from a blocked result as a host does that shows questions in its own way."""
     assert result.is_error
@@ -149,22 +149,22 @@ async def answer_through_host(
     assert event["metadata"] == {"mcpServerName": "planning", "toolName": "add_observation", "agentName": "leaf"}
     assert (event["stake"], event["isLastBlockingEventForStep"]) == ("high", True)
     assert event["configurationId"] == "leaf"
-    assert await list_notes(hosted, session) == []
+    assert await list_notes(agents_host, session) == []
     decision = {"actionId": event["actionId"], "decision": "approved"}
     meta = build_meta(session, resumeState=waiting.state, decisions=[decision])
     return await caller.call_tool("run_top", {"query": "go"}, meta=meta)
 
 
-async def test_the_state_is_what_the_wire_format_says(hosted: AgentsApp):
-    async with open_client(hosted) as caller:
+async def test_the_state_is_what_the_wire_format_says(agents_host: AgentsApp):
+    async with open_client(agents_host) as caller:
         state = read_approval(await caller.call_tool("run_leaf", {"query": "go"}, meta=build_meta("shape"))).state
     assert state["conversationId"].startswith("cnv_")
     assert state["userMessageId"].startswith("msg_")
 
 
-async def test_the_later_form_is_a_resource_and_no_error(hosted: AgentsApp):
+async def test_the_later_form_is_a_resource_and_no_error(agents_host: AgentsApp):
     server = build_mcp_server(
-        hosted.app.toolbox, hosted.app.artifacts, approvals=ApprovalResponder(blocked_format="resource")
+        agents_host.app.toolbox, agents_host.app.artifacts, approvals=ApprovalResponder(blocked_format="resource")
     )
     async with connect_client(server) as caller:
         result = await caller.call_tool("run_leaf", {"query": "go"}, meta=build_meta("later form"))
@@ -177,21 +177,21 @@ async def test_the_later_form_is_a_resource_and_no_error(hosted: AgentsApp):
 
 
 @pytest.mark.parametrize("era", [NEWEST_VERSION, HANDSHAKE_VERSION])
-async def test_a_rejection_carries_its_reason_to_the_agent(hosted: AgentsApp, era: str):
+async def test_a_rejection_carries_its_reason_to_the_agent(agents_host: AgentsApp, era: str):
     def refuse(properties: dict[str, Any]) -> dict[str, str]:
         name = next(name for name, field in properties.items() if "enum" in field)
         return {name: "rejected", f"{name}_reason": "not on a Sunday"}
 
-    async with open_client(hosted, era, "person", FormAnswerer(refuse)) as caller:
+    async with open_client(agents_host, era, "person", FormAnswerer(refuse)) as caller:
         result = await caller.call_tool("run_leaf", {"query": "go"}, meta=build_meta(f"reason {era}"))
     assert read_answer(result) == "Dealt with the leaf's note."
-    assert "not on a Sunday" in str(hosted.model.requests[-1]["messages"])
-    assert await list_notes(hosted, f"reason {era}") == []
+    assert "not on a Sunday" in str(agents_host.model.requests[-1]["messages"])
+    assert await list_notes(agents_host, f"reason {era}") == []
 
 
-async def test_a_person_is_asked_over_http_behind_a_token(hosted: AgentsApp):
+async def test_a_person_is_asked_over_http_behind_a_token(agents_host: AgentsApp):
     person = FormAnswerer(choose_decision("approved"))
-    web = build_http_app(hosted.app.build_servers(), token="t0ken")
+    web = build_http_app(agents_host.app.build_servers(), token="t0ken")
     headers = {"authorization": "Bearer t0ken", "x-api-user-email": "ann@a.example"}
     with anyio.fail_after(60):
         async with (
@@ -202,22 +202,24 @@ async def test_a_person_is_asked_over_http_behind_a_token(hosted: AgentsApp):
             result = await caller.call_tool("run_top", {"query": "go"}, meta=build_meta("http"))
     assert read_answer(result) == "All is done."
     assert len(person.forms) == 1
-    assert await list_notes(hosted, "http", "ann@a.example") == ["the leaf's note"]
+    assert await list_notes(agents_host, "http", "ann@a.example") == ["the leaf's note"]
 
 
-async def test_progress_goes_on_after_the_question(hosted: AgentsApp):
+async def test_progress_goes_on_after_the_question(agents_host: AgentsApp):
     seen: list[Any] = []
 
     async def note(message: Any) -> None:
         if isinstance(message, ProgressNotification):
             seen.append(message.params)
 
-    async def heard(progress: float, total: float | None, message: str | None) -> None:
+    async def ignore_progress(progress: float, total: float | None, message: str | None) -> None:
         """Having a callback is what asks for progress."""
 
     person = FormAnswerer(choose_decision("approved"))
-    async with open_client(hosted, HANDSHAKE_VERSION, "person", person, message_handler=note) as caller:
-        await caller.call_tool("run_leaf", {"query": "go"}, meta=build_meta("progress"), progress_callback=heard)
+    async with open_client(agents_host, HANDSHAKE_VERSION, "person", person, message_handler=note) as caller:
+        await caller.call_tool(
+            "run_leaf", {"query": "go"}, meta=build_meta("progress"), progress_callback=ignore_progress
+        )
     outputs = [notice.meta["data"]["output"] for notice in seen if notice.meta and "data" in notice.meta]
     assert outputs[-1]["type"] == "run_agent_generation_tokens"
     assert outputs[-1]["text"].endswith("Dealt with the leaf's note.")
@@ -225,36 +227,36 @@ async def test_progress_goes_on_after_the_question(hosted: AgentsApp):
 
 
 @pytest.mark.parametrize("era", [NEWEST_VERSION, HANDSHAKE_VERSION])
-async def test_declining_the_form_refuses_what_it_asked(hosted: AgentsApp, era: str):
-    async with open_client(hosted, era, "person", FormAnswerer(lambda _: "decline")) as caller:
+async def test_declining_the_form_refuses_what_it_asked(agents_host: AgentsApp, era: str):
+    async with open_client(agents_host, era, "person", FormAnswerer(lambda _: "decline")) as caller:
         result = await caller.call_tool("run_leaf", {"query": "go"}, meta=build_meta(f"declined {era}"))
     assert read_answer(result) == "Dealt with the leaf's note."
-    assert await list_notes(hosted, f"declined {era}") == []
+    assert await list_notes(agents_host, f"declined {era}") == []
 
 
 @pytest.mark.parametrize("era", [NEWEST_VERSION, HANDSHAKE_VERSION])
-async def test_a_form_that_is_closed_leaves_the_question_open_for_later(hosted: AgentsApp, era: str):
+async def test_a_form_that_is_closed_leaves_the_question_open_for_later(agents_host: AgentsApp, era: str):
     session = f"closed {era}"
-    async with open_client(hosted, era, "person", FormAnswerer(lambda _: None)) as caller:
+    async with open_client(agents_host, era, "person", FormAnswerer(lambda _: None)) as caller:
         waiting = read_approval(await caller.call_tool("run_leaf", {"query": "go"}, meta=build_meta(session)))
     assert len(waiting.events) == 1
-    async with open_client(hosted, era, "person", FormAnswerer(choose_decision("approved"))) as caller:
+    async with open_client(agents_host, era, "person", FormAnswerer(choose_decision("approved"))) as caller:
         result = await caller.call_tool(
             "run_leaf", {"query": "go"}, meta=build_meta(session, resumeState=waiting.state)
         )
     assert read_answer(result) == "Dealt with the leaf's note."
-    assert await list_notes(hosted, session) == ["the leaf's note"]
+    assert await list_notes(agents_host, session) == ["the leaf's note"]
 
 
 @pytest.mark.parametrize("era", [NEWEST_VERSION, HANDSHAKE_VERSION])
-async def test_questions_of_two_children_are_one_form_and_may_be_answered_in_parts(hosted: AgentsApp, era: str):
+async def test_questions_of_two_children_are_one_form_and_may_be_answered_in_parts(agents_host: AgentsApp, era: str):
     session = f"parts {era}"
 
     def one_at_a_time(properties: dict[str, Any]) -> dict[str, str]:
         return {next(name for name, field in properties.items() if "enum" in field): "approved"}
 
     person = FormAnswerer(one_at_a_time)
-    async with open_client(hosted, era, "person", person) as caller:
+    async with open_client(agents_host, era, "person", person) as caller:
         result = await caller.call_tool("run_fork", {"query": "go"}, meta=build_meta(session))
     assert read_answer(result) == "Both sides are done."
     assert [
@@ -263,52 +265,52 @@ async def test_questions_of_two_children_are_one_form_and_may_be_answered_in_par
         2,
         1,
     ]
-    assert sorted(await list_notes(hosted, session)) == ["left", "right"]
+    assert sorted(await list_notes(agents_host, session)) == ["left", "right"]
 
 
-async def test_parts_that_the_host_decides_resume_nothing_until_all_are_there(hosted: AgentsApp):
-    async with open_client(hosted) as caller:
+async def test_parts_that_the_host_decides_resume_nothing_until_all_are_there(agents_host: AgentsApp):
+    async with open_client(agents_host) as caller:
         waiting = read_approval(await caller.call_tool("run_fork", {"query": "go"}, meta=build_meta("host parts")))
         assert [event["isLastBlockingEventForStep"] for event in waiting.events] == [True, True]
         for event, left in zip(waiting.events, (1, 0), strict=True):
             decision = {"actionId": event["actionId"], "decision": "approved"}
             meta = build_meta("host parts", resumeState=waiting.state, decisions=[decision])
             result = await caller.call_tool("run_fork", {"query": "go"}, meta=meta)
-            assert len(await list_notes(hosted, "host parts")) == (0 if left else 2)
+            assert len(await list_notes(agents_host, "host parts")) == (0 if left else 2)
             assert not left or len(read_approval(result).events) == left
     assert read_answer(result) == "Both sides are done."
 
 
-async def test_repeating_a_resume_changes_nothing(hosted: AgentsApp):
-    async with open_client(hosted) as caller:
+async def test_repeating_a_resume_changes_nothing(agents_host: AgentsApp):
+    async with open_client(agents_host) as caller:
         waiting = read_approval(await caller.call_tool("run_leaf", {"query": "go"}, meta=build_meta("again")))
         decision = {"actionId": waiting.events[0]["actionId"], "decision": "approved"}
         meta = build_meta("again", resumeState=waiting.state, decisions=[decision])
         results = [await caller.call_tool("run_leaf", {"query": "go"}, meta=meta) for _ in range(3)]
     assert {read_answer(result) for result in results} == {"Dealt with the leaf's note."}
-    assert await list_notes(hosted, "again") == ["the leaf's note"]
+    assert await list_notes(agents_host, "again") == ["the leaf's note"]
 
 
-async def test_a_decision_by_another_door_counts(hosted: AgentsApp):
-    async with open_client(hosted) as caller:
+async def test_a_decision_by_another_door_counts(agents_host: AgentsApp):
+    async with open_client(agents_host) as caller:
         waiting = read_approval(await caller.call_tool("run_leaf", {"query": "go"}, meta=build_meta("door")))
-        await Questions(hosted.app.database).decide(waiting.events[0]["actionId"], "approved", by="dashboard")
+        await Questions(agents_host.app.database).decide(waiting.events[0]["actionId"], "approved", by="dashboard")
         result = await caller.call_tool("run_leaf", {"query": "go"}, meta=build_meta("door", resumeState=waiting.state))
     assert read_answer(result) == "Dealt with the leaf's note."
 
 
-async def test_always_is_asked_once(hosted: AgentsApp):
+async def test_always_is_asked_once(agents_host: AgentsApp):
     person = FormAnswerer(choose_decision("always_approved"))
     meta = build_meta("always") | {"identity": "always@a.example"}
-    async with open_client(hosted, NEWEST_VERSION, "person", person) as caller:
+    async with open_client(agents_host, NEWEST_VERSION, "person", person) as caller:
         for _ in range(2):
             assert read_answer(await caller.call_tool("run_twice", {"query": "go"}, meta=meta)) == "Dealt with second."
     assert len(person.forms) == 1
-    assert sorted(await list_notes(hosted, "always", "always@a.example")) == ["first", "first", "second", "second"]
+    assert sorted(await list_notes(agents_host, "always", "always@a.example")) == ["first", "first", "second", "second"]
 
 
-async def test_the_state_of_somebody_elses_conversation_is_refused(hosted: AgentsApp):
-    async with open_client(hosted) as caller:
+async def test_the_state_of_somebody_elses_conversation_is_refused(agents_host: AgentsApp):
+    async with open_client(agents_host) as caller:
         waiting = read_approval(await caller.call_tool("run_leaf", {"query": "go"}, meta=build_meta("mine")))
         stolen = build_meta("yours", resumeState=waiting.state)
         refused = await caller.call_tool("run_leaf", {"query": "go"}, meta=stolen)
@@ -348,8 +350,8 @@ async def repeat_call(caller: Client, first: InputRequiredResult, state: str, **
     ],
     ids=["tampered", "arguments", "tool", "session", "person"],
 )
-async def test_state_is_refused_where_it_does_not_belong(hosted: AgentsApp, changed: dict[str, Any]):
-    async with pause_call(hosted.app.build_server()) as (caller, first):
+async def test_state_is_refused_where_it_does_not_belong(agents_host: AgentsApp, changed: dict[str, Any]):
+    async with pause_call(agents_host.app.build_server()) as (caller, first):
         sealed = str(first.request_state)
         change = dict(changed)
         middle = len(sealed) // 2
@@ -361,9 +363,9 @@ async def test_state_is_refused_where_it_does_not_belong(hosted: AgentsApp, chan
     assert "run_" not in sealed
 
 
-async def test_state_that_is_too_old_is_refused(hosted: AgentsApp, tmp_path: Path):
+async def test_state_that_is_too_old_is_refused(agents_host: AgentsApp, tmp_path: Path):
     pause = ApprovalResponder(build_state_security("", tmp_path, hours=1e-9))
-    async with pause_call(build_mcp_server(hosted.app.toolbox, hosted.app.artifacts, approvals=pause)) as (
+    async with pause_call(build_mcp_server(agents_host.app.toolbox, agents_host.app.artifacts, approvals=pause)) as (
         caller,
         first,
     ):
@@ -371,19 +373,19 @@ async def test_state_that_is_too_old_is_refused(hosted: AgentsApp, tmp_path: Pat
             await repeat_call(caller, first, first.request_state or "")
 
 
-async def test_replicas_that_share_a_key_take_each_others_state(hosted: AgentsApp, tmp_path: Path):
+async def test_replicas_that_share_a_key_take_each_others_state(agents_host: AgentsApp, tmp_path: Path):
     key = "k" * 32
     servers = [
         build_mcp_server(
-            hosted.app.toolbox,
-            hosted.app.artifacts,
+            agents_host.app.toolbox,
+            agents_host.app.artifacts,
             approvals=ApprovalResponder(build_state_security(key, tmp_path / name, hours=25)),
         )
         for name in ("one", "two")
     ]
     stranger = build_mcp_server(
-        hosted.app.toolbox,
-        hosted.app.artifacts,
+        agents_host.app.toolbox,
+        agents_host.app.artifacts,
         approvals=ApprovalResponder(build_state_security("x" * 32, tmp_path, hours=25)),
     )
     async with pause_call(servers[0], "sealed") as (_, first):
@@ -404,8 +406,8 @@ async def test_without_a_shared_key_the_machine_keeps_one_that_only_its_owner_re
     assert [path.name for path in (tmp_path / "kept").iterdir()] == ["state.key"]
 
 
-async def test_consent_to_a_tool_is_sealed_the_same_way(hosted: AgentsApp):
-    server = build_mcp_server(hosted.app.toolbox, hosted.app.artifacts)
+async def test_consent_to_a_tool_is_sealed_the_same_way(agents_host: AgentsApp):
+    server = build_mcp_server(agents_host.app.toolbox, agents_host.app.artifacts)
     async with connect_client(server, NEWEST_VERSION, "person", FormAnswerer(choose_decision("approved"))) as caller:
         arguments = {"sessionId": "s", "script": "1"}
         asked = await caller.session.call_tool("inject_javascript", arguments, allow_input_required=True)

@@ -90,7 +90,9 @@ async def shout() -> str:
 '''
 
 
-def talk(*command: str, environ: Mapping[str, str] | None = None, calls: Sequence[str] = ()) -> tuple[str, str]:
+def exchange_messages(
+    *command: str, environ: Mapping[str, str] | None = None, calls: Sequence[str] = ()
+) -> tuple[str, str]:
     """Asks a server for its tools, then calls some; returns all that it wrote on stdout and on stderr."""
     start = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}
     requests: list[tuple[str, dict[str, Any]]] = [("initialize", start), ("tools/list", {})]
@@ -113,7 +115,7 @@ def talk(*command: str, environ: Mapping[str, str] | None = None, calls: Sequenc
             if method == "initialize":
                 process.stdin.write('{"jsonrpc": "2.0", "method": "notifications/initialized"}\n')
         process.stdin.flush()
-        said = answers(process.stdout, len(requests))
+        said = read_answers(process.stdout, len(requests))
         rest, _ = process.communicate(timeout=60)
         stderr.seek(0)
         complaints = stderr.read()
@@ -121,7 +123,7 @@ def talk(*command: str, environ: Mapping[str, str] | None = None, calls: Sequenc
     return said + rest, complaints
 
 
-def answers(lines: Iterable[str], count: int) -> str:
+def read_answers(lines: Iterable[str], count: int) -> str:
     """Reads until that many answers have come: a server may stop as soon as its input ends."""
     said: list[str] = []
     for line in lines:
@@ -131,24 +133,24 @@ def answers(lines: Iterable[str], count: int) -> str:
     return "".join(said)
 
 
-def modules(*command: str) -> set[str]:
+def list_imported_modules(*command: str) -> set[str]:
     """What a server imports from its first to its last line."""
-    return set(LOADED.findall(talk("-X", "importtime", *command)[1]))
+    return set(LOADED.findall(exchange_messages("-X", "importtime", *command)[1]))
 
 
 @pytest.fixture(scope="module")
-def bare(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+def bare_modules(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
     script = tmp_path_factory.mktemp("bare") / "bare.py"
     script.write_text(BARE)
-    return modules(str(script))
+    return list_imported_modules(str(script))
 
 
 @pytest.mark.parametrize("options", [(), ("--toolsets", "all")], ids=["default", "all"])
-def test_little_is_loaded_before_the_tools_can_be_listed(bare: set[str], options: tuple[str, ...]):
-    loaded = modules(*OUTRIDER, *options)
+def test_little_is_loaded_before_the_tools_can_be_listed(bare_modules: set[str], options: tuple[str, ...]):
+    loaded = list_imported_modules(*OUTRIDER, *options)
     assert "outrider.serve.mcp" in loaded
-    assert "mcp.server.lowlevel.server" in bare
-    added = loaded - bare
+    assert "mcp.server.lowlevel.server" in bare_modules
+    added = loaded - bare_modules
     assert not {name for name in added if name.partition(".")[0] in HEAVY}
     assert len([name for name in added if not name.startswith("outrider")]) <= FROM_OTHERS
     assert len(added) <= IN_ALL
@@ -167,7 +169,7 @@ def test_a_command_that_serves_nobody_loads_no_mcp_sdk(tmp_path: Path):
 
 
 @pytest.fixture
-def plugin(tmp_path: Path) -> dict[str, str]:
+def noisy_plugin(tmp_path: Path) -> dict[str, str]:
     """An installed package whose toolset prints at every occasion; the environment that finds it."""
     folder = tmp_path / "plugins"
     described = folder / "noisy-1.0.dist-info"
@@ -178,8 +180,8 @@ def plugin(tmp_path: Path) -> dict[str, str]:
     return {"PYTHONPATH": str(folder)}
 
 
-def test_nothing_but_protocol_reaches_the_client_whoever_prints(plugin: dict[str, str]):
-    said, complaints = talk(*OUTRIDER, environ=plugin, calls=["shout"])
+def test_nothing_but_protocol_reaches_the_client_whoever_prints(noisy_plugin: dict[str, str]):
+    said, complaints = exchange_messages(*OUTRIDER, environ=noisy_plugin, calls=["shout"])
     messages = [json.loads(line) for line in said.splitlines()]
     assert all(message["jsonrpc"] == "2.0" for message in messages)
     called = next(message for message in messages if message.get("id") == 2)

@@ -321,7 +321,7 @@ ERRORS = [
 ]
 
 
-def at(site: str, arguments: dict) -> dict:
+def build_arguments(site: str, arguments: dict) -> dict:
     url = arguments["url"]
     return arguments | {"url": site + url if url[0] == "/" else url}
 
@@ -329,7 +329,8 @@ def at(site: str, arguments: dict) -> dict:
 async def test_a_page_that_is_not_what_was_wanted_says_what_to_do(home: Path):
     async with loopback_app.open_loopback_app(home, DATABASE_SITE) as loopback:
         said = [
-            (await loopback.app.call("web_fetch", **at(loopback.site_url, arguments))).text for arguments, _ in NOTES
+            (await loopback.app.call("web_fetch", **build_arguments(loopback.site_url, arguments))).text
+            for arguments, _ in NOTES
         ]
     assert [note in text for text, (_, note) in zip(said, NOTES, strict=True)] == [True] * len(NOTES)
 
@@ -340,7 +341,7 @@ async def test_an_error_of_reading_names_the_field_or_the_thing_and_the_remedy(h
         Client(loopback.app.build_server()) as client,
     ):
         found = [
-            read_error(await client.call_tool("web_fetch", at(loopback.site_url, arguments)))
+            read_error(await client.call_tool("web_fetch", build_arguments(loopback.site_url, arguments)))
             for arguments, *_ in ERRORS
         ]
     told = [

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.anyio
 NOWHERE = "http://127.0.0.1:9"
 
 
-async def called(home: Path, tool: str, **arguments: Any) -> CallToolResult:
+async def call_without_browser(home: Path, tool: str, **arguments: Any) -> CallToolResult:
     async with open_evaluation_app(home, NOWHERE) as app, Client(app.build_server()) as client:
         return await client.call_tool(tool, arguments)
 
@@ -36,7 +36,7 @@ async def test_a_tool_of_two_toolsets_is_listed_once(home: Path):
 
 
 async def test_without_a_model_the_error_names_the_ways_and_steps(home: Path):
-    result = await called(home, "web_eval_agent", url="example.com", task="Look")
+    result = await call_without_browser(home, "web_eval_agent", url="example.com", task="Look")
     assert read_error(result)["code"] == "no_model"
     for word in ("ANTHROPIC_API_KEY", "Ollama", "settings.json", "`steps`"):
         assert word in read_first_text(result)
@@ -44,7 +44,7 @@ async def test_without_a_model_the_error_names_the_ways_and_steps(home: Path):
 
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "javascript:alert(1)", "data:text/html,x", "chrome://version"])
 async def test_only_web_addresses_are_opened(home: Path, url: str):
-    result = await called(home, "web_eval_agent", url=url, task="x", steps=[{"action": "screenshot"}])
+    result = await call_without_browser(home, "web_eval_agent", url=url, task="x", steps=[{"action": "screenshot"}])
     assert read_error(result)["code"] in {"bad_url", "egress", "invalid_input"}
 
 
@@ -64,14 +64,14 @@ async def test_only_web_addresses_are_opened(home: Path, url: str):
     ],
 )
 async def test_wrong_arguments_are_named(home: Path, arguments: dict[str, Any], field: str):
-    result = await called(home, "web_eval_agent", url="example.com", task="x", **arguments)
+    result = await call_without_browser(home, "web_eval_agent", url="example.com", task="x", **arguments)
     assert field in read_error(result)["message"]
 
 
 @pytest.mark.parametrize("tool", ["get_screenshots", "get_run_events"])
 async def test_an_unknown_evaluation_is_an_error(home: Path, tool: str):
-    unknown = await called(home, tool, session_id="00000000-0000-0000-0000-000000000000")
-    none_yet = await called(home, tool)
+    unknown = await call_without_browser(home, tool, session_id="00000000-0000-0000-0000-000000000000")
+    none_yet = await call_without_browser(home, tool)
     assert read_error(unknown)["code"] == read_error(none_yet)["code"] == "unknown_session"
     assert "web_eval_agent" in read_first_text(none_yet)
 
@@ -84,7 +84,7 @@ async def test_an_unknown_evaluation_is_an_error(home: Path, tool: str):
     ],
 )
 async def test_types_are_validated(home: Path, tool: str, arguments: dict[str, Any], field: str):
-    assert field in read_error(await called(home, tool, **arguments))["message"]
+    assert field in read_error(await call_without_browser(home, tool, **arguments))["message"]
 
 
 async def test_the_done_of_evaluations_is_for_nobody_else(home: Path):

@@ -44,7 +44,7 @@ async def open_client(home: Path, site: Any, **watches: Any) -> AsyncGenerator[t
         yield client, loopback.site_url, loopback.app
 
 
-async def watch(client: Client, **arguments: Any) -> dict[str, Any]:
+async def create_watch(client: Client, **arguments: Any) -> dict[str, Any]:
     result = await client.call_tool("web_watch", arguments)
     assert not result.is_error, read_first_text(result)
     return result.structured_content
@@ -53,15 +53,15 @@ async def watch(client: Client, **arguments: Any) -> dict[str, Any]:
 async def test_a_page_is_looked_at_again_and_its_change_is_readable(home: Path):
     site = build_site(build_shop(OPEN))
     async with open_client(home, site) as (client, url, _):
-        added = (await watch(client, action="add", url=f"{url}/shop", every="6h", name="shop"))["watches"][0]
+        added = (await create_watch(client, action="add", url=f"{url}/shop", every="6h", name="shop"))["watches"][0]
         assert (added["kind"], added["every"], added["looks"], added["state"]) == ("page", "6h", 1, "active")
         site.routes["/shop"] = website.SiteAnswer(build_shop(OPEN, seen=900))
-        assert (await watch(client, action="look", id="shop"))["changes"] == []
+        assert (await create_watch(client, action="look", id="shop"))["changes"] == []
         site.routes["/shop"] = website.SiteAnswer(build_shop(CLOSED))
         result = await client.call_tool("web_watch", {"action": "look", "id": added["id"]})
         change = result.structured_content["changes"][0]
-        listed = await watch(client)
-        history = await watch(client, action="changes")
+        listed = await create_watch(client)
+        history = await create_watch(client, action="changes")
     assert f"- {OPEN}\n+ {CLOSED}" in change["difference"]
     assert (change["number"], change["summary"], change["url"]) == (1, "1 line changed", f"{url}/shop")
     assert CLOSED in read_first_text(result)
@@ -76,8 +76,8 @@ async def test_a_page_that_has_not_changed_is_not_sent_again(home: Path):
 
     site = website.FakeSite({"/shop": answer})
     async with open_client(home, site) as (client, url, _):
-        added = (await watch(client, action="add", url=f"{url}/shop"))["watches"][0]
-        assert (await watch(client, action="look", id=added["id"]))["changes"] == []
+        added = (await create_watch(client, action="add", url=f"{url}/shop"))["watches"][0]
+        assert (await create_watch(client, action="look", id=added["id"]))["changes"] == []
     assert [request.headers.get("if-none-match") for request in site.requests if request.path == "/shop"] == [
         None,
         '"one"',
@@ -87,11 +87,11 @@ async def test_a_page_that_has_not_changed_is_not_sent_again(home: Path):
 async def test_values_and_searches_are_watched(home: Path):
     site = build_site(build_shop(OPEN))
     async with open_client(home, site) as (client, url, app):
-        fields = (await watch(client, action="add", url=f"{url}/shop", fields={"price": "number"}))["watches"][0]
-        query = (await watch(client, action="add", query="green tea"))["watches"][0]
+        fields = (await create_watch(client, action="add", url=f"{url}/shop", fields={"price": "number"}))["watches"][0]
+        query = (await create_watch(client, action="add", query="green tea"))["watches"][0]
         site.routes["/shop"] = website.SiteAnswer(build_shop(CLOSED, "19.50"))
-        changed = (await watch(client, action="look", id=fields["id"]))["changes"][0]
-        same = await watch(client, action="look", id=query["id"])
+        changed = (await create_watch(client, action="look", id=fields["id"]))["changes"][0]
+        same = await create_watch(client, action="look", id=query["id"])
         assert (await app.watcher.engine.store.find_watch("", "green tea")).target.kind == "query"
     assert changed["difference"] == "- price: 24.0\n+ price: 19.5"
     assert same["changes"] == []
@@ -100,13 +100,13 @@ async def test_values_and_searches_are_watched(home: Path):
 async def test_watches_are_paused_resumed_removed_and_shared_by_sessions(home: Path):
     site = build_site(build_shop(OPEN))
     async with open_client(home, site) as (client, url, app):
-        added = (await watch(client, action="add", url=f"{url}/shop"))["watches"][0]
+        added = (await create_watch(client, action="add", url=f"{url}/shop"))["watches"][0]
         for action, state in (("pause", "paused"), ("resume", "active")):
-            await watch(client, action=action, id=added["id"])
+            await create_watch(client, action=action, id=added["id"])
             listed = (await app.call("web_watch", Call(session="other"))).data["watches"]
             assert [each["state"] for each in listed] == [state]
-        await watch(client, action="remove", id=f"{url}/shop")
-        assert (await watch(client))["total"] == 0
+        await create_watch(client, action="remove", id=f"{url}/shop")
+        assert (await create_watch(client))["total"] == 0
         gone = read_error(await client.call_tool("web_watch", {"action": "look", "id": added["id"]}))
     assert gone["code"] == "not_found"
 
@@ -129,8 +129,8 @@ async def test_what_cannot_be_watched_is_refused_with_its_field(home: Path):
             result = await client.call_tool("web_watch", {"action": "add"} | given)
             assert result.is_error, arguments
             assert message in read_error(result)["message"], arguments
-        assert (await watch(client))["total"] == 0
-        await watch(client, action="add", url=f"{url}/shop")
+        assert (await create_watch(client))["total"] == 0
+        await create_watch(client, action="add", url=f"{url}/shop")
         full = await client.call_tool("web_watch", {"action": "add", "url": f"{url}/shop"})
         no_id = await client.call_tool("web_watch", {"action": "pause"})
     assert read_error(full)["code"] == "too_many_watches"
@@ -160,7 +160,7 @@ def build_hook(received: list[tuple[dict[str, str], bytes]], told: anyio.Event) 
 
 async def wait_for_looks(client: Client, count: int) -> None:
     with anyio.fail_after(30):
-        while (await watch(client))["watches"][0]["looks"] < count:
+        while (await create_watch(client))["watches"][0]["looks"] < count:
             await anyio.lowlevel.checkpoint()
 
 
@@ -172,10 +172,10 @@ async def test_a_change_on_schedule_is_told_once_by_a_signed_webhook(home: Path)
         async with open_client(home, site, notices=notices) as (client, url, app):
             app.loaded.environ["HOOK_SECRET"] = "sesame"
             async with run_background(app.watcher.run_forever):
-                await watch(client, action="add", url=f"{url}/shop", every="1s", notify=["hook"])
+                await create_watch(client, action="add", url=f"{url}/shop", every="1s", notify=["hook"])
                 site.routes["/shop"] = website.SiteAnswer(build_shop(CLOSED))
                 with anyio.fail_after(30):
-                    change = (await watch(client, action="changes", wait_seconds=30))["changes"][0]
+                    change = (await create_watch(client, action="changes", wait_seconds=30))["changes"][0]
                     await told.wait()
                 await wait_for_looks(client, 4)
     assert len(received) == 1
@@ -190,7 +190,7 @@ async def test_a_change_is_told_by_a_command_of_the_operator(home: Path):
     script = 'cat > "$0.new"; echo "$1" >> "$0.new"; mv "$0.new" "$0"'
     notices = {"mail": {"command": ["sh", "-c", script, str(mail), "{subject}"]}}
     async with open_client(home, site, notices=notices, notify=["mail"]) as (client, url, app):
-        await watch(client, action="add", url=f"{url}/shop", every="1s", name="shop")
+        await create_watch(client, action="add", url=f"{url}/shop", every="1s", name="shop")
         site.routes["/shop"] = website.SiteAnswer(build_shop(CLOSED))
         async with run_background(app.watcher.run_forever):
             with anyio.fail_after(30):

@@ -14,7 +14,7 @@ HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 MODERN = "2026-07-28"
 
 
-def talk(folder: Path, *messages: dict[str, Any]) -> list[dict[str, Any]]:
+def exchange_messages(folder: Path, *messages: dict[str, Any]) -> list[dict[str, Any]]:
     """Sends the messages to an echo over stdio; returns the answers to those that have an id."""
     command = prefork.build_command("support.apps.echo_toolset", folder)
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
@@ -31,7 +31,7 @@ def talk(folder: Path, *messages: dict[str, Any]) -> list[dict[str, Any]]:
     return answers
 
 
-def handshake(version: str) -> list[dict[str, Any]]:
+def build_handshake(version: str) -> list[dict[str, Any]]:
     params = {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}
     return [
         {"id": 1, "method": "initialize", "params": params},
@@ -39,7 +39,7 @@ def handshake(version: str) -> list[dict[str, Any]]:
     ]
 
 
-def envelope() -> dict[str, Any]:
+def build_envelope() -> dict[str, Any]:
     return {
         "io.modelcontextprotocol/protocolVersion": MODERN,
         "io.modelcontextprotocol/clientCapabilities": {},
@@ -50,15 +50,15 @@ def envelope() -> dict[str, Any]:
 @pytest.mark.parametrize("version", HANDSHAKES)
 def test_a_resources_own_fields_lie_beside_its_text_in_older_versions(tmp_path: Path, version: str):
     call = {"id": 2, "method": "tools/call", "params": {"name": "show", "arguments": {}}}
-    initialized, called = talk(tmp_path, *handshake(version), call)
+    initialized, called = exchange_messages(tmp_path, *build_handshake(version), call)
     assert initialized["result"]["protocolVersion"] == version
     resource = next(item for item in called["result"]["content"] if item["type"] == "resource")["resource"]
     assert (resource["text"], resource["title"], resource["responseCode"]) == ("body", "T", "200")
 
 
 def test_a_resources_own_fields_lie_beside_its_text_in_the_newest_version(tmp_path: Path):
-    call = {"id": 2, "method": "tools/call", "params": {"name": "show", "arguments": {}, "_meta": envelope()}}
-    (called,) = talk(tmp_path, call)
+    call = {"id": 2, "method": "tools/call", "params": {"name": "show", "arguments": {}, "_meta": build_envelope()}}
+    (called,) = exchange_messages(tmp_path, call)
     resource = next(item for item in called["result"]["content"] if item["type"] == "resource")["resource"]
     assert (resource["text"], resource["title"], resource["responseCode"]) == ("body", "T", "200")
 
@@ -69,7 +69,7 @@ def test_progress_carries_its_data_under_the_callers_token(tmp_path: Path):
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin
         assert process.stdout
-        for message in [*handshake("2025-11-25"), {"id": 2, "method": "tools/call", "params": call}]:
+        for message in [*build_handshake("2025-11-25"), {"id": 2, "method": "tools/call", "params": call}]:
             process.stdin.write(json.dumps({"jsonrpc": "2.0"} | message) + "\n")
         process.stdin.flush()
         lines = [json.loads(process.stdout.readline()) for _ in range(3)]
@@ -93,7 +93,7 @@ def test_arguments_may_be_text_and_what_is_no_object_is_told_why(tmp_path: Path,
     sums = [("add", {"a": 1, "b": 2}), ("add", '{"a": 1, "b": 2}')]
     wrong = [*NO_OBJECTS, [1, 2]]
     calls = [*sums, *(("lose", each) for each in NOTHING), *(("add", each) for each in wrong)]
-    results = iter(answered(tmp_path, version, calls))
+    results = iter(call_echo(tmp_path, version, calls))
     assert [next(results)["structuredContent"] for _ in sums] == [{"total": 3}] * 2
     assert [next(results)["structuredContent"]["error"]["code"] for _ in NOTHING] == ["not_found"] * len(NOTHING)
     for said in [*NO_OBJECTS.values(), NO_OBJECTS["[1, 2]"]]:
@@ -102,21 +102,21 @@ def test_arguments_may_be_text_and_what_is_no_object_is_told_why(tmp_path: Path,
         assert said in result["content"][0]["text"]
 
 
-def answered(folder: Path, version: str, calls: Sequence[tuple[str, object]]) -> list[dict[str, Any]]:
+def call_echo(folder: Path, version: str, calls: Sequence[tuple[str, object]]) -> list[dict[str, Any]]:
     """The results of calls with these `arguments`, whatever they are."""
     modern = version == MODERN
-    meta = {"_meta": envelope()} if modern else {}
+    meta = {"_meta": build_envelope()} if modern else {}
     messages = [
         {"id": number, "method": "tools/call", "params": {"name": tool, "arguments": given} | meta}
         for number, (tool, given) in enumerate(calls, 2)
     ]
-    answers = talk(folder, *([] if modern else handshake(version)), *messages)
+    answers = exchange_messages(folder, *([] if modern else build_handshake(version)), *messages)
     return [each["result"] for each in answers if each["id"] > 1]
 
 
 @pytest.mark.parametrize("text", ["\ud83d", "\ude00a", "\\ud83d\ud83d", "\ude00\ud83d", "😀\\ud800"])
 def test_half_a_pair_of_surrogates_in_an_argument_is_answered(tmp_path: Path, text: str):
-    result = answered(tmp_path, MODERN, [("say", {"text": text})])[0]
+    result = call_echo(tmp_path, MODERN, [("say", {"text": text})])[0]
     assert text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") in result["content"][0]["text"]
 
 
@@ -126,7 +126,7 @@ def test_garbage_on_the_wire_does_not_end_the_server(tmp_path: Path):
         assert process.stdin
         assert process.stdout
         process.stdin.write(b"{not json\n\xff\xfe\n[]\n")
-        for message in handshake("2025-11-25"):
+        for message in build_handshake("2025-11-25"):
             process.stdin.write(json.dumps({"jsonrpc": "2.0"} | message).encode() + b"\n")
         process.stdin.flush()
         answers = (json.loads(line) for line in process.stdout)
@@ -149,13 +149,13 @@ NO_MESSAGES = [
 
 
 def test_a_line_that_is_no_message_is_answered_under_its_id_or_null(tmp_path: Path):
-    heard = told(tmp_path, b"\n".join(line for line, *_ in NO_MESSAGES))
+    heard = send_lines(tmp_path, b"\n".join(line for line, *_ in NO_MESSAGES))
     assert [(each["error"]["code"], each["id"]) for each in heard] == [tuple(wanted) for _, *wanted in NO_MESSAGES]
 
 
 def test_an_answer_that_nobody_can_read_and_an_empty_line_are_not_answered(tmp_path: Path):
     answers = b'{"jsonrpc": "2.0", "id": 1, "result": 5}\n\n  \n{"id": 2, "error": {}}'
-    (heard,) = told(tmp_path, answers + b'\n{"jsonrpc": "2.0", "id": 3}')
+    (heard,) = send_lines(tmp_path, answers + b'\n{"jsonrpc": "2.0", "id": 3}')
     assert heard["id"] == 3
 
 
@@ -164,10 +164,10 @@ def test_a_notification_may_speak_of_ids_and_an_old_one_have_none(tmp_path: Path
         {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"reason": "\\"id\\"", "id": true}}
         {"jsonrpc": "2.0", "method": "notifications/initialized", "id": null}
     """
-    assert told(tmp_path, notices) == []
+    assert send_lines(tmp_path, notices) == []
 
 
-def told(folder: Path, lines: bytes) -> list[dict[str, Any]]:
+def send_lines(folder: Path, lines: bytes) -> list[dict[str, Any]]:
     """What is answered to lines as they are, none of which is a call."""
     command = prefork.build_command("support.apps.echo_toolset", folder)
     done = subprocess.run(command, input=lines + b"\n", capture_output=True, timeout=30, check=True)

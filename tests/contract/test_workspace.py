@@ -27,7 +27,7 @@ DOT = bytes.fromhex("89504e470d0a1a0a0000000d49484452") + bytes(20)
 
 
 @asynccontextmanager
-async def opened(home: Path, **workspace: Any) -> Any:
+async def open_workspace_app(home: Path, **workspace: Any) -> Any:
     flags = {"toolsets": ["workspace"], "workspace": workspace}
     async with open_app(sqlite.prepare_database(load(flags, environ={}, home=home, workspace=home))) as app:
         yield app
@@ -35,33 +35,33 @@ async def opened(home: Path, **workspace: Any) -> Any:
 
 @pytest.fixture
 async def app(home: Path) -> Any:
-    async with opened(home) as made:
+    async with open_workspace_app(home) as made:
         yield made
 
 
-async def text(app: App, tool: str, call: Call = MINE, **arguments: Any) -> str:
+async def call_for_text(app: App, tool: str, call: Call = MINE, **arguments: Any) -> str:
     return (await app.call(tool, call, **arguments)).text
 
 
-def folder(home: Path) -> Path:
+def find_workspace_folder(home: Path) -> Path:
     """The one workspace that there is on disk."""
     (place,) = (home / ".outrider/workspaces").iterdir()
     return place / "files"
 
 
 async def test_a_file_is_written_appended_and_read_as_it_is(app: App):
-    said = await text(app, "write_file", path="notes/a.txt", content="one\ntwo\n")
+    said = await call_for_text(app, "write_file", path="notes/a.txt", content="one\ntwo\n")
     assert said.startswith("Wrote 8 bytes to notes/a.txt (mode w, new file)")
-    said = await text(app, "write_file", path="notes/a.txt", content="drei\n", mode="a")
+    said = await call_for_text(app, "write_file", path="notes/a.txt", content="drei\n", mode="a")
     assert said.startswith("Appended 5 bytes to notes/a.txt (mode a)")
     assert "+drei" in said
-    assert await text(app, "read_file", path="notes/a.txt") == "one\ntwo\ndrei\n"
-    assert await text(app, "read_file", path="notes/a.txt", start_line=2, end_line=2) == "two\n"
+    assert await call_for_text(app, "read_file", path="notes/a.txt") == "one\ntwo\ndrei\n"
+    assert await call_for_text(app, "read_file", path="notes/a.txt", start_line=2, end_line=2) == "two\n"
 
 
 async def test_lines_are_numbered_and_long_files_say_where_to_read_on(app: App):
     await app.call("write_file", MINE, path="long.txt", content="".join(f"line {n}\n" for n in range(1, 101)))
-    said = await text(app, "read_file", path="long.txt", numbered=True, max_chars=100)
+    said = await call_for_text(app, "read_file", path="long.txt", numbered=True, max_chars=100)
     assert said.startswith(" 1\tline 1\n 2\tline 2\n")
     assert said.endswith("[… lines 1 to 13 of 100; continue with start_line=14]")
     rest = await app.call("read_file", MINE, path="long.txt", start_line=14, numbered=True)
@@ -82,8 +82,8 @@ async def test_one_very_long_line_is_read_piece_by_piece(app: App):
 async def test_an_empty_file_and_an_offset_past_the_end_say_so(app: App):
     await app.call("write_file", MINE, path="empty", content="")
     await app.call("write_file", MINE, path="short", content="tea\n")
-    assert await text(app, "read_file", path="empty") == "[the file is empty]"
-    assert await text(app, "read_file", path="empty", numbered=True) == "[the file is empty]"
+    assert await call_for_text(app, "read_file", path="empty") == "[the file is empty]"
+    assert await call_for_text(app, "read_file", path="empty", numbered=True) == "[the file is empty]"
     with pytest.raises(InvalidInput, match=r"offset: 9 is past the end of the lines \(4 characters\)") as caught:
         await app.call("read_file", MINE, path="short", offset=9)
     assert caught.value.hint == "give one below 4"
@@ -91,17 +91,20 @@ async def test_an_empty_file_and_an_offset_past_the_end_say_so(app: App):
 
 async def test_a_line_beyond_what_can_be_read_says_what_else_reads_it(app: App, home: Path):
     await app.call("write_file", MINE, path="x", content="")
-    (folder(home) / "long").write_bytes(b"x" * 10_000_100 + b"\nlast\n")
+    (find_workspace_folder(home) / "long").write_bytes(b"x" * 10_000_100 + b"\nlast\n")
     with pytest.raises(InvalidInput, match="has more than 10,000,000") as caught:
         await app.call("read_file", MINE, path="long", offset=10_000_000)
     assert "code tool" in caught.value.hint
-    assert await text(app, "read_file", path="long", start_line=2, numbered=True) == "2\tlast\n[lines 2 to 2 of 2]"
+    assert (
+        await call_for_text(app, "read_file", path="long", start_line=2, numbered=True)
+        == "2\tlast\n[lines 2 to 2 of 2]"
+    )
 
 
 async def test_binary_files_and_pictures_are_what_they_are(app: App, home: Path):
     await app.call("write_file", MINE, path="x", content="")
-    (folder(home) / "dot.png").write_bytes(DOT)
-    (folder(home) / "program").write_bytes(b"\x7fELF\0\0")
+    (find_workspace_folder(home) / "dot.png").write_bytes(DOT)
+    (find_workspace_folder(home) / "program").write_bytes(b"\x7fELF\0\0")
     found = await app.call("read_file", MINE, path="dot.png")
     assert found.content[1] == ImageBlock(DOT, "image/png")
     with pytest.raises(InvalidInput, match="is not a text file") as caught:
@@ -113,7 +116,7 @@ async def test_lines_are_replaced_by_their_old_numbers_with_a_diff_and_a_hash(ap
     await app.call("write_file", MINE, path="a.py", content="".join(f"{n}\n" for n in range(1, 10)))
     edits = [{"start_line": 3, "end_line": 5, "new_content": "drei\nvier"}, {"line_number": 9, "new_content": None}]
     found = await app.call("replace_lines_in_file", MINE, path="a.py", replacements=edits)
-    assert await text(app, "read_file", path="a.py") == "1\n2\ndrei\nvier\n6\n7\n8\n"
+    assert await call_for_text(app, "read_file", path="a.py") == "1\n2\ndrei\nvier\n6\n7\n8\n"
     assert "-5" in found.text
     assert "+vier" in found.text
     digest = found.meta["outrider/sha256"]
@@ -123,7 +126,7 @@ async def test_lines_are_replaced_by_their_old_numbers_with_a_diff_and_a_hash(ap
     await app.call(
         "replace_text_in_file", MINE, path="a.py", old_text="drei", new_text="3", expected_sha256=digest[:16]
     )
-    assert "3\nvier" in await text(app, "read_file", path="a.py")
+    assert "3\nvier" in await call_for_text(app, "read_file", path="a.py")
 
 
 @pytest.mark.parametrize(
@@ -139,7 +142,7 @@ async def test_an_edit_that_does_not_fit_changes_nothing(app: App, edits: list[A
     await app.call("write_file", MINE, path="a.py", content="a\nb\n")
     with pytest.raises(InvalidInput, match="replacements"):
         await app.call("replace_lines_in_file", MINE, path="a.py", replacements=edits)
-    assert await text(app, "read_file", path="a.py") == "a\nb\n"
+    assert await call_for_text(app, "read_file", path="a.py") == "a\nb\n"
 
 
 async def test_folders_are_listed_with_folders_first_and_filters(app: App):
@@ -154,7 +157,7 @@ async def test_folders_are_listed_with_folders_first_and_filters(app: App):
     assert json.loads(found.text.split("\n", 1)[1]) == found.data["entries"]
     deep = await app.call("list_directory", MINE, recursive=True, pattern="*.py")
     assert [each["name"] for each in deep.data["entries"]] == ["src/c.py", "a.py"]
-    assert ".env" in await text(app, "list_directory", show_hidden=True)
+    assert ".env" in await call_for_text(app, "list_directory", show_hidden=True)
 
 
 async def test_files_are_found_by_pattern_with_paths_inside(app: App):
@@ -169,7 +172,7 @@ async def test_files_are_found_by_pattern_with_paths_inside(app: App):
 async def test_long_lists_are_cut_and_say_so(app: App, home: Path):
     await app.call("write_file", MINE, path="x", content="")
     for number in range(900):
-        (folder(home) / f"file-{number:04}.txt").touch()
+        (find_workspace_folder(home) / f"file-{number:04}.txt").touch()
     found = await app.call("list_directory", MINE)
     assert found.data["count"] == 901
     assert 100 < len(found.data["entries"]) < 400
@@ -194,7 +197,7 @@ async def test_lines_are_found_in_a_file_a_text_and_a_folder(app: App):
 
 async def test_a_file_in_an_old_encoding_is_searched_by_its_letters(app: App, home: Path):
     await app.call("write_file", MINE, path="x", content="")
-    (folder(home) / "old.txt").write_bytes("Das Café in der Straße\nnichts\n".encode("latin-1"))
+    (find_workspace_folder(home) / "old.txt").write_bytes("Das Café in der Straße\nnichts\n".encode("latin-1"))
     assert (await app.call("grep", MINE, pattern="Café.*Straße$", path="old.txt")).data["count"] == 1
 
 
@@ -202,13 +205,13 @@ async def test_imports_come_from_allowed_folders_alone(home: Path, tmp_path: Pat
     source = tmp_path / "allowed/in.csv"
     source.parent.mkdir()
     source.write_text("a,b\n")
-    async with opened(home) as app:
+    async with open_workspace_app(home) as app:
         with pytest.raises(Refused, match=r"not below an allowed folder"):
             await app.call("import_file", MINE, src_abs_path=str(source), dest_rel_path="in.csv")
-    async with opened(home, import_roots=[str(source.parent)]) as app:
-        said = await text(app, "import_file", src_abs_path=str(source), dest_rel_path="data/in.csv")
+    async with open_workspace_app(home, import_roots=[str(source.parent)]) as app:
+        said = await call_for_text(app, "import_file", src_abs_path=str(source), dest_rel_path="data/in.csv")
         assert said.startswith("Imported 4 bytes to data/in.csv")
-        assert await text(app, "read_file", path="data/in.csv") == "a,b\n"
+        assert await call_for_text(app, "read_file", path="data/in.csv") == "a,b\n"
 
 
 async def test_a_workspace_s_own_settings_allow_no_import(home: Path):
@@ -232,7 +235,7 @@ async def test_no_path_leads_out_by_any_tool(app: App, home: Path, path: str):
     import os
 
     await app.call("write_file", MINE, path="inner.txt", content="x")
-    root = folder(home)
+    root = find_workspace_folder(home)
     (root.parent / "secret").write_text("secret")
     (root / "link").symlink_to("..")
     (root / "hard").hardlink_to(root.parent / "secret")
@@ -252,7 +255,7 @@ async def test_no_path_leads_out_by_any_tool(app: App, home: Path, path: str):
 
 
 async def test_a_full_workspace_is_said_and_nothing_is_torn(home: Path):
-    async with opened(home, max_bytes=1_000) as app:
+    async with open_workspace_app(home, max_bytes=1_000) as app:
         await app.call("write_file", MINE, path="a.txt", content="x" * 900)
         with pytest.raises(Refused, match="of 1,000 bytes") as caught:
             await app.call("write_file", MINE, path="b.txt", content="x" * 200)
@@ -261,12 +264,12 @@ async def test_a_full_workspace_is_said_and_nothing_is_torn(home: Path):
 
 
 async def test_what_nobody_uses_any_more_is_swept(home: Path):
-    async with opened(home, keep_days=1) as app:
+    async with open_workspace_app(home, keep_days=1) as app:
         await app.call("write_file", MINE, path="a.txt", content="x")
         assert app.workspaces.purge_unused() == 0
         import os
 
-        os.utime(folder(home).parent / "used", (0, 0))
+        os.utime(find_workspace_folder(home).parent / "used", (0, 0))
         assert app.workspaces.purge_unused() == 1
         assert (await app.call("list_directory", MINE)).data["entries"] == []
 
@@ -286,7 +289,7 @@ async def test_an_exported_file_is_a_copy_a_card_and_a_link(app: App):
     assert "A &amp; B" in card.text
     kept, data = await app.artifacts.read(link.uri)
     assert (kept.mime_type, data) == ("text/markdown", b"# Findings\n")
-    assert await text(app, "read_file", path=facts["download_path"]) == "# Findings\n"
+    assert await call_for_text(app, "read_file", path=facts["download_path"]) == "# Findings\n"
 
 
 async def test_an_export_may_be_converted(app: App):
@@ -324,9 +327,12 @@ async def test_a_zip_is_whole_or_an_error_that_names_what_is_missing(app: App):
 async def test_names_that_are_no_text_or_hide_something_do_not_end_the_connection(home: Path, era: str):
     import os
 
-    async with opened(home) as app, mcp_clients.connect_client(app.build_server("workspace"), era) as client:
+    async with (
+        open_workspace_app(home) as app,
+        mcp_clients.connect_client(app.build_server("workspace"), era) as client,
+    ):
         await client.call_tool("write_file", {"path": "x/inner.txt", "content": "needle\n"})
-        root = os.fsencode(folder(home))
+        root = os.fsencode(find_workspace_folder(home))
         os.mkdir(root + b"/odd\xfe")  # noqa: PTH102 - of bytes
         for name in (b"/odd\xfe/in.txt", b"/a\xff.txt", "/evil\u202egnp.exe".encode()):
             Path(os.fsdecode(root + name)).write_text("needle\n")
@@ -343,7 +349,10 @@ async def test_names_that_are_no_text_or_hide_something_do_not_end_the_connectio
 
 @pytest.mark.parametrize("era", mcp_clients.PROTOCOL_VERSIONS)
 async def test_a_client_sees_the_shapes_of_the_contract(home: Path, era: str):
-    async with opened(home) as app, mcp_clients.connect_client(app.build_server("workspace"), era) as client:
+    async with (
+        open_workspace_app(home) as app,
+        mcp_clients.connect_client(app.build_server("workspace"), era) as client,
+    ):
         await client.call_tool("write_file", {"path": "a.txt", "content": "x\n"})
         read = await client.call_tool("read_file", {"path": "a.txt"})
         assert isinstance(read.content[0], TextContent)
@@ -367,7 +376,7 @@ async def test_many_sessions_at_once_keep_apart_and_lose_nothing(app: App):
         for number in range(48):
             tasks.start_soon(work, number)
     for session in range(8):
-        lines = (await text(app, "read_file", Call(session=f"s{session}"), path="log.txt")).split()
+        lines = (await call_for_text(app, "read_file", Call(session=f"s{session}"), path="log.txt")).split()
         assert sorted(map(int, lines)) == list(range(session, 48, 8))
 
 

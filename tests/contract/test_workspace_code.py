@@ -49,7 +49,7 @@ pytestmark = pytest.mark.skipif(not is_supported(), reason="there are sandboxes 
 
 
 @pytest.fixture
-def place() -> Generator[Path]:
+def shared_home() -> Generator[Path]:
     """A home that every user can enter: code runs as nobody where we are root."""
     with tempfile.TemporaryDirectory(prefix="outrider-home-", dir="/tmp") as folder:
         Path(folder).chmod(0o755)
@@ -57,29 +57,31 @@ def place() -> Generator[Path]:
 
 
 @asynccontextmanager
-async def opened(place: Path, **more: Any) -> AsyncGenerator[App]:
+async def open_code_app(shared_home: Path, **more: Any) -> AsyncGenerator[App]:
     flags = {"toolsets": ["workspace"], "tools": {"stakes": {"*": "never_ask"}}} | more
-    async with open_app(sqlite.prepare_database(load(flags, environ={}, home=place, workspace=place))) as app:
+    async with open_app(
+        sqlite.prepare_database(load(flags, environ={}, home=shared_home, workspace=shared_home))
+    ) as app:
         if (await app.processes.sandbox.detect_isolation()).backend is None:
             pytest.skip("needs a sandbox: apt-get install bubblewrap, or a kernel with Landlock")
         yield app
 
 
 @pytest.fixture
-async def app(place: Path) -> AsyncGenerator[App]:
-    async with opened(place) as made:
+async def app(shared_home: Path) -> AsyncGenerator[App]:
+    async with open_code_app(shared_home) as made:
         yield made
 
 
-async def python(app: App, code: str, call: Call = MINE, **more: Any) -> Result:
+async def run_python(app: App, code: str, call: Call = MINE, **more: Any) -> Result:
     return await app.call("execute_python", call, code=code, **more)
 
 
-async def shell(app: App, command: str, call: Call = MINE, **more: Any) -> Result:
+async def run_shell(app: App, command: str, call: Call = MINE, **more: Any) -> Result:
     return await app.call("execute_shell", call, command=command, **more)
 
 
-async def ended(app: App, process: str, call: Call = MINE) -> Result:
+async def wait_for_process(app: App, process: str, call: Call = MINE) -> Result:
     """The last word about a background process."""
     with anyio.fail_after(60):
         while True:
@@ -89,8 +91,8 @@ async def ended(app: App, process: str, call: Call = MINE) -> Result:
             await anyio.sleep(0.01)
 
 
-async def test_a_person_is_asked_before_code_runs(place: Path):
-    async with opened(place, tools={}) as app:
+async def test_a_person_is_asked_before_code_runs(shared_home: Path):
+    async with open_code_app(shared_home, tools={}) as app:
         for tool, argument in (
             ("execute_python", "code"),
             ("execute_typescript", "code"),
@@ -102,7 +104,7 @@ async def test_a_person_is_asked_before_code_runs(place: Path):
 
 
 async def test_python_runs_in_the_workspace_and_says_how_it_went(app: App):
-    found = await python(
+    found = await run_python(
         app, "import sys\nprint('seen')\nprint('heard', file=sys.stderr)\nopen('made.txt', 'w').write('x');"
     )
     assert set(found.data) == FACTS
@@ -120,11 +122,11 @@ async def test_python_runs_in_the_workspace_and_says_how_it_went(app: App):
 
 async def test_code_that_prints_nothing_says_so(app: App):
     for code, silent in (("x = 1", True), ("None", True), ("print(1 + 1)", False), ("1 + 1", False)):
-        assert ("(nothing was printed" in (await python(app, code)).text) == silent, code
+        assert ("(nothing was printed" in (await run_python(app, code)).text) == silent, code
 
 
 async def test_code_that_fails_is_an_error_with_its_output(app: App):
-    found = await python(app, "print('before')\nraise ValueError('a reason')")
+    found = await run_python(app, "print('before')\nraise ValueError('a reason')")
     assert found.is_error
     assert found.data["exit_code"] == 1
     assert found.data["stdout"] == "before\n"
@@ -134,13 +136,13 @@ async def test_code_that_fails_is_an_error_with_its_output(app: App):
 
 async def test_code_is_never_changed(app: App):
     code = "print(''' \" ' `odd' \\\" \"\" ''')\nprint(len(\"\"), '\\'', \"it's\")"
-    assert (await python(app, code)).data["stdout"] == " \" ' `odd' \" \"\" \n0 ' it's\n"
-    assert (await shell(app, 'echo "it\'s" \'"\' "" | cat -A')).data["stdout"] == "it's \" $\n"
+    assert (await run_python(app, code)).data["stdout"] == " \" ' `odd' \" \"\" \n0 ' it's\n"
+    assert (await run_shell(app, 'echo "it\'s" \'"\' "" | cat -A')).data["stdout"] == "it's \" $\n"
 
 
 async def test_a_megabyte_of_code_runs(app: App):
     code = "x = '" + "a" * 900_000 + "'\nprint(len(x))"
-    assert (await python(app, code)).data["stdout"] == "900000\n"
+    assert (await run_python(app, code)).data["stdout"] == "900000\n"
 
 
 async def test_code_is_its_own_main_file(app: App):
@@ -156,13 +158,13 @@ if __name__ == "__main__":
     print(reading.recv())
     worker.join()
 """
-    found = await python(app, code)
+    found = await run_python(app, code)
     assert found.data["stdout"] == "42\n", found.text
     assert found.data["files_changed"] == []
 
 
 async def test_time_that_runs_out_is_told_with_what_was_printed(app: App):
-    found = await python(app, "import time\nprint('begun')\ntime.sleep(60)", timeout=1)
+    found = await run_python(app, "import time\nprint('begun')\ntime.sleep(60)", timeout=1)
     assert found.is_error
     assert found.data["timed_out"] is True
     assert found.data["stdout"] == "begun\n"
@@ -173,18 +175,18 @@ async def test_time_that_runs_out_is_told_with_what_was_printed(app: App):
 
 
 async def test_long_output_is_cut_in_the_middle_and_kept_in_a_file(app: App):
-    found = await python(app, "print('first')\nprint('x' * 100_000)\nprint('last')")
+    found = await run_python(app, "print('first')\nprint('x' * 100_000)\nprint('last')")
     assert found.data["truncated"] is True
     assert len(found.data["stdout"]) < 30_100
     assert found.data["stdout"].startswith("first\n")
     assert found.data["stdout"].endswith("last\n")
     (path,) = found.data["output_files"]
     assert path in found.text
-    assert (await shell(app, f"wc -c < {path}")).data["stdout"].strip() == "100012"
+    assert (await run_shell(app, f"wc -c < {path}")).data["stdout"].strip() == "100012"
 
 
 async def test_colours_and_invisible_characters_do_not_reach_the_model(app: App):
-    found = await python(app, r"print('\x1b[31mred\x1b[0m \u202ereversed\u200b')")
+    found = await run_python(app, r"print('\x1b[31mred\x1b[0m \u202ereversed\u200b')")
     assert found.data["stdout"] == "red reversed\n"
 
 
@@ -192,15 +194,15 @@ async def test_pictures_come_back_as_pictures(app: App):
     code = f"import base64\ndata = bytes.fromhex('{PNG.hex()}')\n"
     code += "for number in range(6): open(f'plot-{number}.png', 'wb').write(data)\n"
     code += "open('fake.png', 'wb').write(b'no picture')"
-    found = await python(app, code)
+    found = await run_python(app, code)
     pictures = [item for item in found.content if isinstance(item, ImageBlock)]
     assert len(pictures) == 4
     assert {(item.data, item.mime_type) for item in pictures} == {(PNG, "image/png")}
 
 
 async def test_files_that_are_changed_and_removed_are_told(app: App):
-    await shell(app, "echo a > stays; echo b > changes; echo c > goes")
-    found = await shell(app, "echo more >> changes; rm goes; mkdir -p deep/er && echo d > deep/er/new")
+    await run_shell(app, "echo a > stays; echo b > changes; echo c > goes")
+    found = await run_shell(app, "echo more >> changes; rm goes; mkdir -p deep/er && echo d > deep/er/new")
     assert [(each["path"], each["change"]) for each in found.data["files_changed"]] == [
         ("changes", "changed"),
         ("deep/er/new", "created"),
@@ -221,35 +223,35 @@ async def test_where_files_are_countless_the_answer_says_so(app: App):
 
 
 async def test_names_of_files_that_hide_or_are_no_text_do_no_harm(app: App):
-    found = await python(app, r"open(b'a\xff\nb\x1b[31m.txt', 'w'); open('\u202egnp.exe', 'w')")
+    found = await run_python(app, r"open(b'a\xff\nb\x1b[31m.txt', 'w'); open('\u202egnp.exe', 'w')")
     assert [each["path"] for each in found.data["files_changed"]] == ["a b[31m.txt", "gnp.exe"]
     json.dumps(found.data).encode()
 
 
 async def test_file_tools_and_code_share_the_workspace(app: App):
     await app.call("write_file", MINE, path="notes.txt", content="from a tool\n")
-    assert (await shell(app, "cat notes.txt; echo from code >> notes.txt")).data["stdout"] == "from a tool\n"
+    assert (await run_shell(app, "cat notes.txt; echo from code >> notes.txt")).data["stdout"] == "from a tool\n"
     await app.call("write_file", MINE, path="notes.txt", content="again\n", mode="a")
-    assert (await shell(app, "echo end >> notes.txt; cat notes.txt")).data["stdout"] == (
+    assert (await run_shell(app, "echo end >> notes.txt; cat notes.txt")).data["stdout"] == (
         "from a tool\nfrom code\nagain\nend\n"
     )
 
 
 async def test_sessions_do_not_see_one_anothers_files(app: App):
-    await shell(app, "echo mine > private.txt")
-    found = await shell(app, "ls -a; find / -name private.txt 2>/dev/null", OTHERS)
+    await run_shell(app, "echo mine > private.txt")
+    found = await run_shell(app, "ls -a; find / -name private.txt 2>/dev/null", OTHERS)
     assert "private.txt" not in found.data["stdout"]
 
 
 async def test_a_command_runs_in_the_folder_that_it_is_given(app: App):
-    await shell(app, "mkdir -p sub/folder && echo x > sub/file")
-    assert (await shell(app, "ls", working_dir="sub")).data["stdout"] == "file\nfolder\n"
+    await run_shell(app, "mkdir -p sub/folder && echo x > sub/file")
+    assert (await run_shell(app, "ls", working_dir="sub")).data["stdout"] == "file\nfolder\n"
     with pytest.raises(NotFound):
-        await shell(app, "ls", working_dir="nowhere")
+        await run_shell(app, "ls", working_dir="nowhere")
     with pytest.raises(InvalidInput):
-        await shell(app, "ls", working_dir="sub/file")
+        await run_shell(app, "ls", working_dir="sub/file")
     with pytest.raises(Refused):
-        await shell(app, "ls", working_dir="../..")
+        await run_shell(app, "ls", working_dir="../..")
 
 
 async def test_typescript_runs_with_types_and_imports_of_the_workspace(app: App):
@@ -268,46 +270,48 @@ async def test_typescript_runs_with_types_and_imports_of_the_workspace(app: App)
     assert found.data["files_changed"][0]["path"] == "out.txt"
 
 
-async def test_without_deno_the_remedy_is_told(place: Path):
-    async with opened(place, code={"deno": "/nowhere/deno"}) as app:
+async def test_without_deno_the_remedy_is_told(shared_home: Path):
+    async with open_code_app(shared_home, code={"deno": "/nowhere/deno"}) as app:
         with pytest.raises(NotConfigured) as caught:
             await app.call("execute_typescript", MINE, code="1")
     assert caught.value.hint == f"{suggest_extra('code')}, or set `code.deno` to a deno program"
 
 
 async def test_where_nothing_isolates_code_does_not_run_and_the_remedy_is_told(
-    place: Path, monkeypatch: pytest.MonkeyPatch
+    shared_home: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setenv("PATH", str(place))
+    monkeypatch.setenv("PATH", str(shared_home))
     flags = {"toolsets": ["workspace"], "tools": {"stakes": {"*": "never_ask"}}, "code": {"isolation": "namespaces"}}
-    async with open_app(sqlite.prepare_database(load(flags, environ={}, home=place, workspace=place))) as app:
+    async with open_app(
+        sqlite.prepare_database(load(flags, environ={}, home=shared_home, workspace=shared_home))
+    ) as app:
         with pytest.raises(NotConfigured) as caught:
-            await python(app, "print(1)")
+            await run_python(app, "print(1)")
     assert caught.value.code == "no_isolation"
     assert "bubblewrap is not installed" in caught.value.message
     assert "code.isolation" in caught.value.hint
 
 
-async def test_an_operator_may_waive_isolation_and_every_result_says_so(place: Path):
-    async with opened(place, code={"isolation": "none"}) as app:
-        found = await python(app, "print(1)")
+async def test_an_operator_may_waive_isolation_and_every_result_says_so(shared_home: Path):
+    async with open_code_app(shared_home, code={"isolation": "none"}) as app:
+        found = await run_python(app, "print(1)")
     assert found.data["isolation"] == "none"
     assert "isolation: none" in found.text
 
 
 async def test_secrets_of_the_server_are_not_in_the_environment(app: App, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
-    found = await shell(app, "env")
+    found = await run_shell(app, "env")
     assert "sk-secret" not in found.data["stdout"]
     names = {line.split("=")[0] for line in found.data["stdout"].splitlines()}
     assert {"HOME", "PWD", "TMPDIR", "PATH"} <= names
 
 
 async def test_a_background_process_is_polled_read_and_listed(app: App):
-    begun = await shell(app, "for n in $(seq 1 30); do echo line $n; done; echo oops >&2; exit 3", run_mode="async")
+    begun = await run_shell(app, "for n in $(seq 1 30); do echo line $n; done; echo oops >&2; exit 3", run_mode="async")
     process = begun.data["process_id"]
     assert process in begun.text
-    found = await ended(app, process)
+    found = await wait_for_process(app, process)
     assert found.data["status"] == "failed"
     assert found.data["exit_code"] == 3
     assert found.data["tail"] == [f"line {n}" for n in range(21, 31)]
@@ -322,7 +326,7 @@ async def test_a_background_process_is_polled_read_and_listed(app: App):
 
 
 async def test_who_polls_again_and_again_is_told_to_do_something_else(app: App):
-    process = (await shell(app, "sleep 60", run_mode="async")).data["process_id"]
+    process = (await run_shell(app, "sleep 60", run_mode="async")).data["process_id"]
     polls = [await app.call("poll_process", MINE, process_id=process) for _ in range(6)]
     assert "note" not in polls[4].data
     assert polls[5].data["note"] == snapshot("it still runs; do something else meanwhile, or stop_process")
@@ -331,7 +335,7 @@ async def test_who_polls_again_and_again_is_told_to_do_something_else(app: App):
 
 
 async def test_a_process_belongs_to_its_session(app: App):
-    process = (await shell(app, "sleep 60", run_mode="async")).data["process_id"]
+    process = (await run_shell(app, "sleep 60", run_mode="async")).data["process_id"]
     for tool in ("poll_process", "read_process_output", "stop_process"):
         with pytest.raises(NotFound, match="process_id"):
             await app.call(tool, OTHERS, process_id=process)
@@ -340,22 +344,22 @@ async def test_a_process_belongs_to_its_session(app: App):
         await app.call("poll_process", Call(session="mine", identity="somebody"), process_id=process)
 
 
-async def test_a_session_has_only_so_many_background_processes(place: Path):
-    async with opened(place, code={"background": 1}) as app:
-        first = (await shell(app, "sleep 60", run_mode="async")).data["process_id"]
+async def test_a_session_has_only_so_many_background_processes(shared_home: Path):
+    async with open_code_app(shared_home, code={"background": 1}) as app:
+        first = (await run_shell(app, "sleep 60", run_mode="async")).data["process_id"]
         with pytest.raises(Refused, match="1 background processes"):
-            await shell(app, "sleep 60", run_mode="async")
-        await shell(app, "sleep 0", OTHERS, run_mode="async")
+            await run_shell(app, "sleep 60", run_mode="async")
+        await run_shell(app, "sleep 0", OTHERS, run_mode="async")
         await app.call("stop_process", MINE, process_id=first)
-        await shell(app, "sleep 0", run_mode="async")
+        await run_shell(app, "sleep 0", run_mode="async")
 
 
-async def test_many_calls_at_once_wait_for_one_another(place: Path):
-    async with opened(place, code={"parallel": 3}) as app:
+async def test_many_calls_at_once_wait_for_one_another(shared_home: Path):
+    async with open_code_app(shared_home, code={"parallel": 3}) as app:
         results: list[Result] = []
 
         async def one(number: int) -> None:
-            results.append(await python(app, f"print({number})", Call(session=f"s{number % 5}")))
+            results.append(await run_python(app, f"print({number})", Call(session=f"s{number % 5}")))
 
         async with anyio.create_task_group() as group:
             for number in range(12):
@@ -369,36 +373,36 @@ async def test_a_long_execution_gives_signs_of_life(app: App):
     async def progress(done: float, total: float | None, message: str, data: dict[str, Any] | None = None) -> None:
         heard.append(done)
 
-    await python(app, "import time; time.sleep(6)", Call(session="mine", progress=progress))
+    await run_python(app, "import time; time.sleep(6)", Call(session="mine", progress=progress))
     assert heard[0] == 5.0
 
 
-async def test_a_full_workspace_ends_what_runs_and_can_be_cleaned(place: Path):
-    async with opened(place, workspace={"max_bytes": 1_000_000}) as app:
-        found = await shell(app, "head -c 2000000 /dev/zero > big; sleep 60")
+async def test_a_full_workspace_ends_what_runs_and_can_be_cleaned(shared_home: Path):
+    async with open_code_app(shared_home, workspace={"max_bytes": 1_000_000}) as app:
+        found = await run_shell(app, "head -c 2000000 /dev/zero > big; sleep 60")
         assert found.data["note"].startswith("ended: the workspace is full; remove files; the interpreter ended")
-        assert (await shell(app, "rm big")).data["files_changed"][0]["change"] == "deleted"
-        assert (await shell(app, "sleep 1.5; echo ok")).data["stdout"] == "ok\n"
+        assert (await run_shell(app, "rm big")).data["files_changed"][0]["change"] == "deleted"
+        assert (await run_shell(app, "sleep 1.5; echo ok")).data["stdout"] == "ok\n"
 
 
-async def test_code_reaches_the_web_only_if_allowed_and_only_through_the_guard(place: Path):
+async def test_code_reaches_the_web_only_if_allowed_and_only_through_the_guard(shared_home: Path):
     async with http_servers.serve_app(loopback_app.build_page_site({"/": "<p>reached</p>"})) as site:
         allowed = {"egress": {"allow": [site.removeprefix("http://")]}}
         read = "import urllib.request\nprint(urllib.request.urlopen({!r}, timeout=10).read())"
-        async with opened(place, **allowed) as app:
-            assert (await python(app, read.format(site))).is_error
-        async with opened(place, code={"network": True}, **allowed) as app:
+        async with open_code_app(shared_home, **allowed) as app:
+            assert (await run_python(app, read.format(site))).is_error
+        async with open_code_app(shared_home, code={"network": True}, **allowed) as app:
             if (await app.processes.sandbox.detect_isolation()).level != "namespaces":
                 skip_level("namespaces", "only they have a guarded network")
             open_proxy = "import os\nos.environ['no_proxy'] = ''\n"
-            found = await python(app, open_proxy + read.format(site))
+            found = await run_python(app, open_proxy + read.format(site))
             assert "<p>reached</p>" in found.data["stdout"], found.text
-            refused = await python(app, open_proxy + read.format("http://169.254.169.254/"))
+            refused = await run_python(app, open_proxy + read.format("http://169.254.169.254/"))
             assert "403" in refused.data["stderr"]
             around = "urllib.request.install_opener(urllib.request.build_opener(urllib.request.ProxyHandler({})))\n"
-            direct = await python(app, "import urllib.request\n" + around + read.format(site))
+            direct = await run_python(app, "import urllib.request\n" + around + read.format(site))
             assert direct.is_error
-            assert (await shell(app, "echo ok; exit 4")).data["exit_code"] == 4
+            assert (await run_shell(app, "echo ok; exit 4")).data["exit_code"] == 4
 
 
 @pytest.mark.parametrize(
@@ -436,8 +440,11 @@ async def test_the_tool_of_the_other_system_is_not_offered(app: App):
 
 
 @pytest.mark.parametrize("era", mcp_clients.PROTOCOL_VERSIONS)
-async def test_a_client_gets_text_data_and_pictures(place: Path, era: str):
-    async with opened(place) as app, mcp_clients.connect_client(app.build_server("workspace"), era) as client:
+async def test_a_client_gets_text_data_and_pictures(shared_home: Path, era: str):
+    async with (
+        open_code_app(shared_home) as app,
+        mcp_clients.connect_client(app.build_server("workspace"), era) as client,
+    ):
         code = f"open('plot.png', 'wb').write(bytes.fromhex('{PNG.hex()}'))\nprint('done')"
         found = await client.call_tool("execute_python", {"code": code})
         assert [item.type for item in found.content] == ["text", "image"]
@@ -450,8 +457,8 @@ async def test_a_client_gets_text_data_and_pictures(place: Path, era: str):
         assert failed.structured_content["exit_code"] == 3
 
 
-async def test_a_person_who_says_no_is_heard(place: Path):
-    async with opened(place, tools={}) as app:
+async def test_a_person_who_says_no_is_heard(shared_home: Path):
+    async with open_code_app(shared_home, tools={}) as app:
         with pytest.raises(Refused):
-            await shell(app, "touch made", Call(session="mine", answer=False))
-        assert (await shell(app, "ls", Call(session="mine", answer=True))).data["stdout"] == ""
+            await run_shell(app, "touch made", Call(session="mine", answer=False))
+        assert (await run_shell(app, "ls", Call(session="mine", answer=True))).data["stdout"] == ""

@@ -90,14 +90,14 @@ async def test_sessions_share_nothing_and_background_code_runs_alone(app: App):
     for session in ("mine", "others"):
         begun = await run_typescript(app, "console.log(typeof secret)", session, run_mode="async")
         with anyio.fail_after(60):
-            while (await poll(app, session, begun.data["process_id"]))["status"] == "running":
+            while (await poll_process(app, session, begun.data["process_id"]))["status"] == "running":
                 await anyio.sleep(0.05)
-        assert (await poll(app, session, begun.data["process_id"]))["tail"] == ["undefined"]
+        assert (await poll_process(app, session, begun.data["process_id"]))["tail"] == ["undefined"]
     assert (await run_typescript(app, "typeof secret", "others")).data["value"] == '"undefined"'
     assert (await run_typescript(app, "secret")).data["value"] == '"mine"'
 
 
-async def poll(app: App, session: str, process: str) -> dict[str, Any]:
+async def poll_process(app: App, session: str, process: str) -> dict[str, Any]:
     return (await app.call("poll_process", Call(session=session), process_id=process)).data
 
 

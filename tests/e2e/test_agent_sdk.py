@@ -34,7 +34,7 @@ class Model:
         return [{"type": "text", "text": json.dumps(results[0]["content"])}] if results else [self._use]
 
 
-async def ask(home: Path, model: Model, servers: dict[str, Any], tool: str) -> str:
+async def ask_agent(home: Path, model: Model, servers: dict[str, Any], tool: str) -> str:
     """What the agent answers in the end."""
     async with http_servers.serve_app(messages_api.build_messages_app(model)) as url:
         environment = {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "none", "HOME": str(home)}
@@ -51,7 +51,7 @@ async def ask(home: Path, model: Model, servers: dict[str, Any], tool: str) -> s
 async def test_an_agent_searches_in_the_same_process(home: Path):
     model = Model("mcp__outrider__web_search", {"query": "fox", "num_results": 1})
     async with loopback_app.open_loopback_app(home) as loopback:
-        answer = await ask(home, model, {"outrider": sdk.server(loopback.app)}, "mcp__outrider__web_search")
+        answer = await ask_agent(home, model, {"outrider": sdk.server(loopback.app)}, "mcp__outrider__web_search")
     assert "https://www.place1.example/1" in answer
     assert "mcp__outrider__web_fetch" in model.offered
 
@@ -59,7 +59,7 @@ async def test_an_agent_searches_in_the_same_process(home: Path):
 async def test_an_agent_written_for_dogent_finds_its_tools_under_their_old_names(home: Path):
     async with loopback_app.open_loopback_app(home, WAL_SITE) as loopback:
         model = Model("mcp__dogent__web_fetch", {"url": f"{loopback.site_url}/wal"})
-        answer = await ask(home, model, {"dogent": sdk.server(loopback.app, "dogent")}, "mcp__dogent__web_fetch")
+        answer = await ask_agent(home, model, {"dogent": sdk.server(loopback.app, "dogent")}, "mcp__dogent__web_fetch")
     assert "The checkpoint moves pages into the database." in answer
     assert [name for name in model.offered if name.startswith("mcp__")] == [
         "mcp__dogent__web_fetch",
@@ -80,5 +80,5 @@ async def test_a_client_starts_the_command_and_reads_a_page(home: Path):
         ]
         server = {"type": "stdio", "command": sys.executable, "args": arguments, "env": {"HOME": str(home)}}
         model = Model("mcp__outrider__web_fetch", {"url": f"{site}/wal"})
-        answer = await ask(home, model, {"outrider": server}, "mcp__outrider__web_fetch")
+        answer = await ask_agent(home, model, {"outrider": server}, "mcp__outrider__web_fetch")
     assert "The checkpoint moves pages into the database." in answer

@@ -17,7 +17,7 @@ AGENT = "---\ndescription: Keeps a diary\nmcp: {mcp}\n---\nYou write.\n"
 
 
 @pytest.fixture(autouse=True)
-def configured(home: Path) -> None:
+def configured_server(home: Path) -> None:
     program, *arguments = mcp_servers.build_command()
     notes = {"command": program, "args": arguments, "env": {"DIARY": "${HOME}/diary"}}
     servers = {"notes": notes, "shut": {"command": "no-such-program"}}
@@ -27,24 +27,24 @@ def configured(home: Path) -> None:
     (folder / "agents" / "writer.md").write_text(AGENT.format(mcp="notes"))
 
 
-def outrider(*arguments: str) -> subprocess.CompletedProcess[str]:
+def run_outrider(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = outrider_command.build_command(*arguments)
     environ = os.environ | {"SCRIPTED_KEY": "sk-x"}
     return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL)  # noqa: PLW1510
 
 
 def test_servers_are_listed_with_what_asks_and_what_is_broken():
-    done = outrider("agents", "servers")
+    done = run_outrider("agents", "servers")
     assert done.returncode == 1
     assert "notes_look\n" in done.stdout
     assert "notes_wipe  asks before each call" in done.stdout
     assert "shut: server 'shut' cannot be started: No such file or directory" in done.stdout
-    one = json.loads(outrider("agents", "servers", "notes", "--json").stdout)
+    one = json.loads(run_outrider("agents", "servers", "notes", "--json").stdout)
     assert {"name": "notes_append", "stake": "low", "title": "append"} in one["notes"]
 
 
 def test_the_doctor_connects_to_each():
-    done = outrider("doctor", "--set", "models.local=false")
+    done = run_outrider("doctor", "--set", "models.local=false")
     assert "✓ MCP server notes: 11 tools, 1 of them ask before each call" in done.stdout
     assert "MCP server 'shut' cannot be started: No such file or directory" in done.stdout
 
@@ -52,7 +52,7 @@ def test_the_doctor_connects_to_each():
 def test_a_check_names_a_server_that_nobody_configured(home: Path):
     (home / ".outrider" / "agents" / "clerk.md").write_text(AGENT.format(mcp="nots"))
     (home / ".outrider" / "settings.json").write_text(json.dumps(build_model_settings("http://127.0.0.1:9")))
-    done = outrider("agents", "check", "clerk", "writer")
+    done = run_outrider("agents", "check", "clerk", "writer")
     assert done.returncode == 1
     assert "✓ writer" in done.stdout
     assert "✗ clerk: mcp: no server 'nots'" in done.stdout
@@ -63,7 +63,7 @@ async def test_an_agent_asked_on_the_terminal_uses_them_and_leaves_no_process_be
     turns = play_turns(ModelTurn(calls=[("notes_append", {"text": "rain"})]), ModelTurn(text="It is written."))
     async with http_servers.serve_app(ModelServer(turns).build_app()) as url:
         (home / ".outrider" / "settings.json").write_text(json.dumps(build_model_settings(url)))
-        done = await anyio.to_thread.run_sync(lambda: outrider("ask", "Write.", "--agent", "writer"))
+        done = await anyio.to_thread.run_sync(lambda: run_outrider("ask", "Write.", "--agent", "writer"))
     assert (done.returncode, done.stdout) == (0, "It is written.\n")
     diary = [json.loads(line) for line in (home / "diary").read_text().splitlines()]
     assert [each["what"] for each in diary] == ["started", "append"]

@@ -67,13 +67,13 @@ async def serve_model(play: Callable[[ScriptedRequest], ModelTurn]) -> AsyncGene
 
 
 @asynccontextmanager
-async def watching(url: str, database: str, **more: Any) -> AsyncGenerator[App]:
+async def open_watching_app(url: str, database: str, **more: Any) -> AsyncGenerator[App]:
     """An app that follows, and works on nothing that it has not begun."""
     async with open_app(load(build_model_settings(url) | ({"database": database} if database else {}) | more)) as app:
         yield app
 
 
-async def ended(app: App, run_id: str) -> Run:
+async def wait_for_end(app: App, run_id: str) -> Run:
     """The run when it is at rest."""
     with anyio.fail_after(PROCESS_TIMEOUT_S):
         async for _ in app.runs.follow(run_id):
@@ -81,12 +81,12 @@ async def ended(app: App, run_id: str) -> Run:
         return await app.runs.get(run_id)
 
 
-async def said(worker: AgentWorkerProcess) -> str:
+async def read_worker_line(worker: AgentWorkerProcess) -> str:
     with anyio.fail_after(PROCESS_TIMEOUT_S):
         return await anyio.to_thread.run_sync(worker.read_line)
 
 
-async def happened(home: Path, count: int) -> None:
+async def wait_for_effects(home: Path, count: int) -> None:
     """Waits for that many side effects."""
     with anyio.fail_after(PROCESS_TIMEOUT_S):
         while len(read_ledger_lines(home)) < count:
@@ -99,15 +99,15 @@ async def test_another_process_goes_on_and_no_side_effect_is_repeated(home: Path
         ModelTurn(calls=[("wait_for", {"name": "go"}), ("note", {"text": "second"})]),
         ModelTurn(text="Done."),
     )
-    async with serve_model(turns) as (url, server), watching(url, database) as app:
+    async with serve_model(turns) as (url, server), open_watching_app(url, database) as app:
         first = workers(url, "Go.", database)
-        run_id = await said(first)
-        await happened(home, 2)
+        run_id = await read_worker_line(first)
+        await wait_for_effects(home, 2)
         first.kill()
         second = workers(url, None, database)
-        assert await said(second) == "ready"
+        assert await read_worker_line(second) == "ready"
         (home / "go").touch()
-        run = await ended(app, run_id)
+        run = await wait_for_end(app, run_id)
     assert (run.status, run.answer, run.attempt) == ("completed", "Done.", 1)
     assert sorted(line.split()[1] for line in read_ledger_lines(home)) == ["first", "second"]
     assert len(server.requests) == 3, "what the model had said is remembered, not asked again"
@@ -117,13 +117,13 @@ async def test_a_call_whose_end_nobody_saw_is_not_made_again_and_the_agent_is_to
     turns = play_turns(
         ModelTurn(calls=[("note_and_wait", {"text": "once", "name": "never"})]), ModelTurn(text="I will look first.")
     )
-    async with serve_model(turns) as (url, server), watching(url, "") as app:
+    async with serve_model(turns) as (url, server), open_watching_app(url, "") as app:
         first = workers(url, "Go.")
-        run_id = await said(first)
-        await happened(home, 1)
+        run_id = await read_worker_line(first)
+        await wait_for_effects(home, 1)
         first.kill()
-        await said(workers(url))
-        run = await ended(app, run_id)
+        await read_worker_line(workers(url))
+        run = await wait_for_end(app, run_id)
     assert (run.status, run.answer) == ("completed", "I will look first.")
     assert len(read_ledger_lines(home)) == 1
     assert "may have taken effect" in server.requests[-1].results[0]
@@ -133,17 +133,17 @@ async def test_a_call_that_a_person_allowed_is_not_made_again_when_nobody_saw_it
     turns = play_turns(
         ModelTurn(calls=[("send_and_wait", {"text": "once", "name": "never"})]), ModelTurn(text="I will look first.")
     )
-    async with serve_model(turns) as (url, server), watching(url, "", agents={"runs": 0}) as app:
+    async with serve_model(turns) as (url, server), open_watching_app(url, "", agents={"runs": 0}) as app:
         first = workers(url, "Go.")
-        run_id = await said(first)
-        assert (await ended(app, run_id)).status == "blocked"
+        run_id = await read_worker_line(first)
+        assert (await wait_for_end(app, run_id)).status == "blocked"
         (question,) = await app.runs.questions.list_pending(run_id)
         await app.runs.questions.decide(question.id, "approved")
         await app.runs.resume(run_id)
-        await happened(home, 1)
+        await wait_for_effects(home, 1)
         first.kill()
-        await said(workers(url))
-        run = await ended(app, run_id)
+        await read_worker_line(workers(url))
+        run = await wait_for_end(app, run_id)
     assert (run.status, run.answer) == ("completed", "I will look first.")
     assert len(read_ledger_lines(home)) == 1
     assert "may have taken effect" in server.requests[-1].results[0]
@@ -154,18 +154,18 @@ async def test_a_model_that_was_speaking_when_its_listener_died_is_asked_again(h
     answers = iter([ModelTurn(text="Half of a long sentence that", wait_between=held)])
     async with (
         serve_model(lambda asked: next(answers, ModelTurn(text="Whole."))) as (url, server),
-        watching(url, "") as app,
+        open_watching_app(url, "") as app,
     ):
         first = workers(url, "Go.")
-        run_id = await said(first)
+        run_id = await read_worker_line(first)
         with anyio.fail_after(PROCESS_TIMEOUT_S):
             async for event in app.runs.follow(run_id):
                 if event.kind == "text":
                     break
         first.kill()
         held.set()
-        await said(workers(url))
-        run = await ended(app, run_id)
+        await read_worker_line(workers(url))
+        run = await wait_for_end(app, run_id)
     assert (run.status, run.answer, len(server.requests)) == ("completed", "Whole.", 2)
 
 
@@ -175,16 +175,16 @@ async def test_a_blocked_run_is_decided_and_resumed_by_processes_that_never_saw_
     turns = play_turns(ModelTurn(calls=[("note", {"text": "a"}), ("send", {"text": "b"})]), ModelTurn(text="Sent."))
     async with serve_model(turns) as (url, _server):
         first = workers(url, "Go.", database)
-        run_id = await said(first)
-        async with watching(url, database) as app:
-            assert (await ended(app, run_id)).status == "blocked"
+        run_id = await read_worker_line(first)
+        async with open_watching_app(url, database) as app:
+            assert (await wait_for_end(app, run_id)).status == "blocked"
         first.kill()
-        async with watching(url, database) as app:
+        async with open_watching_app(url, database) as app:
             (question,) = await app.runs.questions.list_pending(run_id)
             await app.runs.questions.decide(question.id, "approved")
-        async with watching(url, database) as app:
+        async with open_watching_app(url, database) as app:
             await app.runs.resume(run_id)
-            run = await ended(app, run_id)
+            run = await wait_for_end(app, run_id)
     assert (run.status, run.answer, run.attempt) == ("completed", "Sent.", 2)
     assert sorted(line.split()[1] for line in read_ledger_lines(home)) == ["a", "b"]
 
@@ -193,11 +193,11 @@ async def test_a_run_is_cancelled_from_another_process(home: Path, workers: Star
     turns = play_turns(
         ModelTurn(calls=[("wait_for", {"name": "never"}), ("note", {"text": "a"})]), ModelTurn(text="Not reached.")
     )
-    async with serve_model(turns) as (url, server), watching(url, database) as app:
-        run_id = await said(workers(url, "Go.", database))
-        await happened(home, 1)
+    async with serve_model(turns) as (url, server), open_watching_app(url, database) as app:
+        run_id = await read_worker_line(workers(url, "Go.", database))
+        await wait_for_effects(home, 1)
         await app.runs.cancel(run_id)
-        run = await ended(app, run_id)
+        run = await wait_for_end(app, run_id)
         with anyio.fail_after(PROCESS_TIMEOUT_S):
             while await app.runs.recover_runs():
                 await anyio.sleep(0.05)
@@ -214,14 +214,14 @@ async def test_in_a_storm_no_run_is_lost_and_no_side_effect_comes_twice(home: Pa
             return ModelTurn(text="On.", calls=[("note", {"text": str(asked.turn_count)}), ("count", {})])
         return ModelTurn(text="Done.")
 
-    async with serve_model(play) as (url, _server), watching(url, database) as app:
+    async with serve_model(play) as (url, _server), open_watching_app(url, database) as app:
         first = [workers(url, f"Go {number}.", database) for number in range(3)]
-        began = [await said(worker) for worker in first]
+        began = [await read_worker_line(worker) for worker in first]
         for count, worker in enumerate(first, 1):
-            await happened(home, 3 * count)
+            await wait_for_effects(home, 3 * count)
             worker.kill()
             workers(url, None, database)
-        last = [await ended(app, run_id) for run_id in began]
+        last = [await wait_for_end(app, run_id) for run_id in began]
     assert [(run.status, run.answer) for run in last] == [("completed", "Done.")] * 3
     keys = [line.split()[0] for line in read_ledger_lines(home)]
     assert len(keys) == len(set(keys)), "a side effect came twice"

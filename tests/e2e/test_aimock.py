@@ -76,7 +76,7 @@ def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(agent_tools.install_plugin(tmp_path / "plugins"))
 
 
-async def ended(url: str, wire: str, query: str, home: Path, **fields: Any) -> tuple[Run, list[Any]]:
+async def run_to_end(url: str, wire: str, query: str, home: Path, **fields: Any) -> tuple[Run, list[Any]]:
     """The run after its end, and its events."""
     loaded = load(build_model_settings(url, wire), environ={"SCRIPTED_KEY": SCRIPTED_API_KEY}, home=home)
     async with open_app(loaded) as app:
@@ -88,7 +88,7 @@ async def ended(url: str, wire: str, query: str, home: Path, **fields: Any) -> t
 
 @pytest.mark.parametrize("wire", API_FORMATS)
 async def test_an_agent_thinks_calls_and_answers(aimock: str, wire: str, home: Path):
-    run, events = await ended(aimock, wire, "Note tea", home)
+    run, events = await run_to_end(aimock, wire, "Note tea", home)
     assert (run.status, run.answer) == ("completed", "Tea is noted.")
     assert run.thoughts == "They want tea in the ledger."
     assert [line.split(maxsplit=1)[1] for line in agent_tools.read_ledger_lines(home)] == ["tea, \u201cgreen\u201d"]
@@ -101,7 +101,7 @@ async def test_an_agent_thinks_calls_and_answers(aimock: str, wire: str, home: P
     "wire", [API_FORMATS[0], *(pytest.param(wire, marks=pytest.mark.nightly) for wire in API_FORMATS[1:])]
 )
 async def test_parallel_calls_of_one_step_are_all_made(aimock: str, wire: str, home: Path):
-    run, _ = await ended(aimock, wire, "Send two", home, stakes={"send": "low"})
+    run, _ = await run_to_end(aimock, wire, "Send two", home, stakes={"send": "low"})
     assert (run.status, run.answer) == ("completed", "Both are sent.")
     assert sorted(line.split()[1] for line in agent_tools.read_ledger_lines(home)) == ["a", "b"]
 
@@ -109,7 +109,7 @@ async def test_parallel_calls_of_one_step_are_all_made(aimock: str, wire: str, h
 @pytest.mark.nightly
 @pytest.mark.parametrize("wire", API_FORMATS)
 async def test_a_long_answer_comes_in_many_pieces_and_whole(aimock: str, wire: str, home: Path):
-    run, events = await ended(aimock, wire, "Tell me", home)
+    run, events = await run_to_end(aimock, wire, "Tell me", home)
     assert run.answer == LONG_ANSWER.strip()
     assert "".join(event.data["text"] for event in events if event.kind == "text") == LONG_ANSWER
     assert run.thoughts == "A long answer."
@@ -118,5 +118,5 @@ async def test_a_long_answer_comes_in_many_pieces_and_whole(aimock: str, wire: s
 @pytest.mark.nightly
 @pytest.mark.parametrize("wire", API_FORMATS)
 async def test_a_rate_limit_is_waited_out(aimock: str, wire: str, home: Path):
-    run, _ = await ended(aimock, wire, "Try again", home)
+    run, _ = await run_to_end(aimock, wire, "Try again", home)
     assert (run.status, run.answer) == ("completed", "Now it works.")

@@ -15,25 +15,25 @@ from support.processes import outrider_command
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("tables")]
 
 
-def outrider(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run_outrider(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = outrider_command.build_command("artifacts", *arguments)
     environ = os.environ | {"HOME": str(home)}
     return subprocess.run(command, cwd=home, env=environ, capture_output=True, text=True, timeout=60, check=False)
 
 
 async def test_an_export_is_listed_and_saved_and_never_over_another_file(home: Path):
-    assert "no files have been handed out yet" in outrider(home).stdout
+    assert "no files have been handed out yet" in run_outrider(home).stdout
     async with open_app(load({"toolsets": ["workspace"]}, environ={}, home=home, workspace=home)) as app:
         await app.call("write_file", Call(), path="report.md", content="# Tea\n")
         made = await app.call("export_file", Call(), path="report.md", format="html", display_name="Tea")
     uri = made.meta["outrider/uri"]
-    assert f"{uri}  Tea.html" in outrider(home).stdout
-    listed = json.loads(outrider(home, "--json").stdout)
+    assert f"{uri}  Tea.html" in run_outrider(home).stdout
+    listed = json.loads(run_outrider(home, "--json").stdout)
     assert [(each["name"], each["mime_type"], each["uri"]) for each in listed] == [("Tea.html", "text/html", uri)]
-    assert outrider(home, uri).stdout == "Tea.html\n"
+    assert run_outrider(home, uri).stdout == "Tea.html\n"
     assert "<h1>Tea</h1>" in (home / "Tea.html").read_text()
-    again = outrider(home, uri)
+    again = run_outrider(home, uri)
     assert again.returncode == 2
     assert "there is a file Tea.html already" in again.stderr
-    assert outrider(home, uri, "-o", "other.html").returncode == 0
-    assert outrider(home, "outrider://artifacts/nope").returncode == 2
+    assert run_outrider(home, uri, "-o", "other.html").returncode == 0
+    assert run_outrider(home, "outrider://artifacts/nope").returncode == 2

@@ -26,26 +26,26 @@ def agents(home: Path) -> Path:
     return folder
 
 
-def outrider(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run_outrider(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     path = os.pathsep.join((str(Path(__file__).parents[1]), str(home / "plugins"), os.environ.get("PYTHONPATH", "")))
     environ = {**os.environ, "PYTHONPATH": path, "SCRIPTED_KEY": "sk-x"}
     command = outrider_command.build_command(*arguments)
     return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL)  # noqa: PLW1510
 
 
-async def asked(home: Path, play: TurnScript, *arguments: str) -> subprocess.CompletedProcess[str]:
+async def ask_scripted_model(home: Path, play: TurnScript, *arguments: str) -> subprocess.CompletedProcess[str]:
     """The command, with a model that plays the script."""
     agent_tools.install_plugin(home / "plugins")
     async with http_servers.serve_app(ModelServer(play).build_app()) as url:
         (home / ".outrider" / "settings.json").write_text(json.dumps(build_model_settings(url)))
-        return await anyio.to_thread.run_sync(lambda: outrider(home, *arguments))
+        return await anyio.to_thread.run_sync(lambda: run_outrider(home, *arguments))
 
 
 async def test_the_answer_is_on_stdout_and_the_work_on_stderr(home: Path):
     turns = play_turns(
         ModelTurn(thinking="I will note it.", calls=[("note", {"text": "tea"})]), ModelTurn(text="Tea is noted.")
     )
-    done = await asked(home, turns, "ask", "Note", "tea", "--agent", "writer")
+    done = await ask_scripted_model(home, turns, "ask", "Note", "tea", "--agent", "writer")
     assert (done.returncode, done.stdout) == (0, "Tea is noted.\n")
     for shown in ("I will note it.", "note", '{"text": "tea"}', "✓"):
         assert shown in done.stderr
@@ -53,14 +53,16 @@ async def test_the_answer_is_on_stdout_and_the_work_on_stderr(home: Path):
 
 
 async def test_programs_get_json(home: Path):
-    done = await asked(home, play_turns(ModelTurn(text="Here.")), "ask", "x", "--agent", "writer", "--json")
+    done = await ask_scripted_model(
+        home, play_turns(ModelTurn(text="Here.")), "ask", "x", "--agent", "writer", "--json"
+    )
     answer = json.loads(done.stdout)
     assert (answer["status"], answer["answer"], answer["usage"]["requests"]) == ("completed", "Here.", 1)
 
 
 async def test_without_a_terminal_a_question_stops_the_run_and_says_how_to_go_on(home: Path):
     turns = play_turns(ModelTurn(calls=[("send", {"text": "tea"})]), ModelTurn(text="Sent."))
-    stopped = await asked(home, turns, "ask", "x", "--agent", "writer")
+    stopped = await ask_scripted_model(home, turns, "ask", "x", "--agent", "writer")
     assert stopped.returncode == 1
     assert "outrider agents resume run_" in stopped.stderr
     assert agent_tools.read_ledger_lines(home) == []
@@ -68,7 +70,7 @@ async def test_without_a_terminal_a_question_stops_the_run_and_says_how_to_go_on
 
 async def test_yes_allows_what_is_asked(home: Path):
     turns = play_turns(ModelTurn(calls=[("send", {"text": "tea"})]), ModelTurn(text="Sent."))
-    done = await asked(home, turns, "ask", "x", "--agent", "writer", "--yes")
+    done = await ask_scripted_model(home, turns, "ask", "x", "--agent", "writer", "--yes")
     assert (done.returncode, done.stdout) == (0, "Sent.\n")
     assert len(agent_tools.read_ledger_lines(home)) == 1
 
@@ -79,8 +81,8 @@ async def test_a_repeated_key_shows_the_run_that_it_started(home: Path):
     ask = ("ask", "x", "--agent", "writer", "--quiet", "--idempotency-key", "k1")
     async with http_servers.serve_app(model.build_app()) as url:
         (home / ".outrider" / "settings.json").write_text(json.dumps(build_model_settings(url)))
-        answers = [await anyio.to_thread.run_sync(lambda: outrider(home, *ask)) for _ in range(2)]
-        other = await anyio.to_thread.run_sync(lambda: outrider(home, *ask, "--steps", "3"))
+        answers = [await anyio.to_thread.run_sync(lambda: run_outrider(home, *ask)) for _ in range(2)]
+        other = await anyio.to_thread.run_sync(lambda: run_outrider(home, *ask, "--steps", "3"))
     assert [answer.stdout for answer in answers] == ["First.\n", "First.\n"], answers[1].stderr
     assert len(model.requests) == 1
     assert other.returncode == 2
@@ -88,7 +90,7 @@ async def test_a_repeated_key_shows_the_run_that_it_started(home: Path):
 
 
 def test_without_a_model_the_error_names_the_ways_to_one(home: Path):
-    done = outrider(home, "ask", "x", "--set", "models.local=false")
+    done = run_outrider(home, "ask", "x", "--set", "models.local=false")
     assert done.returncode == 3
     assert "no model is configured" in done.stderr
     assert "ANTHROPIC_API_KEY" in done.stderr
@@ -96,17 +98,17 @@ def test_without_a_model_the_error_names_the_ways_to_one(home: Path):
 
 def test_agents_are_listed_checked_and_added(home: Path, agents: Path):
     agent_tools.install_plugin(home / "plugins")
-    listed = json.loads(outrider(home, "agents", "list", "--json").stdout)
+    listed = json.loads(run_outrider(home, "agents", "list", "--json").stdout)
     assert {"researcher", "browser", "analyst", "writer"} <= {each["name"] for each in listed}
     (agents / "broken.md").write_text("---\ndescription: x\ntoolset: web\n---\nHello.")
-    checked = outrider(home, "agents", "check", "--set", "models.local=false")
+    checked = run_outrider(home, "agents", "check", "--set", "models.local=false")
     assert checked.returncode == 1
     assert "toolset: no such parameter" in checked.stdout
     assert "did you mean 'toolsets'?" in checked.stdout
     new = home / "Poet.md"
     new.write_text("---\ndescription: Rhymes\n---\nYou rhyme.\n")
-    assert outrider(home, "agents", "add", str(new)).returncode == 0
+    assert run_outrider(home, "agents", "add", str(new)).returncode == 0
     assert (agents / "Poet.md").exists()
-    again = outrider(home, "agents", "add", str(new))
+    again = run_outrider(home, "agents", "add", str(new))
     assert again.returncode == 2
     assert "exists already" in again.stderr

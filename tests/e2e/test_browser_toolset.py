@@ -32,7 +32,7 @@ CHALLENGE_SITE = loopback_app.build_page_site(
 )
 
 
-async def guarded(scope: Any, receive: Any, send: Any) -> None:
+async def serve_challenge(scope: Any, receive: Any, send: Any) -> None:
     """The pages; the challenge lets through who brings what its script has set."""
     headers = dict(scope.get("headers", ()))
     if scope.get("path") == "/challenge" and b"human=yes" in headers.get(b"cookie", b""):
@@ -200,7 +200,7 @@ async def test_reading_uses_the_browser_where_a_page_is_empty_without_it_and_say
 async def test_a_robot_check_that_lets_browsers_pass_is_passed_and_one_that_does_not_is_named(home: Path):
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with (
-            loopback_app.open_loopback_app(home, guarded) as service,
+            loopback_app.open_loopback_app(home, serve_challenge) as service,
             Client(service.app.build_server()) as client,
         ):
             passed = await service.app.call("web_fetch", url=f"{service.site_url}/challenge")

@@ -29,7 +29,7 @@ WAL_SITE = loopback_app.build_page_site(
 )
 
 
-async def outrider(home: Path, *arguments: str, **environ: str) -> subprocess.CompletedProcess[bytes]:
+async def run_outrider(home: Path, *arguments: str, **environ: str) -> subprocess.CompletedProcess[bytes]:
     """Runs the command in that home, without anything from the outside."""
     return await run_command(home, outrider_command.build_command(*arguments), environ)
 
@@ -45,7 +45,7 @@ async def run_command(home: Path, command: list[str], environ: dict[str, str]) -
         return await anyio.run_process(command, env=environment, cwd=home, check=False)
 
 
-def searching(url: str, *names: str) -> dict[str, str]:
+def build_search_environment(url: str, *names: str) -> dict[str, str]:
     """The environment under which loopback plays these providers."""
     prefix = "OUTRIDER_SEARCH__"
     given = {
@@ -55,13 +55,13 @@ def searching(url: str, *names: str) -> dict[str, str]:
     return {**given, **keys, f"{prefix}KEYLESS": "false"}
 
 
-def reading(url: str) -> dict[str, str]:
+def build_reading_environment(url: str) -> dict[str, str]:
     return {"OUTRIDER_EGRESS__ALLOW": f"127.0.0.1:{url.rsplit(':', 1)[1]}"}
 
 
 async def test_search_prints_results_for_people(home: Path):
     async with http_servers.serve_app(search_providers.build_provider_app()) as url:
-        done = await outrider(home, "search", "red", "fox", "-n", "2", **searching(url, "brave"))
+        done = await run_outrider(home, "search", "red", "fox", "-n", "2", **build_search_environment(url, "brave"))
     assert done.returncode == 0, done.stderr
     said = done.stdout.decode()
     assert "1. red & more, part 1" in said
@@ -72,19 +72,21 @@ async def test_search_prints_results_for_people(home: Path):
 
 async def test_search_prints_json_for_programs(home: Path):
     async with http_servers.serve_app(search_providers.build_provider_app()) as url:
-        done = await outrider(home, "search", "fox", "-n", "1", "--json", **searching(url, "brave"))
+        done = await run_outrider(home, "search", "fox", "-n", "1", "--json", **build_search_environment(url, "brave"))
     assert json.loads(done.stdout)["results"][0]["url"] == "https://www.place1.example/1"
 
 
 async def test_a_search_that_finds_nothing_exits_with_one(home: Path):
     behaviour = search_providers.ProviderBehaviour(modes={"*": "empty"})
     async with http_servers.serve_app(search_providers.build_provider_app(behaviour)) as url:
-        done = await outrider(home, "search", "fox", **searching(url, "brave"))
+        done = await run_outrider(home, "search", "fox", **build_search_environment(url, "brave"))
     assert done.returncode == 1
 
 
 async def test_a_search_without_any_provider_says_what_to_set_up(home: Path):
-    done = await outrider(home, "search", "fox", OUTRIDER_SEARCH__KEYLESS="false", OUTRIDER_SEARCH__DISABLED="local")
+    done = await run_outrider(
+        home, "search", "fox", OUTRIDER_SEARCH__KEYLESS="false", OUTRIDER_SEARCH__DISABLED="local"
+    )
     assert done.returncode == 3
     assert b"_API_KEY" in done.stderr
     assert b"Traceback" not in done.stderr
@@ -93,14 +95,14 @@ async def test_a_search_without_any_provider_says_what_to_set_up(home: Path):
 async def test_a_search_that_every_provider_fails_exits_with_four_and_never_shows_a_key(home: Path):
     behaviour = search_providers.ProviderBehaviour(modes={"*": "401"})
     async with http_servers.serve_app(search_providers.build_provider_app(behaviour)) as url:
-        done = await outrider(home, "search", "fox", **searching(url, "brave", "serper"))
+        done = await run_outrider(home, "search", "fox", **build_search_environment(url, "brave", "serper"))
     assert done.returncode == 4
     assert search_providers.PROVIDER_API_KEY.encode() not in done.stderr + done.stdout
 
 
 async def test_fetch_prints_a_page(home: Path):
     async with http_servers.serve_app(WAL_SITE) as url:
-        done = await outrider(home, "fetch", f"{url}/wal", **reading(url))
+        done = await run_outrider(home, "fetch", f"{url}/wal", **build_reading_environment(url))
     assert done.returncode == 0, done.stderr
     assert b"The checkpoint moves pages into the database." in done.stdout
     assert b"untrusted-" not in done.stdout
@@ -109,20 +111,22 @@ async def test_fetch_prints_a_page(home: Path):
 async def test_fetch_writes_whole_pages_to_a_file_and_says_what_is_in_it(home: Path):
     file = home / "notes" / "wal.md"
     async with http_servers.serve_app(WAL_SITE) as url:
-        done = await outrider(home, "fetch", f"{url}/wal", "--output", str(file), **reading(url))
+        done = await run_outrider(home, "fetch", f"{url}/wal", "--output", str(file), **build_reading_environment(url))
     assert "The checkpoint moves pages into the database." in file.read_text()
     assert re.fullmatch(rf"{file}: [\d,]+ characters, [\d,]+ tokens: URL: {url}/wal\n", done.stdout.decode())
 
 
 async def test_an_unknown_option_is_answered_with_those_of_the_command(home: Path):
-    done = await outrider(home, "map", "https://example.com", "--limit", "8")
+    done = await run_outrider(home, "map", "https://example.com", "--limit", "8")
     assert done.returncode == 2
     assert b"No such option '--limit'. It has --search, --within, " in done.stderr
 
 
 async def test_fetch_with_a_query_prints_the_passages(home: Path):
     async with http_servers.serve_app(WAL_SITE) as url:
-        done = await outrider(home, "fetch", f"{url}/wal", "--query", "checkpoint", "--json", **reading(url))
+        done = await run_outrider(
+            home, "fetch", f"{url}/wal", "--query", "checkpoint", "--json", **build_reading_environment(url)
+        )
     (page,) = json.loads(done.stdout)
     assert page["excerpts"]
     assert "Green tea" not in page["text"]
@@ -130,13 +134,18 @@ async def test_fetch_with_a_query_prints_the_passages(home: Path):
 
 async def test_fetch_of_a_picture_says_where_the_file_is(home: Path):
     async with http_servers.serve_app(WAL_SITE) as url:
-        kept = await outrider(home, "fetch", f"{url}/dot.png", "--json", **reading(url))
-        here = await outrider(
-            home, "fetch", f"{url}/dot.png", "--set", "workspace.directory=pictures of mine", **reading(url)
+        kept = await run_outrider(home, "fetch", f"{url}/dot.png", "--json", **build_reading_environment(url))
+        here = await run_outrider(
+            home,
+            "fetch",
+            f"{url}/dot.png",
+            "--set",
+            "workspace.directory=pictures of mine",
+            **build_reading_environment(url),
         )
         (home / "project").mkdir()
-        project = await outrider(
-            home, "fetch", f"{url}/dot.png", "--set", "workspace.directory=project", **reading(url)
+        project = await run_outrider(
+            home, "fetch", f"{url}/dot.png", "--set", "workspace.directory=project", **build_reading_environment(url)
         )
     (row,) = json.loads(kept.stdout)
     assert Path(row["path"]).read_bytes() == PIXEL_PNG
@@ -147,7 +156,7 @@ async def test_fetch_of_a_picture_says_where_the_file_is(home: Path):
 
 async def test_fetch_of_several_goes_on_after_a_failure_and_exits_with_one(home: Path):
     async with http_servers.serve_app(WAL_SITE) as url:
-        done = await outrider(home, "fetch", f"{url}/nowhere", f"{url}/wal", **reading(url))
+        done = await run_outrider(home, "fetch", f"{url}/nowhere", f"{url}/wal", **build_reading_environment(url))
     assert done.returncode == 1
     assert b"404" in done.stderr
     assert b"The checkpoint" in done.stdout
@@ -155,13 +164,13 @@ async def test_fetch_of_several_goes_on_after_a_failure_and_exits_with_one(home:
 
 async def test_fetch_of_a_file_names_the_command_for_files(home: Path):
     (home / "notes.md").write_text("# Notes")
-    done = await outrider(home, "fetch", str(home / "notes.md"))
+    done = await run_outrider(home, "fetch", str(home / "notes.md"))
     assert done.returncode == 2
     assert b"outrider extract" in done.stderr
 
 
 async def test_fetch_of_a_private_address_is_refused_with_five(home: Path):
-    done = await outrider(home, "fetch", "http://127.0.0.1:9/")
+    done = await run_outrider(home, "fetch", "http://127.0.0.1:9/")
     assert done.returncode == 5
     assert b"add '127.0.0.1:9' to egress.allow in ~/.outrider/settings.json" in done.stderr
     assert b"--set 'egress.allow=127.0.0.1:9'" in done.stderr
@@ -171,10 +180,12 @@ async def test_a_page_in_the_cache_is_refused_once_the_rules_deny_its_address(ho
     local = {"OUTRIDER_SEARCH__KEYLESS": "false", "OUTRIDER_SEARCH__ORDER": "local"}
     async with http_servers.serve_app(WAL_SITE) as url:
         page = f"{url}/wal"
-        first = await outrider(home, "fetch", page, **reading(url))
-        found = await outrider(home, "search", "checkpoint", **local, **reading(url))
-        denied = await outrider(home, "fetch", page, OUTRIDER_EGRESS__DENY="127.0.0.1", **reading(url))
-        hidden = await outrider(home, "search", "checkpoint", **local, OUTRIDER_EGRESS__DENY="127.0.0.1")
+        first = await run_outrider(home, "fetch", page, **build_reading_environment(url))
+        found = await run_outrider(home, "search", "checkpoint", **local, **build_reading_environment(url))
+        denied = await run_outrider(
+            home, "fetch", page, OUTRIDER_EGRESS__DENY="127.0.0.1", **build_reading_environment(url)
+        )
+        hidden = await run_outrider(home, "search", "checkpoint", **local, OUTRIDER_EGRESS__DENY="127.0.0.1")
     assert first.returncode == 0
     assert page.encode() in found.stdout
     assert denied.returncode == 5
@@ -187,14 +198,18 @@ async def test_a_page_in_the_cache_is_refused_once_the_rules_deny_its_address(ho
 )
 async def test_a_strange_locale_changes_nothing(home: Path, locale: str):
     async with http_servers.serve_app(WAL_SITE) as url:
-        done = await outrider_anew(home, "fetch", f"{url}/cafe", "--json", LC_ALL=locale, LANG=locale, **reading(url))
-        shown = await outrider_anew(home, "fetch", f"{url}/cafe", LC_ALL=locale, LANG=locale, **reading(url))
+        done = await outrider_anew(
+            home, "fetch", f"{url}/cafe", "--json", LC_ALL=locale, LANG=locale, **build_reading_environment(url)
+        )
+        shown = await outrider_anew(
+            home, "fetch", f"{url}/cafe", LC_ALL=locale, LANG=locale, **build_reading_environment(url)
+        )
     assert "東京" in json.loads(done.stdout)[0]["text"]
     assert shown.returncode == 0, shown.stderr
 
 
 async def test_bad_settings_are_named_with_their_place(home: Path):
-    done = await outrider(home, "tools", OUTRIDER_SERCH="x")
+    done = await run_outrider(home, "tools", OUTRIDER_SERCH="x")
     assert done.returncode == 2
     assert b"serch" in done.stderr
     assert b"did you mean 'search'" in done.stderr
@@ -208,14 +223,14 @@ async def test_no_command_starts_with_a_settings_file_that_is_not_json(home: Pat
     commands = ["fetch https://evil.example/", "tools", "search fox", "serve --port 0", "worker", "doctor"]
     commands += ["mcp --no-daemon", "mcp", "config show", "crawl https://evil.example/", "db check"]
     for command in commands:
-        done = await outrider(home, *command.split())
+        done = await run_outrider(home, *command.split())
         assert (command, done.returncode) == (command, 2)
         assert f"{path}, line 1, column ".encode() in done.stderr
         assert b"correct or remove settings.json" in done.stderr
 
 
 async def test_config_show_tells_each_value_its_origin_and_hides_secrets(home: Path):
-    done = await outrider(
+    done = await run_outrider(
         home, "config", "show", "--set", "names=builtin", OUTRIDER_SEARCH__PROVIDERS__BRAVE__API_KEY="hush"
     )
     lines = done.stdout.decode().splitlines()
@@ -225,34 +240,34 @@ async def test_config_show_tells_each_value_its_origin_and_hides_secrets(home: P
 
 
 async def test_config_schema_is_a_json_schema(home: Path):
-    done = await outrider(home, "config", "schema")
+    done = await run_outrider(home, "config", "schema")
     assert "egress" in json.loads(done.stdout)["properties"]
 
 
 async def test_tools_lists_the_catalogue_with_its_cost(home: Path):
-    done = await outrider(home, "tools", "--toolsets", "all,compat", "--json")
+    done = await run_outrider(home, "tools", "--toolsets", "all,compat", "--json")
     rows = json.loads(done.stdout)
     assert {row["name"] for row in rows} >= {"web_search", "web_fetch", "websearch", "webbrowser", "search"}
-    listed = json.loads((await outrider(home, "tools", "--toolsets", "all", "--json")).stdout)
+    listed = json.loads((await run_outrider(home, "tools", "--toolsets", "all", "--json")).stdout)
     assert {row["name"] for row in rows} - {row["name"] for row in listed} >= {"websearch", "webbrowser", "search"}
     assert all(0 < row["tokens"] < 1_000 for row in rows)
 
 
 async def test_an_unknown_toolset_is_answered_with_those_there_are(home: Path):
-    done = await outrider(home, "tools", "--toolsets", "wep")
+    done = await run_outrider(home, "tools", "--toolsets", "wep")
     assert done.returncode == 2
     assert b"web_search_browse" in done.stderr
 
 
 async def test_doctor_says_what_is_missing_and_the_remedy(home: Path):
-    done = await outrider(home, "doctor")
+    done = await run_outrider(home, "doctor")
     said = done.stdout.decode()
     assert done.returncode == 0, said
     assert "the database in" in said
     assert "\n✓ search: Tavily, " in said
     assert "\n· search: not used: " in said
     assert "BRAVE_API_KEY" not in said
-    everything = (await outrider(home, "doctor", "--all")).stdout.decode()
+    everything = (await run_outrider(home, "doctor", "--all")).stdout.decode()
     assert "Tavily without a key" in everything
     assert "get a key at api-dashboard.search.brave.com and set BRAVE_API_KEY" in everything
 
@@ -262,7 +277,7 @@ async def test_doctor_asks_each_search_provider_a_question_of_its_own(home: Path
     async with http_servers.serve_app(search_providers.build_provider_app(behaviour)) as url:
         providers = search_providers.build_provider_settings(url, "brave", "serper")
         settings = ("--set", f"search.providers={json.dumps(providers)}", "--set", "search.keyless=false")
-        done = await outrider(home, "doctor", "--live", *settings)
+        done = await run_outrider(home, "doctor", "--live", *settings)
     told = [line for line in done.stdout.decode().splitlines() if "live: " in line]
     assert [("✓" in line, "Brave" in line, "Serper" in line) for line in told][:2] == [
         (True, True, False),
@@ -281,7 +296,7 @@ async def test_doctor_names_the_models_that_agents_would_ask_and_the_agents_that
     (folder / "broken.md").write_text("---\ndescription: x\ntoolset: web\n---\nHello.\n")
     (folder / "lost.md").write_text("---\ndescription: x\ntools: [fly_away]\n---\nHello.\n")
     (folder / "dumb.md").write_text("---\ndescription: x\nmodel: nobody\n---\nHello.\n")
-    done = await outrider(home, "doctor", "--json", OPENAI_API_KEY="sk-secret", OUTRIDER_MODELS__LOCAL="false")
+    done = await run_outrider(home, "doctor", "--json", OPENAI_API_KEY="sk-secret", OUTRIDER_MODELS__LOCAL="false")
     found = json.loads(done.stdout)
     said = {each["what"]: each for each in found}
     assert done.returncode == 1
@@ -297,7 +312,7 @@ async def test_doctor_names_the_models_that_agents_would_ask_and_the_agents_that
 
 
 async def test_doctor_says_the_ways_to_a_model_where_there_is_none(home: Path):
-    done = await outrider(home, "doctor", OUTRIDER_MODELS__LOCAL="false")
+    done = await run_outrider(home, "doctor", OUTRIDER_MODELS__LOCAL="false")
     said = done.stdout.decode()
     assert done.returncode == 0, said
     assert "models: no model is configured" in said
@@ -305,7 +320,7 @@ async def test_doctor_says_the_ways_to_a_model_where_there_is_none(home: Path):
 
 
 async def test_doctor_finds_a_chosen_model_without_its_key(home: Path):
-    done = await outrider(home, "doctor", "--set", "models.default=anthropic:claude-x")
+    done = await run_outrider(home, "doctor", "--set", "models.default=anthropic:claude-x")
     assert done.returncode == 1
     assert b"set ANTHROPIC_API_KEY" in done.stdout
 
@@ -317,10 +332,14 @@ async def test_a_home_that_cannot_be_written_costs_the_memory_and_nothing_else(h
         http_servers.serve_app(WAL_SITE) as url,
         http_servers.serve_app(search_providers.build_provider_app()) as search_url,
     ):
-        environ = {"HOME": str(blocked), **reading(url), **searching(search_url, "brave")}
-        page = await outrider(home, "fetch", f"{url}/wal", **environ)
-        found = await outrider(home, "search", "fox", **environ)
-        doctor = await outrider(home, "doctor", **environ)
+        environ = {
+            "HOME": str(blocked),
+            **build_reading_environment(url),
+            **build_search_environment(search_url, "brave"),
+        }
+        page = await run_outrider(home, "fetch", f"{url}/wal", **environ)
+        found = await run_outrider(home, "search", "fox", **environ)
+        doctor = await run_outrider(home, "doctor", **environ)
     assert page.returncode == 0, page.stderr
     assert found.returncode == 0, found.stderr
     assert doctor.returncode == 1
@@ -330,7 +349,7 @@ async def test_a_home_that_cannot_be_written_costs_the_memory_and_nothing_else(h
 
 
 async def test_serving_beyond_this_machine_needs_a_token(home: Path):
-    done = await outrider(home, "serve", "--host", "0.0.0.0", "--port", "0")
+    done = await run_outrider(home, "serve", "--host", "0.0.0.0", "--port", "0")
     assert done.returncode == 3
     assert b"OUTRIDER_SERVE__TOKEN" in done.stderr
 

@@ -17,7 +17,7 @@ pytestmark = [
 ]
 
 
-def install(home: Path, *packages: str) -> subprocess.CompletedProcess[str]:
+def install_packages(home: Path, *packages: str) -> subprocess.CompletedProcess[str]:
     environ = os.environ | {"HOME": str(home), "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(home)}
     return run_outrider(home, environ, "code", "install", *packages)
 
@@ -39,9 +39,9 @@ async def test_an_installed_package_can_be_imported():
         async with open_code_app(home) as app:
             await skip_without_pip(app, home)
         assert "Python has no packages besides its own" in list_findings(home)
-        done = install(home, "outrider_sample")
+        done = install_packages(home, "outrider_sample")
         assert done.stdout == "sandboxed code can import: outrider_sample\n", done.stderr
-        again = install(home, "outrider_sample", "--json")
+        again = install_packages(home, "outrider_sample", "--json")
         assert json.loads(again.stdout) == {"packages": ["outrider_sample"]}, again.stderr
         async with open_code_app(home) as app:
             found = await run_python(app, "import outrider_sample\noutrider_sample.VALUE")
@@ -50,6 +50,6 @@ async def test_an_installed_package_can_be_imported():
         assert "packages for Python: outrider_sample" in findings
         assert "not installed yet: absent (`code.packages`)" in findings
         for package, problem in (("outrider-absent", "could not be installed"), ("--pre", "No such option")):
-            failed = install(home, package)
+            failed = install_packages(home, package)
             assert failed.returncode
             assert problem in failed.stderr

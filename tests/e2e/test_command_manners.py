@@ -11,7 +11,7 @@ from support.processes import outrider_command
 OUTRIDER = [sys.executable, "-m", "outrider"]
 
 
-def run(home: Path, command: list[str], *, stdout: int = subprocess.PIPE) -> tuple[int, str, str]:
+def run_command(home: Path, command: list[str], *, stdout: int = subprocess.PIPE) -> tuple[int, str, str]:
     environ = {"HOME": str(home), "PATH": os.environ["PATH"]}
     ended = subprocess.run(
         command, env=environ, stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=120, check=False
@@ -30,13 +30,13 @@ def test_a_mistyped_command_option_or_number_is_refused_with_what_was_meant(home
         ("search", "--page", "0", "fox"): "x>=1",
     }
     for words, meant in cases.items():
-        code, _, said = run(home, outrider_command.build_command(*words))
+        code, _, said = run_command(home, outrider_command.build_command(*words))
         assert (code, meant in said) == (2, True), (words, said)
 
 
 def test_summaries_of_commands_are_not_cut(home: Path):
     for words in ((), ("browser",), ("agents",), ("content",), ("db",), ("token",), ("workspace",)):
-        _, shown, _ = run(home, outrider_command.build_command(*words, "--help"))
+        _, shown, _ = run_command(home, outrider_command.build_command(*words, "--help"))
         assert "..." not in shown.partition("Commands:")[2]
 
 
@@ -47,8 +47,8 @@ def test_names_and_descriptions_of_strangers_do_not_steer_the_terminal(home: Pat
     agent = home / ".outrider" / "agents" / "guest.md"
     agent.parent.mkdir(parents=True)
     agent.write_text('---\nname: guest\ndescription: "Helps \\e]0;owned\\a\\e[2J you"\n---\nHelp.\n')
-    _, listed, _ = run(home, outrider_command.build_command("agents", "list"))
-    _, _, refused = run(home, outrider_command.build_command("extract", str(file)))
+    _, listed, _ = run_command(home, outrider_command.build_command("agents", "list"))
+    _, _, refused = run_command(home, outrider_command.build_command("extract", str(file)))
     assert "Helps ]0;owned[2J you" in listed
     assert "notes]0;owned[2J2J.bin is binary data" in refused
 
@@ -56,7 +56,7 @@ def test_names_and_descriptions_of_strangers_do_not_steer_the_terminal(home: Pat
 def test_a_full_disk_is_told_in_one_line(home: Path):
     for words in (("config", "schema"), ("--help",), ("skill", "show")):
         with Path("/dev/full").open("w") as full:
-            code, _, said = run(home, [*OUTRIDER, *words], stdout=full.fileno())
+            code, _, said = run_command(home, [*OUTRIDER, *words], stdout=full.fileno())
         assert code == 4
         assert said.splitlines()[0] == "error: the output cannot be written: No space left on device"
         assert "Traceback" not in said

@@ -11,7 +11,7 @@ from support.processes import outrider_command
 pytestmark = pytest.mark.usefixtures("tables")
 
 
-def outrider(*arguments: str) -> subprocess.CompletedProcess[str]:
+def run_content_command(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         outrider_command.build_command("content", *arguments), capture_output=True, text=True, check=False
     )
@@ -19,28 +19,28 @@ def outrider(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_files_are_kept_listed_found_and_indexed_anew(home: Path):
     (home / "tea.md").write_text("# Tea\n\nGreen tea is steeped at eighty degrees.\n")
-    kept = outrider("add", "tea.md", "--json")
+    kept = run_content_command("add", "tea.md", "--json")
     assert kept.returncode == 0, kept.stderr
     [row] = json.loads(kept.stdout)
-    [listed] = json.loads(outrider("list", "--json").stdout)
+    [listed] = json.loads(run_content_command("list", "--json").stdout)
     assert listed["contentId"] == row["contentId"]
-    [hit] = json.loads(outrider("search", "steeping", "teas", "--json").stdout)
+    [hit] = json.loads(run_content_command("search", "steeping", "teas", "--json").stdout)
     assert (hit["contentId"], hit["lineRange"]) == (row["contentId"], [1, 3])
     for file in (home / ".outrider" / "content").rglob("*.db"):
         file.unlink()
-    assert "1 index is new" in outrider("rebuild").stdout
-    assert "tea.md" in outrider("search", "tea").stdout
-    assert outrider("search", "zeppelin").returncode == 1
-    assert outrider("search", "tea", "--session", "another").returncode == 1
+    assert "1 index is new" in run_content_command("rebuild").stdout
+    assert "tea.md" in run_content_command("search", "tea").stdout
+    assert run_content_command("search", "zeppelin").returncode == 1
+    assert run_content_command("search", "tea", "--session", "another").returncode == 1
     (home / "more" / ".hidden").mkdir(parents=True)
     (home / "more" / ".hidden" / "no.txt").write_text("hidden words")
     (home / "more" / "b.csv").write_text("name,score\ncoffee,1\n")
     (home / "more" / "broken.pdf").write_bytes(b"%PDF-1.4 not really")
-    partly = outrider("add", "more", "--json")
+    partly = run_content_command("add", "more", "--json")
     assert partly.returncode == 1
     assert "broken.pdf" in partly.stderr
     assert [each["filename"] for each in json.loads(partly.stdout)] == ["b.csv"]
-    assert outrider("search", "hidden").returncode == 1
-    missing = outrider("add", "nowhere.txt")
+    assert run_content_command("search", "hidden").returncode == 1
+    missing = run_content_command("add", "nowhere.txt")
     assert missing.returncode == 2
     assert "nowhere.txt" in missing.stderr

@@ -38,7 +38,7 @@ def fork_server() -> Generator[ForkServer]:
     made.close()
 
 
-def killed(fork_server: ForkServer, folder: Path, seed: int, *, writers: int = 1) -> list[dict[str, Any]]:
+def kill_writers(fork_server: ForkServer, folder: Path, seed: int, *, writers: int = 1) -> list[dict[str, Any]]:
     """Runs writers until a moment that the seed decides, kills them, and gives what they said."""
     chance = random.Random(seed)
     outputs = [folder / f"said-{seed}-{number}" for number in range(writers)]
@@ -58,7 +58,7 @@ def killed(fork_server: ForkServer, folder: Path, seed: int, *, writers: int = 1
     return [json.loads(line) for line in said if line.endswith("}")]
 
 
-async def checked(folder: Path, said: list[dict[str, Any]]) -> None:
+async def check_database(folder: Path, said: list[dict[str, Any]]) -> None:
     """Rows are whole, acknowledged changes are there, and searching finds exactly what the rows hold."""
     database = Database.from_file(folder / "outrider.db")
     content = ContentStores(database, folder / "content")
@@ -93,17 +93,17 @@ async def checked(folder: Path, said: list[dict[str, Any]]) -> None:
 async def test_nothing_acknowledged_is_lost_and_the_index_fits_after_any_kill(fork_server: ForkServer, tmp_path: Path):
     history: list[dict[str, Any]] = []
     for seed in range(ROUNDS):
-        history += await anyio.to_thread.run_sync(killed, fork_server, tmp_path, seed)
-        await checked(tmp_path, history[-200:])
+        history += await anyio.to_thread.run_sync(kill_writers, fork_server, tmp_path, seed)
+        await check_database(tmp_path, history[-200:])
     assert len(history) >= ROUNDS * WARM
 
 
 @pytest.mark.nightly
 async def test_two_processes_write_the_same_store_and_both_are_killed(fork_server: ForkServer, tmp_path: Path):
     for seed in range(100, 100 + max(ROUNDS // 6, 2)):
-        shoot = partial(killed, fork_server, tmp_path, seed, writers=2)
+        shoot = partial(kill_writers, fork_server, tmp_path, seed, writers=2)
         said = await anyio.to_thread.run_sync(shoot)
-        await checked(tmp_path, said)
+        await check_database(tmp_path, said)
 
 
 @pytest.mark.parametrize("size", [900_000, 1_700_000])
@@ -116,4 +116,4 @@ async def test_a_full_disk_is_a_clear_error_and_loses_nothing(tmp_path: Path, si
     assert error["code"] in {"database", "index"}
     assert "free space" in error["hint"]
     assert said
-    await checked(tmp_path, said)
+    await check_database(tmp_path, said)

@@ -16,29 +16,29 @@ PAGE_COUNT = 60
 TIDE_TEXT = "The tide of number {0} comes in twice a day, and the boats of {0} rise with it until the bell rings. " * 3
 
 
-def numbered(number: int) -> SiteAnswer:
+def build_page(number: int) -> SiteAnswer:
     links = "".join(
         f'<a href="/p{each}">to {each}</a> ' for each in (number * 2 + 1, number * 2 + 2) if each < PAGE_COUNT
     )
     return SiteAnswer(f"<title>Number {number}</title><main><p>{TIDE_TEXT.format(number)}</p><p>{links}</p></main>")
 
 
-def environment(home: Path, url: str) -> dict[str, str]:
+def build_environment(home: Path, url: str) -> dict[str, str]:
     allowed = {"OUTRIDER_EGRESS__ALLOW": f"127.0.0.1:{url.rsplit(':', 1)[1]}"}
     return {"HOME": str(home), "PATH": os.environ["PATH"], "OUTRIDER_PAGES__PER_HOST_RATE": "1000"} | allowed
 
 
-def command(url: str, *more: str) -> list[str]:
+def build_crawl_command(url: str, *more: str) -> list[str]:
     wanted = ("--output", "pages", "--max-pages", "100", "--max-depth", "9", "--no-sitemap", "--json", *more)
     return outrider_command.build_command("crawl", f"{url}/p0", *wanted)
 
 
 async def test_a_site_becomes_a_folder_of_markdown(home: Path):
-    site = FakeSite({f"/p{number}": numbered(number) for number in range(3)})
+    site = FakeSite({f"/p{number}": build_page(number) for number in range(3)})
     async with http_servers.serve_app(site) as url:
-        crawl = command(url)
+        crawl = build_crawl_command(url)
         with anyio.fail_after(60):
-            done = await anyio.run_process(crawl, env=environment(home, url), cwd=home, check=False)
+            done = await anyio.run_process(crawl, env=build_environment(home, url), cwd=home, check=False)
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
     files = {page["url"].removeprefix(url): home / "pages" / page["kept"] for page in answer["pages"] if "kept" in page}
@@ -55,18 +55,18 @@ async def test_a_killed_crawl_goes_on_and_reads_no_page_twice(home: Path):
     def answer(request: SiteRequest) -> SiteAnswer:
         if len(site.requests) > PAGE_COUNT // 2:
             fatal.set()
-        return numbered(int(request.path.removeprefix("/p")))
+        return build_page(int(request.path.removeprefix("/p")))
 
     site.routes = {f"/p{number}": answer for number in range(PAGE_COUNT)}
     async with http_servers.serve_app(site) as url:
-        crawl = command(url)
+        crawl = build_crawl_command(url)
         with anyio.fail_after(60):
-            process = await anyio.open_process(crawl, env=environment(home, url), cwd=home)
+            process = await anyio.open_process(crawl, env=build_environment(home, url), cwd=home)
             await fatal.wait()
             process.kill()
             await process.wait()
             asked = site.list_paths()
-            done = await anyio.run_process(crawl, env=environment(home, url), cwd=home, check=False)
+            done = await anyio.run_process(crawl, env=build_environment(home, url), cwd=home, check=False)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert (told["status"], told["round"], told["read"]) == ("finished", 1, PAGE_COUNT)

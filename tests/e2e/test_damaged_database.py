@@ -25,7 +25,7 @@ COUNTERS, WORDS = 3_000, 1_500
 WAL_SITE = loopback_app.build_page_site({"/wal": loopback_app.build_article_html("WAL mode", "The checkpoint. " * 40)})
 
 
-async def outrider(*arguments: str) -> tuple[int, Any]:
+async def run_for_json(*arguments: str) -> tuple[int, Any]:
     """The command's exit code, and the JSON that it prints."""
     command = outrider_command.build_command(*arguments, "--json")
     with anyio.fail_after(120):
@@ -34,7 +34,7 @@ async def outrider(*arguments: str) -> tuple[int, Any]:
     return ended.returncode, json.loads(ended.stdout)
 
 
-def fill(path: Path) -> None:
+def fill_tables(path: Path) -> None:
     """Adds rows to an ordinary table and to the full-text one, whose rowids are scattered."""
     chance = random.Random(1)
     with closing(sqlite3.connect(path)) as connection, connection:
@@ -87,24 +87,24 @@ def spoil_index(path: Path) -> None:
     spoil_root(path, "sqlite_autoindex_citation_counters_1")
 
 
-def truncate(path: Path) -> None:
+def truncate_file(path: Path) -> None:
     os.truncate(path, path.stat().st_size * 3 // 4)
 
 
 @pytest.mark.parametrize(
     ("spoil", "kept_share"),
-    [(spoil_header, 1.0), (spoil_first_page, 1.0), (spoil_index, 1.0), (spoil_pages, 0.7), (truncate, 0.2)],
+    [(spoil_header, 1.0), (spoil_first_page, 1.0), (spoil_index, 1.0), (spoil_pages, 0.7), (truncate_file, 0.2)],
     ids=["header", "first page", "index", "pages", "truncated"],
 )
 async def test_what_can_be_read_of_a_damaged_file_is_saved_and_the_file_is_kept(
     tables: Path, spoil: Callable[[Path], None], kept_share: float
 ):
-    fill(tables)
+    fill_tables(tables)
     spoil(tables)
     damaged = tables.read_bytes()
-    code, findings = await outrider("db", "check")
+    code, findings = await run_for_json("db", "check")
     assert (code, findings[0]["code"], findings[0]["remedy"]) == (1, "damaged", "outrider db repair")
-    code, repaired = await outrider("db", "repair")
+    code, repaired = await run_for_json("db", "repair")
     assert (code == 0) is repaired["whole"] is (kept_share == 1.0)
     assert Path(repaired["kept"]).read_bytes() == damaged
     assert Path(repaired["kept"]).parent == tables.parent
@@ -118,15 +118,15 @@ async def test_what_can_be_read_of_a_damaged_file_is_saved_and_the_file_is_kept(
 async def test_rows_that_are_only_in_the_log_of_a_damaged_file_are_saved_and_the_log_is_kept(tables: Path):
     with closing(sqlite3.connect(tables)) as writer:
         writer.execute("PRAGMA journal_mode = WAL")
-        fill(tables)
+        fill_tables(tables)
         database, log = tables.read_bytes(), tables.with_name("outrider.db-wal").read_bytes()
     tables.write_bytes(database)
     spoil_root(tables, "events")
     tables.with_name("outrider.db-wal").write_bytes(log)
-    code, repaired = await outrider("db", "repair")
+    code, repaired = await run_for_json("db", "repair")
     assert (code, count_rows(tables)) == (0, (COUNTERS, WORDS))
     assert Path(f"{repaired['kept']}-wal").read_bytes() == log
-    assert await outrider("db", "repair") == (0, {"kept": None, "whole": True, "tables": []})
+    assert await run_for_json("db", "repair") == (0, {"kept": None, "whole": True, "tables": []})
 
 
 async def test_a_file_that_is_in_use_or_no_database_is_left_alone(tables: Path):
@@ -134,12 +134,12 @@ async def test_a_file_that_is_in_use_or_no_database_is_left_alone(tables: Path):
         server.execute("PRAGMA journal_mode = WAL")
         server.execute("SELECT count(*) FROM pages").fetchone()
         before = tables.read_bytes()
-        code, answer = await outrider("db", "repair")
+        code, answer = await run_for_json("db", "repair")
         assert (code, answer["error"]["code"]) == (5, "database_in_use")
         assert f"process {os.getpid()}" in answer["error"]["message"]
         assert tables.read_bytes() == before
     tables.write_text("Dear diary, " * 1_000)
-    code, answer = await outrider("db", "repair")
+    code, answer = await run_for_json("db", "repair")
     assert (code, answer["error"]["code"]) == (5, "not_repairable")
     assert f"mv {tables}" in answer["error"]["hint"]
     assert tables.read_text().startswith("Dear diary")
@@ -149,14 +149,14 @@ async def test_the_doctor_names_the_process_that_locks_the_database(tables: Path
     with closing(sqlite3.connect(tables)) as other:
         other.execute("PRAGMA journal_mode = WAL")
         other.execute("BEGIN IMMEDIATE")
-        _, findings = await outrider("doctor", "--set", f"database=sqlite:///{tables}?timeout=0.1")
+        _, findings = await run_for_json("doctor", "--set", f"database=sqlite:///{tables}?timeout=0.1")
     told = [finding["what"] for finding in findings]
     assert any("database is locked: another process is writing to it" in line for line in told)
     assert any(line.startswith(f"process {os.getpid()}") for line in told)
 
 
 async def test_tools_that_need_no_store_go_on_and_the_others_name_the_way_out(tables: Path, home: Path):
-    fill(tables)
+    fill_tables(tables)
     spoil_header(tables)
     async with http_servers.serve_app(WAL_SITE) as url:
         environ = os.environ | {"OUTRIDER_EGRESS__ALLOW": f"127.0.0.1:{url.rsplit(':', 1)[1]}"}
@@ -173,7 +173,7 @@ async def test_tools_that_need_no_store_go_on_and_the_others_name_the_way_out(ta
                     error = read_error(refused)
                     assert (error["code"], error["retryable"]) == ("database_damaged", False)
                     assert "outrider db repair" in read_first_text(refused)
-                assert (await outrider("db", "repair"))[0] == 0
+                assert (await run_for_json("db", "repair"))[0] == 0
                 repaired = await client.call_tool("create_goal", {"goal": "Drink tea"})
                 assert not repaired.is_error, "the same server goes on with the repaired file"
 
@@ -187,18 +187,18 @@ async def test_the_file_of_the_durable_engine_is_checked_and_repaired_too(tables
         rows = [(f"run-{number}", "PENDING", "x" * 100) for number in range(2_000)]
         connection.executemany("INSERT INTO work_7 VALUES (?, ?, ?)", rows)
         connection.execute("CREATE INDEX by_status ON work_7 (status)")
-    assert await outrider("db", "check") == (0, [])
+    assert await run_for_json("db", "check") == (0, [])
     content = bytearray(work.read_bytes())
     for page in lost_pages:
         content[page * PAGE_BYTES : (page + 1) * PAGE_BYTES] = bytes(PAGE_BYTES)
     work.write_bytes(content)
-    code, findings = await outrider("db", "check")
+    code, findings = await run_for_json("db", "check")
     assert (code, [each["code"] for each in findings]) == (1, ["work_damaged"])
     assert (findings[0]["remedy"], str(work) in findings[0]["message"]) == ("outrider db repair", True)
-    _, repaired = await outrider("db", "repair")
+    _, repaired = await run_for_json("db", "repair")
     assert (repaired["kept"], Path(repaired["work"]["kept"]).read_bytes()) == (None, content)
     with closing(sqlite3.connect(work)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         [saved] = connection.execute("SELECT count(*) FROM work_7 WHERE status = 'PENDING'").fetchone()
     assert saved == 2_000 if lost_pages == range(1) else saved > 1_000
-    assert await outrider("db", "check") == (0, [])
+    assert await run_for_json("db", "check") == (0, [])

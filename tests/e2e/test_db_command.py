@@ -26,7 +26,7 @@ ORPHAN = (
 )
 
 
-def outrider(*arguments: str, environ: Mapping[str, str], code: int = 0) -> str:
+def run_db_command(*arguments: str, environ: Mapping[str, str], code: int = 0) -> str:
     """What the command prints."""
     command = outrider_command.build_command(*arguments)
     ended = subprocess.run(
@@ -36,19 +36,19 @@ def outrider(*arguments: str, environ: Mapping[str, str], code: int = 0) -> str:
     return ended.stdout or ended.stderr
 
 
-def said(*arguments: str, environ: Mapping[str, str], code: int = 0) -> Any:
+def run_for_json(*arguments: str, environ: Mapping[str, str], code: int = 0) -> Any:
     """The same, as JSON."""
-    return json.loads(outrider(*arguments, "--json", code=code, environ=environ))
+    return json.loads(run_db_command(*arguments, "--json", code=code, environ=environ))
 
 
-def opened(home: Path, **settings: Any) -> Any:
+def open_laptop_app(home: Path, **settings: Any) -> Any:
     chosen = {"toolsets": ["all"], "data_dir": str(home / "data"), **settings}
     return open_app(load(chosen, environ=object_storage.AWS_CREDENTIALS, home=home, workspace=home))
 
 
-async def live(home: Path) -> str:
+async def fill_laptop(home: Path) -> str:
     """A little of everything that a laptop gathers; the address of an artifact."""
-    async with opened(home) as app:
+    async with open_laptop_app(home) as app:
         await app.call(
             "addContent", MINE, content="Green tea is steeped at eighty degrees.", metadata={"filename": "t"}
         )
@@ -60,8 +60,8 @@ async def live(home: Path) -> str:
 async def test_a_laptop_moves_to_postgres_and_s3_and_finds_everything_again(
     home: Path, server: postgres.PostgresServer
 ):
-    uri = await live(home)
-    async with opened(home) as app:
+    uri = await fill_laptop(home)
+    async with open_laptop_app(home) as app:
         before = (await app.artifacts.read(uri), (await app.call("get_current_state", MINE)).data)
     with object_storage.serve_s3() as s3:
         address = server.create_database().replace("+psycopg", "")
@@ -70,30 +70,30 @@ async def test_a_laptop_moves_to_postgres_and_s3_and_finds_everything_again(
             "OUTRIDER_ARTIFACTS__STORAGE": s3.build_storage_url("team"),
             **object_storage.AWS_CREDENTIALS,
         }
-        planned = said("db", "copy", str(home / "data"), "--dry-run", environ=team)
+        planned = run_for_json("db", "copy", str(home / "data"), "--dry-run", environ=team)
         assert planned["tables"]["content_chunks"] == 1
-        told = said("db", "copy", str(home / "data"), environ=team)
+        told = run_for_json("db", "copy", str(home / "data"), environ=team)
         assert told["whole"]
-        assert "not empty" in outrider("db", "copy", str(home / "data"), code=5, environ=team)
-        standing = said("db", "status", environ=team)
+        assert "not empty" in run_db_command("db", "copy", str(home / "data"), code=5, environ=team)
+        standing = run_for_json("db", "status", environ=team)
         assert standing["rows"].items() >= {"artifacts": 1, "content_chunks": 1, "contents": 1, "plans": 1}.items()
         assert standing["revision"] == standing["newest"]
-        assert said("db", "check", environ=team) == []
-        async with opened(home, database=address, artifacts={"storage": s3.build_storage_url("team")}) as app:
+        assert run_for_json("db", "check", environ=team) == []
+        async with open_laptop_app(home, database=address, artifacts={"storage": s3.build_storage_url("team")}) as app:
             assert (await app.artifacts.read(uri), (await app.call("get_current_state", MINE)).data) == before
             found = (await app.call("keywordSimilaritySearch", MINE, query="steeping tea")).data["results"]
             assert [hit["filename"] for hit in found] == ["t"]
         back = home / "back"
         back.mkdir()
-        assert said("db", "copy", address, str(back), environ=team)["whole"]
-        async with opened(home, data_dir=str(back)) as app:
+        assert run_for_json("db", "copy", address, str(back), environ=team)["whole"]
+        async with open_laptop_app(home, data_dir=str(back)) as app:
             assert (await app.artifacts.read(uri), (await app.call("get_current_state", MINE)).data) == before
 
 
 async def test_what_is_wrong_is_found_and_what_can_be_is_put_right(home: Path):
-    await live(home)
+    await fill_laptop(home)
     place = {"OUTRIDER_DATA_DIR": str(home / "data")}
-    assert "no problems found" in outrider("db", "check", environ=place)
+    assert "no problems found" in run_db_command("db", "check", environ=place)
     database = Database.from_file(home / "data" / "outrider.db")
     async with database.write() as connection:
         await connection.execute(text(ORPHAN))
@@ -103,30 +103,30 @@ async def test_what_is_wrong_is_found_and_what_can_be_is_put_right(home: Path):
     stray = file.with_name("00000000-0000-4000-8000-000000000000.part")
     file.rename(stray)
     os.utime(stray, (1_000_000_000, 1_000_000_000))
-    found = said("db", "check", code=1, environ=place)
+    found = run_for_json("db", "check", code=1, environ=place)
     assert [each["code"] for each in found] == ["extra", "orphans", "file_lost", "file_stray"]
-    again = {each["code"]: each["repaired"] for each in said("db", "check", "--repair", code=1, environ=place)}
+    again = {each["code"]: each["repaired"] for each in run_for_json("db", "check", "--repair", code=1, environ=place)}
     assert again == {
         "extra": "",
         "orphans": "removed 1 rows of content_chunks",
         "file_lost": "removed 1 artifacts from the database",
         "file_stray": "removed 1 files",
     }
-    assert [each["code"] for each in said("db", "check", code=1, environ=place)] == ["extra"]
+    assert [each["code"] for each in run_for_json("db", "check", code=1, environ=place)] == ["extra"]
 
 
 async def test_an_index_that_lost_something_is_made_anew(home: Path, server: postgres.PostgresServer):
     address = server.create_database()
-    async with opened(home, database=address) as app:
+    async with open_laptop_app(home, database=address) as app:
         await app.call("addContent", MINE, content="Green tea.")
         await app.call("keywordSimilaritySearch", MINE, query="tea")
         async with app.database.write() as connection:
             await connection.execute(text("UPDATE content_index_1_marks SET chunks = 0"))
             await connection.execute(text("DELETE FROM content_index_1_chunks"))
     place = {"OUTRIDER_DATA_DIR": str(home / "data"), "OUTRIDER_DATABASE": address}
-    [found] = said("db", "check", "--repair", environ=place)
+    [found] = run_for_json("db", "check", "--repair", environ=place)
     assert (found["code"], found["repaired"]) == ("index", "made anew")
-    async with opened(home, database=address) as app:
+    async with open_laptop_app(home, database=address) as app:
         assert len((await app.call("keywordSimilaritySearch", MINE, query="tea")).data["results"]) == 1
 
 
@@ -138,14 +138,14 @@ def test_many_processes_migrate_an_empty_server_at_once_and_one_of_them_does_it(
     started = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environ) for _ in range(3)]
     ended = [json.loads(each.communicate(timeout=120)[0]) for each in started]
     assert all("after" in each for each in ended), ended
-    assert {each["after"] for each in ended} == {said("db", "status", environ=environ)["newest"]}
+    assert {each["after"] for each in ended} == {run_for_json("db", "status", environ=environ)["newest"]}
 
 
 def test_a_server_that_comes_later_is_waited_for(home: Path, server: postgres.PostgresServer):
     address = server.create_database()
     server.stop()
     environ = dict(os.environ) | {"OUTRIDER_DATABASE": address}
-    refused = outrider("db", "migrate", code=4, environ=environ)
+    refused = run_db_command("db", "migrate", code=4, environ=environ)
     assert "outrider doctor" in refused
     command = outrider_command.build_command("db", "migrate", "--wait", "60")
     waiting = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environ)
@@ -157,18 +157,18 @@ def test_a_server_that_comes_later_is_waited_for(home: Path, server: postgres.Po
 def test_where_there_is_no_database_yet_nothing_is_made_by_looking(home: Path):
     place = {"OUTRIDER_DATA_DIR": str(home / "data")}
     for look in ("status", "check"):
-        assert "outrider db migrate" in outrider("db", look, code=2, environ=place)
+        assert "outrider db migrate" in run_db_command("db", look, code=2, environ=place)
     assert not (home / "data").exists()
 
 
 async def test_a_source_on_which_agents_work_is_not_copied(home: Path):
     from outrider.agents.workers.locks import FileLocks
 
-    await live(home)
+    await fill_laptop(home)
     locks = FileLocks(home / "data" / "workers")
     await locks.acquire("somebody")
     refused = await anyio.to_thread.run_sync(
-        lambda: outrider("db", "copy", str(home / "data"), str(home / "x"), code=5, environ={})
+        lambda: run_db_command("db", "copy", str(home / "data"), str(home / "x"), code=5, environ={})
     )
     assert "stop every outrider there first" in refused
     await locks.close()

@@ -46,17 +46,17 @@ class Internet:
             self.asked.append(json.loads((await receive())["body"]))
             url = f"http://{self.headers[b'host'].decode()}/boiling"
             hit = {"title": "Boiling in the mountains", "url": url, "content": "Water boils at 90 degrees.", "score": 1}
-            await reply(send, "application/json", json.dumps({"results": [hit]}))
+            await send_body(send, "application/json", json.dumps({"results": [hit]}))
         else:
-            await reply(send, "text/html; charset=utf-8", BOILING_HTML if scope["path"] == "/boiling" else "")
+            await send_body(send, "text/html; charset=utf-8", BOILING_HTML if scope["path"] == "/boiling" else "")
 
 
-async def reply(send: Any, kind: str, body: str) -> None:
+async def send_body(send: Any, kind: str, body: str) -> None:
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", kind.encode())]})
     await send({"type": "http.response.body", "body": body.encode()})
 
 
-async def demo(*arguments: str, **environ: str) -> tuple[int, str]:
+async def run_demo(*arguments: str, **environ: str) -> tuple[int, str]:
     """Runs the demo; returns its exit code and all that it printed."""
     run = partial(
         subprocess.run,
@@ -72,7 +72,7 @@ async def demo(*arguments: str, **environ: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-def providers(url: str) -> dict[str, str]:
+def build_provider_settings(url: str) -> dict[str, str]:
     """Every provider outside this machine at this address."""
     return {f"OUTRIDER_SEARCH__PROVIDERS__{name.upper()}__ENDPOINT": url for name in OUTSIDE} | {
         "OUTRIDER_SEARCH__DISABLED": "ddgs"
@@ -83,8 +83,8 @@ def providers(url: str) -> dict[str, str]:
 async def test_with_an_internet_it_searches_there_and_quotes_what_it_read():
     internet = Internet()
     async with http_servers.serve_app(internet) as url:
-        environ = providers(url) | {"OUTRIDER_EGRESS__ALLOW": url.removeprefix("http://")}
-        code, printed = await demo(QUESTION, **environ, OUTRIDER_BROWSER__EXECUTABLE="/no/browser")
+        environ = build_provider_settings(url) | {"OUTRIDER_EGRESS__ALLOW": url.removeprefix("http://")}
+        code, printed = await run_demo(QUESTION, **environ, OUTRIDER_BROWSER__EXECUTABLE="/no/browser")
     assert code == 0, printed
     assert internet.asked[0]["query"] == QUESTION
     assert internet.headers[b"x-tavily-access-mode"] == b"keyless"
@@ -99,7 +99,7 @@ async def test_with_an_internet_it_searches_there_and_quotes_what_it_read():
 
 
 async def test_without_an_internet_it_reads_this_machines_documents_and_quotes_those():
-    code, printed = await demo(**providers(DEAD))
+    code, printed = await run_demo(**build_provider_settings(DEAD))
     assert code == 0, printed
     assert "No internet access." in printed
     assert "outrider mcp --set egress.allow=127.0.0.1:" in printed
@@ -119,7 +119,7 @@ async def test_without_an_internet_it_reads_this_machines_documents_and_quotes_t
 
 @pytest.mark.nightly
 async def test_a_question_that_nothing_answers_ends_with_an_exit_code():
-    code, printed = await demo("Do penguins yodel?", **providers(DEAD))
+    code, printed = await run_demo("Do penguins yodel?", **build_provider_settings(DEAD))
     assert code == 1
     assert "No evidence was found for this question." in printed
     assert "claude mcp add" not in printed

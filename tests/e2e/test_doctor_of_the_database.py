@@ -12,7 +12,7 @@ from support.fakes import object_storage
 from support.processes import outrider_command
 
 
-def doctor(**environ: str) -> dict[str, dict[str, str]]:
+def run_doctor(**environ: str) -> dict[str, dict[str, str]]:
     """What it found, by what it says."""
     command = outrider_command.build_command("doctor", "--json")
     ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=os.environ | environ)
@@ -20,33 +20,33 @@ def doctor(**environ: str) -> dict[str, dict[str, str]]:
     return {each["what"]: each for each in json.loads(ended.stdout)}
 
 
-def beginning(found: dict[str, dict[str, str]], words: str) -> dict[str, str]:
+def find_beginning(found: dict[str, dict[str, str]], words: str) -> dict[str, str]:
     [one] = [each for what, each in found.items() if what.startswith(words)]
     return one
 
 
 def test_a_laptop_is_fine_and_told_of_what_makes_vectors(home: Path):
-    found = doctor()
-    assert beginning(found, "the database has revision")["state"] == "ok"
-    assert beginning(found, "artifacts can be stored in")["what"].endswith("/.outrider/artifacts")
-    assert beginning(found, "search by meaning: vectors of")["state"] == "ok"
+    found = run_doctor()
+    assert find_beginning(found, "the database has revision")["state"] == "ok"
+    assert find_beginning(found, "artifacts can be stored in")["what"].endswith("/.outrider/artifacts")
+    assert find_beginning(found, "search by meaning: vectors of")["state"] == "ok"
 
 
 @pytest.mark.nightly
 def test_many_machines_are_told_what_they_must_have_in_common(home: Path):
     with postgres.start_server(postgres.require_programs()) as server, object_storage.serve_s3() as s3:
-        found = doctor(OUTRIDER_DATABASE=server.default_address)
-        assert beginning(found, "paused calls can be answered on this machine only")["state"] == "note"
-        assert "artifacts.storage" in beginning(found, "artifacts are in")["remedy"]
+        found = run_doctor(OUTRIDER_DATABASE=server.default_address)
+        assert find_beginning(found, "paused calls can be answered on this machine only")["state"] == "note"
+        assert "artifacts.storage" in find_beginning(found, "artifacts are in")["remedy"]
         shared = {"OUTRIDER_SERVE__STATE_KEY": "k" * 32, "OUTRIDER_ARTIFACTS__STORAGE": s3.build_storage_url("x")}
-        found = doctor(OUTRIDER_DATABASE=server.default_address, **shared, **object_storage.AWS_CREDENTIALS)
-        assert beginning(found, "artifacts can be stored in")["what"].endswith("s3://outrider-tests/x")
+        found = run_doctor(OUTRIDER_DATABASE=server.default_address, **shared, **object_storage.AWS_CREDENTIALS)
+        assert find_beginning(found, "artifacts can be stored in")["what"].endswith("s3://outrider-tests/x")
         assert [what for what in found if what.startswith(("paused calls", "artifacts are in"))] == []
-        wrong = doctor(
+        wrong = run_doctor(
             OUTRIDER_DATABASE=server.default_address,
             OUTRIDER_ARTIFACTS__STORAGE=s3.build_storage_url(bucket="nobody-has-it"),
         )
-        assert beginning(wrong, "artifacts in s3://nobody-has-it")["state"] == "bad"
+        assert find_beginning(wrong, "artifacts in s3://nobody-has-it")["state"] == "bad"
         server.stop()
-        away = doctor(OUTRIDER_DATABASE=server.default_address)
-        assert beginning(away, "the database cannot be used")["state"] == "bad"
+        away = run_doctor(OUTRIDER_DATABASE=server.default_address)
+        assert find_beginning(away, "the database cannot be used")["state"] == "bad"

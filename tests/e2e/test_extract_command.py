@@ -21,7 +21,7 @@ TIDE_HTML = (
 )
 
 
-async def extract(home: Path, *arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+async def run_extract(home: Path, *arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     environment = {"HOME": str(home), "PATH": os.environ["PATH"]}
     command = outrider_command.build_command("extract", *arguments)
     with anyio.fail_after(120):
@@ -42,21 +42,21 @@ async def extract(home: Path, *arguments: str, stdin: bytes = b"") -> subprocess
 )
 async def test_a_file_of_any_kind_becomes_markdown(home: Path, name: str, body: bytes, has: str):
     (home / name).write_bytes(body)
-    done = await extract(home, name)
+    done = await run_extract(home, name)
     assert done.returncode == 0, done.stderr
     assert has in done.stdout.decode()
 
 
 async def test_stdin_is_read_whole_or_by_its_main_content(home: Path):
-    main = await extract(home, "-", "--url", "https://a.example/x/", stdin=TIDE_HTML)
-    whole = await extract(home, "-", "--no-main", stdin=TIDE_HTML)
+    main = await run_extract(home, "-", "--url", "https://a.example/x/", stdin=TIDE_HTML)
+    whole = await run_extract(home, "-", "--no-main", stdin=TIDE_HTML)
     assert b"[on](https://a.example/x/next)" in main.stdout
     assert b"Home page" not in main.stdout
     assert b"Home page" in whole.stdout
 
 
 async def test_text_has_no_markup(home: Path):
-    done = await extract(
+    done = await run_extract(
         home, "-", "--text", stdin=office_files.build_docx(office_files.build_paragraph("Lights", "berschrift1"))
     )
     assert done.stdout == b"Lights\n"
@@ -64,7 +64,7 @@ async def test_text_has_no_markup(home: Path):
 
 async def test_json_has_the_facts(home: Path):
     (home / "a.xlsx").write_bytes(office_files.build_all_kinds()["excel"])
-    known = json.loads((await extract(home, "a.xlsx", "--json")).stdout)
+    known = json.loads((await run_extract(home, "a.xlsx", "--json")).stdout)
     assert known["tables"] == [[["Name", "Height"], ["Wend", "41"]]]
     assert (known["kind"], known["title"], known["author"]) == ("excel", "Harbour", "Ida Marsh")
     assert known["content_type"].endswith("spreadsheetml.sheet")
@@ -86,21 +86,21 @@ async def test_what_cannot_be_read_is_told_with_its_code(
 ):
     if body is not None:
         (home / name).write_bytes(body)
-    done = await extract(home, name)
+    done = await run_extract(home, name)
     assert done.returncode == code, done.stderr
     assert said in done.stderr.decode()
     assert b"Traceback" not in done.stderr
 
 
 async def test_a_budget_of_tokens_says_how_to_go_on(home: Path):
-    first = await extract(home, "-", "--max-tokens", "40", stdin=TIDE_HTML)
+    first = await run_extract(home, "-", "--max-tokens", "40", stdin=TIDE_HTML)
     assert count_tokens(first.stdout.decode().rstrip()) <= 40
     told = re.search(r"read on with --offset (\d+)", first.stderr.decode())
     assert told
     rest = json.loads(
-        (await extract(home, "-", "--offset", told[1], "--max-tokens", "900", "--json", stdin=TIDE_HTML)).stdout
+        (await run_extract(home, "-", "--offset", told[1], "--max-tokens", "900", "--json", stdin=TIDE_HTML)).stdout
     )
-    whole = (await extract(home, "-", stdin=TIDE_HTML)).stdout.decode()
+    whole = (await run_extract(home, "-", stdin=TIDE_HTML)).stdout.decode()
     assert first.stdout.decode()[:-1] + rest["markdown"] + "\n" == whole
     assert not rest["truncated"]
 
@@ -110,8 +110,8 @@ async def test_a_question_gives_the_passages_that_answer_it_or_says_that_there_a
         b"Dogs stay for free. " * 30,
         b"Ten pounds a night. " * 30,
     )
-    found = await extract(home, "-", "--query", "fees", "--max-tokens", "60", stdin=page)
-    none = await extract(home, "-", "--query", "zeppelin", stdin=page)
+    found = await run_extract(home, "-", "--query", "fees", "--max-tokens", "60", stdin=page)
+    none = await run_extract(home, "-", "--query", "zeppelin", stdin=page)
     assert b"Ten pounds" in found.stdout
     assert b"Dogs" not in found.stdout
     assert (none.returncode, none.stdout) == (1, b"\n")
@@ -119,11 +119,11 @@ async def test_a_question_gives_the_passages_that_answer_it_or_says_that_there_a
 
 
 async def test_an_error_is_json_for_programs_too(home: Path):
-    done = await extract(home, "nothing.pdf", "--json")
+    done = await run_extract(home, "nothing.pdf", "--json")
     assert json.loads(done.stdout)["error"]["code"] == "not_found"
 
 
 async def test_a_file_beyond_the_bound_is_refused(home: Path):
-    done = await extract(home, "-", "--set", "pages.document_max_bytes=1000", stdin=b"x" * 2_000)
+    done = await run_extract(home, "-", "--set", "pages.document_max_bytes=1000", stdin=b"x" * 2_000)
     assert done.returncode == 5
     assert b"pages.document_max_bytes" in done.stderr

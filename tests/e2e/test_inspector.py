@@ -52,12 +52,12 @@ def inspect(npm: Path):
 @pytest.fixture
 def serve_address() -> Generator[str]:
     """The address of a running `outrider serve`."""
-    with serving("--toolsets", "all") as url:
+    with serve_outrider("--toolsets", "all") as url:
         yield url
 
 
 @contextmanager
-def serving(*options: str) -> Generator[str]:
+def serve_outrider(*options: str) -> Generator[str]:
     command = outrider_command.build_command("serve", "--port", "0", *options)
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr
@@ -68,7 +68,7 @@ def serving(*options: str) -> Generator[str]:
             process.terminate()
 
 
-async def kettles(scope: Any, _receive: Any, send: Any) -> None:
+async def serve_kettles(scope: Any, _receive: Any, send: Any) -> None:
     """A site of one page."""
     if scope["type"] != "http":
         return
@@ -103,10 +103,12 @@ def test_the_inspector_finds_no_fault_with_any_schema_over_http(inspect, serve_a
 
 @pytest.mark.parametrize("era", ERAS)
 async def test_the_inspector_reads_a_page_over_stdio(inspect, era: str):
-    async with http_servers.serve_app(kettles) as url:
+    async with http_servers.serve_app(serve_kettles) as url:
         allow = f"egress.allow={url.removeprefix('http://')}"
         target = outrider_command.build_command("mcp", "--no-daemon", "--set", allow)
-        code, answer = await anyio.to_thread.run_sync(lambda: inspect(target, era, *reading(f"{url}/kettles")))
+        code, answer = await anyio.to_thread.run_sync(
+            lambda: inspect(target, era, *build_fetch_arguments(f"{url}/kettles"))
+        )
     assert code == 0
     assert "the air presses less" in answer["content"][0]["text"]
     assert answer["_meta"]["outrider/untrusted"] is True
@@ -114,10 +116,10 @@ async def test_the_inspector_reads_a_page_over_stdio(inspect, era: str):
 
 @pytest.mark.parametrize("era", ERAS)
 async def test_the_inspector_reads_a_page_over_http(inspect, era: str):
-    async with http_servers.serve_app(kettles) as url:
-        with serving("--set", f"egress.allow={url.removeprefix('http://')}") as serve_address:
+    async with http_servers.serve_app(serve_kettles) as url:
+        with serve_outrider("--set", f"egress.allow={url.removeprefix('http://')}") as serve_address:
             code, answer = await anyio.to_thread.run_sync(
-                lambda: inspect((serve_address,), era, *reading(f"{url}/kettles"))
+                lambda: inspect((serve_address,), era, *build_fetch_arguments(f"{url}/kettles"))
             )
     assert code == 0
     assert "the air presses less" in answer["content"][0]["text"]
@@ -126,13 +128,15 @@ async def test_the_inspector_reads_a_page_over_http(inspect, era: str):
 @pytest.mark.parametrize("era", ERAS)
 def test_the_inspector_sees_a_failed_call_as_a_failed_call(inspect, era: str):
     code, answer = inspect(
-        outrider_command.build_command("mcp", "--no-daemon"), era, *reading("http://169.254.169.254/latest")
+        outrider_command.build_command("mcp", "--no-daemon"),
+        era,
+        *build_fetch_arguments("http://169.254.169.254/latest"),
     )
     assert code != 0
     assert answer["isError"] is True
     assert answer["structuredContent"]["error"]["code"] == "egress"
 
 
-def reading(url: str) -> tuple[str, ...]:
+def build_fetch_arguments(url: str) -> tuple[str, ...]:
     arguments = json.dumps({"url": url})
     return ("--method", "tools/call", "--tool-name", "web_fetch", "--tool-args-json", arguments)

@@ -65,7 +65,7 @@ GOOSE_MODE: auto
 """
 
 
-async def install(home: Path, *arguments: str, cwd: Path | None = None) -> CompletedProcess[bytes]:
+async def run_install(home: Path, *arguments: str, cwd: Path | None = None) -> CompletedProcess[bytes]:
     """Run the command in that home, without anything from the outside."""
     environ = {"HOME": str(home), "PATH": os.environ["PATH"]}
     command = [sys.executable, "-m", "outrider", "install", *arguments]
@@ -73,7 +73,7 @@ async def install(home: Path, *arguments: str, cwd: Path | None = None) -> Compl
         return await anyio.run_process(command, env=environ, cwd=cwd or home, check=False)
 
 
-def write(path: Path, text: str) -> Path:
+def write_text(path: Path, text: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(text.encode())
     return path
@@ -84,10 +84,10 @@ def read_entry(path: Path, key: str) -> dict[str, Any]:
 
 
 async def test_every_host_gets_an_entry_that_starts_the_server_and_loses_it_again(home: Path):
-    added = await install(home, *CONFIG_FILES)
-    again = await install(home, *CONFIG_FILES)
+    added = await run_install(home, *CONFIG_FILES)
+    again = await run_install(home, *CONFIG_FILES)
     entries = {name: read_entry(home / file, key) for name, (file, key, _) in CONFIG_FILES.items()}
-    removed = await install(home, "--remove", *CONFIG_FILES)
+    removed = await run_install(home, "--remove", *CONFIG_FILES)
     commands = {name: [entry.get("command") or entry["cmd"], *entry["args"]] for name, entry in entries.items()}
     program, *arguments = commands["goose"]
     host = StdioServerParameters(command=program, args=[*arguments, "--no-daemon"], env={"HOME": str(home)})
@@ -121,24 +121,26 @@ async def test_other_settings_comments_and_line_ends_stay(home: Path):
     ]
     for name, text in cases:
         file, key, _ = CONFIG_FILES[name]
-        path = write(home / file, text)
-        added = await install(home, name)
+        path = write_text(home / file, text)
+        added = await run_install(home, name)
         assert added.returncode == 0, (name, added.stderr)
         changed = path.read_bytes().decode()
         # Only lines were added, so that whatever was there is still there in its order.
         left = iter(WORD_PATTERN.findall(changed))
         assert all(word in left for word in WORD_PATTERN.findall(text)), changed
         assert (home / f"{file}.outrider-backup").read_bytes().decode() == text
-        assert (await install(home, name, "--remove")).returncode == 0
+        assert (await run_install(home, name, "--remove")).returncode == 0
         assert path.read_bytes().decode() == text
         assert key in text
 
 
 async def test_an_entry_that_is_there_keeps_what_its_user_added(home: Path):
     old = '{\n  "mcpServers": {\n    "outrider": {\n      "command": "old",\n      "env": {"A": "b"} // mine\n    }}}'
-    cursor = write(home / ".cursor/mcp.json", old)
-    codex = write(home / ".codex/config.toml", '[mcp_servers.outrider]\ncommand = "old"\ntool_timeout_sec = 9 # mine\n')
-    done = await install(home, "cursor", "codex", "--lean", "--toolsets", "web,browser")
+    cursor = write_text(home / ".cursor/mcp.json", old)
+    codex = write_text(
+        home / ".codex/config.toml", '[mcp_servers.outrider]\ncommand = "old"\ntool_timeout_sec = 9 # mine\n'
+    )
+    done = await run_install(home, "cursor", "codex", "--lean", "--toolsets", "web,browser")
     entries = [json.loads(cursor.read_text().replace("// mine", "")), tomllib.loads(codex.read_text())]
     assert done.returncode == 0, done.stderr
     assert entries[0]["mcpServers"]["outrider"]["env"] == {"A": "b"}
@@ -163,8 +165,8 @@ async def test_settings_that_are_broken_or_cannot_be_kept_are_left_alone(home: P
         ("goose", "extensions:\n  outrider:\n    cmd: old\n", "put this into"),
     ]  # fmt: skip
     for name, text, reason in cases:
-        path = write(home / CONFIG_FILES[name][0], text)
-        done = await install(home, name)
+        path = write_text(home / CONFIG_FILES[name][0], text)
+        done = await run_install(home, name)
         said = done.stderr.decode()
         assert (done.returncode, path.read_text()) == (2, text), said
         assert str(path) in said
@@ -177,8 +179,8 @@ async def test_a_project_gets_settings_of_its_own_if_its_host_reads_any(home: Pa
     project = home / "project"
     project.mkdir()
     with_project = [name for name, (_, _, file) in CONFIG_FILES.items() if file]
-    done = await install(home, "--project", *with_project, cwd=project)
-    refused = await install(home, "--project", "lmstudio", cwd=project)
+    done = await run_install(home, "--project", *with_project, cwd=project)
+    refused = await run_install(home, "--project", "lmstudio", cwd=project)
     assert done.returncode == 0, done.stderr
     for name in with_project:
         _, key, file = CONFIG_FILES[name]
@@ -189,8 +191,8 @@ async def test_a_project_gets_settings_of_its_own_if_its_host_reads_any(home: Pa
 
 async def test_what_would_be_written_can_be_printed_and_hosts_listed(home: Path):
     (home / ".cursor").mkdir()
-    printed = {name: await install(home, name, "--print") for name in CONFIG_FILES}
-    listed = await install(home)
+    printed = {name: await run_install(home, name, "--print") for name in CONFIG_FILES}
+    listed = await run_install(home)
     for name, (file, key, _) in CONFIG_FILES.items():
         values = PARSERS[Path(file).suffix](printed[name].stdout.decode())
         assert [*values] == [key]
@@ -199,7 +201,7 @@ async def test_what_would_be_written_can_be_printed_and_hosts_listed(home: Path)
     assert [line.split()[0] for line in listed.stdout.decode().splitlines()] == [*CONFIG_FILES]
     assert b"try: outrider install cursor\n" in listed.stderr
     as_json = {
-        words: json.loads((await install(home, *words, "--json")).stdout)
+        words: json.loads((await run_install(home, *words, "--json")).stdout)
         for words in ((), ("zed",), ("zed", "--remove"))
     }
     assert [each["host"] for each in as_json[()] if each["found"]] == ["cursor"]
@@ -209,12 +211,12 @@ async def test_what_would_be_written_can_be_printed_and_hosts_listed(home: Path)
 
 
 async def test_a_link_to_settings_stays_a_link_and_permissions_stay(home: Path):
-    target = write(home / "dotfiles" / "mcp.json", "{}")
+    target = write_text(home / "dotfiles" / "mcp.json", "{}")
     target.chmod(0o600)
     link = home / ".cursor" / "mcp.json"
     link.parent.mkdir()
     link.symlink_to(target)
-    done = await install(home, "cursor")
+    done = await run_install(home, "cursor")
     assert done.returncode == 0, done.stderr
     assert link.is_symlink()
     assert target.stat().st_mode & 0o777 == 0o600

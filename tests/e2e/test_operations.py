@@ -69,7 +69,7 @@ class Served:
 
 
 @contextmanager
-def serving(home: Path, *settings: str) -> Generator[Served]:
+def serve_outrider(home: Path, *settings: str) -> Generator[Served]:
     sets = [word for each in settings for word in ("--set", each)]
     command = outrider_command.build_command("serve", "--port", "0", *sets)
     environment = {"HOME": str(home), "PATH": os.environ["PATH"], "SCRIPTED_KEY": "sk-x"}
@@ -115,14 +115,16 @@ class Site:
 
 
 @asynccontextmanager
-async def reading(home: Path, *settings: str, site: Site | None = None) -> AsyncGenerator[tuple[Served, str]]:
+async def serve_reading_server(
+    home: Path, *settings: str, site: Site | None = None
+) -> AsyncGenerator[tuple[Served, str]]:
     """A server, and a site that it may read."""
     async with http_servers.serve_app((site or Site()).app()) as pages:
-        with serving(home, f"egress.allow=127.0.0.1:{pages.rsplit(':', 1)[1]}", *settings) as served:
+        with serve_outrider(home, f"egress.allow=127.0.0.1:{pages.rsplit(':', 1)[1]}", *settings) as served:
             yield served, pages
 
 
-async def closed(served: Served) -> None:
+async def wait_until_closed(served: Served) -> None:
     """Waits until no more connections are accepted."""
     async with httpx2.AsyncClient() as http:
         with suppress(httpx2.ConnectError, httpx2.RemoteProtocolError):  # refused, or let go before it is answered
@@ -130,7 +132,7 @@ async def closed(served: Served) -> None:
                 await http.get(f"{served.root}/healthz", headers={"connection": "close"})
 
 
-async def ended(served: Served) -> int:
+async def wait_for_exit(served: Served) -> int:
     return await anyio.to_thread.run_sync(lambda: served.process.wait(timeout=20))
 
 
@@ -139,13 +141,13 @@ async def test_a_call_can_be_followed_from_the_request_to_the_page(home: Path, m
     async with http_servers.serve_app(collector.app()) as endpoint:
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", "x-team=tea")
         async with (
-            reading(home, f"telemetry.endpoint={endpoint}") as (served, pages),
+            serve_reading_server(home, f"telemetry.endpoint={endpoint}") as (served, pages),
             httpx2.AsyncClient(headers={"traceparent": ABOVE}) as http,
         ):
             async with Client(streamable_http_client(served.url, http_client=http)) as client:
                 await client.call_tool("web_fetch", {"url": f"{pages}/tea"})
             served.stop()
-            assert await ended(served) == 0
+            assert await wait_for_exit(served) == 0
     above = {span.span_id: span for span in collector.spans}
     path = [next(span for span in collector.spans if span.name == "HTTP GET")]
     while path[-1].parent_span_id in above:
@@ -166,11 +168,11 @@ async def test_an_agents_thoughts_and_its_tools_belong_to_the_call_that_began_it
         async with http_servers.serve_app(ModelServer(turns).build_app()) as model:
             settings = build_model_settings(model) | {"telemetry": {"endpoint": endpoint}, "toolsets": ["run_agent"]}
             (home / ".outrider" / "settings.json").write_text(json.dumps(settings))
-            with serving(home, f"egress.allow=127.0.0.1:{pages.rsplit(':', 1)[1]}") as served:
+            with serve_outrider(home, f"egress.allow=127.0.0.1:{pages.rsplit(':', 1)[1]}") as served:
                 async with Client(served.url) as client:
                     result = await client.call_tool("run_reader", {"query": "What is tea made of?"})
                 served.stop()
-                await ended(served)
+                await wait_for_exit(served)
     assert "made of leaves" in str(result.content)
     whole = next(span for span in collector.spans if span.name == "agent reader")
     trace = {span.name for span in collector.spans if span.trace_id == whole.trace_id}
@@ -178,7 +180,10 @@ async def test_an_agents_thoughts_and_its_tools_belong_to_the_call_that_began_it
 
 
 async def test_metrics_tell_of_calls_by_tool_and_outcome(home: Path):
-    async with reading(home, "telemetry.metrics=127.0.0.1:0") as (served, pages), httpx2.AsyncClient() as http:
+    async with (
+        serve_reading_server(home, "telemetry.metrics=127.0.0.1:0") as (served, pages),
+        httpx2.AsyncClient() as http,
+    ):
         async with Client(served.url) as client:
             await client.call_tool("web_fetch", {"url": f"{pages}/tea"})
             await client.call_tool("web_fetch", {"url": f"{pages}/nothing-here"})
@@ -203,11 +208,11 @@ async def test_metrics_tell_of_calls_by_tool_and_outcome(home: Path):
 async def test_a_log_for_machines_names_the_call_of_each_line(home: Path):
     # Nothing but the call opens the database, and that says so in the log.
     chosen = ("log_style=json", "log_level=debug", "watches.max_watches=0", "flows.max_schedules=0")
-    async with reading(home, *chosen) as (served, pages):
+    async with serve_reading_server(home, *chosen) as (served, pages):
         async with Client(served.url) as client:
             await client.call_tool("web_fetch", {"url": f"{pages}/tea"})
         served.stop()
-        await ended(served)
+        await wait_for_exit(served)
     records = [json.loads(line) for line in served.lines if line.startswith("{")]
     assert records
     assert all(record["at"].endswith("+00:00") and record["level"] and record["logger"] for record in records)
@@ -217,7 +222,7 @@ async def test_a_log_for_machines_names_the_call_of_each_line(home: Path):
 async def test_a_server_that_goes_says_so_and_finishes_what_it_has(home: Path):
     site = Site()
     chosen = ("serve.notice_s=2", "serve.drain_s=20")
-    async with reading(home, *chosen, site=site) as (served, pages), httpx2.AsyncClient() as http:
+    async with serve_reading_server(home, *chosen, site=site) as (served, pages), httpx2.AsyncClient() as http:
         ready = f"{served.root}/readyz"
         assert (await http.get(ready)).json()["status"] == "ready"
         async with Client(served.url) as client, anyio.create_task_group() as tasks:
@@ -237,11 +242,11 @@ async def test_a_server_that_goes_says_so_and_finishes_what_it_has(home: Path):
             assert (await http.get(f"{served.root}/healthz")).status_code == 200
             site.comes.set()
         assert "made of leaves" in answers[0]
-        assert await ended(served) == 0
+        assert await wait_for_exit(served) == 0
 
 
 @asynccontextmanager
-async def listening(url: str) -> AsyncGenerator[httpx2.Response]:
+async def subscribe(url: str) -> AsyncGenerator[httpx2.Response]:
     """A subscription, which a server keeps open for as long as it may."""
     version, prefix = "2026-07-28", "io.modelcontextprotocol/"
     meta = {f"{prefix}protocolVersion": version, f"{prefix}clientCapabilities": {}}
@@ -257,7 +262,7 @@ async def listening(url: str) -> AsyncGenerator[httpx2.Response]:
 async def test_calls_are_finished_after_the_end_of_accepting_and_who_only_listens_is_sent_away(home: Path):
     # A library below cuts streams off half a second after the end of accepting, unless it is told not to.
     site, answers = Site(late=1.0), list[str]()
-    async with reading(home, "serve.drain_s=3000", site=site) as (served, pages):
+    async with serve_reading_server(home, "serve.drain_s=3000", site=site) as (served, pages):
         async with Client(served.url, mode="legacy") as client, anyio.create_task_group() as tasks:
             await client.list_tools()  # else the client asks for the tool's schema after the answer
 
@@ -267,18 +272,18 @@ async def test_calls_are_finished_after_the_end_of_accepting_and_who_only_listen
             tasks.start_soon(call)
             with anyio.fail_after(30):
                 await site.asked.wait()
-                async with listening(served.url) as changes:
+                async with subscribe(served.url) as changes:
                     served.stop()
                     async for _ in changes.aiter_bytes():
                         pass  # it ends by itself
             site.comes.set()
         assert "made of leaves" in answers[0]
-        assert await ended(served) == 0
+        assert await wait_for_exit(served) == 0
 
 
 async def test_a_second_signal_does_not_wait(home: Path):
     site = Site()
-    async with reading(home, "serve.drain_s=3000", site=site) as (served, pages):
+    async with serve_reading_server(home, "serve.drain_s=3000", site=site) as (served, pages):
         async with anyio.create_task_group() as tasks, Client(served.url) as client:
 
             async def call() -> None:
@@ -289,15 +294,15 @@ async def test_a_second_signal_does_not_wait(home: Path):
             with anyio.fail_after(30):
                 await site.asked.wait()
                 served.stop()
-                await closed(served)
+                await wait_until_closed(served)
                 served.stop()
-                assert await ended(served) == 0
+                assert await wait_for_exit(served) == 0
             tasks.cancel_scope.cancel()
         site.comes.set()
 
 
 async def test_a_server_without_its_database_is_not_ready_but_alive(home: Path):
-    with serving(home, "database=postgresql+psycopg://nobody@127.0.0.1:1/none") as served:
+    with serve_outrider(home, "database=postgresql+psycopg://nobody@127.0.0.1:1/none") as served:
         async with httpx2.AsyncClient() as http:
             reply = await http.get(f"{served.root}/readyz")
             assert (await http.get(f"{served.root}/healthz")).status_code == 200

@@ -57,11 +57,11 @@ def owner(tmp_path_factory: pytest.TempPathFactory) -> Generator[HostUser]:
         yield person
 
 
-def written(messages: list[dict[str, Any]]) -> bytes:
+def encode_messages(messages: list[dict[str, Any]]) -> bytes:
     return b"".join(json.dumps({"jsonrpc": "2.0"} | message).encode() + b"\n" for message in messages)
 
 
-async def stands(client: Client) -> list[str]:
+async def read_place(client: Client) -> list[str]:
     """The process, the session and the directory that a host is served with."""
     return read_first_text(await client.call_tool("stand")).split(" ")
 
@@ -76,7 +76,7 @@ async def test_hosts_are_served_by_one_process_each_in_its_own_session_and_direc
             Client(second_user.build_host_parameters("--workspace", ".", cwd=here), mode=mode) as one,
             Client(second_user.build_host_parameters("--workspace", ".", cwd=there), mode=mode) as two,
         ):
-            first, second = await stands(one), await stands(two)
+            first, second = await read_place(one), await read_place(two)
             facts = second_user.query_shared_process(b"status")
     assert first == [str(facts["process"]), "default", str(here)]
     assert second == [str(facts["process"]), "default-2", str(there)]
@@ -91,7 +91,7 @@ async def test_a_lean_host_and_an_ordinary_one_share_the_process_and_each_gets_i
         ):
             few, many = [{tool.name for tool in (await host.list_tools()).tools} for host in (lean, ordinary)]
             stand = await lean.call_tool("call_tool", {"name": "stand", "arguments": {}})
-            other = await stands(ordinary)
+            other = await read_place(ordinary)
             facts = second_user.query_shared_process(b"status")
     assert few == {"find_tools", "call_tool"}
     assert "stand" in many
@@ -102,13 +102,13 @@ async def test_a_lean_host_and_an_ordinary_one_share_the_process_and_each_gets_i
 async def test_a_host_that_comes_back_finds_its_session_and_one_that_names_another_gets_that(second_user: HostUser):
     with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with Client(second_user.build_host_parameters()) as client:
-            before = await stands(client)
+            before = await read_place(client)
         async with (
             Client(second_user.build_host_parameters()) as again,
             Client(second_user.build_host_parameters("--session", "ours")) as named,
         ):
-            assert await stands(again) == before
-            assert (await stands(named))[1] == "ours"
+            assert await read_place(again) == before
+            assert (await read_place(named))[1] == "ours"
 
 
 async def test_settings_are_those_of_each_host(second_user: HostUser):
@@ -146,7 +146,7 @@ async def test_twenty_hosts_that_start_at_once_start_one_process(person: HostUse
         ]
         for each in processes:
             assert each.stdin
-            each.stdin.write(written(FIRST_MESSAGES))
+            each.stdin.write(encode_messages(FIRST_MESSAGES))
             each.stdin.flush()
         answers = [await anyio.to_thread.run_sync(_two_lines, each) for each in processes]
         facts = person.query_shared_process(b"status")
@@ -197,7 +197,7 @@ async def test_a_call_that_may_have_had_its_effect_is_not_repeated_and_says_so(p
             first = int((await person.read_probe_report()).removeprefix("began "))
             os.kill(first, signal.SIGKILL)
             await failed.wait()
-            after = await stands(client)
+            after = await read_place(client)
     assert "call again" in errors[0]
     assert int(after[0]) != first
     assert after[1] == "default"
@@ -233,8 +233,8 @@ async def test_a_newer_version_takes_over_and_calls_under_way_finish(owner: Host
             first = int((await owner.read_probe_report()).removeprefix("began "))
             owner.install_version("99.0")
             async with Client(owner.build_host_parameters(), mode=mode) as new:
-                second = int((await stands(new))[0])
-                carried = await stands(old)
+                second = int((await read_place(new))[0])
+                carried = await read_place(old)
                 facts = owner.query_shared_process(b"status")
                 await owner.release_probe("done")
             await shared_process.wait_for_exit(first)
@@ -250,21 +250,21 @@ async def test_a_newer_installation_takes_over_and_an_older_one_then_serves_itse
     older = owner.build_host_parameters(environ={"PYTHONPATH": str(shared_code)})
     with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with Client(older) as old:
-            first = (await stands(old))[0]
+            first = (await read_place(old))[0]
             async with Client(owner.build_host_parameters()) as new:
-                second = (await stands(new))[0]
-                while (serves := (await stands(old))[0]) == first:  # which may answer a call more before it goes
+                second = (await read_place(new))[0]
+                while (serves := (await read_place(old))[0]) == first:  # which may answer a call more before it goes
                     await anyio.lowlevel.checkpoint()
                 assert serves == second
                 async with Client(older) as late:
-                    assert (await stands(late))[0] not in {first, second}
+                    assert (await read_place(late))[0] not in {first, second}
     assert first != second
 
 
 async def test_the_process_ends_when_nobody_has_needed_it_for_a_while(person: HostUser):
     with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with Client(person.build_host_parameters("--set", "daemon_idle_s=0.12")) as client:
-            process = int((await stands(client))[0])
+            process = int((await read_place(client))[0])
         await shared_process.wait_for_exit(process)
     left = {each.name for each in (person.home / ".outrider" / "run").iterdir()}
     assert left == {"daemon.lock", "starting.lock"}
@@ -274,19 +274,19 @@ async def test_a_host_that_is_killed_takes_nothing_with_it_but_its_own_call(seco
     command = second_user.build_command("mcp", "--toolsets", "probe")
     with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with Client(second_user.build_host_parameters()) as other:
-            process = (await stands(other))[0]
+            process = (await read_place(other))[0]
             with subprocess.Popen(
                 command, env=second_user.host_environ, cwd=second_user.home, stdin=subprocess.PIPE
             ) as host:
                 assert host.stdin
                 host.stdin.write(
-                    written([*FIRST_MESSAGES, {"id": 2, "method": "tools/call", "params": {"name": "keep"}}])
+                    encode_messages([*FIRST_MESSAGES, {"id": 2, "method": "tools/call", "params": {"name": "keep"}}])
                 )
                 host.stdin.flush()
                 assert await second_user.read_probe_report() == f"began {process}"
                 host.kill()
             assert await second_user.read_probe_report() == "cancelled"
-            assert (await stands(other))[0] == process
+            assert (await read_place(other))[0] == process
 
 
 @pytest.mark.parametrize(
@@ -296,7 +296,7 @@ async def test_a_host_that_is_killed_takes_nothing_with_it_but_its_own_call(seco
 async def test_who_wants_no_shared_process_gets_none(person: HostUser, arguments: list[str], environ: dict[str, str]):
     with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with Client(person.build_host_parameters(*arguments, environ=environ)) as client:
-            assert (await stands(client))[1] == "default"
+            assert (await read_place(client))[1] == "default"
     assert not (person.home / ".outrider" / "run").exists()
 
 
@@ -332,7 +332,7 @@ async def test_nothing_but_protocol_reaches_the_host_whoever_prints(second_user:
     ) as host:
         assert host.stdin
         assert host.stdout
-        host.stdin.write(written(calls))
+        host.stdin.write(encode_messages(calls))
         host.stdin.flush()
         lines = [host.stdout.readline() for _ in range(3)]
         lines += (await anyio.to_thread.run_sync(host.communicate))[0].splitlines()
@@ -344,14 +344,14 @@ async def test_nothing_but_protocol_reaches_the_host_whoever_prints(second_user:
 async def test_every_request_is_answered_before_the_end_of_a_host_that_only_writes(
     second_user: HostUser, arguments: list[str]
 ):
-    read = written([{"method": "notifications/cancelled", "params": {"requestId": {"nested": [1]}}}])
+    read = encode_messages([{"method": "notifications/cancelled", "params": {"requestId": {"nested": [1]}}}])
     calls = [
         {"id": 7, "method": "tools/call", "params": {"name": "echo", "arguments": {"text": f"{n}"}}} for n in range(9)
     ]
     with anyio.fail_after(PROCESS_TIMEOUT_S):
         done = await anyio.run_process(
             second_user.build_command("mcp", "--toolsets", "probe", *arguments),
-            input=written(FIRST_MESSAGES) + read + written(calls),
+            input=encode_messages(FIRST_MESSAGES) + read + encode_messages(calls),
             env=second_user.host_environ,
             cwd=second_user.home,
         )
@@ -370,7 +370,7 @@ async def test_the_shared_process_inherits_no_secret_of_the_host_that_started_it
     }
     with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with Client(person.build_host_parameters(environ=secrets | {"TZ": "Asia/Tokyo"})) as client:
-            process = (await stands(client))[0]
+            process = (await read_place(client))[0]
             environ = Path(f"/proc/{process}/environ").read_bytes()
     assert b"TZ=Asia/Tokyo" in environ
     assert b"hush" not in environ
@@ -406,7 +406,7 @@ async def test_half_a_pair_of_surrogates_goes_through_as_a_sign(second_user: Hos
         async with await anyio.open_process(command, env=second_user.host_environ) as host:
             assert host.stdin
             assert host.stdout
-            await host.stdin.send(written([*FIRST_MESSAGES, call]))
+            await host.stdin.send(encode_messages([*FIRST_MESSAGES, call]))
             answered = BufferedByteReceiveStream(host.stdout)
             answers = [json.loads(await answered.receive_until(b"\n", 1_000_000)) for _ in range(3)]
             await host.stdin.aclose()
@@ -434,7 +434,7 @@ async def test_no_key_of_a_host_is_written_down(second_user: HostUser):
                 environ={"BRAVE_API_KEY": "sesame-1", "OUTRIDER_SERVE__TOKEN": "sesame-2"}
             )
         ) as client:
-            await stands(client)
+            await read_place(client)
     kept = [path for path in (second_user.home / ".outrider").rglob("*") if path.is_file() and path.stat().st_size]
     assert not [path for path in kept if b"sesame" in path.read_bytes()]
 
@@ -445,7 +445,7 @@ async def test_nobody_else_can_come_near_the_door(person: HostUser):
     run.chmod(0o777)
     with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with Client(person.build_host_parameters()) as client:
-            await stands(client)
+            await read_place(client)
             modes = {each.name: stat.S_IMODE(each.lstat().st_mode) for each in [run, *run.iterdir()]}
     logs = [stat.S_IMODE(each.stat().st_mode) for each in (person.home / ".outrider" / "logs").iterdir()]
     assert modes == {"run": 0o700, "daemon.sock": 0o600, "daemon.lock": 0o600, "starting.lock": 0o600}
@@ -467,7 +467,7 @@ async def test_where_there_can_be_no_socket_file_a_token_opens_a_port_of_loopbac
     (person.home / ".outrider" / "run" / "daemon.sock" / "in the way").mkdir(parents=True)
     with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with Client(person.build_host_parameters()) as client:
-            process = (await stands(client))[0]
+            process = (await read_place(client))[0]
             token = person.home / ".outrider" / "run" / "daemon.token"
             assert stat.S_IMODE(token.stat().st_mode) == 0o600
             port = int(token.read_text().split()[0])
@@ -477,7 +477,7 @@ async def test_where_there_can_be_no_socket_file_a_token_opens_a_port_of_loopbac
                 await stranger.send(b"y" * 32)
                 with pytest.raises(anyio.EndOfStream):
                     await stranger.receive()
-            assert (await stands(client))[0] == process
+            assert (await read_place(client))[0] == process
 
 
 async def test_a_long_path_is_no_obstacle(person: HostUser):
@@ -486,7 +486,7 @@ async def test_a_long_path_is_no_obstacle(person: HostUser):
     person.socket_place = type(person.socket_place)(str(folder))
     with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with Client(person.build_host_parameters("--set", f"data_dir={folder}")) as client:
-            assert (await stands(client))[0] == str(person.shared_process_pid)
+            assert (await read_place(client))[0] == str(person.shared_process_pid)
 
 
 async def test_the_command_shows_the_process_and_ends_it_and_hosts_go_on_with_a_new_one(person: HostUser):
@@ -497,13 +497,13 @@ async def test_the_command_shows_the_process_and_ends_it_and_hosts_go_on_with_a_
     with anyio.fail_after(PROCESS_TIMEOUT_S):
         assert (await daemon("status")).returncode == 1
         async with Client(person.build_host_parameters()) as client:
-            process = (await stands(client))[0]
+            process = (await read_place(client))[0]
             shown = await daemon("status")
             assert f"process: {process}".encode() in shown.stdout
             assert b"hosts: 1" in shown.stdout
             assert b"stopped" in (await daemon("stop")).stderr
             assert not person.shared_process_pid
-            assert (await stands(client))[0] != process
+            assert (await read_place(client))[0] != process
 
 
 async def test_a_host_that_ends_its_input_ends_its_relay(second_user: HostUser):

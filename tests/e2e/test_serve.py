@@ -25,7 +25,7 @@ TEA_SITE = loopback_app.build_page_site(
 
 
 @contextmanager
-def serving(home: Path, *arguments: str) -> Generator[tuple[subprocess.Popen[bytes], str]]:
+def serve_outrider(home: Path, *arguments: str) -> Generator[tuple[subprocess.Popen[bytes], str]]:
     """A running `outrider serve`, and the address that it announces."""
     environment = {"HOME": str(home), "PATH": os.environ["PATH"]}
     command = outrider_command.build_command("serve", "--port", "0", *arguments)
@@ -38,14 +38,14 @@ def serving(home: Path, *arguments: str) -> Generator[tuple[subprocess.Popen[byt
             process.kill()
 
 
-def allowed(site: str) -> str:
+def build_egress_setting(site: str) -> str:
     return f"egress.allow=127.0.0.1:{site.rsplit(':', 1)[1]}"
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_pages_are_read_over_http_by_clients_of_both_eras(home: Path, mode: str):
     async with http_servers.serve_app(TEA_SITE) as site:
-        with serving(home, "--set", allowed(site)) as (_, url), anyio.fail_after(60):
+        with serve_outrider(home, "--set", build_egress_setting(site)) as (_, url), anyio.fail_after(60):
             async with Client(url, mode=mode) as client:
                 result = await client.call_tool("web_fetch", {"url": f"{site}/tea"})
             async with Client(f"{url}/dogent", mode=mode) as client:
@@ -55,7 +55,7 @@ async def test_pages_are_read_over_http_by_clients_of_both_eras(home: Path, mode
 
 
 async def test_a_server_that_is_told_to_stop_stops(home: Path):
-    with serving(home) as (process, url):
+    with serve_outrider(home) as (process, url):
         async with Client(url, mode="legacy") as client:
             await client.list_tools()
             process.send_signal(signal.SIGTERM)
@@ -64,7 +64,7 @@ async def test_a_server_that_is_told_to_stop_stops(home: Path):
 
 
 async def test_a_port_that_is_taken_is_named(home: Path):
-    with serving(home) as (_, url):
+    with serve_outrider(home) as (_, url):
         port = url.split(":")[2].split("/")[0]
         environment = {"HOME": str(home), "PATH": os.environ["PATH"]}
         command = outrider_command.build_command("serve", "--port", port)
@@ -77,12 +77,12 @@ async def test_a_port_that_is_taken_is_named(home: Path):
 async def test_a_process_that_is_killed_loses_nothing_that_was_answered(home: Path):
     async with http_servers.serve_app(TEA_SITE) as site:
         url = f"{site}/tea"
-        with serving(home, "--set", allowed(site)) as (process, address):
+        with serve_outrider(home, "--set", build_egress_setting(site)) as (process, address):
             async with Client(address) as client:
                 await client.call_tool("web_fetch", {"url": url})
             process.kill()
     arguments = ["-m", "outrider", "mcp", "--no-daemon", "--set", "search.order=local", "--set", "search.keyless=true"]
-    arguments += ["--set", "search.disabled=tavily,you,firecrawl,exa,ddgs", "--set", allowed(site)]
+    arguments += ["--set", "search.disabled=tavily,you,firecrawl,exa,ddgs", "--set", build_egress_setting(site)]
     command = StdioServerParameters(command=sys.executable, args=arguments, env={"HOME": str(home)})
     async with Client(command) as client:
         result = await client.call_tool("web_search", {"query": "leaves and hot water"})

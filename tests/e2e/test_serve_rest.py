@@ -14,7 +14,7 @@ import httpx2
 import pytest
 from mcp import Client
 
-from e2e.test_serve import TEA_SITE, allowed, serving
+from e2e.test_serve import TEA_SITE, build_egress_setting, serve_outrider
 from support.fakes import http_servers
 from support.results import read_first_text
 
@@ -25,7 +25,7 @@ TOOLSETS = ("--toolsets", "web,browser,planning")
 @pytest.fixture
 def serve_address(home: Path) -> Generator[str]:
     """The address of a running `outrider serve`."""
-    with serving(home, *TOOLSETS) as (_, url):
+    with serve_outrider(home, *TOOLSETS) as (_, url):
         yield url.removesuffix("/mcp")
 
 
@@ -87,7 +87,7 @@ def build_tool_specs(described: dict[str, Any]) -> dict[str, tuple[str, dict[str
 
 async def test_a_chat_program_finds_the_tools_and_posts_to_their_paths(home: Path):
     async with http_servers.serve_app(TEA_SITE) as site:
-        with serving(home, *TOOLSETS, "--set", allowed(site)) as (_, url):
+        with serve_outrider(home, *TOOLSETS, "--set", build_egress_setting(site)) as (_, url):
             async with httpx2.AsyncClient(base_url=url.removesuffix("/mcp"), timeout=60) as http:
                 specs = build_tool_specs((await http.get("/openapi.json")).json())
                 path, schema = specs["web_fetch"]
@@ -98,7 +98,7 @@ async def test_a_chat_program_finds_the_tools_and_posts_to_their_paths(home: Pat
 
 async def test_mcp_and_rest_share_a_session(home: Path):
     async with http_servers.serve_app(TEA_SITE) as site:
-        with serving(home, *TOOLSETS, "--set", allowed(site)) as (_, url), anyio.fail_after(120):
+        with serve_outrider(home, *TOOLSETS, "--set", build_egress_setting(site)) as (_, url), anyio.fail_after(120):
             async with (
                 Client(url) as client,
                 httpx2.AsyncClient(base_url=url.removesuffix("/mcp"), timeout=90) as http,

@@ -22,20 +22,20 @@ from support.processes import outrider_command
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("tables")]
 
 
-def outrider(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run_outrider(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = outrider_command.build_command(*arguments)
     environ = os.environ | {"HOME": str(home)}
     return subprocess.run(command, cwd=home, env=environ, capture_output=True, text=True, timeout=120, check=False)
 
 
-def told(home: Path, *arguments: str) -> Any:
-    done = outrider(home, *arguments, "--json")
+def list_tokens(home: Path, *arguments: str) -> Any:
+    done = run_outrider(home, *arguments, "--json")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
 @contextmanager
-def serving(home: Path, **settings: str) -> Generator[str]:
+def serve_outrider(home: Path, **settings: str) -> Generator[str]:
     environ = os.environ | {"HOME": str(home), "OUTRIDER_IDENTITY__TOKENS": "true", **settings}
     command = outrider_command.build_command("serve", "--port", "0", "--toolsets", "planning")
     with subprocess.Popen(command, cwd=home, env=environ, stderr=subprocess.PIPE, text=True) as process:
@@ -53,29 +53,29 @@ def serving(home: Path, **settings: str) -> Generator[str]:
 
 
 async def test_an_operator_makes_a_token_gives_it_away_and_takes_it_back(home: Path):
-    nobody = outrider(home, "token", "create", "ann")
+    nobody = run_outrider(home, "token", "create", "ann")
     assert nobody.returncode == 2
     assert "outrider workspace create <workspace> --owner ann" in nobody.stderr
-    assert outrider(home, "workspace", "create", "acme", "--owner", "ann").returncode == 0
-    made = outrider(home, "token", "create", "ann", "--label", "laptop", "--toolsets", "planning")
+    assert run_outrider(home, "workspace", "create", "acme", "--owner", "ann").returncode == 0
+    made = run_outrider(home, "token", "create", "ann", "--label", "laptop", "--toolsets", "planning")
     token = made.stdout.strip()
     assert re.fullmatch(r"outr_[0-9A-Za-z]{49}", token)
     assert token not in made.stderr
     assert "not be shown again" in made.stderr
 
-    with serving(home) as url:
+    with serve_outrider(home) as url:
         async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}) as http:
             async with Client(streamable_http_client(url, http_client=http)) as client:
                 assert not (await client.call_tool("create_goal", {"goal": "tea"})).is_error
-            (listed,) = told(home, "token", "list")
+            (listed,) = list_tokens(home, "token", "list")
             assert listed["used_at"]
-            assert "revoked" in outrider(home, "token", "revoke", listed["id"]).stdout
+            assert "revoked" in run_outrider(home, "token", "revoke", listed["id"]).stdout
             with anyio.fail_after(CACHE_TTL_S + 10):
                 while (answer := await http.post(url, json={})).status_code != 401:
                     await anyio.sleep(0.05)
     assert "revoked" in answer.json()["error_description"]
 
-    acts = told(home, "audit", "--days", "1")
+    acts = list_tokens(home, "audit", "--days", "1")
     assert {"refused", "token.revoke", "token.create", "workspace.create"} <= {each["action"] for each in acts}
     call = next(each for each in acts if each["action"] == "call")
     assert (call["person"], call["workspace"], call["detail"]) == ("ann", "acme", "create_goal")
@@ -84,17 +84,17 @@ async def test_an_operator_makes_a_token_gives_it_away_and_takes_it_back(home: P
 
 
 def test_workspaces_and_their_members_are_kept_by_the_operator(home: Path):
-    assert outrider(home, "workspace", "create", "Not A Name").returncode == 2
-    assert outrider(home, "workspace", "create", "acme").returncode == 0
-    assert outrider(home, "workspace", "add", "acme", "bob", "--role", "viewer").returncode == 0
-    assert [(each["person"], each["role"]) for each in told(home, "workspace", "members", "acme")] == [
+    assert run_outrider(home, "workspace", "create", "Not A Name").returncode == 2
+    assert run_outrider(home, "workspace", "create", "acme").returncode == 0
+    assert run_outrider(home, "workspace", "add", "acme", "bob", "--role", "viewer").returncode == 0
+    assert [(each["person"], each["role"]) for each in list_tokens(home, "workspace", "members", "acme")] == [
         ("bob", "viewer")
     ]
-    assert outrider(home, "workspace", "remove", "acme", "bob").returncode == 0
-    assert [(each["name"], each["members"]) for each in told(home, "workspace", "list")] == [("acme", 0)]
+    assert run_outrider(home, "workspace", "remove", "acme", "bob").returncode == 0
+    assert [(each["name"], each["members"]) for each in list_tokens(home, "workspace", "list")] == [("acme", 0)]
 
 
 def test_a_server_for_other_machines_wants_tokens_of_some_kind(home: Path):
-    refused = outrider(home, "serve", "--host", "0.0.0.0", "--port", "0")
+    refused = run_outrider(home, "serve", "--host", "0.0.0.0", "--port", "0")
     assert refused.returncode == 3
     assert "OUTRIDER_IDENTITY__TOKENS=true" in refused.stderr

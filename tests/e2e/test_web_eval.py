@@ -33,11 +33,11 @@ FORM_STEPS: list[dict[str, Any]] = [
 ]
 
 
-async def call(client: Client, tool: str, **arguments: Any) -> CallToolResult:
+async def call_eval_tool(client: Client, tool: str, **arguments: Any) -> CallToolResult:
     return await client.call_tool(tool, arguments)
 
 
-def pictures(result: CallToolResult) -> list[ImageContent]:
+def list_images(result: CallToolResult) -> list[ImageContent]:
     return [each for each in result.content if isinstance(each, ImageContent)]
 
 
@@ -50,9 +50,9 @@ async def test_a_task_that_the_agent_calls_done_is_a_success_with_its_answer_fir
     )
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with serve_evaluation_app(home, play) as (app, server, url), Client(app.build_server()) as client:
-            result = await call(client, "web_eval_agent", url=f"{url}/form?ref=7", task="Order for Ann")
+            result = await call_eval_tool(client, "web_eval_agent", url=f"{url}/form?ref=7", task="Order for Ann")
             data = result.structured_content
-            events = await call(client, "get_run_events", include_details=True)
+            events = await call_eval_tool(client, "get_run_events", include_details=True)
             open_sessions = app.browsers.list_sessions()
     assert not result.is_error
     assert read_first_text(result).startswith(
@@ -64,7 +64,7 @@ async def test_a_task_that_the_agent_calls_done_is_a_success_with_its_answer_fir
     )
     assert f"get_screenshots(session_id='{data['session_id']}'" in read_first_text(result)
     assert f"get_run_events(session_id='{data['session_id']}'" in read_first_text(result)
-    assert not pictures(result)
+    assert not list_images(result)
     assert (data["status"], data["stop_reason"], data["mode"]) == ("success", "done", "dev")
     assert data["result"] == "Ordered; the shop says: Thanks, Ann."
     assert data["page"] == {"url": f"{url}/thanks", "title": "Thanks"}
@@ -90,15 +90,15 @@ async def test_each_picture_stands_beside_a_line_that_says_what_it_is(home: Path
             open_evaluation_app(home, url) as app,
             Client(app.build_server()) as client,
         ):
-            await call(client, "web_eval_agent", url=f"{url}/form", task="Order", steps=FORM_STEPS[:3])
-            shown = await call(client, "get_screenshots", last_n=20)
+            await call_eval_tool(client, "web_eval_agent", url=f"{url}/form", task="Order", steps=FORM_STEPS[:3])
+            shown = await call_eval_tool(client, "get_screenshots", last_n=20)
     rows = shown.structured_content["screenshots"]
     assert [row["step"] for row in rows] == [0, 1, 2, 3]
     assert [row["metadata"]["capture_reason"] for row in rows] == ["first", "step", "step", "step"]
     assert [row["url"] for row in rows] == [f"{url}/form"] * 3 + [f"{url}/thanks"]
     kinds = [type(each) for each in shown.content]
     assert kinds == [TextContent, *[TextContent, ImageContent] * 4]
-    assert {each.mime_type for each in pictures(shown)} == {"image/jpeg"}
+    assert {each.mime_type for each in list_images(shown)} == {"image/jpeg"}
 
 
 async def test_what_the_agent_calls_failed_is_failed_however_much_it_says(home: Path):
@@ -107,7 +107,7 @@ async def test_what_the_agent_calls_failed_is_failed_however_much_it_says(home: 
     )
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with serve_evaluation_app(home, play) as (app, _, url), Client(app.build_server()) as client:
-            result = await call(client, "web_eval_agent", url=f"{url}/form", task="Buy tea", mode="compact")
+            result = await call_eval_tool(client, "web_eval_agent", url=f"{url}/form", task="Buy tea", mode="compact")
     data = result.structured_content
     assert result.is_error
     assert (data["status"], data["stop_reason"]) == ("failed", "gave_up")
@@ -126,8 +126,10 @@ async def test_a_bug_that_was_looked_for_and_seen_is_a_finding_of_a_success(home
         async with serve_evaluation_app(home, play) as (app, server, url), Client(app.build_server()) as client:
             profiles = app.loaded.settings.models.profiles
             profiles["scripted"] = profiles["scripted"].model_copy(update={"pictures": True})
-            result = await call(client, "web_eval_agent", url=f"{url}/cart", task="Is the total ever negative?")
-            events = (await call(client, "get_run_events", last_n=200)).structured_content["events"]
+            result = await call_eval_tool(
+                client, "web_eval_agent", url=f"{url}/cart", task="Is the total ever negative?"
+            )
+            events = (await call_eval_tool(client, "get_run_events", last_n=200)).structured_content["events"]
     data = result.structured_content
     assert (data["status"], data["stop_reason"], data["findings"]) == ("success", "done", [finding])
     assert not result.is_error
@@ -143,7 +145,7 @@ async def test_an_answer_without_done_is_no_success(home: Path):
     play = build_session_script(ModelTurn(text="All went well, trust me."))
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with serve_evaluation_app(home, play) as (app, _, url), Client(app.build_server()) as client:
-            result = await call(client, "web_eval_agent", url=f"{url}/form", task="Order")
+            result = await call_eval_tool(client, "web_eval_agent", url=f"{url}/form", task="Order")
     data = result.structured_content
     assert (data["status"], data["stop_reason"], data["result"]) == ("partial", "gave_up", "All went well, trust me.")
     assert any("without calling done" in each for each in data["warnings"])
@@ -156,7 +158,7 @@ async def test_a_robot_check_is_told_as_a_blocked_page(home: Path):
     )
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with serve_evaluation_app(home, play) as (app, _, url), Client(app.build_server()) as client:
-            result = await call(client, "web_eval_agent", url=f"{url}/wall", task="Read the news")
+            result = await call_eval_tool(client, "web_eval_agent", url=f"{url}/wall", task="Read the news")
     data = result.structured_content
     assert (data["status"], data["stop_reason"]) == ("partial", "blocked_page")
     assert data["errors_top"][0]["type"] in {"agent", "network"}
@@ -172,7 +174,7 @@ async def test_a_budget_that_runs_out_keeps_what_was_found(home: Path):
     )
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with serve_evaluation_app(home, play) as (app, _, url), Client(app.build_server()) as client:
-            result = await call(client, "web_eval_agent", url=f"{url}/form", task="Look", budget_s=8)
+            result = await call_eval_tool(client, "web_eval_agent", url=f"{url}/form", task="Look", budget_s=8)
             never.set()
     data = result.structured_content
     assert (data["status"], data["stop_reason"]) == ("partial", "budget")
@@ -184,7 +186,7 @@ async def test_the_last_step_sums_up_and_is_told_as_the_limit(home: Path):
     play = build_session_script(build_browser_turn("snapshotPage"), ModelTurn(text="So far: a form."))
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with serve_evaluation_app(home, play) as (app, _, url), Client(app.build_server()) as client:
-            result = await call(client, "web_eval_agent", url=f"{url}/form", task="Look", max_steps=1)
+            result = await call_eval_tool(client, "web_eval_agent", url=f"{url}/form", task="Look", max_steps=1)
     data = result.structured_content
     assert (data["status"], data["stop_reason"], data["result"]) == ("partial", "steps", "So far: a form.")
     assert data["timeouts"]["timed_out"] is False
@@ -198,7 +200,9 @@ async def test_a_structured_answer_fits_its_schema_or_is_asked_for_again(home: P
     )
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with serve_evaluation_app(home, play) as (app, server, url), Client(app.build_server()) as client:
-            result = await call(client, "web_eval_agent", url=f"{url}/form", task="Count", output_schema=schema)
+            result = await call_eval_tool(
+                client, "web_eval_agent", url=f"{url}/form", task="Count", output_schema=schema
+            )
     assert result.structured_content["structured_output"] == {"fields": 8}
     assert 'Structured output: {"fields": 8}' in read_first_text(result)
     assert "'eight' is not of type 'integer'" in server.requests[1].results[-1]
@@ -208,8 +212,8 @@ async def test_errors_of_the_page_are_ranked_and_hold_no_secrets(home: Path):
     play = build_session_script(build_browser_turn("snapshotPage"), build_done_turn(success=True, result="Looked."))
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with serve_evaluation_app(home, play) as (app, _, url), Client(app.build_server()) as client:
-            result = await call(client, "web_eval_agent", url=f"{url}/console", task="Look")
-            events = await call(client, "get_run_events", event_types=["console"], include_details=True)
+            result = await call_eval_tool(client, "web_eval_agent", url=f"{url}/console", task="Look")
+            events = await call_eval_tool(client, "get_run_events", event_types=["console"], include_details=True)
     data = result.structured_content
     assert [each["type"] for each in data["errors_top"]][:2] == ["network", "console"]
     assert any("boom" in each["summary"] for each in data["errors_top"])
@@ -220,7 +224,7 @@ async def test_errors_of_the_page_are_ranked_and_hold_no_secrets(home: Path):
     assert "abc123" not in everything
 
 
-def held(release: anyio.Event, begun: anyio.Event, last: ModelTurn) -> TurnScript:
+def build_held_turns(release: anyio.Event, begun: anyio.Event, last: ModelTurn) -> TurnScript:
     """Says that it has begun, and ends once it is released."""
 
     def waits(_: str) -> ModelTurn:
@@ -230,19 +234,19 @@ def held(release: anyio.Event, begun: anyio.Event, last: ModelTurn) -> TurnScrip
     return build_session_script(waits)
 
 
-async def given_up(client: Client, url: str, begun: anyio.Event) -> None:
+async def give_up_evaluation(client: Client, url: str, begun: anyio.Event) -> None:
     """Asks, and gives up as soon as the agent is at work."""
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(lambda: call(client, "web_eval_agent", url=f"{url}/form", task="Wait"))
+        tasks.start_soon(lambda: call_eval_tool(client, "web_eval_agent", url=f"{url}/form", task="Wait"))
         await begun.wait()
         tasks.cancel_scope.cancel()
 
 
-async def over(app: App) -> dict[str, Any]:
+async def read_last_evaluation(app: App) -> dict[str, Any]:
     """What became of the last evaluation, as any client hears it."""
     async with Client(app.build_server()) as client:
         while True:
-            run = (await call(client, "get_run_events")).structured_content["run"]
+            run = (await call_eval_tool(client, "get_run_events")).structured_content["run"]
             if run["status"] != "running":
                 return run
 
@@ -250,14 +254,16 @@ async def over(app: App) -> dict[str, Any]:
 async def test_a_client_that_cancels_ends_the_evaluation_and_its_browser(home: Path):
     release, begun = anyio.Event(), anyio.Event()
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
-        async with serve_evaluation_app(home, held(release, begun, build_done_turn(success=True, result="x"))) as (
+        async with serve_evaluation_app(
+            home, build_held_turns(release, begun, build_done_turn(success=True, result="x"))
+        ) as (
             app,
             _,
             url,
         ):
             async with connect_client(app.build_server(), HANDSHAKE_VERSION) as client:
-                await given_up(client, url, begun)
-                run = await over(app)
+                await give_up_evaluation(client, url, begun)
+                run = await read_last_evaluation(app)
             sessions = app.browsers.list_sessions()
             release.set()
     assert (run["status"], run["stop_reason"]) == ("failed", "cancelled")
@@ -268,17 +274,19 @@ async def test_a_client_that_cancels_ends_the_evaluation_and_its_browser(home: P
 async def test_a_client_that_vanishes_finds_the_result_later(home: Path):
     release, begun = anyio.Event(), anyio.Event()
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
-        async with serve_evaluation_app(home, held(release, begun, build_done_turn(success=True, result="Seen."))) as (
+        async with serve_evaluation_app(
+            home, build_held_turns(release, begun, build_done_turn(success=True, result="Seen."))
+        ) as (
             app,
             _,
             url,
         ):
             with anyio.CancelScope() as gone:
                 async with connect_client(app.build_server(), NEWEST_VERSION) as client:
-                    await given_up(client, url, begun)
+                    await give_up_evaluation(client, url, begun)
                     gone.cancel()
             release.set()
-            run = await over(app)
+            run = await read_last_evaluation(app)
     assert (run["status"], run["result"]) == ("success", "Seen.")
 
 
@@ -306,11 +314,11 @@ async def test_another_process_goes_on_with_a_browser_of_its_own(home: Path):
                     open_evaluation_app(home, url, model) as app,
                     connect_client(app.build_server(), NEWEST_VERSION) as client,
                 ):
-                    await given_up(client, url, begun)
+                    await give_up_evaluation(client, url, begun)
                     gone.cancel()
             release.set()
             async with open_evaluation_app(home, url, model) as app:
-                run = await over(app)
+                run = await read_last_evaluation(app)
                 shown = await app.call("get_screenshots", last_n=20)
                 sessions = app.browsers.list_sessions()
     assert (run["status"], run["result"]) == ("success", "Seen twice.")
@@ -333,8 +341,8 @@ async def test_an_action_that_a_person_must_allow_waits_and_goes_on(home: Path):
             serve_evaluation_app(home, play, more=asks) as (app, _, url),
             connect_client(app.build_server(), NEWEST_VERSION, "person", person) as client,
         ):
-            result = await call(client, "web_eval_agent", url=f"{url}/form", task="Tick the gift")
-            events = await call(client, "get_run_events", event_types=["agent"])
+            result = await call_eval_tool(client, "web_eval_agent", url=f"{url}/form", task="Tick the gift")
+            events = await call_eval_tool(client, "get_run_events", event_types=["agent"])
     assert result.structured_content["status"] == "success"
     assert len(person.forms) == 1
     told = [each["summary"] for each in events.structured_content["events"]]
@@ -349,9 +357,9 @@ async def test_steps_need_no_model(home: Path):
             open_evaluation_app(home, url) as app,
             Client(app.build_server()) as client,
         ):
-            result = await call(client, "web_eval_agent", url=f"{url}/form", task="Order", steps=FORM_STEPS)
+            result = await call_eval_tool(client, "web_eval_agent", url=f"{url}/form", task="Order", steps=FORM_STEPS)
             looked = {"tool": "extractPageContent", "arguments": {"format": "text"}}
-            also = await call(client, "web_eval_agent", url=f"{url}/article", task="Read", steps=[looked])
+            also = await call_eval_tool(client, "web_eval_agent", url=f"{url}/article", task="Read", steps=[looked])
     data = result.structured_content
     assert not result.is_error
     assert read_first_text(result).startswith("Result: All 4 steps passed.")
@@ -377,16 +385,16 @@ async def test_a_flow_is_a_step_and_its_stop_is_the_failure_of_the_evaluation(ho
             async def check(more: str, steps: str) -> Any:
                 head = f"flow: 1\nname: order\norigins: [{url}]\nparameters: {{who: {{}}}}\n{more}"
                 (folder / "order.yaml").write_text(f"{head}steps:\n{steps}".replace("SITE", url))
-                return await call(client, "web_eval_agent", url=f"{url}/form", task="Order", steps=[step])
+                return await call_eval_tool(client, "web_eval_agent", url=f"{url}/form", task="Order", steps=[step])
 
             fill = "  - open: SITE/form\n  - fill: Name\n    text: ${who}\n"
             right = await check("", f"{fill}  - click: Send\n")
-            shown = await call(client, "get_run_events")
+            shown = await call_eval_tool(client, "get_run_events")
             stopped = await check("", f"{fill}  - click: Gone\n    when: {{text: Order}}\n")
             secret = await check(
                 "secrets: {pin: {env: OUTRIDER_FLOW_PIN}}\n", fill.replace("text: ${who}", "secret: pin")
             )
-            unknown = await call(
+            unknown = await call_eval_tool(
                 client, "web_eval_agent", url=f"{url}/form", task="Order", steps=[{**step, "target": "../order"}]
             )
     assert right.structured_content["status"] == "success", right.content
@@ -408,7 +416,7 @@ async def test_a_repeated_key_gets_the_evaluation_that_it_started(home: Path):
             Client(app.build_server()) as client,
         ):
             request = {"url": f"{url}/form", "task": "Order", "steps": FORM_STEPS, "idempotency_key": "k1"}
-            first, again = [await call(client, "web_eval_agent", **request) for _ in range(2)]
+            first, again = [await call_eval_tool(client, "web_eval_agent", **request) for _ in range(2)]
             other = await client.call_tool("web_eval_agent", request | {"task": "Look"})
             late = await client.call_tool("web_eval_agent", request, meta={"session_id": "another"})
     assert again.structured_content == first.structured_content
@@ -426,8 +434,8 @@ async def test_a_step_that_fails_is_the_last(home: Path):
             open_evaluation_app(home, url) as app,
             Client(app.build_server()) as client,
         ):
-            result = await call(client, "web_eval_agent", url=f"{url}/form", task="Order", steps=steps)
-            shown = await call(client, "get_screenshots", has_error=True, include_images=False)
+            result = await call_eval_tool(client, "web_eval_agent", url=f"{url}/form", task="Order", steps=steps)
+            shown = await call_eval_tool(client, "get_screenshots", has_error=True, include_images=False)
     data = result.structured_content
     assert result.is_error
     assert [each["action"] for each in data["steps"]] == ["click #nothing"]
@@ -435,7 +443,7 @@ async def test_a_step_that_fails_is_the_last(home: Path):
     assert (data["status"], data["stop_reason"]) == ("failed", "error")
     assert data["errors_top"][0]["type"] == "agent"
     assert [row["metadata"]["capture_reason"] for row in shown.structured_content["screenshots"]] == ["error"]
-    assert not pictures(shown)
+    assert not list_images(shown)
 
 
 async def test_one_action_that_takes_too_long_is_given_up(home: Path):
@@ -446,7 +454,9 @@ async def test_one_action_that_takes_too_long_is_given_up(home: Path):
             open_evaluation_app(home, url) as app,
             Client(app.build_server()) as client,
         ):
-            result = await call(client, "web_eval_agent", url=f"{url}/form", task="Wait", steps=steps, step_timeout_s=5)
+            result = await call_eval_tool(
+                client, "web_eval_agent", url=f"{url}/form", task="Wait", steps=steps, step_timeout_s=5
+            )
     assert result.structured_content["steps"][0]["outcome"] == "timeout"
 
 
@@ -457,8 +467,10 @@ async def test_a_site_that_is_not_there_is_a_failure_with_its_reason(home: Path)
             open_evaluation_app(home, "http://127.0.0.1:9") as app,
             Client(app.build_server()) as client,
         ):
-            result = await call(client, "web_eval_agent", url="http://127.0.0.1:9/", task="Look", steps=FORM_STEPS)
-            refused = await call(client, "web_eval_agent", url=f"{url}/form", task="Look", steps=FORM_STEPS)
+            result = await call_eval_tool(
+                client, "web_eval_agent", url="http://127.0.0.1:9/", task="Look", steps=FORM_STEPS
+            )
+            refused = await call_eval_tool(client, "web_eval_agent", url=f"{url}/form", task="Look", steps=FORM_STEPS)
     assert result.structured_content["stop_reason"] == "error"
     assert result.structured_content["warnings"]
     assert read_error(refused)["code"] == "egress"
@@ -468,13 +480,15 @@ async def test_nothing_is_lost_when_the_process_ends(home: Path):
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with http_servers.serve_app(build_evaluation_site()) as url:
             async with open_evaluation_app(home, url) as app, Client(app.build_server()) as client:
-                first = await call(client, "web_eval_agent", url=f"{url}/form", task="Order", steps=FORM_STEPS)
+                first = await call_eval_tool(
+                    client, "web_eval_agent", url=f"{url}/form", task="Order", steps=FORM_STEPS
+                )
             async with open_evaluation_app(home, url) as app, Client(app.build_server()) as client:
                 known = first.structured_content["session_id"]
-                shown = await call(client, "get_screenshots", session_id=known, last_n=2)
-                events = await call(client, "get_run_events", session_id=known)
+                shown = await call_eval_tool(client, "get_screenshots", session_id=known, last_n=2)
+                events = await call_eval_tool(client, "get_run_events", session_id=known)
     assert [row["step"] for row in shown.structured_content["screenshots"]] == [3, 4]
-    assert len(pictures(shown)) == 2
+    assert len(list_images(shown)) == 2
     assert events.structured_content["run"]["result"] == "All 4 steps passed."
     assert events.structured_content["stats"]["counts"]["agent"] == 5
 
@@ -487,13 +501,13 @@ async def test_the_newest_events_come_first_and_can_be_chosen(home: Path):
             open_evaluation_app(home, url) as app,
             Client(app.build_server()) as client,
         ):
-            await call(client, "web_eval_agent", url=f"{url}/console", task="Order", steps=FORM_STEPS)
-            every = (await call(client, "get_run_events", last_n=200)).structured_content
-            none = (await call(client, "get_run_events", last_n=0)).structured_content
-            failed = (await call(client, "get_run_events", has_error=True)).structured_content
+            await call_eval_tool(client, "web_eval_agent", url=f"{url}/console", task="Order", steps=FORM_STEPS)
+            every = (await call_eval_tool(client, "get_run_events", last_n=200)).structured_content
+            none = (await call_eval_tool(client, "get_run_events", last_n=0)).structured_content
+            failed = (await call_eval_tool(client, "get_run_events", has_error=True)).structured_content
             middle = every["events"][2]["timestamp"]
-            later = (await call(client, "get_run_events", from_timestamp=middle)).structured_content
-            no_pictures = (await call(client, "get_screenshots", last_n=0)).structured_content
+            later = (await call_eval_tool(client, "get_run_events", from_timestamp=middle)).structured_content
+            no_pictures = (await call_eval_tool(client, "get_screenshots", last_n=0)).structured_content
     times = [each["timestamp"] for each in every["events"]]
     assert times == sorted(times, reverse=True)
     assert every["stats"]["newest_timestamp"] == times[0]

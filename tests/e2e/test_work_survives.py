@@ -33,7 +33,7 @@ TESTS = Path(__file__).parents[1]
 LONGEST = 1.5  # seconds after the first answer at which a shot comes at the latest
 
 
-def numbered(number: int) -> SiteAnswer:
+def build_page(number: int) -> SiteAnswer:
     links = "".join(
         f'<a href="/p{each}">to {each}</a> ' for each in (number * 2 + 1, number * 2 + 2) if each < CRAWL_PAGE_COUNT
     )
@@ -41,7 +41,7 @@ def numbered(number: int) -> SiteAnswer:
 
 
 @pytest.fixture
-def place() -> Generator[Path]:
+def shared_home() -> Generator[Path]:
     """A home that every user can enter: code runs as nobody where we are root."""
     with tempfile.TemporaryDirectory(prefix="outrider-home-", dir="/tmp") as folder:
         Path(folder).chmod(0o755)
@@ -58,56 +58,56 @@ class Worker:
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=home, env=environ, text=True
         )
 
-    async def told(self) -> dict[str, Any]:
+    async def read_report(self) -> dict[str, Any]:
         assert self.process.stdout
         return json.loads(await anyio.to_thread.run_sync(self.process.stdout.readline))
 
-    async def killed(self, seed: int) -> list[dict[str, Any]]:
+    async def kill_at_random(self, seed: int) -> list[dict[str, Any]]:
         """Lets a child work until a moment that the seed decides; gives what it was told is done."""
         assert self.process.stdin
         print(seed, file=self.process.stdin, flush=True)
-        child = (await self.told())["child"]
-        said = [await self.told()]
+        child = (await self.read_report())["child"]
+        said = [await self.read_report()]
         await anyio.sleep(random.Random(seed).random() * LONGEST)
         os.kill(child, signal.SIGKILL)
         while "over" not in said[-1]:
-            said.append(await self.told())
+            said.append(await self.read_report())
         return said[:-1]
 
 
 @asynccontextmanager
-async def working(home: Path, site: str) -> AsyncGenerator[Worker]:
+async def open_working_app(home: Path, site: str) -> AsyncGenerator[Worker]:
     worker = Worker(home, site)
     try:
-        assert (await worker.told())["ready"]
+        assert (await worker.read_report())["ready"]
         yield worker
     finally:
         worker.process.kill()
         worker.process.communicate()
 
 
-async def test_nothing_that_was_answered_is_lost_or_torn_and_nothing_runs_on(place: Path):
-    site = FakeSite({f"/p{number}": numbered(number) for number in range(CRAWL_PAGE_COUNT)})
+async def test_nothing_that_was_answered_is_lost_or_torn_and_nothing_runs_on(shared_home: Path):
+    site = FakeSite({f"/p{number}": build_page(number) for number in range(CRAWL_PAGE_COUNT)})
     async with http_servers.serve_app(site) as url:
         history: list[dict[str, Any]] = []
-        async with working(place, url) as worker:
+        async with open_working_app(shared_home, url) as worker:
             for seed in range(1, ROUNDS + 1):
                 with anyio.fail_after(60):
-                    said = await worker.killed(seed)
+                    said = await worker.kill_at_random(seed)
                 history += said
-                async with open_app(load_work_settings(place, url)) as app:
-                    await check(app, place, said)
-        async with open_app(load_work_settings(place, url)) as app:
-            await check(app, place, history[-1_000:])
+                async with open_app(load_work_settings(shared_home, url)) as app:
+                    await check_work(app, shared_home, said)
+        async with open_app(load_work_settings(shared_home, url)) as app:
+            await check_work(app, shared_home, history[-1_000:])
             await check_crawl(app, url)
-    with closing(sqlite3.connect(place / ".outrider/outrider.db")) as database:
+    with closing(sqlite3.connect(shared_home / ".outrider/outrider.db")) as database:
         assert database.execute("pragma integrity_check").fetchall() == [("ok",)]
     with anyio.fail_after(30):
         while find_processes_with(LEFTOVER_SLEEP_S):
             await anyio.sleep(0.01)
 
 
-async def check(app: App, home: Path, said: list[dict[str, Any]]) -> None:
+async def check_work(app: App, home: Path, said: list[dict[str, Any]]) -> None:
     """Everything that was answered is there, and whatever is there is whole."""
     told = {name: [each[name] for each in said if name in each] for name in ("logged", "ran", "observed", "artifact")}
     (folder,) = (home / ".outrider/workspaces").glob("*/files")

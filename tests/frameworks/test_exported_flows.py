@@ -65,7 +65,7 @@ class ExportedFlow:
 
 
 @pytest.fixture
-async def exported(tmp_path: Path) -> AsyncGenerator[ExportedFlow]:
+async def export(tmp_path: Path) -> AsyncGenerator[ExportedFlow]:
     site = loopback_app.build_page_site(ORDER_PAGES)
     with chdir(tmp_path), anyio.fail_after(300):
         async with (
@@ -92,16 +92,16 @@ async def run_command(command: list[str], folder: Path) -> str:
     return told
 
 
-async def test_the_python_export_passes_with_pytest(exported: ExportedFlow, tmp_path: Path):
+async def test_the_python_export_passes_with_pytest(export: ExportedFlow, tmp_path: Path):
     python = await anyio.to_thread.run_sync(install, "playwright", ["pytest", "pytest-playwright"])
     folder = tmp_path / "python"
     folder.mkdir()
     (folder / "conftest.py").write_text(CONFTEST.replace("BROWSER", str(find_browser().path)))
-    (folder / "test_order.py").write_text(exported.python)
+    (folder / "test_order.py").write_text(export.python)
     assert "1 passed" in await run_command([str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider"], folder)
 
 
-async def test_the_typescript_export_passes_with_playwrights_runner(exported: ExportedFlow, tmp_path: Path):
+async def test_the_typescript_export_passes_with_playwrights_runner(export: ExportedFlow, tmp_path: Path):
     npm = shutil.which("npm")
     if npm is None:
         pytest.skip("needs npm: apt-get install npm")
@@ -109,7 +109,7 @@ async def test_the_typescript_export_passes_with_playwrights_runner(exported: Ex
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "package.json").write_text(json.dumps({"private": True, "type": "module"}))
     (folder / "playwright.config.ts").write_text(CONFIG.replace("BROWSER", str(find_browser().path)))
-    (folder / "order.spec.ts").write_text(exported.typescript)
+    (folder / "order.spec.ts").write_text(export.typescript)
     with anyio.fail_after(300):
         await run_command([npm, "install", "--no-audit", "--no-fund", "--ignore-scripts", "@playwright/test"], folder)
         assert "1 passed" in await run_command([npm, "exec", "--", "playwright", "test"], folder)

@@ -85,11 +85,11 @@ async def test_two_apps_share_one_home(home: Path):
     ):
         async with anyio.create_task_group() as tasks:
             for number in range(10):
-                tasks.start_soon(_search, (one, other)[number % 2], f"tea {number}")
+                tasks.start_soon(_search_web, (one, other)[number % 2], f"tea {number}")
         await one.app.events.flush()
         events = await other.app.events.list_recent()
     assert [event.outcome for event in events] == ["ok"] * 10
 
 
-async def _search(loopback: loopback_app.LoopbackApp, query: str) -> None:
+async def _search_web(loopback: loopback_app.LoopbackApp, query: str) -> None:
     await loopback.app.call("web_search", query=query)

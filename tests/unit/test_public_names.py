@@ -19,13 +19,13 @@ PAGES_WITH_SAMPLES = [
 ERRORS = ("InvalidInput", "NotConfigured", "NotFound", "Refused", "Unavailable")
 
 
-def samples(documentation: str) -> list[str]:
+def list_samples(documentation: str) -> list[str]:
     """The indented passages, as doctest and readers tell them from words."""
     passages = re.split(r"\n(?=\S)", documentation)
     return [dedent(body) for _, _, body in (passage.partition("\n\n") for passage in passages) if body.strip()]
 
 
-def names(code: str) -> list[str]:
+def list_imported_names(code: str) -> list[str]:
     """What a sample imports from the package; it must be valid with `await` at its top."""
     tree = compile(code, "sample", "exec", flags=ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     modules = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module == "outrider"]
@@ -43,14 +43,14 @@ def test_every_public_name_says_what_it_is(name: str):
 
 
 def test_the_samples_of_the_package_are_code():
-    found = samples(inspect.getdoc(outrider) or "")
-    assert [names(each) for each in found] == [["extract"], ["open_app"], ["connect"]]
+    found = list_samples(inspect.getdoc(outrider) or "")
+    assert [list_imported_names(each) for each in found] == [["extract"], ["open_app"], ["connect"]]
 
 
 @pytest.mark.parametrize("page", PAGES_WITH_SAMPLES, ids=lambda page: page.name)
 def test_the_samples_of_the_documents_are_code_and_import_what_there_is(page: Path):
     for code in FENCE.findall(page.read_text()):
-        assert [name for name in names(code) if name != "sdk" and name not in outrider.__all__] == []
+        assert [name for name in list_imported_names(code) if name != "sdk" and name not in outrider.__all__] == []
 
 
 @pytest.mark.parametrize("kind", ERRORS)

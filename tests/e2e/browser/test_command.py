@@ -20,7 +20,7 @@ STATE = {
 }
 
 
-async def outrider(home: Path, *arguments: str, **environ: str) -> subprocess.CompletedProcess[bytes]:
+async def run_outrider(home: Path, *arguments: str, **environ: str) -> subprocess.CompletedProcess[bytes]:
     """Runs the command in that home, without anything from the outside."""
     environment = {"HOME": str(home), "PATH": os.environ["PATH"]} | environ
     command = outrider_command.build_command("browser", *arguments)
@@ -28,21 +28,21 @@ async def outrider(home: Path, *arguments: str, **environ: str) -> subprocess.Co
         return await anyio.run_process(command, env=environment, cwd=home, check=False)
 
 
-async def imported(home: Path, **environ: str) -> Path:
+async def import_state(home: Path, **environ: str) -> Path:
     """A state that was written elsewhere, kept as `shop`; its file."""
     file = home / "elsewhere.json"
     file.write_text(json.dumps(STATE))
-    done = await outrider(home, "state", "import", str(file), "--state", "Shop", "--json", **environ)
+    done = await run_outrider(home, "state", "import", str(file), "--state", "Shop", "--json", **environ)
     assert done.returncode == 0, done.stderr
     return Path(json.loads(done.stdout)["path"])
 
 
 async def test_states_are_imported_listed_and_deleted_without_their_values(home: Path):
-    kept = await imported(home)
-    listed = await outrider(home, "state", "list")
-    rows = await outrider(home, "state", "list", "--json")
-    deleted = await outrider(home, "state", "delete", "shop")
-    again = await outrider(home, "state", "delete", "shop")
+    kept = await import_state(home)
+    listed = await run_outrider(home, "state", "list")
+    rows = await run_outrider(home, "state", "list", "--json")
+    deleted = await run_outrider(home, "state", "delete", "shop")
+    again = await run_outrider(home, "state", "delete", "shop")
     assert "shop" in listed.stdout.decode()
     assert "1 cookies" in listed.stdout.decode()
     assert json.loads(rows.stdout)[0]["origins"] == ["https://shop.example"]
@@ -53,12 +53,14 @@ async def test_states_are_imported_listed_and_deleted_without_their_values(home:
 
 
 async def test_with_a_key_in_the_environment_nothing_can_be_read_in_the_file(home: Path):
-    kept = await imported(home, OUTRIDER_BROWSER__STATE_KEY="a passphrase")
+    kept = await import_state(home, OUTRIDER_BROWSER__STATE_KEY="a passphrase")
     assert COOKIE_VALUE not in kept.read_text()
     assert (kept.stat().st_mode & 0o777, kept.parent.stat().st_mode & 0o777) == (0o600, 0o700)
-    rows = json.loads((await outrider(home, "state", "list", "--json")).stdout)
+    rows = json.loads((await run_outrider(home, "state", "list", "--json")).stdout)
     assert (rows[0]["encrypted"], rows[0]["cookies"]) == (True, None)
-    moved = await outrider(home, "state", "import", str(kept), "--state", "b", OUTRIDER_BROWSER__STATE_KEY="another")
+    moved = await run_outrider(
+        home, "state", "import", str(kept), "--state", "b", OUTRIDER_BROWSER__STATE_KEY="another"
+    )
     assert moved.returncode == 3
     assert b"OUTRIDER_BROWSER__STATE_KEY" in moved.stderr
 
@@ -66,24 +68,24 @@ async def test_with_a_key_in_the_environment_nothing_can_be_read_in_the_file(hom
 @pytest.mark.parametrize("text", ["{}", "[]", '{"cookies": 3}', "no JSON"])
 async def test_a_file_that_is_no_state_is_refused(home: Path, text: str):
     (home / "wrong.json").write_text(text)
-    done = await outrider(home, "state", "import", "wrong.json", "--json")
+    done = await run_outrider(home, "state", "import", "wrong.json", "--json")
     assert done.returncode in (2, 4)
     assert json.loads(done.stdout)["error"]["hint"]
-    assert json.loads((await outrider(home, "state", "list", "--json")).stdout) == []
+    assert json.loads((await run_outrider(home, "state", "list", "--json")).stdout) == []
 
 
 async def test_a_damaged_state_is_listed_and_can_be_deleted(home: Path):
-    kept = await imported(home)
+    kept = await import_state(home)
     kept.write_text("half of a fi")
-    listed = await outrider(home, "state", "list")
-    deleted = await outrider(home, "state", "delete", "shop")
+    listed = await run_outrider(home, "state", "list")
+    deleted = await run_outrider(home, "state", "delete", "shop")
     assert "damaged" in listed.stdout.decode()
     assert deleted.returncode == 0
     assert not kept.exists()
 
 
 async def test_signing_in_without_a_display_says_what_to_do(home: Path):
-    done = await outrider(home, "login", "https://shop.example")
+    done = await run_outrider(home, "login", "https://shop.example")
     assert done.returncode == 3
     assert b"no display" in done.stderr
     assert b"outrider browser state import FILE --state NAME" in done.stderr
@@ -93,7 +95,7 @@ async def test_signing_in_by_hand_keeps_what_the_site_has_stored(home: Path):
     windows = '["--ozone-platform=headless"]'
     async with http_servers.serve_app(browser_site.build_site()) as url:
         environ = {"DISPLAY": ":none", "OUTRIDER_BROWSER__FLAGS": windows, "OUTRIDER_EGRESS__ALLOW": f'["{url[7:]}"]'}
-        done = await outrider(
+        done = await run_outrider(
             home, "login", f"{url}/remembering", "--state", "site", "--seconds", "3", "--json", **environ
         )
     assert done.returncode == 0, done.stderr

@@ -48,7 +48,7 @@ async def person(listening: DashboardServer, stranger: httpx2.AsyncClient) -> ht
     return stranger
 
 
-def origin(listening: DashboardServer) -> dict[str, str]:
+def build_origin(listening: DashboardServer) -> dict[str, str]:
     return {"origin": listening.base_url.rstrip("/")}
 
 
@@ -115,7 +115,7 @@ async def test_another_name_for_this_machine_is_refused(listening: DashboardServ
 async def test_another_page_changes_nothing(
     listening: DashboardServer, person: httpx2.AsyncClient, headers: dict[str, str]
 ):
-    sent = headers | (origin(listening) if headers.get("origin") == "own" else {})
+    sent = headers | (build_origin(listening) if headers.get("origin") == "own" else {})
     for path in ("/questions/answer", "/signin", "/runs/x/cancel"):
         answer = await person.post(path, headers=sent, data={"decision": "approved"})
         assert answer.status_code == 403, path
@@ -153,7 +153,9 @@ async def test_a_sign_in_leads_nowhere_else(listening: DashboardServer, stranger
     ):
         stranger.cookies.clear()
         token = listening.sign_in_url.partition("token=")[2]
-        answer = await stranger.post("/signin", headers=origin(listening), data={"token": token, "next": elsewhere})
+        answer = await stranger.post(
+            "/signin", headers=build_origin(listening), data={"token": token, "next": elsewhere}
+        )
         assert answer.status_code == 303
         assert answer.headers["location"] in ("/", "/x")
         assert "evil" not in answer.headers["location"]
@@ -213,7 +215,7 @@ async def test_sockets_have_the_same_door(listening: DashboardServer, person: ht
 
 
 async def test_a_body_that_is_too_large_is_refused(listening: DashboardServer, person: httpx2.AsyncClient):
-    answer = await person.post("/questions/answer", headers=origin(listening), content=b"x" * 2_000_000)
+    answer = await person.post("/questions/answer", headers=build_origin(listening), content=b"x" * 2_000_000)
     assert answer.status_code == 413
 
 

@@ -52,14 +52,14 @@ class Listener:
         with anyio.fail_after(SECONDS):
             async with self.client.stream("GET", "/feed", params=params or {}, headers=headers) as answer:
                 assert answer.headers["content-type"].startswith("text/event-stream")
-                async for event, place, data in events(answer):
+                async for event, place, data in iter_events(answer):
                     self.place = place
                     self.heard += data if event == "calls" else []
                     if len(self.heard) >= count:
                         return
 
 
-async def events(answer: httpx2.Response) -> AsyncGenerator[tuple[str, str, list]]:
+async def iter_events(answer: httpx2.Response) -> AsyncGenerator[tuple[str, str, list]]:
     """The events of a stream: name, id, data."""
     fields: dict[str, str] = {}
     async for line in answer.aiter_lines():
@@ -71,7 +71,7 @@ async def events(answer: httpx2.Response) -> AsyncGenerator[tuple[str, str, list
             fields = {}
 
 
-async def happen(app: App, *sessions: str) -> None:
+async def record_calls(app: App, *sessions: str) -> None:
     """Something is called in each of these sessions, and the record is written."""
     for session in sessions:
         await app.call("get_current_state", Call(session=session))
@@ -82,9 +82,9 @@ async def test_what_happens_is_told_once_each_across_cut_connections(app: App, c
     listener = Listener(client)
     await listener.listen(0, {"topics": "calls"})
     for round_ in range(3):
-        await happen(app, *(f"{round_}-{number}" for number in range(4)))
+        await record_calls(app, *(f"{round_}-{number}" for number in range(4)))
         await listener.listen(4 * (round_ + 1))
-    await happen(app, "last")
+    await record_calls(app, "last")
     await listener.listen(13)
     ids = [change["id"] for change in listener.heard]
     assert len(ids) == len(set(ids)) == 13
@@ -93,7 +93,7 @@ async def test_what_happens_is_told_once_each_across_cut_connections(app: App, c
 async def test_what_happened_between_a_page_and_its_stream_is_told(app: App, client: httpx2.AsyncClient):
     page = await client.get("/calls", headers={"accept": "text/html"})
     place = page.text.partition('data-feed="')[2].partition('"')[0].replace("&#34;", '"')
-    await happen(app, "in between")
+    await record_calls(app, "in between")
     listener = Listener(client)
     await listener.listen(1, {"at": place})
     assert len(listener.heard) == 1
@@ -102,7 +102,7 @@ async def test_what_happened_between_a_page_and_its_stream_is_told(app: App, cli
 async def test_many_changes_come_in_groups_and_none_is_missing(app: App, client: httpx2.AsyncClient):
     listener = Listener(client)
     await listener.listen(0, {"topics": "calls"})
-    await happen(app, *(str(number) for number in range(250)))
+    await record_calls(app, *(str(number) for number in range(250)))
     await listener.listen(250)
     assert len({change["id"] for change in listener.heard}) == 250
 
@@ -117,7 +117,7 @@ async def test_ten_viewers_of_the_same_place_hear_the_same(
         for each in listeners:
             each.place = first.place
             tasks.start_soon(each.listen, 2)
-        await happen(app, "a", "b")
+        await record_calls(app, "a", "b")
     assert {tuple(change["id"] for change in each.heard) for each in listeners} == {
         tuple(change["id"] for change in listeners[0].heard)
     }

@@ -50,7 +50,7 @@ async def office(
 ) -> AsyncGenerator[DashboardSession]:
     home: Path = tmp_path_factory.mktemp("hostile")
     async with open_dashboard(home, chromium, toolsets=["all"]) as found:
-        await fill(found, canary_server.url)
+        await fill_library(found, canary_server.url)
         yield found
 
 
@@ -60,7 +60,7 @@ async def view(office: DashboardSession) -> DashboardTab:
     return await office.open_tab("/calls")
 
 
-async def fill(office: DashboardSession, home: str) -> None:
+async def fill_library(office: DashboardSession, home: str) -> None:
     """Everything that the library shows, named and filled by somebody hostile."""
     app, evil = office.app, hostile_payloads.list_hostile_texts(home)
     for text in evil:
@@ -68,7 +68,7 @@ async def fill(office: DashboardSession, home: str) -> None:
         await PlanStore(app.database).change(
             call, lambda plan, text=text: plan.with_goal(text).with_todo(text).with_observation(text)
         )
-        await PlaybookStore(app.database).create(call, workflow(text))
+        await PlaybookStore(app.database).create(call, build_hostile_workflow(text))
         await library_app.cache_page(app, f"https://example.org/?{text}", text, text, f"<p>{text}", hash(text) % 1_000)
     await keep_texts(office, evil)
     for name in hostile_payloads.list_hostile_names():
@@ -97,7 +97,7 @@ async def keep_texts(office: DashboardSession, evil: list[str]) -> None:
     await office.app.content.add_many(call, drafts, store.id)
 
 
-def workflow(text: str) -> Workflow:
+def build_hostile_workflow(text: str) -> Workflow:
     """A playbook whose every word is hostile."""
     step = Step(description=text, action=Action(toolName=text[:100], purpose=text), requiredData=[text[:100]])
     return Workflow(goal=text, initialCommand=text, inputs=[text[:100]], workflow=[step])

@@ -30,7 +30,7 @@ async def office(
     home: Path = tmp_path_factory.mktemp("hostile_work")
     settings: dict[str, Any] = {"toolsets": ["all"], "egress": {"allow": ["127.0.0.1:*"]}}
     async with open_dashboard(home, chromium, **settings) as found:
-        await work(found, hostile_payloads.list_hostile_texts(canary_server.url))
+        await add_hostile_runs(found, hostile_payloads.list_hostile_texts(canary_server.url))
         yield found
 
 
@@ -41,7 +41,7 @@ async def tidy(office: DashboardSession, canary_server: CanaryServer) -> AsyncGe
     assert canary_server.requested_paths == []
 
 
-async def work(office: DashboardSession, evil: list[str]) -> None:
+async def add_hostile_runs(office: DashboardSession, evil: list[str]) -> None:
     """A run for each text, with steps and a question, in which everything that can be a text is that one."""
     runs = [hostile_run(f"run_{number}", text) for number, text in enumerate(evil)]
     steps = [step for number, text in enumerate(evil) for step in hostile_steps(f"run_{number}", text)]

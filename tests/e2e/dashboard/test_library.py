@@ -45,7 +45,7 @@ class Reader:
         assert not result.is_error, read_first_text(result)
         return result
 
-    async def saved(self, view: DashboardTab, selector: str) -> Path:
+    async def save_file(self, view: DashboardTab, selector: str) -> Path:
         """Presses on a link that saves; the file that comes of it."""
         kept = Downloads(self.folder / "coming", self.folder / "saved", 10_000_000)
         context = next(each for each in self.office.contexts if each.id)
@@ -78,7 +78,7 @@ async def test_an_exported_file_is_found_and_saved_byte_for_byte(reader: Reader)
     await view.wait_for_text("Kinds of tea.csv")
     await view.pointer.click("td.wide a")
     await view.wait_for_text("kind 42,294")
-    path = await reader.saved(view, ".toolbar a[download]")
+    path = await reader.save_file(view, ".toolbar a[download]")
     assert path.name == "Kinds of tea.csv"
     assert path.read_text() == ROWS
     assert view.page_errors == []

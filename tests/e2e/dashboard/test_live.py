@@ -48,7 +48,7 @@ class Stage:
     async def look(self, session: str, **look: Any) -> DashboardTab:
         """One more person who watches a session."""
         view = await self.office.open_tab(f"/live?session={session}", **look)
-        await drawn(view)
+        await wait_until_drawn(view)
         return view
 
     async def middle(self, session: str, selector: str) -> tuple[float, float]:
@@ -86,25 +86,25 @@ async def tidy(dashboard_stage: Stage) -> AsyncGenerator[None]:
     await dashboard_stage.service.loopback.app.browsers.close_owner_sessions("default")
 
 
-async def drawn(view: DashboardTab) -> None:
+async def wait_until_drawn(view: DashboardTab) -> None:
     await view.wait_until("document.getElementById('screen').dataset.seq")
     await view.wait_until("document.getElementById('state').textContent !== 'Connecting'")
 
 
-async def press(view: DashboardTab, x: float, y: float, **how: Any) -> None:
+async def press_point(view: DashboardTab, x: float, y: float, **how: Any) -> None:
     """Clicks where a point of the session's page is shown."""
     where = await view.evaluate_js(f"{AT}({x}, {y})")
     await view.page.dispatch_mouse("click", *where, **how)
 
 
-async def take(view: DashboardTab) -> None:
+async def take_control(view: DashboardTab) -> None:
     await view.pointer.click("#take")
     await view.wait_for_text("You have control")
     await view.wait_until("document.activeElement.id === 'keys'")
 
 
 @asynccontextmanager
-async def waiting(dashboard_stage: Stage, tool: str, **arguments: Any) -> AsyncGenerator[list[CallToolResult]]:
+async def run_waiting_call(dashboard_stage: Stage, tool: str, **arguments: Any) -> AsyncGenerator[list[CallToolResult]]:
     """A tool call that stands at the gate while the body runs; its result is there afterwards."""
     answers: list[CallToolResult] = []
 
@@ -136,11 +136,11 @@ async def test_a_person_takes_over_and_the_agent_goes_on_with_what_they_typed(da
     await view.wait_for_text("selector=[name=name] text=[not shown]")
     await view.pointer.click("#pause")
     await view.wait_for_text("Paused")
-    async with waiting(dashboard_stage, "snapshotPage", sessionId=session) as answers:
+    async with run_waiting_call(dashboard_stage, "snapshotPage", sessionId=session) as answers:
         await view.wait_for_text("Paused, the agent is waiting")
         await view.wait_for_text("when you resume: Look")
-        await take(view)
-        await press(view, *await dashboard_stage.middle(session, "[name=email]"))
+        await take_control(view)
+        await press_point(view, *await dashboard_stage.middle(session, "[name=email]"))
         await dashboard_stage.inside_until(session, "document.activeElement.name === 'email'")
         for key in "ada@example.org":
             await view.page.dispatch_key(key)
@@ -161,8 +161,8 @@ async def test_after_a_person_an_action_tells_the_whole_page_instead_of_a_differ
     session, view = await dashboard_stage.watch()
     await dashboard_stage.service.call_tool("snapshotPage", sessionId=session)
     before = await dashboard_stage.service.call_tool("inputText", sessionId=session, selector="[name=name]", text="Ada")
-    await take(view)
-    await press(view, *await dashboard_stage.middle(session, "[name=gift]"))
+    await take_control(view)
+    await press_point(view, *await dashboard_stage.middle(session, "[name=gift]"))
     await dashboard_stage.inside_until(session, "document.querySelector('[name=gift]').checked")
     await view.pointer.click("#take")
     await view.wait_for_text("Watching")
@@ -177,8 +177,8 @@ async def test_after_a_person_an_action_tells_the_whole_page_instead_of_a_differ
 @pytest.mark.nightly
 async def test_pasted_and_composed_text_arrives_as_one(dashboard_stage: Stage):
     session, view = await dashboard_stage.watch()
-    await take(view)
-    await press(view, *await dashboard_stage.middle(session, "[name=remarks]"))
+    await take_control(view)
+    await press_point(view, *await dashboard_stage.middle(session, "[name=remarks]"))
     await dashboard_stage.inside_until(session, "document.activeElement.name === 'remarks'")
     long = "naïve 読む 🦉 " * 300
     await view.evaluate_js(f"""(() => {{
@@ -201,7 +201,7 @@ async def test_pasted_and_composed_text_arrives_as_one(dashboard_stage: Stage):
 @pytest.mark.nightly
 async def test_shortcuts_wheel_and_drags_do_what_they_do_elsewhere(dashboard_stage: Stage):
     session, view = await dashboard_stage.watch("/scroll")
-    await take(view)
+    await take_control(view)
     await view.page.dispatch_mouse("wheel", *await view.evaluate_js(f"{AT}(600, 400)"), delta=(0, 300))
     await dashboard_stage.inside_until(session, "scrollY > 200")
     await dashboard_stage.inside(
@@ -238,7 +238,7 @@ async def test_f8_leaves_the_picture_and_everything_works_by_keyboard(dashboard_
 @pytest.mark.nightly
 async def test_reloading_the_dashboard_releases(dashboard_stage: Stage):
     session, view = await dashboard_stage.watch()
-    await take(view)
+    await take_control(view)
     control = dashboard_stage.service.find_session(session).control
     assert control.holder
     await view.open_path(f"/live?session={session}")
@@ -251,14 +251,14 @@ async def test_reloading_the_dashboard_releases(dashboard_stage: Stage):
 async def test_one_person_at_a_time_has_control(dashboard_stage: Stage):
     session, first = await dashboard_stage.watch()
     second = await dashboard_stage.look(session)
-    await take(first)
+    await take_control(first)
     await second.wait_for_text("Someone else has control")
     assert await second.evaluate_js(
         "document.getElementById('take').disabled && document.getElementById('pause').disabled"
     )
     await first.pointer.click("#take")
     await second.wait_for_text("Watching")
-    await take(second)
+    await take_control(second)
     await first.wait_for_text("Someone else has control")
 
 
@@ -266,8 +266,8 @@ async def test_one_person_at_a_time_has_control(dashboard_stage: Stage):
 async def test_a_lost_connection_releases_and_the_picture_comes_back(dashboard_stage: Stage):
     session = await dashboard_stage.service.open_session()
     async with open_cuttable_proxy(dashboard_stage.office.server.base_url) as cut:
-        view = await watched_through(dashboard_stage, cut, session)
-        await take(view)
+        view = await open_cuttable_tab(dashboard_stage, cut, session)
+        await take_control(view)
         await cut.cut_connections()
         await view.wait_for_text("Connection lost")
         control = dashboard_stage.service.find_session(session).control
@@ -279,20 +279,20 @@ async def test_a_lost_connection_releases_and_the_picture_comes_back(dashboard_s
         await dashboard_stage.office.close_tabs()
 
 
-async def watched_through(dashboard_stage: Stage, cut: CuttableProxy, session: str) -> DashboardTab:
+async def open_cuttable_tab(dashboard_stage: Stage, cut: CuttableProxy, session: str) -> DashboardTab:
     """A person whose way to the dashboard can be cut."""
     view = await dashboard_stage.office.open_tab("/live")
     await view.open_path(
         dashboard_stage.office.server.sign_in_url.replace(dashboard_stage.office.server.base_url, cut.url)
     )
     await view.open_path(f"{cut.url}live?session={session}")
-    await drawn(view)
+    await wait_until_drawn(view)
     return view
 
 
 async def test_dialogs_are_answered_by_the_person_who_has_control(dashboard_stage: Stage):
     session, view = await dashboard_stage.watch()
-    await take(view)
+    await take_control(view)
     page = dashboard_stage.service.find_session(session).tabs.current
     assert page is not None
     asked = page.send("Runtime.evaluate", {"expression": "window.said = prompt('Your <b>name</b>?')"})
@@ -309,21 +309,21 @@ async def test_drop_down_lists_are_shown_by_the_dashboard(dashboard_stage: Stage
     await dashboard_stage.inside(
         session, "Boolean(addEventListener('change', (event) => { window.changed = event.target.name; }))"
     )
-    await take(view)
-    await press(view, *await dashboard_stage.middle(session, "[name=size]"))
+    await take_control(view)
+    await press_point(view, *await dashboard_stage.middle(session, "[name=size]"))
     await view.wait_for_text("Large")
     await view.pointer.click("#choices button:nth-child(3)")
     await dashboard_stage.inside_until(
         session, "document.querySelector('[name=size]').value === 'l' && changed === 'size'"
     )
     await view.wait_until("!document.getElementById('choice').open && document.activeElement.id === 'keys'")
-    await press(view, *await dashboard_stage.middle(session, "[name=gift]"))
+    await press_point(view, *await dashboard_stage.middle(session, "[name=gift]"))
     await dashboard_stage.inside_until(session, "document.querySelector('[name=gift]').checked")
 
 
 async def test_the_person_goes_elsewhere_and_to_another_tab(dashboard_stage: Stage):
     session, view = await dashboard_stage.watch()
-    await take(view)
+    await take_control(view)
     await view.forms.type("#address", f"{dashboard_stage.service.loopback.site_url}/article", submit=True)
     await dashboard_stage.inside_until(
         session, "location.pathname === '/article' && document.readyState === 'complete'"
@@ -344,16 +344,16 @@ async def test_a_finger_taps_and_swipes_where_it_is_narrow(dashboard_stage: Stag
     session, view = await dashboard_stage.watch("/scroll", size=NARROW_VIEWPORT, dark=True)
     await view.page.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
     await dashboard_stage.inside(session, "window.addEventListener('click', () => { window.clicked = true; })")
-    await take(view)
+    await take_control(view)
     assert await view.evaluate_js("document.documentElement.scrollWidth <= innerWidth")
     await view.evaluate_js("document.getElementById('screen').scrollIntoView({block: 'center'})")
-    await touch(view, await view.evaluate_js(f"{AT}(600, 400)"))
+    await swipe(view, await view.evaluate_js(f"{AT}(600, 400)"))
     await dashboard_stage.inside_until(session, "window.clicked")
-    await touch(view, await view.evaluate_js(f"{AT}(600, 600)"), await view.evaluate_js(f"{AT}(600, 200)"))
+    await swipe(view, await view.evaluate_js(f"{AT}(600, 600)"), await view.evaluate_js(f"{AT}(600, 200)"))
     await dashboard_stage.inside_until(session, "scrollY > 200")
 
 
-async def touch(view: DashboardTab, start: list[float], end: list[float] | None = None) -> None:
+async def swipe(view: DashboardTab, start: list[float], end: list[float] | None = None) -> None:
     async def send(kind: str, *points: list[float]) -> None:
         where = [{"x": x, "y": y} for x, y in points]
         await view.page.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": where})
@@ -372,7 +372,7 @@ async def test_closed_sleeping_and_crashed_sessions_say_so(dashboard_stage: Stag
     assert await inside.park()
     await view.wait_for_text("its pages were unloaded")
     assert inside.status == "parked"
-    await take(view)
+    await take_control(view)
     assert await inside.tabs.wait_until(lambda: inside.tabs.current is not None, PROCESS_TIMEOUT_S)
     await dashboard_stage.inside_until(session, "document.title === 'Order form'")
     await view.pointer.click("#take")

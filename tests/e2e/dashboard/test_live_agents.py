@@ -23,7 +23,9 @@ PAUSE_TEST_TIMEOUT_S = 900  # seconds until a test counts as hanging, however bu
 HELD = 4.0  # seconds that the person takes
 
 
-def pausing(apps: list[App], paused: anyio.Event, then: Callable[[str], ModelTurn]) -> Callable[[str], ModelTurn]:
+def build_pausing_turn(
+    apps: list[App], paused: anyio.Event, then: Callable[[str], ModelTurn]
+) -> Callable[[str], ModelTurn]:
     """A turn of the model in the middle of which a person pauses the session."""
 
     def turn(session: str) -> ModelTurn:
@@ -45,7 +47,9 @@ async def test_an_agent_waits_its_budget_stands_still_and_its_host_hears_why(hom
     words = "I will read the order form first."
     play = build_session_script(
         build_browser_turn("snapshotPage"),
-        pausing(apps, paused, lambda session: ModelTurn(words, calls=[("snapshotPage", {"sessionId": session})])),
+        build_pausing_turn(
+            apps, paused, lambda session: ModelTurn(words, calls=[("snapshotPage", {"sessionId": session})])
+        ),
         build_done_turn(success=True, result="read"),
     )
     result: list[Any] = []
@@ -92,13 +96,13 @@ async def test_a_host_hears_that_a_person_has_paused_its_session(tmp_path: Path)
             control = at.find_session(session).control
             control.pause()
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(released, told, control.resume)
+                tasks.start_soon(resume_when_told, told, control.resume)
                 shown = await at.client.call_tool("snapshotPage", {"sessionId": session}, progress_callback=note)
     assert heard == ["paused by a person in the dashboard"]
     assert "Remarks" in read_first_text(shown)
 
 
-async def released(told: anyio.Event, resume: Callable[[str], Any]) -> None:
+async def resume_when_told(told: anyio.Event, resume: Callable[[str], Any]) -> None:
     await told.wait()
     resume("a person")
 

@@ -49,7 +49,7 @@ class Watcher:
         await self.socket.send(json.dumps({"event": event, "id": self.number, "data": data}))
         return await self.next("answer")
 
-    async def refused(self, event: str, **data: Any) -> str:
+    async def expect_refusal(self, event: str, **data: Any) -> str:
         """Sends what is not taken; why not."""
         answer = await self.ask(event, **data)
         assert answer["ok"] is False
@@ -74,7 +74,7 @@ async def cookie_of(office: DashboardSession) -> str:
         return "; ".join(f"{name}={value}" for name, value in client.cookies.items())
 
 
-def way(office: DashboardSession, cookie: str, came_from: str | None = "", **headers: str) -> connect:
+def build_connection(office: DashboardSession, cookie: str, came_from: str | None = "", **headers: str) -> connect:
     """A socket to be opened: by our own page, unless it came from elsewhere."""
     place = office.server.base_url
     origin = Origin(place.rstrip("/")) if came_from == "" else Origin(came_from) if came_from else None
@@ -83,13 +83,13 @@ def way(office: DashboardSession, cookie: str, came_from: str | None = "", **hea
 
 
 @asynccontextmanager
-async def watchers(office: DashboardSession, session: str, count: int = 1) -> AsyncGenerator[list[Watcher]]:
+async def open_watchers(office: DashboardSession, session: str, count: int = 1) -> AsyncGenerator[list[Watcher]]:
     """Sockets of one signed-in browser that watch a session."""
     cookie = await cookie_of(office)
     async with AsyncExitStack() as stack:
         found = []
         for _ in range(count):
-            watcher = Watcher(await stack.enter_async_context(way(office, cookie)))
+            watcher = Watcher(await stack.enter_async_context(build_connection(office, cookie)))
             watcher.sid = (await watcher.next("welcome"))["sid"]
             assert (await watcher.ask("watch", session_id=session, quality="med"))["ok"]
             found.append(watcher)
@@ -99,7 +99,7 @@ async def watchers(office: DashboardSession, session: str, count: int = 1) -> As
 async def test_ten_viewers_cost_one_screencast_and_it_ends_with_the_last(service: Service, office: DashboardSession):
     session = await service.open_session()
     cast = service.find_session(session).screencast
-    async with watchers(office, session, 10) as ten:
+    async with open_watchers(office, session, 10) as ten:
         for each in ten:
             await each.next("frame")
         async with office.open_http_client() as client:
@@ -107,7 +107,7 @@ async def test_ten_viewers_cost_one_screencast_and_it_ends_with_the_last(service
         assert (told["starts"], told["viewers"]) == (1, 10)
         assert told["emitted"] >= 10
         assert told["seq"] == told["received"] <= told["emitted"]
-    async with watchers(office, session) as [one]:
+    async with open_watchers(office, session) as [one]:
         frame = await one.next("frame")
     length = int.from_bytes(frame[:4], "big")
     header = json.loads(frame[4 : 4 + length])
@@ -123,21 +123,21 @@ async def test_ten_viewers_cost_one_screencast_and_it_ends_with_the_last(service
 
 async def test_control_follows_its_rules(service: Service, office: DashboardSession):
     session = await service.open_session()
-    async with watchers(office, session, 2) as [first, second]:
+    async with open_watchers(office, session, 2) as [first, second]:
         click = {"x": 5, "y": 5, "button": "left", "click_count": 1, "modifiers": 0}
-        assert await first.refused("input_click", **click) == "not_holder"
+        assert await first.expect_refusal("input_click", **click) == "not_holder"
         assert (await first.ask("take_control"))["ok"]
         state = await second.next("control_state")
         while state["holder_sid"] is None:
             state = await second.next("control_state")
         assert (state["holder_sid"], state["paused"], state["active_session_id"]) == (first.sid, True, session)
-        assert await second.refused("take_control") == "not_holder"
-        assert await second.refused("resume_agent") == "not_holder"
+        assert await second.expect_refusal("take_control") == "not_holder"
+        assert await second.expect_refusal("resume_agent") == "not_holder"
         assert await first.ask("input_click", **click) == {"ok": True, "queued": True, "dropped": False}
         assert (await first.ask("resume_agent"))["ok"]
-        assert await first.refused("input_click", **click) == "not_paused"
+        assert await first.expect_refusal("input_click", **click) == "not_paused"
         assert (await first.ask("release_control"))["ok"]
-        assert await first.refused("release_control") == "not_holder"
+        assert await first.expect_refusal("release_control") == "not_holder"
         assert (await second.ask("take_control"))["ok"]
     control = service.find_session(session).control
     assert await control.changed.wait_until(lambda: control.holder is None and not control.paused, EVENT_TIMEOUT_S)
@@ -146,7 +146,7 @@ async def test_control_follows_its_rules(service: Service, office: DashboardSess
 async def test_too_much_input_is_refused_however_many_connections_bring_it(service: Service, office: DashboardSession):
     session = await service.open_session()
     many = INPUT_BURST * 6
-    async with watchers(office, session, 2) as both:
+    async with open_watchers(office, session, 2) as both:
         for _ in range(many):
             for each in both:
                 await each.socket.send(json.dumps({"event": "input_move", "id": 0, "data": {"x": 1, "y": 1}}))
@@ -159,16 +159,16 @@ async def test_too_much_input_is_refused_however_many_connections_bring_it(servi
 
 async def test_what_makes_no_sense_is_named_or_ends_the_connection(service: Service, office: DashboardSession):
     session = await service.open_session()
-    async with watchers(office, session) as [one]:
-        assert await one.refused("watch", session_id=7) == "invalid_payload"
-        assert await one.refused("watch", session_id=session, quality="huge") == "invalid_payload"
-        assert await one.refused("steer", do="fly") == "not_holder"
+    async with open_watchers(office, session) as [one]:
+        assert await one.expect_refusal("watch", session_id=7) == "invalid_payload"
+        assert await one.expect_refusal("watch", session_id=session, quality="huge") == "invalid_payload"
+        assert await one.expect_refusal("steer", do="fly") == "not_holder"
         assert (await one.ask("take_control"))["ok"]
-        assert await one.refused("input_dance") == "invalid_payload"
-        assert await one.refused("steer", do="fly") == "invalid_payload"
-        assert await one.refused("steer", do="goto", url="file:///etc/passwd") not in ("", "invalid_payload")
-        assert await one.refused("watch", session_id="no such session") == "no_active_session"
-        assert await one.refused("input_move", x=1, y=1) == "no_active_session"
+        assert await one.expect_refusal("input_dance") == "invalid_payload"
+        assert await one.expect_refusal("steer", do="fly") == "invalid_payload"
+        assert await one.expect_refusal("steer", do="goto", url="file:///etc/passwd") not in ("", "invalid_payload")
+        assert await one.expect_refusal("watch", session_id="no such session") == "no_active_session"
+        assert await one.expect_refusal("input_move", x=1, y=1) == "no_active_session"
         await one.socket.send("{" * 30)
         with pytest.raises(ConnectionClosed) as closed:
             await one.next("nothing more")
@@ -185,7 +185,7 @@ async def test_strangers_and_other_pages_are_not_let_in(office: DashboardSession
         (cookie, "http://evil.example", {"Host": "evil.example"}),
     ):
         with pytest.raises(InvalidStatus):
-            async with way(office, given, came_from, **more):
+            async with build_connection(office, given, came_from, **more):
                 pass
 
 
@@ -194,15 +194,15 @@ async def test_reconnecting_does_not_help_against_limits(office: DashboardSessio
     came, refusal = 0, None
     with anyio.fail_after(EVENT_TIMEOUT_S):
         while refusal is None:
-            async with way(office, cookie) as socket:
-                refusal = await refused_by(Watcher(socket))
+            async with build_connection(office, cookie) as socket:
+                refusal = await read_refusal(Watcher(socket))
                 came += refusal is None
     assert refusal.code == 1013
     assert came >= CONNECTS_PER_MINUTE
     assert not service.find_session(session).control.paused
 
 
-async def refused_by(watcher: Watcher) -> Close | None:
+async def read_refusal(watcher: Watcher) -> Close | None:
     """How the server has closed a socket that it did not want; None if it welcomes it."""
     try:
         await watcher.next("welcome")

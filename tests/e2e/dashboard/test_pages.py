@@ -54,39 +54,39 @@ async def office(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) ->
 
 
 @pytest.fixture(scope="module")
-async def found(office: DashboardSession) -> dict[str, str]:
+async def page_paths(office: DashboardSession) -> dict[str, str]:
     """A path of each page."""
     async with office.open_http_client() as client:
         return await crawl_dashboard_pages(client, office.asgi_app)
 
 
-async def test_every_page_can_be_reached_by_links_and_is_small(office: DashboardSession, found: dict[str, str]):
+async def test_every_page_can_be_reached_by_links_and_is_small(office: DashboardSession, page_paths: dict[str, str]):
     async with office.open_http_client() as client:
-        for name, path in found.items():
+        for name, path in page_paths.items():
             answer = await client.get(path, headers=HTML_HEADERS)
             assert len(answer.content) < MAX_PAGE_BYTES, name
     names = {route.name for route in iter_get_routes(office.asgi_app.routes)} - ROUTES_WITHOUT_PAGE - {"static"}
     plain = {name for name in names if not name.endswith(("_raw", "_json", "_text"))}
     # These are a redirection, a form's answer, a download, and a page that this app has none of.
-    assert plain - found.keys() <= {"root", "run_step", "runs_compare", "file", "evaluation"}
+    assert plain - page_paths.keys() <= {"root", "run_step", "runs_compare", "file", "evaluation"}
 
 
 @pytest.mark.parametrize(
     ("turn", "size", "dark"), [(0, WIDE_VIEWPORT, False), (1, NARROW_VIEWPORT, True)], ids=["wide light", "narrow dark"]
 )
 async def test_every_page_is_usable_by_everybody(
-    office: DashboardSession, found: dict[str, str], turn: int, size: tuple[int, int], dark: bool
+    office: DashboardSession, page_paths: dict[str, str], turn: int, size: tuple[int, int], dark: bool
 ):
-    pages = sorted(found.items()) if EVERY_LOOK else sorted(found.items())[turn::2]
+    pages = sorted(page_paths.items()) if EVERY_LOOK else sorted(page_paths.items())[turn::2]
     view = await office.open_tab("/", size=size, dark=dark)
     await view.page.install_script("axe", AXE)
-    wrong = {name: await problems(view, path, size[0]) for name, path in pages}
+    wrong = {name: await find_problems(view, path, size[0]) for name, path in pages}
     assert {name: each for name, each in wrong.items() if each} == {}
     assert view.page_errors == []
     await office.close_tabs()
 
 
-async def problems(view: DashboardTab, path: str, width: int) -> list[str]:
+async def find_problems(view: DashboardTab, path: str, width: int) -> list[str]:
     """What axe says of a page, and whether it is wider than the window."""
     await view.open_path(path)
     told = await view.page.evaluate_in("axe", CHECK, timeout=60)
@@ -102,18 +102,18 @@ async def test_ten_thousand_calls_are_as_quick_to_leaf_through_as_a_hundred(offi
             assert len((await client.get(path, headers=HTML_HEADERS)).content) < MAX_PAGE_BYTES
     view = await office.open_tab("/calls")
     await view.wait_until("document.querySelectorAll('tbody tr').length === 100")
-    seen = set(await rows(view))
+    seen = set(await read_row_ids(view))
     for _ in range(3):
         before = await view.evaluate_js("location.href")
         await view.wait_until("document.querySelector('a[rel=next]')")
         await view.evaluate_js("document.querySelector('a[rel=next]').click()")
         await view.wait_until(f"location.href !== {before!r} && document.querySelectorAll('tbody tr').length === 100")
-        fresh = await rows(view)
+        fresh = await read_row_ids(view)
         assert not seen & set(fresh)
         seen |= set(fresh)
     assert len(seen) == 400
     await office.close_tabs()
 
 
-async def rows(view: DashboardTab) -> list[str]:
+async def read_row_ids(view: DashboardTab) -> list[str]:
     return await view.evaluate_js("[...document.querySelectorAll('tbody tr')].map((row) => row.id)")

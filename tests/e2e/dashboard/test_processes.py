@@ -27,15 +27,15 @@ pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("tables")]
 HTML = {"accept": "text/html"}
 
 
-def environment(home: Path) -> dict[str, str]:
+def build_environment(home: Path) -> dict[str, str]:
     return {"HOME": str(home), "PATH": os.environ["PATH"]}
 
 
 @contextmanager
-def running(home: Path, *arguments: str) -> Generator[tuple[subprocess.Popen[bytes], str]]:
+def run_program(home: Path, *arguments: str) -> Generator[tuple[subprocess.Popen[bytes], str]]:
     """A program of ours, and where it says that its dashboard is."""
     command = outrider_command.build_command(*arguments)
-    with subprocess.Popen(command, env=environment(home), cwd=home, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(command, env=build_environment(home), cwd=home, stderr=subprocess.PIPE) as process:
         assert process.stderr
         said = next(line for line in process.stderr if b"dashboard is at" in line).decode()
         try:
@@ -44,22 +44,22 @@ def running(home: Path, *arguments: str) -> Generator[tuple[subprocess.Popen[byt
             process.kill()
 
 
-def found(home: Path) -> list[DashboardAddress]:
+def find_dashboards(home: Path) -> list[DashboardAddress]:
     """What runs, as its owner may read it."""
     return running_dashboards(home / ".outrider")
 
 
-async def addresses(home: Path) -> list[str]:
+async def print_addresses(home: Path) -> list[str]:
     """What `outrider dashboard --print` prints."""
     command = outrider_command.build_command("dashboard", "--print")
-    done = await anyio.run_process(command, env=environment(home), cwd=home)
+    done = await anyio.run_process(command, env=build_environment(home), cwd=home)
     return done.stdout.decode().split()
 
 
 async def test_serve_offers_it_beside_mcp_and_says_no_token(home: Path):
-    with running(home, "serve", "--port", "0", "--set", "serve.drain_s=120") as (process, place):
+    with run_program(home, "serve", "--port", "0", "--set", "serve.drain_s=120") as (process, place):
         assert place.endswith("/dashboard/")
-        (address,) = await addresses(home)
+        (address,) = await print_addresses(home)
         assert address.startswith(f"{place}?token=")
         async with httpx2.AsyncClient(headers=HTML, follow_redirects=True) as client:
             assert (await client.get(f"{place}calls")).status_code == 401
@@ -72,7 +72,7 @@ async def test_serve_offers_it_beside_mcp_and_says_no_token(home: Path):
                 assert (await client.get(place.replace("/dashboard/", link))).status_code == 200
             cookie = next(iter(client.cookies.jar))
             assert cookie.path == "/dashboard"
-        (now,) = found(home)
+        (now,) = find_dashboards(home)
         assert now.url != address
         async with httpx2.AsyncClient(timeout=60) as client:
             await client.get(now.url)
@@ -88,11 +88,11 @@ async def test_beyond_this_machine_it_needs_a_wish_and_a_token(home: Path):
     arguments = ["serve", "--port", "0", "--host", "0.0.0.0"]
     arguments += ["--set", "serve.token=for-mcp", "--set", "dashboard.remote=true"]
     command = outrider_command.build_command(*arguments)
-    done = await anyio.run_process(command, env=environment(home), cwd=home, check=False)
+    done = await anyio.run_process(command, env=build_environment(home), cwd=home, check=False)
     assert done.returncode == 3
     assert b"OUTRIDER_DASHBOARD__TOKEN" in done.stderr
     token = "t" * 32
-    with running(home, *arguments, "--set", f"dashboard.token={token}") as (_, place):
+    with run_program(home, *arguments, "--set", f"dashboard.token={token}") as (_, place):
         async with httpx2.AsyncClient(headers=HTML) as client:
             origin = place.removesuffix("/dashboard/")
             assert (await client.get(place)).status_code == 401
@@ -106,7 +106,7 @@ async def test_beyond_this_machine_it_needs_a_wish_and_a_token(home: Path):
 async def test_beyond_this_machine_it_is_not_offered_unasked(home: Path):
     command = outrider_command.build_command("serve", "--port", "0", "--host", "0.0.0.0")
     with subprocess.Popen(
-        [*command, "--set", "serve.token=for-mcp"], env=environment(home), cwd=home, stderr=subprocess.PIPE
+        [*command, "--set", "serve.token=for-mcp"], env=build_environment(home), cwd=home, stderr=subprocess.PIPE
     ) as process:
         assert process.stderr
         said = next(line for line in process.stderr if b"serves MCP at" in line).decode()
@@ -118,7 +118,7 @@ async def test_beyond_this_machine_it_is_not_offered_unasked(home: Path):
 
 async def test_beside_stdio_it_opens_with_the_first_call_and_not_before(home: Path):
     program, *arguments = outrider_command.build_command("mcp", "--no-daemon", "--toolsets", "planning")
-    server = StdioServerParameters(command=program, args=arguments, env=environment(home), cwd=str(home))
+    server = StdioServerParameters(command=program, args=arguments, env=build_environment(home), cwd=str(home))
     run = home / ".outrider" / "run"
     async with Client(server) as client:
         await client.list_tools()
@@ -127,7 +127,7 @@ async def test_beside_stdio_it_opens_with_the_first_call_and_not_before(home: Pa
         with anyio.fail_after(60):
             while not (files := list(run.glob("dashboard-*"))):
                 await client.list_tools()
-            while not (posted := found(home)):
+            while not (posted := find_dashboards(home)):
                 await client.list_tools()
         assert stat.S_IMODE(files[0].stat().st_mode) == 0o600
         async with httpx2.AsyncClient(headers=HTML) as person:
@@ -138,7 +138,7 @@ async def test_beside_stdio_it_opens_with_the_first_call_and_not_before(home: Pa
 
 async def test_where_none_runs_the_command_serves_one(home: Path):
     command = outrider_command.build_command("dashboard", "--print")
-    with subprocess.Popen(command, env=environment(home), cwd=home, stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(command, env=build_environment(home), cwd=home, stdout=subprocess.PIPE) as process:
         assert process.stdout
         address = process.stdout.readline().decode().strip()
         async with httpx2.AsyncClient(headers=HTML, follow_redirects=True) as client:
@@ -196,7 +196,7 @@ async def test_the_command_hands_the_address_to_the_browser_in_a_file_of_the_own
         listening = DashboardServer(loopback.app.dashboard_services())
         await listening.start()
         command = outrider_command.build_command("dashboard")
-        await anyio.run_process(command, env=environment(home) | {"BROWSER": f"{browser} %s"}, cwd=home)
+        await anyio.run_process(command, env=build_environment(home) | {"BROWSER": f"{browser} %s"}, cwd=home)
         given = (home / "given").read_text().strip()
         token = listening.sign_in_url.partition("token=")[2]
         await listening.aclose()

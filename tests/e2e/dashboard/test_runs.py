@@ -77,7 +77,7 @@ class Stage:
         return self.gates.setdefault(name, anyio.Event())
 
 
-def plays(dashboard_stage: Stage, asked: ScriptedRequest) -> ModelTurn:
+def choose_turn(dashboard_stage: Stage, asked: ScriptedRequest) -> ModelTurn:
     """What each agent says next."""
     name = next(each for each in RUN_AGENTS if f"You are {each}." in asked.text)
     words = "I will boil water now, and then make tea."
@@ -99,7 +99,7 @@ def plays(dashboard_stage: Stage, asked: ScriptedRequest) -> ModelTurn:
 @pytest.fixture(scope="module")
 async def shared_stage(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> AsyncGenerator[Stage]:
     home: Path = tmp_path_factory.mktemp("runs")
-    server = ModelServer(lambda asked: plays(made, asked))
+    server = ModelServer(lambda asked: choose_turn(made, asked))
     model = cast("ScriptedChatModel", server)
     async with (
         serve_chat_model(model) as flags,
@@ -120,12 +120,12 @@ async def dashboard_stage(shared_stage: Stage) -> AsyncGenerator[Stage]:
     await shared_stage.reject_open_questions()  # what failed must not be seen by the next test, or by its own rerun
 
 
-async def stay(view: DashboardTab) -> None:
+async def mark_page(view: DashboardTab) -> None:
     """Marks the page, so that it is seen whether it was loaded again."""
     await view.evaluate_js("window.stayed = true")
 
 
-async def accepts(view: DashboardTab) -> None:
+async def accept_dialogs(view: DashboardTab) -> None:
     """From now on every question of the page itself is answered with yes."""
 
     def opening(_: Any) -> None:
@@ -138,7 +138,7 @@ async def accepts(view: DashboardTab) -> None:
 async def test_a_run_is_watched_word_by_word_without_loading_the_page_again(dashboard_stage: Stage):
     gate = dashboard_stage.pause("first words")
     view = await dashboard_stage.office.open_tab("/runs")
-    await stay(view)
+    await mark_page(view)
     run = await dashboard_stage.begin("speaker", "Make tea for <b>two</b>")
     await view.wait_for_text("Make tea for <b>two</b>")
     assert await view.evaluate_js("window.stayed")
@@ -146,7 +146,7 @@ async def test_a_run_is_watched_word_by_word_without_loading_the_page_again(dash
     await view.pointer.click(f"[id='{run}'] .task a")
     await view.wait_for_text("Water first.")
     await view.wait_until("!document.getElementById('live').hidden")
-    await stay(view)
+    await mark_page(view)
     gate.set()
     await view.wait_for_text("speaker is done.")
     await view.wait_until("document.querySelectorAll('#steps .step').length === 2")
@@ -230,7 +230,7 @@ async def test_cancelling_reaches_what_the_run_has_begun(dashboard_stage: Stage)
     view = await dashboard_stage.office.open_tab(f"/runs/{run}")
     await view.wait_for_text("All runs of this task")
     await view.wait_until("document.querySelectorAll('.runs-tree .badge.info').length === 2")
-    await accepts(view)
+    await accept_dialogs(view)
     await view.evaluate_js("document.querySelector('.button.danger').click()")
     await view.wait_until(
         "document.querySelectorAll('.runs-tree li').length === 2 && !document.querySelector('.runs-tree .info')"
@@ -261,7 +261,7 @@ async def test_a_lost_connection_comes_back_and_nothing_is_missing(dashboard_sta
         run = await dashboard_stage.begin("speaker", "Make tea")
         await view.open_path(f"{cut.url}runs/{run}")
         await view.wait_for_text("Water first.")
-        await stay(view)
+        await mark_page(view)
         await cut.cut_connections()
         await view.wait_for_text("connection lost")
         gate.set()

@@ -47,19 +47,19 @@ async def office(
         yield found
 
 
-def short(text: str) -> str:
+def replace_nul(text: str) -> str:
     return text.replace("\0", "\ufffd")
 
 
 async def fill_with(office: DashboardSession, evil: list[str]) -> None:
     """Every word that these pages show, written by somebody hostile."""
     runs, steps, questions = [], [], []
-    for number, text in enumerate(map(short, evil)):
+    for number, text in enumerate(map(replace_nul, evil)):
         runs += rows_of(f"run_{number}", text, number)
         steps += steps_of(f"run_{number}", text)
         questions += questions_of(number, text)
     await insert_rows(office.app.database, run=runs, step=steps, question=questions)
-    await evaluate(office, short(evil[3]))
+    await add_evaluation(office, replace_nul(evil[3]))
 
 
 def rows_of(run: str, text: str, number: int) -> list[dict[str, Any]]:
@@ -131,7 +131,7 @@ def questions_of(number: int, text: str) -> list[dict[str, Any]]:
     ]
 
 
-async def evaluate(office: DashboardSession, text: str) -> None:
+async def add_evaluation(office: DashboardSession, text: str) -> None:
     evaluations = office.app.dashboard_services().evaluations
     call = Call(session=text, identity=text)
     made, _ = await evaluations.create(call, url=text, task=text, mode="dev", limits={}, output_schema={})
@@ -167,7 +167,7 @@ HOSTILE_PATHS = (
 )
 
 
-async def inspect(view: DashboardTab, canary: CanaryServer, path: str) -> None:
+async def inspect_page(view: DashboardTab, canary: CanaryServer, path: str) -> None:
     """Shows a page and looks for what does not belong there."""
     await view.open_path(path)
     await view.wait_until("document.readyState === 'complete'")
@@ -184,15 +184,15 @@ async def inspect(view: DashboardTab, canary: CanaryServer, path: str) -> None:
 async def test_pages_of_hostile_runs_show_them_as_words(office: DashboardSession, canary: CanaryServer):
     view = await office.open_tab("/calls")
     for path in (*HOSTILE_PATHS, *pages):
-        await inspect(view, canary, path)
+        await inspect_page(view, canary, path)
     await office.close_tabs()
 
 
 async def test_what_a_page_puts_in_later_are_words_too(office: DashboardSession, canary: CanaryServer):
     view = await office.open_tab("/runs/run_0")
     for text in hostile_payloads.list_hostile_texts(canary.url):
-        await office.app.runs.streams.append("run_0", [("text", {"text": short(text), "step": 2})])
-        await office.app.runs.streams.append("run_0", [("thinking", {"text": short(text), "step": 2})])
+        await office.app.runs.streams.append("run_0", [("text", {"text": replace_nul(text), "step": 2})])
+        await office.app.runs.streams.append("run_0", [("thinking", {"text": replace_nul(text), "step": 2})])
     await view.wait_until("document.querySelector('#live .said').textContent.includes('/auto>')")
     await view.wait_until("document.querySelector('#live .thought').textContent.includes('/auto>')")
     await insert_rows(

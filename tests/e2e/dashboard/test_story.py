@@ -66,20 +66,20 @@ async def test_a_person_watches_pauses_takes_over_approves_and_comes_back(home: 
             clerk = Clerk(site)
             egress = {"allow": [f"127.0.0.1:{site.rsplit(':', 1)[1]}"]}
             async with open_scripted_app(clerk, egress=egress) as at, open_dashboard(home, chromium, at.app) as rooms:
-                await story(at, rooms, clerk)
+                await tell_story(at, rooms, clerk)
     assert [line.partition(" ")[2] for line in agent_tools.read_ledger_lines(home)] == [f"a present for {MAIL}"]
 
 
-async def story(at: ScriptedApp, rooms: DashboardSession, clerk: Clerk) -> None:
+async def tell_story(at: ScriptedApp, rooms: DashboardSession, clerk: Clerk) -> None:
     """What happens, in order."""
     run = await start_run(at.app, "Order a present for Ada.", toolsets=["browser", "ledger"], name="clerk")
     async with open_cuttable_proxy(rooms.server.base_url) as cut:
         view = await rooms.open_tab("/runs")
         view.base_url = cut.url
         await view.open_path(rooms.server.sign_in_url.replace(rooms.server.base_url, cut.url))
-        await watch(view, run)
+        await watch_run(view, run)
         await take_over(rooms, view, clerk)
-        await approve(view)
+        await approve_question(view)
         await view.open_path(f"/runs/{run.id}")
         await view.wait_for_text(f"sent: a present for {MAIL}")
         await cut.cut_connections()
@@ -94,7 +94,7 @@ async def story(at: ScriptedApp, rooms: DashboardSession, clerk: Clerk) -> None:
         await rooms.close_tabs()
 
 
-async def watch(view: DashboardTab, run: Run) -> None:
+async def watch_run(view: DashboardTab, run: Run) -> None:
     """The person finds the run among all runs, then sees what its browser shows."""
     await view.open_path("/runs")
     await view.wait_for_text("Order a present for Ada.")
@@ -118,7 +118,7 @@ async def take_over(rooms: DashboardSession, view: DashboardTab, clerk: Clerk) -
     await view.pointer.click("#take")
 
 
-async def approve(view: DashboardTab) -> None:
+async def approve_question(view: DashboardTab) -> None:
     """The person is told that a question waits, reads what would be done, and allows it once."""
     await view.wait_until("document.querySelector('[data-badge=questions]')")
     await view.pointer.click(".pages a[data-key=q]")

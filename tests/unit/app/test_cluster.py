@@ -55,7 +55,7 @@ async def _add_session(app: App, replica: str) -> None:
     await app.database.run_transaction(lambda each: each.execute(browser_sessions.insert(), [row]), write=True)
 
 
-async def asked(app: App, ours: Cluster, **call: Any) -> Result | None:
+async def ask_cluster(app: App, ours: Cluster, **call: Any) -> Result | None:
     tool = app.toolbox.get_tool("snapshotPage")
     with anyio.fail_after(30):
         return await ours.call_remotely(tool, {"sessionId": SESSION}, Call(session="mine", **call))
@@ -77,7 +77,7 @@ async def test_the_caller_hears_what_is_told_there_in_order_and_then_the_result(
         heard.append(message)
 
     async with open_two_replicas(make_call) as (app, ours):
-        result = await asked(app, ours, progress=progress, heartbeat=alive)
+        result = await ask_cluster(app, ours, progress=progress, heartbeat=alive)
     assert result
     assert result.text == f"snapshotPage of {SESSION}"
     assert heard == [(1, 2, "half", {"page": 1}), "a person has paused it", (2, 2, "whole", None)]
@@ -97,7 +97,7 @@ async def test_a_caller_that_goes_takes_the_call_there_along():
     async with open_two_replicas(make_call) as (app, ours):
         with anyio.fail_after(30):
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(asked, app, ours)
+                tasks.start_soon(ask_cluster, app, ours)
                 await begun.wait()
                 tasks.cancel_scope.cancel()
             await ended.wait()
@@ -109,7 +109,7 @@ async def test_what_is_raised_there_is_raised_here():
 
     async with open_two_replicas(make_call) as (app, ours):
         with pytest.raises(InvalidInput) as caught:
-            await asked(app, ours)
+            await ask_cluster(app, ours)
     assert (caught.value.message, caught.value.hint) == ("ref: e9 is gone", "look again")
     assert caught.value.details == {"reason": "stale"}
 
@@ -120,7 +120,7 @@ async def test_of_a_bug_there_only_its_being_one_is_told_and_the_session_named()
 
     async with open_two_replicas(make_call) as (app, ours):
         with pytest.raises(OutriderError) as caught:
-            await asked(app, ours)
+            await ask_cluster(app, ours)
     assert "secret detail" not in str(caught.value)
     assert caught.value.code == "replica"
     assert "https://tea.example/" in caught.value.message

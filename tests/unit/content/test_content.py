@@ -40,7 +40,7 @@ def call(request: pytest.FixtureRequest) -> Call:
 
 
 @asynccontextmanager
-async def opened(address: str, folder: Path) -> AsyncGenerator[ContentStores]:
+async def open_stores(address: str, folder: Path) -> AsyncGenerator[ContentStores]:
     database = Database(address)
     content = ContentStores(database, folder)
     yield content
@@ -48,7 +48,7 @@ async def opened(address: str, folder: Path) -> AsyncGenerator[ContentStores]:
     await database.close()
 
 
-async def ids(content: ContentStores, call: Call, query: str, **options: Any) -> set[str]:
+async def search_ids(content: ContentStores, call: Call, query: str, **options: Any) -> set[str]:
     found = await content.search(call, query, SearchOptions(top_n=100, **options))
     return {hit.content_id for hit in found.hits}
 
@@ -58,19 +58,19 @@ async def text_of(content: ContentStores, call: Call, record: ContentRecord) -> 
 
 
 async def test_texts_come_back_as_they_were_and_are_found(address: str, tmp_path: Path, call: Call):
-    async with opened(address, tmp_path / "content") as content:
+    async with open_stores(address, tmp_path / "content") as content:
         texts = ["plain tea", EVIL, "  blanks stay \n\n", "x" * 5_000, "# One\r\n\r\nword " * 900, "\n" * 5_000]
         records = [await content.add(call, ContentDraft(text)) for text in texts]
         for text, record in zip(texts, records, strict=True):
             kept = text.replace("\0", "\ufffd").replace("\ud800", "?")
             assert await text_of(content, call, record) == kept
-        assert await ids(content, call, "日本") == {records[1].id}
-        assert await ids(content, call, "teas") == {records[0].id}
+        assert await search_ids(content, call, "日本") == {records[1].id}
+        assert await search_ids(content, call, "teas") == {records[0].id}
 
 
 async def test_any_lines_are_read_as_an_editor_would_show_them(address: str, tmp_path: Path, call: Call):
     lines = [f"line {n} {'word ' * (n % 300)}" + ("\n", "\r\n", "\r")[n % 3] for n in range(1, 400)]
-    async with opened(address, tmp_path / "content") as content:
+    async with open_stores(address, tmp_path / "content") as content:
         record = await content.add(call, ContentDraft("".join(lines)))
         assert record.line_count == len(lines)
         for first, last in ((1, 1), (2, 5), (120, 121), (399, 399), (1, 399), (250, None), (300, 9_999)):
@@ -79,7 +79,7 @@ async def test_any_lines_are_read_as_an_editor_would_show_them(address: str, tmp
 
 
 async def test_the_empty_text_is_kept_and_has_no_lines(address: str, tmp_path: Path, call: Call):
-    async with opened(address, tmp_path / "content") as content:
+    async with open_stores(address, tmp_path / "content") as content:
         record = await content.add(call, ContentDraft(""))
         assert (record.line_count, record.chunk_count) == (0, 0)
         renamed = await content.update(call, record.id, filename="nothing.txt")
@@ -87,32 +87,32 @@ async def test_the_empty_text_is_kept_and_has_no_lines(address: str, tmp_path: P
 
 
 async def test_an_index_that_is_lost_comes_back_from_the_rows(address: str, tmp_path: Path, call: Call):
-    async with opened(address, tmp_path / "content") as content:
+    async with open_stores(address, tmp_path / "content") as content:
         kept = [await content.add(call, ContentDraft(f"tea number{n}")) for n in range(20)]
     shutil.rmtree(tmp_path / "content", ignore_errors=True)
-    async with opened(address, tmp_path / "content") as content:
-        assert await ids(content, call, "tea") == {each.id for each in kept}
+    async with open_stores(address, tmp_path / "content") as content:
+        assert await search_ids(content, call, "tea") == {each.id for each in kept}
 
 
 async def test_an_index_hears_of_what_others_changed(address: str, tmp_path: Path, call: Call):
     async with (
-        opened(address, tmp_path / "one") as one,
-        opened(address, tmp_path / "two") as two,
+        open_stores(address, tmp_path / "one") as one,
+        open_stores(address, tmp_path / "two") as two,
     ):
         first = await one.add(call, ContentDraft("green tea"))
         second = await one.add(call, ContentDraft("black tea"))
-        assert await ids(two, call, "tea") == {first.id, second.id}
+        assert await search_ids(two, call, "tea") == {first.id, second.id}
         await two.update(call, first.id, ContentDraft("plain water"))
         await two.delete(call, second.id)
-        assert await ids(one, call, "tea") == set()
-        assert await ids(one, call, "water") == {first.id}
+        assert await search_ids(one, call, "tea") == set()
+        assert await search_ids(one, call, "water") == {first.id}
         await one.purge_stale()
         await one.rebuild_indexes((await one.get_store(call)).id)
-        assert await ids(one, call, "water") == {first.id}
+        assert await search_ids(one, call, "water") == {first.id}
 
 
 async def test_equal_texts_that_come_at_once_are_kept_once(address: str, tmp_path: Path, call: Call):
-    async with opened(address, tmp_path / "content") as content:
+    async with open_stores(address, tmp_path / "content") as content:
         await content.get_store(call)
         got: list[str] = []
 
@@ -123,11 +123,11 @@ async def test_equal_texts_that_come_at_once_are_kept_once(address: str, tmp_pat
             for _ in range(8):
                 tasks.start_soon(add)
         assert len(set(got)) == 1
-        assert len(await ids(content, call, "same")) == 1
+        assert len(await search_ids(content, call, "same")) == 1
 
 
 async def test_many_tasks_change_one_store_and_nothing_is_lost(address: str, tmp_path: Path, call: Call):
-    async with opened(address, tmp_path / "content") as content:
+    async with open_stores(address, tmp_path / "content") as content:
 
         async def work(number: int) -> None:
             record = await content.add(call, ContentDraft(f"tea of task{number}"))
@@ -138,33 +138,33 @@ async def test_many_tasks_change_one_store_and_nothing_is_lost(address: str, tmp
         async with anyio.create_task_group() as tasks:
             for number in range(10):
                 tasks.start_soon(work, number)
-        assert len(await ids(content, call, "coffee")) == 10
-        assert await ids(content, call, "tea water") == set()
+        assert len(await search_ids(content, call, "coffee")) == 10
+        assert await search_ids(content, call, "tea water") == set()
 
 
 async def test_a_deleted_store_leaves_nothing_behind(address: str, tmp_path: Path, call: Call):
-    async with opened(address, tmp_path / "content") as content:
+    async with open_stores(address, tmp_path / "content") as content:
         store = await content.create_store(call, "short-lived")
         record = await content.add(call, ContentDraft("tea"), store.id)
         await content.delete_store(call, store.id)
         assert (await content.list_stores(call))[1] == 0
-        assert await ids(content, call, "tea") == set()
+        assert await search_ids(content, call, "tea") == set()
         again = await content.add(call, ContentDraft("tea"))
         assert again.id != record.id
 
 
 async def test_what_is_read_again_replaces_what_came_from_there(address: str, tmp_path: Path, call: Call):
-    async with opened(address, tmp_path / "content") as content:
+    async with open_stores(address, tmp_path / "content") as content:
         page = ContentDraft("old words", source="https://example.org/a")
         first = await content.upsert_by_source(call, page)
         assert (await content.upsert_by_source(call, page)).version == 1
         second = await content.upsert_by_source(call, ContentDraft("new words", source="https://example.org/a"))
         assert (second.id, second.version) == (first.id, 2)
-        assert await ids(content, call, "old") == set()
+        assert await search_ids(content, call, "old") == set()
 
 
 async def test_queries_in_any_script_and_of_any_signs_are_harmless(address: str, tmp_path: Path, call: Call):
-    async with opened(address, tmp_path / "content") as content:
+    async with open_stores(address, tmp_path / "content") as content:
         record = await content.add(call, ContentDraft('O\'Neill said: 100% of C++ (and SQL) is "tea" & AND OR NOT *'))
         for query in (
             '"',
@@ -179,27 +179,27 @@ async def test_queries_in_any_script_and_of_any_signs_are_harmless(address: str,
             "x" * 2_000,
         ):
             await content.search(call, query)
-        assert await ids(content, call, "tea\" OR 'x") == {record.id}
-        assert await ids(content, call, "100%") == {record.id}
-        assert await ids(content, call, "tea", source="'; DROP TABLE contents; --") == set()
+        assert await search_ids(content, call, "tea\" OR 'x") == {record.id}
+        assert await search_ids(content, call, "100%") == {record.id}
+        assert await search_ids(content, call, "tea", source="'; DROP TABLE contents; --") == set()
 
 
 async def test_an_index_of_another_copy_of_the_database_is_not_believed(tmp_path: Path, call: Call):
     """The file is put back to an older copy, and changed in another way to the same count of changes."""
     address = f"sqlite+aiosqlite:///{tmp_path / 'outrider.db'}"
-    async with opened(address, tmp_path / "content") as content:
+    async with open_stores(address, tmp_path / "content") as content:
         await content.add(call, ContentDraft("green tea"))
     shutil.copy(tmp_path / "outrider.db", tmp_path / "backup.db")
-    async with opened(address, tmp_path / "content") as content:
+    async with open_stores(address, tmp_path / "content") as content:
         await content.add(call, ContentDraft("lost coffee"))
     for file in tmp_path.glob("outrider.db*"):
         file.unlink()
     shutil.copy(tmp_path / "backup.db", tmp_path / "outrider.db")
-    async with opened(address, tmp_path / "content") as content:
-        assert await ids(content, call, "coffee") == set()
+    async with open_stores(address, tmp_path / "content") as content:
+        assert await search_ids(content, call, "coffee") == set()
         kept = await content.add(call, ContentDraft("white tea"))
-        assert kept.id in await ids(content, call, "tea")
-        assert await ids(content, call, "coffee") == set()
+        assert kept.id in await search_ids(content, call, "tea")
+        assert await search_ids(content, call, "coffee") == set()
         store = await content.get_store(call)
         index = FileIndex(tmp_path / "content" / "keywords")
         found = await index.find_candidates([("coffee",)], [store.id], 10)
@@ -210,7 +210,7 @@ async def test_an_index_of_another_copy_of_the_database_is_not_believed(tmp_path
 async def test_ten_megabytes_in_one_line_are_kept_found_and_read_in_part(tmp_path: Path, call: Call):
     address = f"sqlite+aiosqlite:///{tmp_path / 'outrider.db'}"
     text = "head\n" + "some words of no weight. " * 395_000 + "the needle is here\ntail"
-    async with opened(address, tmp_path / "content") as content:
+    async with open_stores(address, tmp_path / "content") as content:
         record = await content.add(call, ContentDraft(text))
         [hit] = (await content.search(call, "needle")).hits
         assert (hit.from_line, hit.to_line) == (2, 3)
@@ -221,7 +221,7 @@ async def test_ten_megabytes_in_one_line_are_kept_found_and_read_in_part(tmp_pat
 async def test_what_was_only_read_goes_when_nobody_has_used_it_for_long(tmp_path: Path, call: Call):
     address = f"sqlite+aiosqlite:///{tmp_path / 'outrider.db'}"
     read, asked = ContentDraft("only read", source="https://a.example", unasked=True), ContentDraft("asked for")
-    async with opened(address, tmp_path / "content") as content:
+    async with open_stores(address, tmp_path / "content") as content:
         await content.upsert_by_source(call, read)
         both = await content.upsert_by_source(
             call, ContentDraft("read, then asked for", source="https://b.example", unasked=True)
@@ -232,9 +232,9 @@ async def test_what_was_only_read_goes_when_nobody_has_used_it_for_long(tmp_path
         )
         await content.add(call, asked)
         await content.purge_stale()
-        assert len(await ids(content, call, "only asked")) == 3
+        assert len(await search_ids(content, call, "only asked")) == 3
         content.settings.keep_read_days = 1e-9
         await content.purge_stale()
         left = {each.preview for each in (await content.list_records(call))[0]}
         assert left == {"asked for and read again", "asked for"}
-        assert await ids(content, call, "only") == set()
+        assert await search_ids(content, call, "only") == set()

@@ -32,7 +32,7 @@ MIME = "application/vnd.dust.tool-output.agent-pause-tool-output"
 FORMS: list[approval_required.ApprovalFormat] = ["error_json", "resource"]
 
 
-def wire(result: Result) -> dict[str, Any]:
+def encode_result(result: Result) -> dict[str, Any]:
     """As the protocol edge writes it."""
     items = [
         {"type": "text", "text": item.text}
@@ -47,7 +47,7 @@ def wire(result: Result) -> dict[str, Any]:
 @pytest.mark.parametrize("form", FORMS)
 def test_what_is_written_can_be_read(form: approval_required.ApprovalFormat):
     result = approval_required.build_approval_result([SEND, LOGIN], STATE, result_format=form, mime_type=MIME)
-    found = approval_required.parse_approval_result(wire(result))
+    found = approval_required.parse_approval_result(encode_result(result))
     assert found is not None
     assert found.state == STATE
     assert [event["actionId"] for event in found.events] == ["qst_1", "qst_2"]
@@ -56,7 +56,9 @@ def test_what_is_written_can_be_read(form: approval_required.ApprovalFormat):
 
 def test_an_approval_has_all_fields_of_the_wire_format():
     (event,) = approval_required.parse_approval_result(
-        wire(approval_required.build_approval_result([SEND], STATE, result_format="error_json", mime_type=MIME))
+        encode_result(
+            approval_required.build_approval_result([SEND], STATE, result_format="error_json", mime_type=MIME)
+        )
     ).events
     assert event == {
         "type": "tool_approve_execution",
@@ -75,7 +77,7 @@ def test_an_approval_has_all_fields_of_the_wire_format():
 @pytest.mark.parametrize(("form", "kind"), [("error_json", "tool_error"), ("resource", "tool_personal_auth_required")])
 def test_a_missing_login_names_provider_and_tool(form: approval_required.ApprovalFormat, kind: str):
     (event,) = approval_required.parse_approval_result(
-        wire(approval_required.build_approval_result([LOGIN], STATE, result_format=form, mime_type=MIME))
+        encode_result(approval_required.build_approval_result([LOGIN], STATE, result_format=form, mime_type=MIME))
     ).events
     assert event["type"] == kind
     assert event["error"]["code"] == "mcp_server_personal_authentication_required"
@@ -93,7 +95,7 @@ def test_the_last_question_of_each_run_is_marked():
     result = approval_required.build_approval_result(
         [SEND, other, LOGIN], STATE, result_format="error_json", mime_type=MIME
     )
-    found = approval_required.parse_approval_result(wire(result))
+    found = approval_required.parse_approval_result(encode_result(result))
     assert [event["isLastBlockingEventForStep"] for event in found.events] == [False, True, True]
 
 
@@ -122,6 +124,6 @@ def test_where_a_dashboard_runs_each_question_says_where_it_is_answered(form: ap
     result = approval_required.build_approval_result(
         [SEND, LOGIN], STATE, result_format=form, mime_type=MIME, answer_url=place
     )
-    found = approval_required.parse_approval_result(wire(result))
+    found = approval_required.parse_approval_result(encode_result(result))
     assert found is not None
     assert [event["answerUrl"] for event in found.events] == [f"{place}qst_1", f"{place}qst_2"]

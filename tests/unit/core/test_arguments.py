@@ -34,14 +34,14 @@ class Search(BaseModel, extra="forbid"):
         return query
 
 
-def outcome(function: Callable[..., Any], *given: object) -> Any:
+def read_outcome(function: Callable[..., Any], *given: object) -> Any:
     try:
         return function(*given)
     except InvalidInput as error:
         return error
 
 
-def refused(arguments: object) -> InvalidInput:
+def expect_refusal(arguments: object) -> InvalidInput:
     with pytest.raises(InvalidInput) as caught:
         validate_arguments(Search, "find", arguments)
     return caught.value
@@ -90,7 +90,7 @@ def test_a_parse_error_says_where_it_is():
 
 @given(st.text())
 def test_any_text_is_an_object_or_a_readable_refusal(text: str):
-    found = outcome(parse_arguments, text)
+    found = read_outcome(parse_arguments, text)
     assert isinstance(found, dict) or found.hint == "send a JSON object"
 
 
@@ -99,20 +99,20 @@ def test_good_arguments_become_the_model_with_its_defaults():
 
 
 def test_a_missing_field_is_named_with_its_description():
-    error = refused({})
+    error = expect_refusal({})
     assert error.message == "find: query: is required"
     assert error.hint == "add 'query' (What to look for)"
     assert error.details == {"fields": ["query"]}
 
 
 def test_an_unknown_parameter_is_answered_with_the_nearest_one():
-    error = refused({"query": "tea", "cuont": 3})
+    error = expect_refusal({"query": "tea", "cuont": 3})
     assert error.message == "find: cuont: no such parameter"
     assert error.hint == "did you mean 'count'?"
 
 
 def test_an_unknown_parameter_that_resembles_none_is_answered_with_all_of_them():
-    assert refused({"query": "tea", "zzz": 3}).hint == "the parameters are query, count, places"
+    assert expect_refusal({"query": "tea", "zzz": 3}).hint == "the parameters are query, count, places"
 
 
 def test_a_tool_without_parameters_says_so():
@@ -124,34 +124,34 @@ def test_a_tool_without_parameters_says_so():
 
 
 def test_a_wrong_value_is_named_with_the_reason_the_value_and_the_field_to_correct():
-    error = refused({"query": "tea", "count": -1})
+    error = expect_refusal({"query": "tea", "count": -1})
     assert error.message == "find: count: Input should be greater than or equal to 1 (got -1)"
     assert error.hint == "correct 'count'"
 
 
 def test_the_reason_of_a_validator_is_told_in_its_own_words():
-    assert refused({"query": " "}).message == 'find: query: is blank (got " ")'
+    assert expect_refusal({"query": " "}).message == 'find: query: is blank (got " ")'
 
 
 def test_a_field_inside_another_is_named_by_its_path():
-    assert refused({"query": "tea", "places": [{"city": []}]}).details == {"fields": ["places[0].city"]}
+    assert expect_refusal({"query": "tea", "places": [{"city": []}]}).details == {"fields": ["places[0].city"]}
 
 
 def test_every_wrong_field_is_named_at_once():
-    error = refused({"count": "many", "a:b": 1})
+    error = expect_refusal({"count": "many", "a:b": 1})
     assert error.details == {"fields": ["query", "count", "a:b"]}
     assert all(part in error.message for part in ("query: is required", "count: ", "a:b: no such parameter"))
 
 
 def test_long_values_and_long_names_are_cut():
-    error = refused({"query": "tea", "count": "9" * 10_000, "n" * 10_000: 1})
+    error = expect_refusal({"query": "tea", "count": "9" * 10_000, "n" * 10_000: 1})
     assert "… (10002 characters)" in error.message
     assert "… (10000 characters)" in error.message
     assert len(error.message) < 600
 
 
 def test_half_a_surrogate_pair_is_shown_in_a_way_that_any_encoder_takes():
-    error = refused({"query": "tea", "count": "\ud800"})
+    error = expect_refusal({"query": "tea", "count": "\ud800"})
     assert "\\ud800" in error.message
     assert json.dumps(error.to_dict(), ensure_ascii=False).encode()
 
@@ -159,13 +159,13 @@ def test_half_a_surrogate_pair_is_shown_in_a_way_that_any_encoder_takes():
 def test_a_value_that_is_no_json_is_named_by_its_kind():
     endless: dict[str, Any] = {}
     endless["self"] = endless
-    assert "(got dict)" in refused({"query": "tea", "count": endless}).message
-    assert "(got dict)" in refused({"query": "tea", "count": {(1, 2): 3}}).message
+    assert "(got dict)" in expect_refusal({"query": "tea", "count": endless}).message
+    assert "(got dict)" in expect_refusal({"query": "tea", "count": {(1, 2): 3}}).message
 
 
 @given(st.dictionaries(st.sampled_from(["query", "count", "places", "other"]) | st.text(), JSON))
 def test_any_arguments_are_accepted_or_refused_with_a_field_and_a_remedy(arguments: dict[str, Any]):
-    found = outcome(validate_arguments, Search, "find", arguments)
+    found = read_outcome(validate_arguments, Search, "find", arguments)
     assert isinstance(found, Search) or (found.hint and found.details["fields"])
 
 
@@ -278,7 +278,7 @@ def test_a_real_mistake_stays_an_error_with_its_place_and_the_next_move():
 
 @given(st.dictionaries(st.sampled_from([*Lookup.model_fields, "limit", "raw", "topN"]) | st.text(), JSON))
 def test_any_arguments_are_understood_or_refused_briefly(arguments: dict[str, Any]):
-    found = outcome(read_arguments, Lookup, "find", arguments)
+    found = read_outcome(read_arguments, Lookup, "find", arguments)
     if isinstance(found, InvalidInput):
         assert found.hint
         assert len(found.message) + len(found.hint) < 1_000

@@ -49,36 +49,38 @@ async def artifacts(folder: Path, database: Database) -> ArtifactStore:
     return ArtifactStore(folder, database, keep_seconds=HOUR)
 
 
-async def save(artifacts: ArtifactStore, data: bytes = b"data", name: str = "a.png", session: str = "s") -> Artifact:
+async def save_artifact(
+    artifacts: ArtifactStore, data: bytes = b"data", name: str = "a.png", session: str = "s"
+) -> Artifact:
     return await artifacts.save(data, name=name, mime_type="image/png", session=session)
 
 
-def files(folder: Path) -> list[str]:
+def list_files(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
 
 
 async def test_what_is_saved_can_be_read_under_its_address(artifacts: ArtifactStore, folder: Path):
     data = bytes(range(256)) * 100
-    kept = await save(artifacts, data)
+    kept = await save_artifact(artifacts, data)
     assert kept.uri == ARTIFACT_URI_PREFIX + kept.id
     assert (kept.name, kept.mime_type, kept.session, kept.size) == ("a.png", "image/png", "s", len(data))
     assert kept.sha256 == hashlib.sha256(data).hexdigest()
     assert await artifacts.read(kept.uri) == await artifacts.read(kept.id) == (kept, data)
     assert await artifacts.get(kept.uri) == kept
-    assert files(folder) == [kept.id]
+    assert list_files(folder) == [kept.id]
 
 
 async def test_an_empty_file_is_a_file(artifacts: ArtifactStore):
-    assert (await artifacts.read((await save(artifacts, b"")).uri))[1] == b""
+    assert (await artifacts.read((await save_artifact(artifacts, b"")).uri))[1] == b""
 
 
 async def test_the_same_bytes_are_kept_twice_under_two_addresses(artifacts: ArtifactStore):
-    assert (await save(artifacts)).uri != (await save(artifacts)).uri
+    assert (await save_artifact(artifacts)).uri != (await save_artifact(artifacts)).uri
 
 
 async def test_the_newest_are_listed_first(artifacts: ArtifactStore):
     for name in "abc":
-        await save(artifacts, name=name)
+        await save_artifact(artifacts, name=name)
     assert [kept.name for kept in await artifacts.list_recent(2)] == ["c", "b"]
 
 
@@ -99,7 +101,7 @@ async def test_the_newest_are_listed_first(artifacts: ArtifactStore):
     ids=["empty", "bare", "up", "scheme up", "file", "other", "other uri", "long", "odd", "like"],
 )
 async def test_an_address_that_names_nothing_is_not_found(artifacts: ArtifactStore, uri: str):
-    await save(artifacts)
+    await save_artifact(artifacts)
     with pytest.raises(NotFound, match="no artifact") as caught:
         await artifacts.read(uri)
     assert len(caught.value.message) < 500
@@ -107,20 +109,20 @@ async def test_an_address_that_names_nothing_is_not_found(artifacts: ArtifactSto
 
 
 async def test_an_address_with_something_behind_it_names_nothing(artifacts: ArtifactStore):
-    kept = await save(artifacts)
+    kept = await save_artifact(artifacts)
     with pytest.raises(NotFound):
         await artifacts.get(kept.uri + "/..")
 
 
 async def test_a_file_that_is_gone_is_not_found(artifacts: ArtifactStore, folder: Path):
-    kept = await save(artifacts)
+    kept = await save_artifact(artifacts)
     (folder / kept.id).unlink()
     with pytest.raises(NotFound, match="is gone"):
         await artifacts.read(kept.uri)
 
 
 async def test_a_file_that_cannot_be_read_is_told_in_a_sentence(artifacts: ArtifactStore, folder: Path):
-    kept = await save(artifacts)
+    kept = await save_artifact(artifacts)
     (folder / kept.id).unlink()
     (folder / kept.id).mkdir()
     with pytest.raises(Unavailable, match="cannot be read: Is a directory"):
@@ -128,22 +130,22 @@ async def test_a_file_that_cannot_be_read_is_told_in_a_sentence(artifacts: Artif
 
 
 async def test_what_is_older_than_the_retention_is_swept(artifacts: ArtifactStore, folder: Path, database: Database):
-    old, older = await save(artifacts), await save(artifacts)
+    old, older = await save_artifact(artifacts), await save_artifact(artifacts)
     (folder / older.id).unlink()
     assert await artifacts.delete_expired() == 0
     assert await ArtifactStore(folder, database, keep_seconds=0).delete_expired() == 2
-    assert (files(folder), await artifacts.list_recent()) == ([], [])
+    assert (list_files(folder), await artifacts.list_recent()) == ([], [])
     with pytest.raises(NotFound, match="no artifact"):
         await artifacts.get(old.uri)
 
 
 async def test_a_file_that_cannot_be_removed_does_not_stop_the_sweep(folder: Path, database: Database):
     artifacts = ArtifactStore(folder, database, keep_seconds=0)
-    stuck, gone = await save(artifacts), await save(artifacts)
+    stuck, gone = await save_artifact(artifacts), await save_artifact(artifacts)
     (folder / stuck.id).unlink()
     (folder / stuck.id).mkdir()
     assert await artifacts.delete_expired() == 2
-    assert gone.id not in files(folder)
+    assert gone.id not in list_files(folder)
 
 
 def test_a_full_disk_is_told_in_a_sentence_and_nothing_is_left_behind(tmp_path: Path):
@@ -151,7 +153,7 @@ def test_a_full_disk_is_told_in_a_sentence_and_nothing_is_left_behind(tmp_path: 
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60, env=dict(os.environ), check=False)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout.splitlines() == ["storage the file cannot be stored: File too large", "['small']"]
-    assert len(files(tmp_path / "artifacts")) == 1
+    assert len(list_files(tmp_path / "artifacts")) == 1
 
 
 @pytest.mark.parametrize("place", ["a file", "a file/artifacts"])
@@ -159,7 +161,7 @@ async def test_a_folder_that_cannot_be_is_told_in_a_sentence(tmp_path: Path, dat
     (tmp_path / "a file").touch()
     artifacts = ArtifactStore(tmp_path / place, database, keep_seconds=HOUR)
     with pytest.raises(Unavailable, match="the file cannot be stored: ") as caught:
-        await save(artifacts)
+        await save_artifact(artifacts)
     assert caught.value.code == "storage"
     assert await artifacts.list_recent() == []
 
@@ -167,17 +169,17 @@ async def test_a_folder_that_cannot_be_is_told_in_a_sentence(tmp_path: Path, dat
 async def test_a_file_that_the_database_does_not_know_is_not_left_behind(folder: Path, tmp_path: Path):
     artifacts = ArtifactStore(folder, Database.from_file(tmp_path), keep_seconds=HOUR)
     with pytest.raises(Unavailable):
-        await save(artifacts)
-    assert files(folder) == []
+        await save_artifact(artifacts)
+    assert list_files(folder) == []
 
 
 async def test_names_from_elsewhere_never_reach_the_disk_and_are_kept_as_a_database_takes_them(
     artifacts: ArtifactStore, folder: Path
 ):
-    kept = await save(artifacts, name="../../" + "n" * 500 + "\ud800", session="\0s")
+    kept = await save_artifact(artifacts, name="../../" + "n" * 500 + "\ud800", session="\0s")
     assert (await artifacts.get(kept.uri)) == kept
     assert (len(kept.name), kept.session) == (255, "\ufffds")
-    assert files(folder) == [kept.id]
+    assert list_files(folder) == [kept.id]
 
 
 async def names_in_parts(artifacts: ArtifactStore, limit: int, **wanted: Any) -> list[list[str]]:
@@ -195,9 +197,9 @@ async def test_a_long_list_comes_in_parts_newest_first_and_misses_nothing_when_s
     artifacts: ArtifactStore,
 ):
     for number in range(5):
-        await save(artifacts, name=f"{number}.png")
+        await save_artifact(artifacts, name=f"{number}.png")
     first = await artifacts.list_batch(limit=2)
-    await save(artifacts, name="new.png")
+    await save_artifact(artifacts, name="new.png")
     second = await artifacts.list_batch(limit=2, after=first.after)
     third = await artifacts.list_batch(limit=2, after=second.after)
     shown = [kept.name for part in (first, second, third) for kept in part.items]
@@ -206,8 +208,8 @@ async def test_a_long_list_comes_in_parts_newest_first_and_misses_nothing_when_s
 
 
 async def test_a_list_can_be_of_pictures_of_a_session_or_of_names_with_a_text_in_them(artifacts: ArtifactStore):
-    await save(artifacts, name="100%_done.png")
-    await save(artifacts, name="1000 done.png", session="other")
+    await save_artifact(artifacts, name="100%_done.png")
+    await save_artifact(artifacts, name="1000 done.png", session="other")
     await artifacts.save(b"a,b", name="Rows.CSV", mime_type="text/csv", session="s")
     assert await names_in_parts(artifacts, 9, pictures=True) == [["1000 done.png", "100%_done.png"]]
     assert await names_in_parts(artifacts, 9, pictures=False) == [["Rows.CSV"]]
@@ -217,7 +219,7 @@ async def test_a_list_can_be_of_pictures_of_a_session_or_of_names_with_a_text_in
 
 
 async def test_the_artifacts_of_one_workspace_are_listed_alone(artifacts: ArtifactStore):
-    await save(artifacts, name="anywhere.png")
+    await save_artifact(artifacts, name="anywhere.png")
     call = Call(session="s", workspace="w")
     await artifacts.save(b"x", name="there.png", mime_type="image/png", session="s", call=call)
     assert await names_in_parts(artifacts, 9, workspace="w") == [["there.png"]]
@@ -231,7 +233,7 @@ async def test_what_is_no_place_in_a_list_is_refused(artifacts: ArtifactStore, a
 
 
 async def test_a_part_of_a_file_can_be_read(artifacts: ArtifactStore, folder: Path):
-    kept = await save(artifacts, b"0123456789")
+    kept = await save_artifact(artifacts, b"0123456789")
     assert await artifacts.read_range(kept, 2, 5) == b"234"
     assert await artifacts.read_range(kept, 8, 100) == b"89"
     assert await artifacts.read_range(kept, 50, 60) == b""
@@ -241,7 +243,7 @@ async def test_a_part_of_a_file_can_be_read(artifacts: ArtifactStore, folder: Pa
 
 
 async def test_people_are_told_an_address_only_while_there_is_a_dashboard(artifacts: ArtifactStore):
-    kept = await save(artifacts)
+    kept = await save_artifact(artifacts)
     assert artifacts.build_artifact_url(kept.uri) == ""
     artifacts.dashboard_url = "http://127.0.0.1:8765/dashboard/"
     assert artifacts.build_artifact_url(kept.uri) == f"http://127.0.0.1:8765/dashboard/files/{kept.id}"

@@ -20,13 +20,13 @@ NUMBERS = count(1)
 KINDS = ["sqlite", pytest.param("postgres", marks=postgres.needs_postgres)]
 
 
-async def nothing() -> str:
+async def do_nothing() -> str:
     return ""
 
 
-def event(tool: str = "plant", outcome: str = "ok", message: str = "", **fields: object) -> CallRecord:
+def build_record(tool: str = "plant", outcome: str = "ok", message: str = "", **fields: object) -> CallRecord:
     """A call of a tool; `fields` are of the record."""
-    made = Tool(tool, tool, "", "read", nothing, toolset="garden")
+    made = Tool(tool, tool, "", "read", do_nothing, toolset="garden")
     key = f"{next(NUMBERS):036}"
     record = CallRecord.from_call(made, Call(session="s"), {}, outcome, message, key=key, seconds=0.5, size=3)
     return replace(record, **fields)
@@ -55,7 +55,7 @@ async def database(request: pytest.FixtureRequest, databases: dict[str, Database
     return found
 
 
-async def written(database: Database, *events: CallRecord) -> None:
+async def write_records(database: Database, *events: CallRecord) -> None:
     records = CallRecorder(database)
     for each in events:
         records.record(each)
@@ -64,7 +64,7 @@ async def written(database: Database, *events: CallRecord) -> None:
 
 async def test_a_list_comes_in_parts_without_gap_or_repetition(database: Database):
     now = time.time()
-    await written(database, *(event(message=str(number), at=now - number // 3) for number in range(25)))
+    await write_records(database, *(build_record(message=str(number), at=now - number // 3) for number in range(25)))
     history, seen, after = CallHistory(database), [], ""
     while True:
         part = await history.list_batch(CallFilter(), after=after, limit=7)
@@ -76,15 +76,15 @@ async def test_a_list_comes_in_parts_without_gap_or_repetition(database: Databas
 
 
 async def test_calls_are_found_by_what_is_known_of_them(database: Database):
-    await written(
+    await write_records(
         database,
-        event(message="1"),
-        event("prune", message="2"),
-        event(outcome="timeout", message="3"),
-        event(outcome="asks", message="4"),
-        event(message="5", provider="brave"),
-        event(message="6", session="other"),
-        event(message="7", arguments={"seed": "kale", "size": "größe"}),
+        build_record(message="1"),
+        build_record("prune", message="2"),
+        build_record(outcome="timeout", message="3"),
+        build_record(outcome="asks", message="4"),
+        build_record(message="5", provider="brave"),
+        build_record(message="6", session="other"),
+        build_record(message="7", arguments={"seed": "kale", "size": "größe"}),
     )
     history = CallHistory(database)
     for wanted, found in (
@@ -103,15 +103,15 @@ async def test_calls_are_found_by_what_is_known_of_them(database: Database):
 
 
 async def test_a_sample_knows_what_failed(database: Database):
-    await written(database, event(), event(outcome="timeout"), event(outcome="cancelled"))
+    await write_records(database, build_record(), build_record(outcome="timeout"), build_record(outcome="cancelled"))
     assert [each.outcome for each in await CallHistory(database).sample_calls(CallFilter()) if each.failed] == [
         "timeout"
     ]
 
 
 async def test_a_call_is_found_by_its_id_and_none_by_another(database: Database):
-    made = event(message="mine")
-    await written(database, made)
+    made = build_record(message="mine")
+    await write_records(database, made)
     assert await CallHistory(database).get_call(made.id) == made
     with pytest.raises(NotFound):
         await CallHistory(database).get_call("nothing")
@@ -124,11 +124,11 @@ async def test_a_place_that_is_none_is_refused(database: Database):
 
 async def test_what_arrives_is_told_once_and_in_full_however_late_its_time(database: Database):
     history = CallHistory(database)
-    await written(database, event(message="before"))
+    await write_records(database, build_record(message="before"))
     _, cursor = await history.list_new_calls("")
     seen: list[str] = []
     for number in range(5):  # each older than the one before, as when another process writes its records late
-        await written(database, event(message=str(number), at=time.time() - number))
+        await write_records(database, build_record(message=str(number), at=time.time() - number))
         fresh, cursor = await history.list_new_calls(cursor)
         seen += [each.message for each in fresh]
     assert seen == ["0", "1", "2", "3", "4"]
@@ -138,7 +138,7 @@ async def test_what_arrives_is_told_once_and_in_full_however_late_its_time(datab
 async def test_many_that_arrive_at_once_come_in_parts(database: Database):
     history = CallHistory(database)
     _, cursor = await history.list_new_calls("")
-    await written(database, *(event(message=str(number)) for number in range(450)))
+    await write_records(database, *(build_record(message=str(number)) for number in range(450)))
     seen: list[str] = []
     while found := (await history.list_new_calls(cursor))[0]:
         seen += [each.message for each in found]
@@ -149,10 +149,10 @@ async def test_many_that_arrive_at_once_come_in_parts(database: Database):
 
 async def test_after_a_sweep_what_is_new_is_told(database: Database):
     history, records = CallHistory(database), CallRecorder(database)
-    await written(database, event(message="old", at=1.0), event(message="older", at=0.5))
+    await write_records(database, build_record(message="old", at=1.0), build_record(message="older", at=0.5))
     _, cursor = await history.list_new_calls("")
     await records.delete_expired(60)
-    await written(database, event(message="new"))
+    await write_records(database, build_record(message="new"))
     assert [each.message for each in (await history.list_new_calls(cursor))[0]] == ["new"]
 
 
@@ -160,11 +160,11 @@ async def test_after_a_sweep_what_is_new_is_told(database: Database):
 async def test_a_record_that_an_open_transaction_may_still_precede_waits(databases: dict[str, Database]):
     database = databases["postgres"]
     history = CallHistory(database)
-    await written(database, event(message="before"))
+    await write_records(database, build_record(message="before"))
     _, cursor = await history.list_new_calls("")
     engine = await database.get_engine()
     async with engine.connect() as slow, slow.begin():
         await slow.exec_driver_sql("SELECT pg_current_xact_id()")
-        await written(database, event(message="quick"))
+        await write_records(database, build_record(message="quick"))
         assert (await history.list_new_calls(cursor))[0] == []
     assert [each.message for each in (await history.list_new_calls(cursor))[0]] == ["quick"]

@@ -18,15 +18,17 @@ from outrider.core.errors import Unavailable
 from outrider.core.tool import Tool
 
 
-async def nothing() -> str:
+async def do_nothing() -> str:
     return ""
 
 
-TOOL = Tool("plant", "Plant", "", "read", nothing, toolset="garden")
+TOOL = Tool("plant", "Plant", "", "read", do_nothing, toolset="garden")
 Write = Callable[..., CallRecord]
 
 
-def event(message: str = "", *, session: str = "s", arguments: dict[str, Any] | None = None, **call: Any) -> CallRecord:
+def build_record(
+    message: str = "", *, session: str = "s", arguments: dict[str, Any] | None = None, **call: Any
+) -> CallRecord:
     about = Call(session=session, **call)
     return CallRecord.from_call(TOOL, about, arguments or {}, "ok", message, key=str(uuid4()), seconds=0.5, size=3)
 
@@ -36,27 +38,27 @@ async def events(database: Database) -> CallRecorder:
     return CallRecorder(database)
 
 
-async def messages(events: CallRecorder, limit: int = 50, session: str | None = None) -> list[str]:
+async def list_messages(events: CallRecorder, limit: int = 50, session: str | None = None) -> list[str]:
     return [each.message for each in await events.list_recent(limit, session=session)]
 
 
 async def test_a_record_comes_back_as_it_was_given(events: CallRecorder):
-    given = event("done", arguments={"seed": "kale", "rows": [1, 2]}, assistant="a", thread="t", identity="i")
+    given = build_record("done", arguments={"seed": "kale", "rows": [1, 2]}, assistant="a", thread="t", identity="i")
     events.record(given)
     assert await events.list_recent() == [given]
 
 
 async def test_the_newest_come_first_and_no_more_than_asked_for(events: CallRecorder):
     for number in range(5):
-        events.record(event(str(number)))
-    assert await messages(events, 3) == ["4", "3", "2"]
+        events.record(build_record(str(number)))
+    assert await list_messages(events, 3) == ["4", "3", "2"]
 
 
 async def test_one_session_can_be_looked_at_alone(events: CallRecorder):
-    events.record(event("mine", session="me"))
-    events.record(event("yours", session="you"))
-    assert await messages(events, session="me") == ["mine"]
-    assert await messages(events, session="nobody") == []
+    events.record(build_record("mine", session="me"))
+    events.record(build_record("yours", session="you"))
+    assert await list_messages(events, session="me") == ["mine"]
+    assert await list_messages(events, session="nobody") == []
 
 
 async def test_records_are_written_together_a_moment_later(database: Database):
@@ -65,9 +67,9 @@ async def test_records_are_written_together_a_moment_later(database: Database):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(events.write_forever)
             for number in range(3):
-                events.record(event(str(number)))
-            assert await messages(reader) == []
-            while not (written := await messages(reader)):
+                events.record(build_record(str(number)))
+            assert await list_messages(reader) == []
+            while not (written := await list_messages(reader)):
                 await anyio.lowlevel.checkpoint()
             tasks.cancel_scope.cancel()
     assert written == ["2", "1", "0"]
@@ -79,8 +81,8 @@ async def test_writing_goes_on_for_what_comes_after(database: Database):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(events.write_forever)
             for number in range(2):
-                events.record(event(str(number)))
-                while len(await messages(reader)) <= number:
+                events.record(build_record(str(number)))
+                while len(await list_messages(reader)) <= number:
                     await anyio.lowlevel.checkpoint()
             tasks.cancel_scope.cancel()
 
@@ -92,14 +94,14 @@ async def test_records_wait_for_a_database_that_cannot_be_used_and_the_log_says_
     database = Database.from_file(tmp_path / "data" / "outrider.db")
     events = CallRecorder(database)
     for number in range(3):
-        events.record(event(str(number)))
+        events.record(build_record(str(number)))
         await events.flush()
     with pytest.raises(Unavailable):
         await events.list_recent()
     assert [record.getMessage().split(":")[0] for record in caplog.records] == ["call records wait in memory"]
     (tmp_path / "data").unlink()
-    events.record(event("3"))
-    assert await messages(events) == ["3", "2", "1", "0"]
+    events.record(build_record("3"))
+    assert await list_messages(events) == ["3", "2", "1", "0"]
     await database.close()
 
 
@@ -109,7 +111,7 @@ async def test_the_log_tells_of_each_new_failure(tmp_path: Path, caplog: pytest.
         database = Database.from_file(folder / f"{name}.db")
         events = CallRecorder(database)
         folder.touch()
-        events.record(event("first"))
+        events.record(build_record("first"))
         await events.flush()
         folder.unlink()
         await events.flush()
@@ -120,33 +122,33 @@ async def test_the_log_tells_of_each_new_failure(tmp_path: Path, caplog: pytest.
 
 async def test_a_record_that_was_written_by_a_cancelled_flush_is_not_written_twice(database: Database):
     first, second = CallRecorder(database), CallRecorder(database)
-    same = event("once")
+    same = build_record("once")
     first.record(same)
     await first.flush()
     second.record(same)
-    second.record(event("new"))
+    second.record(build_record("new"))
     await second.flush()
-    assert await messages(second) == ["new", "once"]
+    assert await list_messages(second) == ["new", "once"]
 
 
 async def test_what_is_older_than_the_retention_is_swept(events: CallRecorder):
-    events.record(event("old"))
+    events.record(build_record("old"))
     await events.flush()
     assert await events.delete_expired(3600) == 0
     assert await events.delete_expired(0) == 1
-    assert await messages(events) == []
+    assert await list_messages(events) == []
 
 
 async def test_flushing_at_the_same_time_writes_each_record_once(events: CallRecorder):
     async with anyio.create_task_group() as tasks:
         for number in range(10):
-            events.record(event(str(number)))
+            events.record(build_record(str(number)))
             tasks.start_soon(events.flush)
-    assert len(await messages(events)) == 10
+    assert len(await list_messages(events)) == 10
 
 
 async def test_long_arguments_and_messages_are_cut(events: CallRecorder):
-    events.record(event("m" * 50_000, arguments={"text": "x" * 50_000}))
+    events.record(build_record("m" * 50_000, arguments={"text": "x" * 50_000}))
     kept = (await events.list_recent())[0]
     assert len(kept.message) == 1_000
     assert list(kept.arguments) == ["cut"]
@@ -154,7 +156,7 @@ async def test_long_arguments_and_messages_are_cut(events: CallRecorder):
     assert len(kept.arguments["cut"]) == 2_000
 
 
-def endless() -> dict[str, Any]:
+def build_endless_value() -> dict[str, Any]:
     value: dict[str, Any] = {}
     value["self"] = value
     return value
@@ -167,29 +169,29 @@ def endless() -> dict[str, Any]:
         ({"path": Path("a")}, {"path": "a"}),
         ({"nul": "a\0b", "half": "a\ud800b"}, {"nul": "a\ufffdb", "half": "a?b"}),
         ({"key": {(1, 2): 3}}, {"cut": "1 arguments that are not JSON"}),
-        (endless(), {"cut": "1 arguments that are not JSON"}),
+        (build_endless_value(), {"cut": "1 arguments that are not JSON"}),
     ],
     ids=["no numbers", "object", "odd letters", "odd keys", "endless"],
 )
 async def test_arguments_that_no_database_takes_are_recorded_as_well_as_can_be(
     events: CallRecorder, arguments: dict[str, Any], kept: dict[str, Any]
 ):
-    events.record(event(arguments=arguments))
+    events.record(build_record(arguments=arguments))
     assert (await events.list_recent())[0].arguments == kept
 
 
 async def test_a_call_of_odd_origin_does_not_keep_the_others_from_being_written(events: CallRecorder):
-    events.record(event("a\ud800\0", session="s\ud800" * 500, thread="t" * 500))
-    events.record(event("plain"))
-    assert await messages(events) == ["plain", "a?\ufffd"]
+    events.record(build_record("a\ud800\0", session="s\ud800" * 500, thread="t" * 500))
+    events.record(build_record("plain"))
+    assert await list_messages(events) == ["plain", "a?\ufffd"]
     odd = (await events.list_recent())[1]
     assert (len(odd.session), len(odd.thread or "")) == (200, 200)
-    assert await messages(events, session="s\ud800" * 500) == ["a?\ufffd"]
+    assert await list_messages(events, session="s\ud800" * 500) == ["a?\ufffd"]
 
 
 @given(st.dictionaries(st.text(), st.text() | st.floats() | st.lists(st.text(st.characters()))))
 def test_whatever_the_arguments_the_record_is_short_and_honest_json(arguments: dict[str, Any]):
-    kept = event(arguments=arguments).arguments
+    kept = build_record(arguments=arguments).arguments
     text = json.dumps(kept, ensure_ascii=False, allow_nan=False)
     assert len(text) <= 2 * 2_000 + 20
     assert "\0" not in text
@@ -198,6 +200,6 @@ def test_whatever_the_arguments_the_record_is_short_and_honest_json(arguments: d
 
 async def test_the_log_stays_silent_when_all_is_well(events: CallRecorder, caplog: pytest.LogCaptureFixture):
     with caplog.at_level(logging.INFO, logger="outrider"):
-        events.record(event())
+        events.record(build_record())
         await events.flush()
     assert caplog.records == []

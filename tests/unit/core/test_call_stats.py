@@ -10,14 +10,14 @@ from outrider.core.call_stats import (
 )
 
 
-def call(
+def build_sample(
     seconds: float = 1.0, *, at: float = 0.0, tool: str = "t", outcome: str = "ok", provider: str = ""
 ) -> CallSample:
     return CallSample(at, "set", tool, provider or None, outcome, seconds, round(seconds * 100))
 
 
 def test_half_are_faster_than_the_middle_and_nineteen_of_twenty_than_the_high():
-    found = summarize_calls("t", [call(number) for number in range(1, 101)])
+    found = summarize_calls("t", [build_sample(number) for number in range(1, 101)])
     assert (found.middle_seconds, found.high_seconds) == (51, 96)
     assert (found.middle_size, found.high_size) == (5_100, 9_600)
 
@@ -29,11 +29,11 @@ def test_of_no_calls_everything_is_nothing():
 
 def test_questions_and_cancelled_calls_are_no_failures():
     outcomes = ("ok", "asks", "cancelled", "timeout", "bug", "error")
-    assert summarize_calls("t", [call(outcome=each) for each in outcomes]).failed == 3
+    assert summarize_calls("t", [build_sample(outcome=each) for each in outcomes]).failed == 3
 
 
 def test_the_most_frequent_come_first_and_those_of_no_key_are_left_out():
-    calls = [call(tool="a"), call(tool="b", provider="x"), call(tool="b")]
+    calls = [build_sample(tool="a"), build_sample(tool="b", provider="x"), build_sample(tool="b")]
     assert [(each.name, each.count) for each in summarize_calls_by(calls, lambda each: each.tool)] == [
         ("b", 2),
         ("a", 1),
@@ -42,7 +42,11 @@ def test_the_most_frequent_come_first_and_those_of_no_key_are_left_out():
 
 
 def test_calls_are_counted_in_their_stretch_of_time():
-    calls = [call(at=at) for at in (0, 1, 9.99)] + [call(at=5, outcome="bug"), call(at=-1), call(at=10)]
+    calls = [build_sample(at=at) for at in (0, 1, 9.99)] + [
+        build_sample(at=5, outcome="bug"),
+        build_sample(at=-1),
+        build_sample(at=10),
+    ]
     assert [(each.fine, each.failed) for each in bucket_calls(calls, 0, 10, 2)] == [(2, 0), (1, 1)]
 
 

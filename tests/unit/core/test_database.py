@@ -120,14 +120,14 @@ anyio.run(main)
 """
 
 
-def start(script: str, *arguments: object) -> subprocess.Popen[str]:
+def start_script(script: str, *arguments: object) -> subprocess.Popen[str]:
     command = python_source.build_command(PREAMBLE + script, *arguments)
     return subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ)
     )
 
 
-def finish(process: subprocess.Popen[str], given: str = "") -> str:
+def finish_process(process: subprocess.Popen[str], given: str = "") -> str:
     """What the process printed; it must end well, soon and without a word on stderr."""
     printed, complaint = process.communicate(given, timeout=60)
     assert (process.returncode, complaint) == (0, "")
@@ -138,21 +138,21 @@ def file_of(database: Database) -> Path:
     return Path(database.url.split("///", 1)[1])
 
 
-def row(key: str) -> dict[str, Any]:
+def build_row(key: str) -> dict[str, Any]:
     return {"key": key, "used": 1, "updated_at": 0.0}
 
 
-async def insert(database: Database, key: str) -> None:
+async def insert_row(database: Database, key: str) -> None:
     async with database.write() as connection:
-        await connection.execute(counters.insert(), [row(key)])
+        await connection.execute(counters.insert(), [build_row(key)])
 
 
-async def keys(database: Database) -> list[str]:
+async def list_keys(database: Database) -> list[str]:
     async with database.read() as connection:
         return sorted((await connection.execute(select(counters.c.key))).scalars())
 
 
-async def unusable(database: Database, *, damaged: bool = False) -> str:
+async def expect_unusable(database: Database, *, damaged: bool = False) -> str:
     with anyio.fail_after(20), pytest.raises(Unavailable) as caught:
         async with database.read():
             pass
@@ -178,17 +178,17 @@ async def test_nothing_is_created_before_the_first_use(tmp_path: Path):
     path = tmp_path / "data" / "fresh.db"
     database = Database.from_file(path)
     assert not path.parent.exists()
-    assert await keys(database) == []
+    assert await list_keys(database) == []
     assert path.is_file()
     await database.close()
 
 
 async def test_what_is_written_is_there_when_the_database_is_opened_again(database: Database):
-    await insert(database, "kept")
+    await insert_row(database, "kept")
     await database.close()
-    assert await keys(database) == ["kept"]
+    assert await list_keys(database) == ["kept"]
     again = Database(database.url)
-    assert await keys(again) == ["kept"]
+    assert await list_keys(again) == ["kept"]
     await again.close()
 
 
@@ -200,25 +200,25 @@ async def test_a_transaction_is_whole_or_not_at_all(database: Database):
 
     with pytest.raises(KeyError):
         await fail_half_way()
-    assert await keys(database) == []
+    assert await list_keys(database) == []
 
 
 async def test_short_work_is_done_in_one_transaction_or_not_at_all(database: Database):
-    def inserted(connection: Connection) -> int:
-        connection.execute(counters.insert(), [row("a"), row("b")])
+    def count_rows(connection: Connection) -> int:
+        connection.execute(counters.insert(), [build_row("a"), build_row("b")])
         return connection.execute(select(func.count()).select_from(counters)).scalar_one()
 
     def broken(connection: Connection) -> None:
-        connection.execute(counters.insert(), [row("c")])
+        connection.execute(counters.insert(), [build_row("c")])
         raise LookupError("enough")
 
-    assert await database.run_transaction(inserted, write=True) == 2
+    assert await database.run_transaction(count_rows, write=True) == 2
     with pytest.raises(LookupError, match="enough"):
         await database.run_transaction(broken, write=True)
     with pytest.raises(Unavailable, match="UNIQUE"):
-        await database.run_transaction(inserted, write=True)
-    await insert(database, "d")
-    assert await keys(database) == ["a", "b", "d"]
+        await database.run_transaction(count_rows, write=True)
+    await insert_row(database, "d")
+    assert await list_keys(database) == ["a", "b", "d"]
 
 
 async def test_many_writers_of_one_process_wait_for_their_turn(database: Database):
@@ -226,24 +226,24 @@ async def test_many_writers_of_one_process_wait_for_their_turn(database: Databas
 
     async def both_ways(number: int) -> None:
         await database.run_transaction(
-            lambda connection: connection.execute(counters.insert(), [row(f"s{number}")]), write=True
+            lambda connection: connection.execute(counters.insert(), [build_row(f"s{number}")]), write=True
         )
-        await insert(database, f"l{number}")
+        await insert_row(database, f"l{number}")
 
     with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             for number in range(60):
                 tasks.start_soon(both_ways, number)
-    assert len(await keys(database)) == 120
+    assert len(await list_keys(database)) == 120
 
 
 async def test_readers_do_not_wait_for_a_writer(database: Database):
-    await insert(database, "before")
+    await insert_row(database, "before")
     with anyio.fail_after(5):
         async with database.write() as connection:
             await connection.execute(counters.insert(), [{"key": "during", "used": 1, "updated_at": 0.0}])
-            assert await keys(database) == ["before"]
-    assert await keys(database) == ["before", "during"]
+            assert await list_keys(database) == ["before"]
+    assert await list_keys(database) == ["before", "during"]
 
 
 async def test_an_upsert_inserts_and_then_replaces(database: Database):
@@ -257,8 +257,8 @@ async def test_an_upsert_inserts_and_then_replaces(database: Database):
 
 async def test_a_memory_database_works_like_any_other():
     database = Database("sqlite+aiosqlite:///:memory:")
-    await insert(database, "kept")
-    assert await keys(database) == ["kept"]
+    await insert_row(database, "kept")
+    assert await list_keys(database) == ["kept"]
     await database.close()
 
 
@@ -266,9 +266,9 @@ async def test_many_files_can_be_opened_at_once_in_one_process(tmp_path: Path):
     databases = [Database.from_file(tmp_path / f"{number}.db") for number in range(6)]
     async with anyio.create_task_group() as tasks:
         for each in databases:
-            tasks.start_soon(insert, each, "row")
+            tasks.start_soon(insert_row, each, "row")
     for each in databases:
-        assert await keys(each) == ["row"]
+        assert await list_keys(each) == ["row"]
         await each.close()
 
 
@@ -337,12 +337,12 @@ async def test_a_database_of_a_newer_version_is_left_alone(database: Database):
     async with database.write() as connection:
         await connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
     await database.close()
-    assert "revision 9999, but this version knows only" in await unusable(database)
+    assert "revision 9999, but this version knows only" in await expect_unusable(database)
 
 
 def test_processes_that_open_a_fresh_file_at_the_same_time_all_work(tmp_path: Path):
     path = tmp_path / "new" / "outrider.db"
-    processes = [start(OPEN_AND_WRITE, path, name) for name in ("a", "b", "c")]
+    processes = [start_script(OPEN_AND_WRITE, path, name) for name in ("a", "b", "c")]
     for process in processes:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
@@ -351,7 +351,7 @@ def test_processes_that_open_a_fresh_file_at_the_same_time_all_work(tmp_path: Pa
         process.stdin.write("go\n")
         process.stdin.flush()
     for process in processes:
-        finish(process)
+        finish_process(process)
     with closing(sqlite3.connect(path)) as connection, connection:
         assert connection.execute("SELECT key FROM citation_counters ORDER BY key").fetchall() == [
             ("a",),
@@ -363,14 +363,14 @@ def test_processes_that_open_a_fresh_file_at_the_same_time_all_work(tmp_path: Pa
 
 def test_of_ten_writers_in_three_processes_one_of_which_is_killed_no_acknowledged_row_is_lost(tmp_path: Path):
     path = tmp_path / "outrider.db"
-    processes = [start(WRITE_MANY, path, name, *size) for name, size in {"a": (3, 40), "b": (3, 40)}.items()]
-    victim = start(WRITE_MANY, path, "victim", 4, 1_000_000)
+    processes = [start_script(WRITE_MANY, path, name, *size) for name, size in {"a": (3, 40), "b": (3, 40)}.items()]
+    victim = start_script(WRITE_MANY, path, "victim", 4, 1_000_000)
     assert victim.stdout is not None
     acknowledged = [victim.stdout.readline().strip() for _ in range(25)]
     victim.send_signal(signal.SIGKILL)
     acknowledged += victim.stdout.read().split()
     victim.communicate(timeout=60)
-    acknowledged += [line for process in processes for line in finish(process).split()]
+    acknowledged += [line for process in processes for line in finish_process(process).split()]
     with closing(sqlite3.connect(path)) as connection, connection:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         kept = {key for (key,) in connection.execute("SELECT key FROM citation_counters")}
@@ -382,7 +382,7 @@ def test_of_ten_writers_in_three_processes_one_of_which_is_killed_no_acknowledge
 
 def test_a_full_disk_is_told_in_a_sentence_and_breaks_nothing(tmp_path: Path):
     path = tmp_path / "outrider.db"
-    message = finish(start(FILL_THE_DISK, path))
+    message = finish_process(start_script(FILL_THE_DISK, path))
     assert message.startswith("the database outrider.db cannot be used: ")
     assert "free space" in message
     assert "`data_dir`" in message
@@ -395,7 +395,7 @@ def test_a_full_disk_is_told_in_a_sentence_and_breaks_nothing(tmp_path: Path):
 
 
 def test_once_the_disk_has_space_again_work_goes_on_in_the_same_process(tmp_path: Path):
-    before, after = finish(start(FILL_AND_FREE_THE_DISK, tmp_path / "outrider.db")).splitlines()
+    before, after = finish_process(start_script(FILL_AND_FREE_THE_DISK, tmp_path / "outrider.db")).splitlines()
     kept, there = map(int, before.split())
     assert 0 < kept < 999
     assert there == kept + 1  # all that was said to be stored, and nothing else
@@ -406,27 +406,27 @@ def test_once_the_disk_has_space_again_work_goes_on_in_the_same_process(tmp_path
 async def test_a_lock_that_another_process_keeps_for_long_is_told_and_nothing_is_lost(tmp_path: Path, short: bool):
     path = tmp_path / "outrider.db"
     database = Database(f"sqlite:///{path}?timeout=0.2")
-    await insert(database, "before")
+    await insert_row(database, "before")
     holder = sqlite3.connect(path)
     holder.execute("BEGIN IMMEDIATE")
 
     async def write() -> None:
         if short:
             await database.run_transaction(
-                lambda connection: connection.execute(counters.insert(), [row("late")]), write=True
+                lambda connection: connection.execute(counters.insert(), [build_row("late")]), write=True
             )
         else:
-            await insert(database, "late")
+            await insert_row(database, "late")
 
     with anyio.fail_after(20), pytest.raises(Unavailable, match="database is locked") as caught:
         await write()
     assert (caught.value.code, caught.value.retryable) == ("database_locked", True)
     assert "`outrider doctor` names" in caught.value.hint
-    assert await keys(database) == ["before"]
+    assert await list_keys(database) == ["before"]
     holder.rollback()
     holder.close()
     await write()
-    assert await keys(database) == ["before", "late"]
+    assert await list_keys(database) == ["before", "late"]
     await database.close()
 
 
@@ -434,29 +434,29 @@ async def test_a_lock_that_another_process_keeps_for_long_is_told_and_nothing_is
 def test_a_folder_that_cannot_be_written_is_told_in_a_sentence(public_folder: Path, tmp_path: Path, existing: bool):
     path = public_folder / "outrider.db"
     if existing:
-        finish(start(OPEN_AND_WRITE, path, "row"), "go\n")
+        finish_process(start_script(OPEN_AND_WRITE, path, "row"), "go\n")
     public_folder.chmod(0o555)
-    broken, message = finish(start(OPEN_AS_NOBODY, path, tmp_path / "garbage")).splitlines()
+    broken, message = finish_process(start_script(OPEN_AS_NOBODY, path, tmp_path / "garbage")).splitlines()
     assert broken.endswith("file is not a database")
     assert message.startswith("the database outrider.db cannot be used: ")
 
 
 async def test_a_file_that_is_no_database_is_told_in_a_sentence(database: Database):
     file_of(database).write_bytes(os.urandom(10_000))
-    message = await unusable(database, damaged=True)
+    message = await expect_unusable(database, damaged=True)
     assert message == f"the database {file_of(database).name} is damaged: file is not a database"
     file_of(database).unlink()
-    assert await keys(database) == []
+    assert await list_keys(database) == []
 
 
 async def test_a_damaged_file_is_told_in_a_sentence(database: Database):
     for number in range(200):
-        await insert(database, f"{number}" * 100)
+        await insert_row(database, f"{number}" * 100)
     await database.close()
     content = bytearray(file_of(database).read_bytes())
     content[4096:] = b"\xff" * (len(content) - 4096)
     file_of(database).write_bytes(content)
-    assert await unusable(database, damaged=True)
+    assert await expect_unusable(database, damaged=True)
 
 
 @pytest.mark.parametrize("place", ["a file/outrider.db", "a file/below/outrider.db", "a folder"])
@@ -464,15 +464,15 @@ async def test_a_place_where_no_file_can_be_is_told_in_a_sentence(tmp_path: Path
     (tmp_path / "a file").touch()
     (tmp_path / "a folder").mkdir()
     database = Database.from_file(tmp_path / place)
-    message = await unusable(database)
+    message = await expect_unusable(database)
     assert message.startswith(f"the database {Path(place).name} cannot be used: ")
     assert str(tmp_path) not in message
 
 
 async def test_the_plain_address_of_a_file_needs_no_driver_named(tmp_path: Path):
     database = Database(f"sqlite:///{tmp_path / 'plain.db'}")
-    await insert(database, "kept")
-    assert (await keys(database), (tmp_path / "plain.db").is_file()) == (["kept"], True)
+    await insert_row(database, "kept")
+    assert (await list_keys(database), (tmp_path / "plain.db").is_file()) == (["kept"], True)
     await database.close()
 
 
@@ -481,7 +481,7 @@ async def test_the_plain_address_of_a_file_needs_no_driver_named(tmp_path: Path)
     ["", "garbage", "sqlite+nodriver:///a.db", "postgresql+nodriver://user:secret@localhost/x", "nosuch+thing://x"],
 )
 async def test_an_address_that_leads_nowhere_is_told_without_its_password(address: str):
-    assert "secret" not in await unusable(Database(address))
+    assert "secret" not in await expect_unusable(Database(address))
 
 
 async def test_another_kind_of_database_is_told_apart_from_one_that_is_away():
@@ -492,12 +492,12 @@ async def test_another_kind_of_database_is_told_apart_from_one_that_is_away():
 
 
 async def test_a_statement_that_fails_shows_neither_itself_nor_its_values(database: Database):
-    await insert(database, "same")
+    await insert_row(database, "same")
     with pytest.raises(Unavailable) as caught:
-        await insert(database, "same")
+        await insert_row(database, "same")
     assert caught.value.message.endswith("UNIQUE constraint failed: citation_counters.key")
     assert "INSERT" not in caught.value.message
-    assert await keys(database) == ["same"]
+    assert await list_keys(database) == ["same"]
 
 
 async def test_a_caller_that_gives_up_leaves_no_lock_behind(database: Database):
@@ -505,13 +505,13 @@ async def test_a_caller_that_gives_up_leaves_no_lock_behind(database: Database):
         with anyio.CancelScope() as scope:
             async with anyio.create_task_group() as tasks:
                 for each in range(3):
-                    tasks.start_soon(insert, database, f"{number}-{each}")
+                    tasks.start_soon(insert_row, database, f"{number}-{each}")
                 for _ in range(number):
                     await anyio.lowlevel.checkpoint()
                 scope.cancel()
         with anyio.fail_after(5):
-            await insert(database, f"{number} after")
-    assert len([key for key in await keys(database) if key.endswith("after")]) == 20
+            await insert_row(database, f"{number} after")
+    assert len([key for key in await list_keys(database) if key.endswith("after")]) == 20
 
 
 async def test_a_task_that_is_cancelled_in_a_transaction_leaves_no_lock_behind(database: Database):
@@ -520,7 +520,7 @@ async def test_a_task_that_is_cancelled_in_a_transaction_leaves_no_lock_behind(d
             await connection.execute(counters.insert(), [{"key": key, "used": 1, "updated_at": 0.0}])
             await connection.execute(select(func.count()).select_from(counters))
 
-    await insert(database, "opened")
+    await insert_row(database, "opened")
     for number in range(60):
         tasks = [asyncio.create_task(work(f"{number}-{each}")) for each in range(2)]
         for _ in range(number):
@@ -531,7 +531,7 @@ async def test_a_task_that_is_cancelled_in_a_transaction_leaves_no_lock_behind(d
         with anyio.fail_after(5):
             await work(f"{number} after")
         del cancelled
-    assert len([key for key in await keys(database) if key.endswith("after")]) == 60
+    assert len([key for key in await list_keys(database) if key.endswith("after")]) == 60
 
 
 @pytest.mark.parametrize(

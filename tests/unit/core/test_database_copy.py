@@ -44,10 +44,10 @@ async def databases(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncGene
         await each.close()
 
 
-def value(column: "Column[Any]", number: int) -> Any:
+def build_value(column: "Column[Any]", number: int) -> Any:
     """What may stand there, and is hard to copy."""
     if column.foreign_keys:
-        return value(next(iter(column.foreign_keys)).column, number)
+        return build_value(next(iter(column.foreign_keys)).column, number)
     hard = {
         JSON: {"text": f"ü\u2028'\\ {number}", "list": [1, 2.5, None, True, "\ud800" if number == 1 else ""], "": {}},
         LargeBinary: bytes(range(256)) * (number + 1),
@@ -63,24 +63,24 @@ def value(column: "Column[Any]", number: int) -> Any:
     return text[: limit or None] if limit is None or limit > 30 else f"{number}{column.name}"[:limit]
 
 
-def row(table: Table, number: int) -> dict[str, Any]:
+def build_row(table: Table, number: int) -> dict[str, Any]:
     """A row; of those with even numbers everything that may be absent is."""
     bare = number % 2 == 0
-    return {each.name: value(each, number) for each in table.columns if not (bare and each.nullable)}
+    return {each.name: build_value(each, number) for each in table.columns if not (bare and each.nullable)}
 
 
-async def fill(database: Database) -> None:
+async def fill_database(database: Database) -> None:
     for table in list_tables():
         async with database.write() as connection:
             for number in range(ROWS):
-                await connection.execute(insert(table).values(row(table, number)))
+                await connection.execute(insert(table).values(build_row(table, number)))
 
 
 async def all_rows(database: Database, table: Table) -> list[Mapping[str, Any]]:
     return [each async for some in iter_batches(database, table, 3, None) for each in some]
 
 
-async def copied(work: DatabaseCopy, *, into_existing: bool = False) -> list[TableCopy]:
+async def list_verified_tables(work: DatabaseCopy, *, into_existing: bool = False) -> list[TableCopy]:
     await work.prepare_target(into_existing=into_existing)
     async for _ in work.copy_tables():
         pass
@@ -89,11 +89,11 @@ async def copied(work: DatabaseCopy, *, into_existing: bool = False) -> list[Tab
 
 async def test_every_row_of_every_table_arrives_in_postgres_and_comes_back_the_same(databases: Make):
     laptop, team, back = databases("sqlite"), databases("postgres"), databases("sqlite")
-    await fill(laptop)
-    there = await copied(DatabaseCopy(laptop, team))
+    await fill_database(laptop)
+    there = await list_verified_tables(DatabaseCopy(laptop, team))
     assert {each.table for each in there} == {table.name for table in list_tables()} - PROCESS_TABLES
     assert [(each.rows, each.is_complete) for each in there] == [(ROWS, True)] * len(there)
-    again = await copied(DatabaseCopy(team, back))
+    again = await list_verified_tables(DatabaseCopy(team, back))
     checksums = {each.table: each.checksum for each in there}
     assert {each.table: each.checksum for each in again} == {k: v for k, v in checksums.items() if k != "pages"}
     for table in DatabaseCopy(team, back).tables:
@@ -142,7 +142,7 @@ async def test_a_target_that_holds_something_is_refused_and_when_added_to_keeps_
     assert (caught.value.code, "--into-existing" in caught.value.hint) == ("not_empty", True)
     async with laptop.write() as connection:
         await connection.execute(citation_counters.insert(), [{"key": "mine", "used": 1, "updated_at": 0.0}])
-    compared = {each.table: each for each in await copied(DatabaseCopy(laptop, team), into_existing=True)}
+    compared = {each.table: each for each in await list_verified_tables(DatabaseCopy(laptop, team), into_existing=True)}
     counted = compared["citation_counters"]
     assert (counted.rows, counted.missing, counted.different, counted.is_complete) == (2, 0, 1, False)
     async with team.read() as connection:
@@ -155,11 +155,11 @@ async def test_a_target_that_holds_something_is_refused_and_when_added_to_keeps_
 @pytest.mark.nightly
 async def test_a_row_that_is_lost_on_the_way_is_noticed(databases: Make):
     laptop, team = databases("sqlite"), databases("postgres")
-    await fill(laptop)
+    await fill_database(laptop)
     work = DatabaseCopy(laptop, team)
-    await copied(work)
+    await list_verified_tables(work)
     async with team.write() as connection:
-        await connection.execute(events.delete().where(events.c.id == value(events.c.id, 3)))
+        await connection.execute(events.delete().where(events.c.id == build_value(events.c.id, 3)))
         await connection.execute(citation_counters.update().values(used=-1))
     wrong = {each.table: (each.missing, each.different) async for each in work.verify_tables() if not each.is_complete}
     assert wrong == {"events": (1, 0), "citation_counters": (0, ROWS)}
@@ -170,16 +170,16 @@ async def test_a_text_that_does_not_fit_is_named(databases: Make):
     async with laptop.write() as connection:
         await connection.execute(citation_counters.insert(), [{"key": "k" * 501, "used": 1, "updated_at": 0.0}])
     with pytest.raises(Unavailable, match=r"citation_counters\.key .* 501 characters \(maximum 500\)") as caught:
-        await copied(DatabaseCopy(laptop, team))
+        await list_verified_tables(DatabaseCopy(laptop, team))
     assert caught.value.hint
 
 
 async def test_text_that_postgres_does_not_take_arrives_as_nearly_as_it_can(databases: Make):
     laptop, team = databases("sqlite"), databases("postgres")
-    odd = row(events, 3) | {"message": "nul\0here", "arguments": {"\0key": ["a\0b", float("inf")]}}
+    odd = build_row(events, 3) | {"message": "nul\0here", "arguments": {"\0key": ["a\0b", float("inf")]}}
     async with laptop.write() as connection:
         await connection.execute(events.insert(), [odd])
-    assert all(each.is_complete for each in await copied(DatabaseCopy(laptop, team)))
+    assert all(each.is_complete for each in await list_verified_tables(DatabaseCopy(laptop, team)))
     [there] = await all_rows(team, events)
     assert (there["message"], there["arguments"]) == ("nul\ufffdhere", {"\ufffdkey": ["a\ufffdb", "inf"]})
 
@@ -196,7 +196,8 @@ async def test_the_files_of_artifacts_go_along_and_rows_without_one_stay_behind(
     lost = await ArtifactStore(here, laptop, keep_seconds=60).save(b"lost", name="x", mime_type="a/b", session="s")
     await here.remove([lost.id])
     compared = {
-        each.table: each for each in await copied(DatabaseCopy(laptop, team, ArtifactTransfer(here, there).copy_files))
+        each.table: each
+        for each in await list_verified_tables(DatabaseCopy(laptop, team, ArtifactTransfer(here, there).copy_files))
     }
     assert (compared["artifacts"].left_out, compared["artifacts"].is_complete) == (1, True)
     for each in kept:
@@ -212,6 +213,6 @@ async def test_a_damaged_file_is_not_copied(databases: Make, tmp_path: Path):
     kept = await ArtifactStore(here, laptop, keep_seconds=60).save(b"12345", name="x", mime_type="a/b", session="s")
     (tmp_path / "here" / kept.id).write_bytes(b"54321")
     with pytest.raises(Unavailable, match="does not match its row"):
-        await copied(DatabaseCopy(laptop, team, ArtifactTransfer(here, there).copy_files))
+        await list_verified_tables(DatabaseCopy(laptop, team, ArtifactTransfer(here, there).copy_files))
     assert [each async for each in there.iter_items()] == []
     assert (await count_table_rows(team, [artifacts]))["artifacts"] == 0

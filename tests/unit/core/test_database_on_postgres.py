@@ -68,21 +68,21 @@ def check_no_leftover_connections() -> Generator[None]:
     gc.collect()
 
 
-def row(key: str) -> dict[str, Any]:
+def build_row(key: str) -> dict[str, Any]:
     return {"key": key, "used": 1, "updated_at": 0.0}
 
 
-async def insert(database: Database, key: str) -> None:
+async def insert_row(database: Database, key: str) -> None:
     async with database.write() as connection:
-        await connection.execute(counters.insert(), [row(key)])
+        await connection.execute(counters.insert(), [build_row(key)])
 
 
-async def keys(database: Database) -> list[str]:
+async def list_keys(database: Database) -> list[str]:
     async with database.read() as connection:
         return sorted((await connection.execute(select(counters.c.key))).scalars())
 
 
-def thrown_out(server: postgres.PostgresServer, *, state: str = "%") -> None:
+def end_sessions(server: postgres.PostgresServer, *, state: str = "%") -> None:
     """The server ends every session but the one that asks."""
     server.run_sql(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'outrider' "
@@ -94,8 +94,8 @@ def thrown_out(server: postgres.PostgresServer, *, state: str = "%") -> None:
 async def test_the_address_is_taken_as_hosts_hand_it_out(server: postgres.PostgresServer, scheme: str):
     plain = server.create_database().replace("postgresql+psycopg", scheme)
     database = Database(plain)
-    await insert(database, "kept")
-    assert (database.dialect, database.is_shared, await keys(database)) == ("postgresql", True, ["kept"])
+    await insert_row(database, "kept")
+    assert (database.dialect, database.is_shared, await list_keys(database)) == ("postgresql", True, ["kept"])
     await database.close()
 
 
@@ -106,36 +106,36 @@ def test_without_the_driver_the_remedy_is_its_installation():
 
 
 async def test_a_restart_between_two_transactions_is_not_noticed(server: postgres.PostgresServer, database: Database):
-    await insert(database, "before")
+    await insert_row(database, "before")
     server.stop()
     server.start()
     with anyio.fail_after(20):
-        await insert(database, "after")
-        assert await keys(database) == ["after", "before"]
+        await insert_row(database, "after")
+        assert await list_keys(database) == ["after", "before"]
 
 
 async def test_what_begins_while_the_server_is_away_waits_until_it_is_back(
     server: postgres.PostgresServer, database: Database
 ):
-    await insert(database, "before")
+    await insert_row(database, "before")
     server.stop()
     with anyio.fail_after(30):
         async with anyio.create_task_group() as tasks:
             for number in range(6):
-                tasks.start_soon(insert, database, f"during {number}")
+                tasks.start_soon(insert_row, database, f"during {number}")
             await anyio.to_thread.run_sync(server.start)
-    assert len(await keys(database)) == 7
+    assert len(await list_keys(database)) == 7
 
 
 async def test_a_crash_in_the_middle_of_short_work_makes_it_begin_again(
     server: postgres.PostgresServer, database: Database
 ):
-    await insert(database, "before")
+    await insert_row(database, "before")
     begun: list[int] = []
 
     def work(connection: Connection) -> int:
         begun.append(1)
-        connection.execute(counters.insert(), [row("in the middle")])
+        connection.execute(counters.insert(), [build_row("in the middle")])
         if len(begun) == 1:
             server.stop(signal.SIGQUIT)
             server.start()
@@ -143,7 +143,7 @@ async def test_a_crash_in_the_middle_of_short_work_makes_it_begin_again(
 
     with anyio.fail_after(30):
         assert await database.run_transaction(work, write=True) == 2
-    assert (len(begun), await keys(database)) == (2, ["before", "in the middle"])
+    assert (len(begun), await list_keys(database)) == (2, ["before", "in the middle"])
 
 
 async def test_a_crash_in_the_middle_of_a_transaction_is_told_and_nothing_of_it_is_stored(
@@ -151,14 +151,14 @@ async def test_a_crash_in_the_middle_of_a_transaction_is_told_and_nothing_of_it_
 ):
     async def broken() -> None:
         async with database.write() as connection:
-            await connection.execute(counters.insert(), [row("half")])
-            thrown_out(server)
-            await connection.execute(counters.insert(), [row("whole")])
+            await connection.execute(counters.insert(), [build_row("half")])
+            end_sessions(server)
+            await connection.execute(counters.insert(), [build_row("whole")])
 
     with pytest.raises(Unavailable) as caught:
         await broken()
     assert (caught.value.code, caught.value.retry_after) == ("database", 2.0)
-    assert await keys(database) == []
+    assert await list_keys(database) == []
 
 
 async def test_a_connection_lost_during_commit_is_told_as_unknown_and_not_done_again(
@@ -172,19 +172,19 @@ async def test_a_connection_lost_during_commit_is_told_as_unknown_and_not_done_a
 
     def work(connection: Connection) -> None:
         begun.append(1)
-        connection.execute(counters.insert(), [row("perhaps")])
+        connection.execute(counters.insert(), [build_row("perhaps")])
 
-    for attempt in (lambda: database.run_transaction(work, write=True), lambda: insert(database, "perhaps")):
+    for attempt in (lambda: database.run_transaction(work, write=True), lambda: insert_row(database, "perhaps")):
         with anyio.fail_after(20), pytest.raises(TransactionOutcomeUnknown) as caught:
             await attempt()
         assert (caught.value.code, caught.value.details) == ("database_unsure", {"stored": "unknown"})
         assert "check before you repeat the call" in caught.value.hint
-    assert (len(begun), await keys(database)) == (1, [])
+    assert (len(begun), await list_keys(database)) == (1, [])
 
 
 async def test_a_deadlock_is_resolved_by_doing_one_of_the_two_again(database: Database):
-    await insert(database, "a")
-    await insert(database, "b")
+    await insert_row(database, "a")
+    await insert_row(database, "b")
     both = asyncio.Barrier(2)
     done: list[str] = []
 
@@ -214,7 +214,7 @@ async def test_a_deadlock_is_resolved_by_doing_one_of_the_two_again(database: Da
 
 async def test_a_server_without_free_connections_is_waited_for_and_then_told(server: postgres.PostgresServer):
     database = Database(server.create_migrated_database(), connections=2, outage_timeout_s=2.0)
-    await insert(database, "before")
+    await insert_row(database, "before")
     await database.close()
     server.stop()
     server.start("-c", "max_connections=5", "-c", "superuser_reserved_connections=0")
@@ -223,13 +223,13 @@ async def test_a_server_without_free_connections_is_waited_for_and_then_told(ser
     taken = [await crowd.connect_autocommit() for _ in range(5)]
     try:
         with pytest.raises(Unavailable, match="too many clients") as caught:
-            await insert(database, "during")
+            await insert_row(database, "during")
         assert "database_connections" in caught.value.hint
         await crowd.close()
         await taken.pop().close()  # closed after the database it is of, and nevertheless gone
         with anyio.fail_after(20):
-            await insert(database, "after")
-        assert await keys(database) == ["after", "before"]
+            await insert_row(database, "after")
+        assert await list_keys(database) == ["after", "before"]
     finally:
         for each in taken:
             await each.close()
@@ -241,39 +241,39 @@ async def test_a_server_without_free_connections_is_waited_for_and_then_told(ser
 async def test_a_server_that_takes_nothing_is_told_and_used_again_once_it_does(
     server: postgres.PostgresServer, database: Database
 ):
-    await insert(database, "before")
+    await insert_row(database, "before")
     name = database.url.split("@/")[1].split("?")[0]
     server.run_sql(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
-    thrown_out(server)
+    end_sessions(server)
     with pytest.raises(Unavailable, match="read-only transaction"):
-        await insert(database, "during")
-    assert await keys(database) == ["before"]
+        await insert_row(database, "during")
+    assert await list_keys(database) == ["before"]
     server.run_sql(f"ALTER DATABASE {name} RESET default_transaction_read_only")
-    thrown_out(server)
-    await insert(database, "after")
-    assert await keys(database) == ["after", "before"]
+    end_sessions(server)
+    await insert_row(database, "after")
+    assert await list_keys(database) == ["after", "before"]
 
 
 async def test_a_table_that_is_locked_for_long_is_given_up_in_time(database: Database):
-    await insert(database, "before")
+    await insert_row(database, "before")
     locker = Database(database.url)
 
     async def impatient() -> None:
         async with database.write() as connection:
             assert (await connection.execute(text("SHOW lock_timeout"))).scalar() == "15s"
             await connection.execute(text("SET LOCAL lock_timeout = '100ms'"))
-            await connection.execute(counters.insert(), [row("late")])
+            await connection.execute(counters.insert(), [build_row("late")])
 
     async with locker.write() as connection:
         await connection.execute(text("LOCK TABLE citation_counters"))
         with anyio.fail_after(20), pytest.raises(Unavailable, match="lock timeout"):
             await impatient()
     await locker.close()
-    assert await keys(database) == ["before"]
+    assert await list_keys(database) == ["before"]
 
 
 async def test_the_clock_is_the_servers(database: Database):
-    await insert(database, "opened")
+    await insert_row(database, "opened")
     async with database.read() as connection:
         theirs = (await connection.execute(text("SELECT extract(epoch FROM clock_timestamp())"))).scalar_one()
     assert abs(database.now() - float(theirs)) < 5
@@ -297,10 +297,10 @@ async def test_a_machine_whose_clock_is_wrong_counts_by_the_servers(server: post
 
 async def test_a_pool_that_is_used_up_is_told_with_its_remedy(server: postgres.PostgresServer):
     made = Database(server.create_migrated_database(), connections=1, pool_timeout_s=0.1)
-    await insert(made, "opened")
+    await insert_row(made, "opened")
     kept = await made.connect_autocommit()
     with pytest.raises(Unavailable) as caught:
-        await insert(made, "one too many")
+        await insert_row(made, "one too many")
     assert "database_connections" in caught.value.hint
     await kept.close()
     await made.close()
@@ -314,12 +314,12 @@ async def test_a_task_that_is_cancelled_anywhere_leaves_no_connection_behind(
     """From before the first connection to after the last: at each of its steps in turn."""
     address = server.create_migrated_database()
     before = Database(address)
-    await insert(before, "migrated")
+    await insert_row(before, "migrated")
     await before.close()
     for steps in range(0, 100, 7):
         database = Database(address, connections=2)
         if natively:
-            task = asyncio.create_task(insert(database, f"{steps}"))
+            task = asyncio.create_task(insert_row(database, f"{steps}"))
             for _ in range(steps):
                 await anyio.lowlevel.checkpoint()
             task.cancel()
@@ -327,7 +327,7 @@ async def test_a_task_that_is_cancelled_anywhere_leaves_no_connection_behind(
         else:
             with anyio.CancelScope() as scope:
                 async with anyio.create_task_group() as tasks:
-                    tasks.start_soon(insert, database, f"{steps}")
+                    tasks.start_soon(insert_row, database, f"{steps}")
                     for _ in range(steps):
                         await anyio.lowlevel.checkpoint()
                     scope.cancel()

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.anyio
 PUBLIC = "93.184.215.14"
 
 
-def answering(answer: Callable[[bytes], bytes]) -> Trick:
+def serve_bytes(answer: Callable[[bytes], bytes]) -> Trick:
     """A server that answers each request's head with bytes."""
 
     async def trick(head, writer):
@@ -29,24 +29,24 @@ def answering(answer: Callable[[bytes], bytes]) -> Trick:
     return trick
 
 
-def page(text: str, *headers: str) -> bytes:
+def build_response(text: str, *headers: str) -> bytes:
     lines = [f"Content-Length: {len(text.encode())}", *headers]
     return ("HTTP/1.1 200 OK\r\n" + "\r\n".join(lines) + "\r\n\r\n" + text).encode()
 
 
-def moved(location: str, status: int = 302) -> bytes:
+def build_redirect(location: str, status: int = 302) -> bytes:
     return f"HTTP/1.1 {status} Moved\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n".encode()
 
 
-echo = answering(lambda head: page(head.decode()))
+echo = serve_bytes(lambda head: build_response(head.decode()))
 
 
-async def loopback(host):
+async def resolve_to_loopback(host):
     return ["127.0.0.1"]
 
 
 @asynccontextmanager
-async def client(*allow: str, resolve=loopback) -> AsyncGenerator[HttpClient]:
+async def open_client(*allow: str, resolve=resolve_to_loopback) -> AsyncGenerator[HttpClient]:
     http = HttpClient(EgressGuard(EgressSettings(allow=list(allow or ["127.0.0.1:*"])), resolve))
     try:
         with anyio.fail_after(20):
@@ -62,10 +62,12 @@ def port_of(url: str) -> int:
 async def test_a_reply_tells_what_came_from_where():
     def answer(head):
         if b"/old" in head:
-            return moved("/new?x=1#part")
-        return page("{}", "Content-Type: Application/JSON ; Charset='UTF-8'", "Set-Cookie: a=1", "Set-Cookie: b=2")
+            return build_redirect("/new?x=1#part")
+        return build_response(
+            "{}", "Content-Type: Application/JSON ; Charset='UTF-8'", "Set-Cookie: a=1", "Set-Cookie: b=2"
+        )
 
-    async with serve_hostile(answering(answer)) as url, client() as http:
+    async with serve_hostile(serve_bytes(answer)) as url, open_client() as http:
         reply = await http.get(f"{url}/old#top")
     assert (reply.url, reply.status, reply.body) == (f"{url}/new?x=1", 200, b"{}")
     assert reply.redirects == (f"{url}/old",)
@@ -78,12 +80,15 @@ async def test_a_reply_tells_what_came_from_where():
 @pytest.mark.parametrize("status", [200, 204, 304, 400, 401, 404, 418, 429, 500, 503, 599])
 async def test_no_status_is_an_error(status):
     head = f"HTTP/1.1 {status} X\r\nContent-Length: 0\r\n\r\n".encode()
-    async with serve_hostile(send_pieces([head], close=False)) as url, client() as http:
+    async with serve_hostile(send_pieces([head], close=False)) as url, open_client() as http:
         assert (await http.get(url)).status == status
 
 
 async def test_a_redirect_status_without_a_location_is_a_reply():
-    async with serve_hostile(send_pieces([b"HTTP/1.1 302 X\r\nContent-Length: 2\r\n\r\nhi"])) as url, client() as http:
+    async with (
+        serve_hostile(send_pieces([b"HTTP/1.1 302 X\r\nContent-Length: 2\r\n\r\nhi"])) as url,
+        open_client() as http,
+    ):
         assert (await http.get(url)).body == b"hi"
 
 
@@ -97,7 +102,7 @@ def test_what_a_reply_does_not_declare_is_empty():
 
 
 async def test_parameters_headers_and_json_are_sent():
-    async with serve_hostile(echo) as url, client() as http:
+    async with serve_hostile(echo) as url, open_client() as http:
         seen = (
             await http.request(
                 "post",
@@ -119,7 +124,7 @@ async def test_parameters_headers_and_json_are_sent():
     "headers", [{"X": "a\r\nY: b"}, {"X\n": "a"}, {"X": "€"}, {"X y": "a"}, {"": "a"}, {"X": "a\x00"}]
 )
 async def test_a_header_that_cannot_be_sent_is_named_without_its_value(headers):
-    async with client() as http:
+    async with open_client() as http:
         with pytest.raises(InvalidInput) as caught:
             await http.get("http://127.0.0.1/", headers=headers)
     assert caught.value.code == "bad_header"
@@ -147,10 +152,10 @@ async def test_the_method_after_a_redirect_is_the_browsers(method, status, then)
 
     def answer(head):
         seen.append(head.decode())
-        return moved("/new", status) if b"/old" in head else b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+        return build_redirect("/new", status) if b"/old" in head else b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
     content = None if method in ("GET", "HEAD") else ""
-    async with serve_hostile(answering(answer)) as url, client() as http:
+    async with serve_hostile(serve_bytes(answer)) as url, open_client() as http:
         await http.request(method, f"{url}/old", content=content, headers={"content-type": "text/plain"})
     assert seen[-1].startswith(f"{then} /new ")
     assert ("content-type" in seen[-1]) == (then == method)
@@ -158,8 +163,8 @@ async def test_the_method_after_a_redirect_is_the_browsers(method, status, then)
 
 async def test_credentials_stay_with_their_origin():
     secrets = {"Authorization": "Bearer s3cret", "X-Api-Key": "s3cret", "Cookie": "s3cret", "Accept": "text/html"}
-    async with serve_hostile(echo) as other, client() as http:
-        hop = answering(lambda head: moved(f"{other}/there") if b"/out" in head else moved("/out"))
+    async with serve_hostile(echo) as other, open_client() as http:
+        hop = serve_bytes(lambda head: build_redirect(f"{other}/there") if b"/out" in head else build_redirect("/out"))
         async with serve_hostile(hop) as url:
             there = (await http.get(f"{url}/?key=s3cret", headers=secrets)).body.decode()
         here = (await http.get(other, headers=secrets)).body.decode()
@@ -169,7 +174,10 @@ async def test_credentials_stay_with_their_origin():
 
 
 async def test_cookies_do_not_persist():
-    async with serve_hostile(answering(lambda head: page(head.decode(), "Set-Cookie: id=1"))) as url, client() as http:
+    async with (
+        serve_hostile(serve_bytes(lambda head: build_response(head.decode(), "Set-Cookie: id=1"))) as url,
+        open_client() as http,
+    ):
         await http.get(url)
         assert b"cookie" not in (await http.get(url)).body.lower()
 
@@ -177,13 +185,16 @@ async def test_cookies_do_not_persist():
 async def test_proxies_of_the_environment_are_ignored(monkeypatch):
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "HTTPS_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
-    async with serve_hostile(echo) as url, client() as http:
+    async with serve_hostile(echo) as url, open_client() as http:
         assert (await http.get(url)).status == 200
 
 
 async def test_a_private_address_is_refused_without_a_connection():
     seen = []
-    async with serve_hostile(answering(lambda head: seen.append(head) or page(""))) as url, client("10.0.0.1") as http:
+    async with (
+        serve_hostile(serve_bytes(lambda head: seen.append(head) or build_response(""))) as url,
+        open_client("10.0.0.1") as http,
+    ):
         for address in (url, f"http://localhost:{port_of(url)}", f"http://rebound.example:{port_of(url)}"):
             with pytest.raises(Refused):
                 await http.get(address)
@@ -197,7 +208,7 @@ async def test_the_vetted_address_is_the_one_that_is_dialled():
         return next(answers)
 
     closing = send_pieces([b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi"])
-    async with serve_hostile(closing) as url, client("127.0.0.1:*", resolve=rebinding) as http:
+    async with serve_hostile(closing) as url, open_client("127.0.0.1:*", resolve=rebinding) as http:
         address = f"http://rebinding.example:{port_of(url)}/"
         assert (await http.get(address)).body == b"hi"
         with pytest.raises(Refused) as caught:
@@ -206,10 +217,10 @@ async def test_the_vetted_address_is_the_one_that_is_dialled():
 
 
 async def test_the_host_header_stays_on_the_name_while_a_forbidden_answer_is_passed_over():
-    async def mixed(host):
+    async def resolve_to_mixed(host):
         return ["10.0.0.1", "127.0.0.1"]
 
-    async with serve_hostile(echo) as url, client("127.0.0.1:*", resolve=mixed) as http:
+    async with serve_hostile(echo) as url, open_client("127.0.0.1:*", resolve=resolve_to_mixed) as http:
         body = (await http.get(f"http://Bücher.example:{port_of(url)}/")).body.decode()
     assert f"host: xn--bcher-kva.example:{port_of(url)}\r\n" in body
 
@@ -218,7 +229,7 @@ async def test_a_dead_address_does_not_hide_a_living_one():
     async def two(host):
         return ["127.0.0.9", "127.0.0.1"]
 
-    async with serve_hostile(echo) as url, client("127.0.0.0/8:*", resolve=two) as http:
+    async with serve_hostile(echo) as url, open_client("127.0.0.0/8:*", resolve=two) as http:
         assert (await http.get(f"http://two.example:{port_of(url)}/")).status == 200
 
 
@@ -227,12 +238,12 @@ async def test_connections_are_kept_and_a_closed_one_is_replaced():
 
     async def trick(head, writer):
         peers.add(writer.get_extra_info("peername"))
-        writer.write(page("x"))
+        writer.write(build_response("x"))
         await writer.drain()
         if b"/last" in head:
             raise ConnectionAbortedError
 
-    async with serve_hostile(trick) as url, client() as http:
+    async with serve_hostile(trick) as url, open_client() as http:
         for path in ("/1", "/2", "/last"):
             await http.get(url + path)
         assert len(peers) == 1
@@ -241,22 +252,28 @@ async def test_connections_are_kept_and_a_closed_one_is_replaced():
 
 
 async def test_an_answer_that_was_smuggled_in_is_never_read():
-    async with serve_hostile(TRICKS["smuggled_answer"]) as url, client() as http:
+    async with serve_hostile(TRICKS["smuggled_answer"]) as url, open_client() as http:
         for _ in range(3):
             assert (await http.get(url)).body == b"first"
 
 
 async def test_a_trusted_address_may_be_private_and_its_connection_serves_nobody_else():
-    async with serve_hostile(echo) as url, client("10.0.0.1") as http:
+    async with serve_hostile(echo) as url, open_client("10.0.0.1") as http:
         assert (await http.get(url, trusted=True)).status == 200
         with pytest.raises(Refused):
             await http.get(url)
 
 
 async def test_trust_ends_at_the_origin():
-    async with serve_hostile(echo) as other, client("10.0.0.1") as http:
-        hop = answering(
-            lambda head: moved(f"{other}/") if b"/out" in head else moved("/out") if b"/in" in head else page("")
+    async with serve_hostile(echo) as other, open_client("10.0.0.1") as http:
+        hop = serve_bytes(
+            lambda head: (
+                build_redirect(f"{other}/")
+                if b"/out" in head
+                else build_redirect("/out")
+                if b"/in" in head
+                else build_response("")
+            )
         )
         async with serve_hostile(hop) as url:
             with pytest.raises(Refused):
@@ -264,7 +281,7 @@ async def test_trust_ends_at_the_origin():
 
 
 async def test_a_body_at_the_limit_passes_and_one_byte_more_is_refused_or_cut():
-    async with serve_hostile(answering(lambda _: page("x" * 1000))) as url, client() as http:
+    async with serve_hostile(serve_bytes(lambda _: build_response("x" * 1000))) as url, open_client() as http:
         exact = await http.get(url, limits=RequestLimits(max_body_bytes=1000), cut=True)
         assert (len(exact.body), exact.is_truncated) == (1000, False)
         less = await http.get(url, limits=RequestLimits(max_body_bytes=999), cut=True)
@@ -276,17 +293,19 @@ async def test_a_body_at_the_limit_passes_and_one_byte_more_is_refused_or_cut():
 
 async def test_head_has_no_body_and_any_declared_length():
     head = b"HTTP/1.1 200 OK\r\nContent-Length: 999999999\r\n\r\n"
-    async with serve_hostile(send_pieces([head], close=False)) as url, client() as http:
+    async with serve_hostile(send_pieces([head], close=False)) as url, open_client() as http:
         assert (await http.request("HEAD", url)).body == b""
 
 
 async def test_as_many_redirects_as_the_limit_are_followed():
-    async with serve_hostile(TRICKS["redirect_chain"]) as url, client() as http:
+    async with serve_hostile(TRICKS["redirect_chain"]) as url, open_client() as http:
         with pytest.raises(Unavailable) as caught:
             await http.get(url, limits=RequestLimits(max_redirects=3))
     assert caught.value.code == "redirects"
-    chain = answering(lambda head: page("end") if b"/3" in head else moved(f"/{int(head[5:6]) + 1}"))
-    async with serve_hostile(chain) as url, client() as http:
+    chain = serve_bytes(
+        lambda head: build_response("end") if b"/3" in head else build_redirect(f"/{int(head[5:6]) + 1}")
+    )
+    async with serve_hostile(chain) as url, open_client() as http:
         assert (await http.get(f"{url}/0", limits=RequestLimits(max_redirects=3))).body == b"end"
 
 
@@ -294,10 +313,10 @@ async def test_a_closed_port_and_a_missing_name_have_their_codes():
     async def nothing(host):
         raise Unavailable("no", code="dns")
 
-    async with client() as http:
+    async with open_client() as http:
         with pytest.raises(Unavailable) as closed:
             await http.get("http://127.0.0.1:9/?key=s3cret")
-    async with client(resolve=nothing) as http:
+    async with open_client(resolve=nothing) as http:
         with pytest.raises(Unavailable) as missing:
             await http.get("http://missing.example/?key=s3cret")
     assert (closed.value.code, missing.value.code) == ("connect", "dns")
@@ -309,14 +328,17 @@ async def test_a_resolver_that_hangs_is_cut_off_at_the_deadline():
         await anyio.sleep_forever()
         return []
 
-    async with client(resolve=hang) as http:
+    async with open_client(resolve=hang) as http:
         with pytest.raises(Unavailable) as caught:
             await http.get("http://slow.example/", limits=RequestLimits(timeout_s=0.2))
     assert caught.value.code == "timeout"
 
 
 async def test_a_cancelled_request_leaves_the_client_usable():
-    async with serve_hostile(answering(lambda head: b"" if b"/hang" in head else page("x"))) as url, client() as http:
+    async with (
+        serve_hostile(serve_bytes(lambda head: b"" if b"/hang" in head else build_response("x"))) as url,
+        open_client() as http,
+    ):
         async with anyio.create_task_group() as tasks:
             for _ in range(5):
                 tasks.start_soon(http.get, f"{url}/hang")
@@ -327,7 +349,7 @@ async def test_a_cancelled_request_leaves_the_client_usable():
 
 async def test_no_log_holds_a_credential(caplog):
     caplog.set_level(logging.DEBUG)
-    async with serve_hostile(echo) as url, client() as http:
+    async with serve_hostile(echo) as url, open_client() as http:
         await http.get(f"{url}/?key=s3cret", headers={"Authorization": "s3cret"})
         with suppress(Unavailable):
             await http.get("http://127.0.0.1:9/?key=s3cret", headers={"Authorization": "s3cret"})
@@ -371,7 +393,7 @@ async def serve_tls(certificate) -> AsyncGenerator[tuple[int, list[str | None]]]
                 secure = await TLSStream.wrap(stream, server_side=True, ssl_context=context, standard_compatible=False)
                 while True:
                     await secure.receive()
-                    await secure.send(page("secure"))
+                    await secure.send(build_response("secure"))
 
     listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
     async with listener, anyio.create_task_group() as tasks:
@@ -382,7 +404,7 @@ async def serve_tls(certificate) -> AsyncGenerator[tuple[int, list[str | None]]]
 
 async def test_the_certificate_and_the_server_name_stay_on_the_name(certificate, monkeypatch):
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-    async with serve_tls(certificate) as (port, names), client() as http:
+    async with serve_tls(certificate) as (port, names), open_client() as http:
         assert (await http.get(f"https://secure.example:{port}/")).body == b"secure"
         assert (await http.get(f"https://secure.example.:{port}/")).body == b"secure"
         with pytest.raises(Unavailable) as caught:
@@ -393,7 +415,7 @@ async def test_the_certificate_and_the_server_name_stay_on_the_name(certificate,
 
 
 async def test_a_certificate_that_nobody_vouches_for_and_a_port_without_tls_are_tls_errors(certificate):
-    async with serve_tls(certificate) as (port, _), serve_hostile(TRICKS["not_http"]) as plain, client() as http:
+    async with serve_tls(certificate) as (port, _), serve_hostile(TRICKS["not_http"]) as plain, open_client() as http:
         for bad in (port, port_of(plain)):
             with pytest.raises(Unavailable) as caught:
                 await http.get(f"https://secure.example:{bad}/", limits=RequestLimits(timeout_s=2))
@@ -405,7 +427,7 @@ async def test_an_operators_forward_proxy_gets_the_name_and_its_credentials():
 
     async def trick(head, writer):
         seen.append(head.decode())
-        writer.write(b"HTTP/1.1 200 OK\r\n\r\n" if head.startswith(b"CONNECT") else page("through"))
+        writer.write(b"HTTP/1.1 200 OK\r\n\r\n" if head.startswith(b"CONNECT") else build_response("through"))
 
     async with serve_hostile(trick) as url:
         settings = EgressSettings.model_validate({"proxy": url.replace("://", "://me:s3cret@")})

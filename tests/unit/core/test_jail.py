@@ -27,14 +27,14 @@ def jail(tmp_path: Path) -> Jail:
     return made
 
 
-def read(jail: Jail, path: str) -> bytes:
+def read_file(jail: Jail, path: str) -> bytes:
     with jail.open_descriptor(path) as descriptor:
         return os.read(descriptor, 1_000)
 
 
 def test_a_file_is_read_written_and_listed_by_its_path(jail: Jail):
     jail.write("deep/er/b.txt", b"beta")
-    assert read(jail, "notes/a.txt") == b"alpha"
+    assert read_file(jail, "notes/a.txt") == b"alpha"
     assert [entry.path for entry in jail.list()] == ["deep", "notes"]
     assert [entry.path for entry in jail.walk()] == ["deep", "deep/er", "deep/er/b.txt", "notes", "notes/a.txt"]
     assert jail.get_entry("deep/er/b.txt").size == 4
@@ -43,7 +43,7 @@ def test_a_file_is_read_written_and_listed_by_its_path(jail: Jail):
 @pytest.mark.parametrize("path", ["../secret.txt", "notes/../../secret.txt", "/etc/passwd", "./../secret.txt", ".."])
 def test_paths_that_lead_out_are_refused(jail: Jail, path: str):
     with pytest.raises(Refused):
-        read(jail, path)
+        read_file(jail, path)
     with pytest.raises(Refused):
         jail.write(path, b"x")
     with pytest.raises(Refused):
@@ -60,7 +60,7 @@ def test_paths_that_hide_something_are_refused(jail: Jail, path: str):
 def test_a_link_out_is_not_followed(jail: Jail, target: str):
     (jail.root / "link").symlink_to(target)
     with pytest.raises(Refused):
-        read(jail, "link")
+        read_file(jail, "link")
     with pytest.raises(Refused):
         jail.write("link", b"mine")
     assert (jail.root.parent / "secret.txt").read_bytes() == OUTSIDE_BYTES
@@ -68,7 +68,11 @@ def test_a_link_out_is_not_followed(jail: Jail, target: str):
 
 def test_a_folder_that_is_a_link_out_is_no_way_out(jail: Jail):
     (jail.root / "out").symlink_to("..")
-    for attempt in (lambda: read(jail, "out/secret.txt"), lambda: jail.write("out/x", b"x"), lambda: jail.list("out")):
+    for attempt in (
+        lambda: read_file(jail, "out/secret.txt"),
+        lambda: jail.write("out/x", b"x"),
+        lambda: jail.list("out"),
+    ):
         with pytest.raises(Refused):
             attempt()
     assert "out/secret.txt" not in [entry.path for entry in jail.walk()]
@@ -77,8 +81,8 @@ def test_a_folder_that_is_a_link_out_is_no_way_out(jail: Jail):
 def test_links_inside_are_followed(jail: Jail):
     (jail.root / "notes/link").symlink_to("../notes/a.txt")
     (jail.root / "folder").symlink_to("notes")
-    assert read(jail, "notes/link") == b"alpha"
-    assert read(jail, "folder/a.txt") == b"alpha"
+    assert read_file(jail, "notes/link") == b"alpha"
+    assert read_file(jail, "folder/a.txt") == b"alpha"
     jail.write("folder/b.txt", b"beta")
     assert (jail.root / "notes/b.txt").read_bytes() == b"beta"
 
@@ -102,7 +106,7 @@ def test_a_link_in_the_place_of_a_file_is_replaced_where_it_points_inside_never_
 def test_another_name_of_a_file_outside_is_not_read_and_not_written_through(jail: Jail):
     os.link(jail.root.parent / "secret.txt", jail.root / "hard")
     with pytest.raises(Refused, match="hard link"):
-        read(jail, "hard")
+        read_file(jail, "hard")
     jail.write("hard", b"mine")
     assert (jail.root.parent / "secret.txt").read_bytes() == OUTSIDE_BYTES
 
@@ -132,7 +136,7 @@ def test_what_programs_of_the_user_run_is_neither_written_nor_deleted(jail: Jail
     with pytest.raises(Refused, match="protected"):
         guarded.write("named", b"x")
     assert [entry.path for entry in jail.walk()] == before
-    assert read(guarded, ".git/config") == b"alpha"
+    assert read_file(guarded, ".git/config") == b"alpha"
 
 
 def test_names_that_only_begin_like_protected_ones_are_written(jail: Jail):
@@ -145,20 +149,20 @@ def test_names_that_only_begin_like_protected_ones_are_written(jail: Jail):
 def test_pipes_and_devices_are_no_files(jail: Jail):
     os.mkfifo(jail.root / "pipe")
     with pytest.raises(Refused, match="not a regular file"):
-        read(jail, "pipe")
+        read_file(jail, "pipe")
     with pytest.raises(Refused):
         jail.write("pipe", b"x")
 
 
 def test_what_is_missing_or_a_folder_is_said(jail: Jail):
     with pytest.raises(NotFound, match="does not exist"):
-        read(jail, "nothing.txt")
+        read_file(jail, "nothing.txt")
     with pytest.raises(NotFound, match=r"'nothing.*' does not exist"):
         jail.list("nothing")
     with pytest.raises(InvalidInput, match="directory"):
-        read(jail, "notes")
+        read_file(jail, "notes")
     with pytest.raises(InvalidInput):
-        read(jail, "notes/a.txt/b")
+        read_file(jail, "notes/a.txt/b")
 
 
 def test_permissions_stay_and_no_partial_file_is_left(jail: Jail):
@@ -175,7 +179,7 @@ def test_an_added_file_takes_a_free_name_and_replaces_nothing(jail: Jail, tmp_pa
     assert jail.add_file("notes/a.txt", b"new") == "notes/a (2).txt"
     assert jail.add_file("new/b.txt", tmp_path / "coming") == "new/b.txt"
     (tmp_path / "coming").unlink()
-    assert [read(jail, path) for path in ("notes/a.txt", "notes/a (2).txt", "new/b.txt")] == [
+    assert [read_file(jail, path) for path in ("notes/a.txt", "notes/a (2).txt", "new/b.txt")] == [
         b"alpha",
         b"new",
         b"large",
@@ -223,7 +227,7 @@ def test_a_folder_that_is_exchanged_for_a_link_all_the_time_leaks_nothing(jail: 
     try:
         for attempt in range(100_000):
             try:
-                seen.add(read(jail, "notes/secret.txt"))
+                seen.add(read_file(jail, "notes/secret.txt"))
             except OutriderError as error:
                 seen.add(error.code.encode())
             if attempt >= 1_000 and b"harmless" in seen:

@@ -31,7 +31,7 @@ PARTS = st.lists(
 ).map("\n".join)
 
 
-def pieces(markdown: str, limit: int) -> list[tuple[str, str]]:
+def cut_with_shown(markdown: str, limit: int) -> list[tuple[str, str]]:
     """What is cut, and what is shown of it."""
     found, offset = [], 0
     while True:
@@ -43,28 +43,28 @@ def pieces(markdown: str, limit: int) -> list[tuple[str, str]]:
 
 
 def test_code_that_is_cut_is_fenced_in_every_piece():
-    shown = [each for _, each in pieces(CODE, 200)]
+    shown = [each for _, each in cut_with_shown(CODE, 200)]
     assert len(shown) > 2
     assert all(each.count("```") % 2 == 0 for each in shown)
     assert all(each.startswith("```python\n") for each in shown[1:-1])
 
 
 def test_rows_that_are_cut_off_have_their_heading():
-    shown = [each for _, each in pieces(TABLE_MARKDOWN, 200)]
+    shown = [each for _, each in cut_with_shown(TABLE_MARKDOWN, 200)]
     assert len(shown) > 2
     assert all(each.startswith("| Year | Ships |\n| --- | --- |\n| 19") for each in shown[1:-1])
 
 
 @given(PARTS, st.integers(min_value=1, max_value=300))
 def test_pieces_join_to_the_whole_and_none_is_longer_than_asked(markdown: str, limit: int):
-    found = pieces(markdown, limit)
+    found = cut_with_shown(markdown, limit)
     assert "".join(text for text, _ in found) == markdown
     assert all(len(shown) <= max(limit, len(text)) and len(text) <= limit for text, shown in found)
 
 
 @given(PARTS, st.integers(min_value=60, max_value=300))
 def test_what_is_framed_holds_the_piece(markdown: str, limit: int):
-    assert all(text in shown for text, shown in pieces(markdown, limit))
+    assert all(text in shown for text, shown in cut_with_shown(markdown, limit))
 
 
 def test_text_and_whole_blocks_need_no_frame():

@@ -10,7 +10,7 @@ LONG_TIMEOUT_S = 30
 SHORT = 0.05
 
 
-async def passing(seconds: float) -> None:
+async def let_time_pass(seconds: float) -> None:
     """Time goes by."""
     with anyio.move_on_after(seconds):
         await anyio.sleep_forever()
@@ -19,12 +19,12 @@ async def passing(seconds: float) -> None:
 async def test_time_at_a_standstill_counts_for_no_limit_around_it():
     heard: list[str] = []
 
-    async def alive(message: str) -> None:
+    async def accept_alive(message: str) -> None:
         heard.append(message)
 
-    with anyio.fail_after(LONG_TIMEOUT_S), limit_time(SHORT, alive) as outer, limit_time(SHORT) as inner:
+    with anyio.fail_after(LONG_TIMEOUT_S), limit_time(SHORT, accept_alive) as outer, limit_time(SHORT) as inner:
         async with pause_timeouts("held up"):
-            await passing(SHORT * 3)
+            await let_time_pass(SHORT * 3)
         reached = True
     assert reached
     assert not outer.scope.cancelled_caught
@@ -45,21 +45,21 @@ async def test_two_standstills_at_once_count_once():
     began = anyio.current_time()
     with anyio.fail_after(LONG_TIMEOUT_S), limit_time(LONG_TIMEOUT_S) as found:
 
-        async def held() -> None:
+        async def hold_up() -> None:
             async with pause_timeouts("held up"):
-                await passing(SHORT)
+                await let_time_pass(SHORT)
 
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(held)
-            tasks.start_soon(held)
+            tasks.start_soon(hold_up)
+            tasks.start_soon(hold_up)
     assert SHORT <= found.paused_seconds <= anyio.current_time() - began
 
 
 async def test_whoever_vanished_meanwhile_harms_nobody():
-    async def gone(message: str) -> None:
+    async def raise_gone(message: str) -> None:
         raise ConnectionError(message)
 
-    with anyio.fail_after(LONG_TIMEOUT_S), limit_time(LONG_TIMEOUT_S, gone):
+    with anyio.fail_after(LONG_TIMEOUT_S), limit_time(LONG_TIMEOUT_S, raise_gone):
         async with pause_timeouts("held up"):
             await anyio.lowlevel.checkpoint()
 
@@ -67,6 +67,6 @@ async def test_whoever_vanished_meanwhile_harms_nobody():
 async def test_a_limit_can_be_put_off_by_whoever_knows_of_a_standstill_elsewhere():
     with anyio.fail_after(LONG_TIMEOUT_S), limit_time(SHORT) as found:
         extend_timeouts(LONG_TIMEOUT_S)
-        await passing(SHORT * 2)
+        await let_time_pass(SHORT * 2)
     assert not found.scope.cancelled_caught
     assert found.paused_seconds == LONG_TIMEOUT_S

@@ -10,24 +10,24 @@ from outrider.core.tool import Stake, Tool
 from outrider.core.tool_policy import ToolPolicy, filter_tools, require_consent, resolve_stake
 
 
-async def nothing() -> str:
+async def do_nothing() -> str:
     return ""
 
 
-def tool(name: str, stake: Stake = "never_ask") -> Tool:
-    return Tool(name, name.title(), "", "read", nothing, stake=stake)
+def build_tool(name: str, stake: Stake = "never_ask") -> Tool:
+    return Tool(name, name.title(), "", "read", do_nothing, stake=stake)
 
 
-TOOLS = [tool("web_search"), tool("web_fetch"), tool("clickElement")]
+TOOLS = [build_tool("web_search"), build_tool("web_fetch"), build_tool("clickElement")]
 
 
-def names(enable: Iterable[str] = ("all",), disable: Iterable[str] = ()) -> list[str]:
+def list_names(enable: Iterable[str] = ("all",), disable: Iterable[str] = ()) -> list[str]:
     return list(filter_tools(TOOLS, ToolPolicy(enable=list(enable), disable=list(disable))))
 
 
 @pytest.mark.parametrize("everything", ["all", "*", "ALL", " all ", "web_search,*"])
 def test_everything_has_several_names(everything: str):
-    assert names([everything]) == ["web_search", "web_fetch", "clickElement"]
+    assert list_names([everything]) == ["web_search", "web_fetch", "clickElement"]
 
 
 def test_without_a_word_everything_is_offered():
@@ -36,21 +36,21 @@ def test_without_a_word_everything_is_offered():
 
 @pytest.mark.parametrize("wanted", [["none"], [], [""], ["none,none"]])
 def test_nothing_can_be_offered(wanted: list[str]):
-    assert names(wanted) == []
+    assert list_names(wanted) == []
 
 
 @pytest.mark.parametrize(
     "wanted", [["web-search", "CLICKELEMENT"], ["Web_Search,clickElement"], ["web_search\nclick" + "element"]]
 )
 def test_names_may_be_joined_and_neither_case_nor_dashes_matter(wanted: list[str]):
-    assert names(wanted) == ["web_search", "clickElement"]
+    assert list_names(wanted) == ["web_search", "clickElement"]
 
 
 def test_disabling_wins():
-    assert names(["all"], ["web-fetch"]) == ["web_search", "clickElement"]
-    assert names(["web_fetch"], ["web_fetch"]) == []
-    assert names(["web_search"], ["all"]) == []
-    assert names(["web_search"], ["none"]) == ["web_search"]
+    assert list_names(["all"], ["web-fetch"]) == ["web_search", "clickElement"]
+    assert list_names(["web_fetch"], ["web_fetch"]) == []
+    assert list_names(["web_search"], ["all"]) == []
+    assert list_names(["web_search"], ["none"]) == ["web_search"]
 
 
 def test_unknown_names_are_ignored_with_a_warning(caplog: pytest.LogCaptureFixture):
@@ -68,39 +68,39 @@ def test_known_names_are_no_reason_to_warn(caplog: pytest.LogCaptureFixture):
 
 
 def test_the_stake_is_the_operators_for_this_tool_then_for_all_then_its_own():
-    assert resolve_stake(tool("pay", "high"), {}) == "high"
-    assert resolve_stake(tool("pay", "high"), {"*": "low"}) == "low"
-    assert resolve_stake(tool("pay"), {"*": "low", "pay": "high"}) == "high"
+    assert resolve_stake(build_tool("pay", "high"), {}) == "high"
+    assert resolve_stake(build_tool("pay", "high"), {"*": "low"}) == "low"
+    assert resolve_stake(build_tool("pay"), {"*": "low", "pay": "high"}) == "high"
 
 
 def test_a_stake_is_found_whatever_case_the_environment_left_of_its_name():
-    assert resolve_stake(tool("clickElement"), {"clickelement": "high"}) == "high"
-    assert resolve_stake(tool("web_search"), {"web-search": "high"}) == "high"
+    assert resolve_stake(build_tool("clickElement"), {"clickelement": "high"}) == "high"
+    assert resolve_stake(build_tool("web_search"), {"web-search": "high"}) == "high"
 
 
 @pytest.mark.parametrize("stake", ["never_ask", "low"])
 def test_low_stakes_ask_nobody(stake: Stake):
-    require_consent(tool("read", stake), {}, Call(), {})
+    require_consent(build_tool("read", stake), {}, Call(), {})
 
 
 def test_a_high_stake_asks_with_the_arguments_spelled_out():
     with pytest.raises(AnswerNeeded) as caught:
-        require_consent(tool("pay", "high"), {}, Call(), {"to": "mallory", "note": "\u202eyob"})
+        require_consent(build_tool("pay", "high"), {}, Call(), {"to": "mallory", "note": "\u202eyob"})
     assert caught.value.question == r"Allow Pay (pay) with {'to': 'mallory', 'note': '\u202eyob'}?"
     assert caught.value.state == "pay"
 
 
 def test_a_question_stays_readable_and_says_what_it_left_out():
     with pytest.raises(AnswerNeeded) as caught:
-        require_consent(tool("pay", "high"), {}, Call(), {"note": "x" * 100_000})
+        require_consent(build_tool("pay", "high"), {}, Call(), {"note": "x" * 100_000})
     assert len(caught.value.question) < 4_200
     assert caught.value.question.endswith("… (cut: 100012 characters in all)?")
 
 
 def test_a_yes_lets_the_call_pass_and_a_no_ends_it():
-    require_consent(tool("pay", "high"), {}, Call(answer=True), {})
+    require_consent(build_tool("pay", "high"), {}, Call(answer=True), {})
     with pytest.raises(Refused, match="the user did not allow pay") as caught:
-        require_consent(tool("pay", "high"), {}, Call(answer=False), {})
+        require_consent(build_tool("pay", "high"), {}, Call(answer=False), {})
     assert caught.value.hint == "do not repeat the call; continue without it"
 
 

@@ -47,7 +47,7 @@ async def rates(request: pytest.FixtureRequest) -> AsyncGenerator[RateLimiter]:
     await database.close()
 
 
-async def seconds(rates: RateLimiter, turns: int, calls: float, period: float, name: str = "host") -> float:
+async def measure_seconds(rates: RateLimiter, turns: int, calls: float, period: float, name: str = "host") -> float:
     started = time.monotonic()
     async with anyio.create_task_group() as tasks:
         for _ in range(turns):
@@ -56,11 +56,11 @@ async def seconds(rates: RateLimiter, turns: int, calls: float, period: float, n
 
 
 async def test_so_many_come_at_once_and_the_others_one_after_another(rates: RateLimiter):
-    assert await seconds(rates, 10, 5, 1) > 0.95
+    assert await measure_seconds(rates, 10, 5, 1) > 0.95
 
 
 async def test_less_than_one_a_second_is_one_at_a_time(rates: RateLimiter):
-    assert await seconds(rates, 3, 1, 0.4) > 0.75
+    assert await measure_seconds(rates, 3, 1, 0.4) > 0.75
 
 
 async def test_names_do_not_wait_for_one_another(rates: RateLimiter):

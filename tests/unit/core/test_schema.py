@@ -36,19 +36,21 @@ def schema() -> dict[str, Any]:
     return build_input_schema(TypeAdapter(Paper))
 
 
-def titles(node: Any) -> list[str]:
+def iter_titles(node: Any) -> list[str]:
     """Every generated title, wherever a schema may stand."""
     if isinstance(node, list):
-        return [title for each in node for title in titles(each)]
+        return [title for each in node for title in iter_titles(each)]
     if not isinstance(node, dict):
         return []
     here = [node["title"]] if isinstance(node.get("title"), str) else []
-    return here + [title for key, each in node.items() if key not in {"default", "const"} for title in titles(each)]
+    return here + [
+        title for key, each in node.items() if key not in {"default", "const"} for title in iter_titles(each)
+    ]
 
 
 def test_no_title_is_left_at_any_depth(schema: dict[str, Any]):
-    assert titles(schema) == []
-    assert titles(build_output_schema(TypeAdapter(Paper))) == []
+    assert iter_titles(schema) == []
+    assert iter_titles(build_output_schema(TypeAdapter(Paper))) == []
 
 
 def test_a_property_named_title_stays_also_inside_a_definition(schema: dict[str, Any]):

@@ -90,47 +90,47 @@ class Broken(io.BytesIO):
         return super().read(size)
 
 
-def new() -> str:
+def create_name() -> str:
     return str(uuid.uuid4())
 
 
-async def names(storage: Storage) -> set[str]:
+async def list_names(storage: Storage) -> set[str]:
     return {item.name async for item in storage.iter_items()}
 
 
-async def streamed(storage: Storage, name: str) -> bytes:
+async def read_stream(storage: Storage, name: str) -> bytes:
     return b"".join([block async for block in storage.stream(name)])
 
 
 @pytest.mark.parametrize("data", [b"", b"a few bytes", LARGE], ids=["empty", "small", "large"])
 async def test_what_is_put_is_read_whole_in_parts_and_as_a_stream(storage: Storage, data: bytes):
-    name = new()
+    name = create_name()
     stored = await storage.put(name, io.BytesIO(data))
     assert (stored.size, stored.sha256) == (len(data), hashlib.sha256(data).hexdigest())
     assert await storage.read(name) == data
-    assert await streamed(storage, name) == data
+    assert await read_stream(storage, name) == data
     assert await storage.read_range(name, 3, 7) == data[3:7]
     assert await storage.read_range(name, len(data) - 2 if data else 0, len(data) + 100) == data[-2:]
     assert await storage.read_range(name, len(data) + 5, len(data) + 9) == b""
     assert await storage.read_range(name, 7, 3) == b""
-    assert await names(storage) == {name}
+    assert await list_names(storage) == {name}
 
 
 async def test_a_file_that_breaks_off_is_told_and_never_appears(storage: Storage):
     with pytest.raises(Unavailable, match=r"the file cannot be stored: .*Input/output error") as caught:
-        await storage.put(new(), Broken(LARGE))
+        await storage.put(create_name(), Broken(LARGE))
     assert (caught.value.code, bool(caught.value.hint)) == ("storage", True)
-    assert await names(storage) == set()
+    assert await list_names(storage) == set()
 
 
 async def test_what_is_not_there_is_not_found_and_may_be_removed(storage: Storage):
-    kept, gone = new(), new()
+    kept, gone = create_name(), create_name()
     await storage.put(kept, io.BytesIO(b"1"))
-    for ask in (storage.read(gone), storage.read_range(gone, 0, 1), streamed(storage, gone)):
+    for ask in (storage.read(gone), storage.read_range(gone, 0, 1), read_stream(storage, gone)):
         with pytest.raises(FileNotFoundError):
             await ask
     await storage.remove([gone, kept])
-    assert await names(storage) == set()
+    assert await list_names(storage) == set()
 
 
 async def test_a_name_that_is_no_uuid_reaches_no_storage(storage: Storage):
@@ -152,7 +152,7 @@ async def test_artifacts_are_kept_read_streamed_and_swept(storage: Storage, tmp_
             await ask
     other = await artifacts.save(b"1", name="small", mime_type="a/b", session="s")
     assert await ArtifactStore(storage, database, keep_seconds=0).delete_expired() == 2
-    assert (await names(storage), other.id in await names(storage)) == (set(), False)
+    assert (await list_names(storage), other.id in await list_names(storage)) == (set(), False)
     await database.close()
 
 
@@ -160,7 +160,7 @@ async def test_a_file_whose_row_could_not_be_written_is_not_left_behind(storage:
     artifacts = ArtifactStore(storage, Database.from_file(tmp_path), keep_seconds=3600)
     with pytest.raises(Unavailable):
         await artifacts.save(b"1", name="x", mime_type="a/b", session="s")
-    assert await names(storage) == set()
+    assert await list_names(storage) == set()
 
 
 class Doubtful(Database):
@@ -174,7 +174,7 @@ async def test_a_file_whose_row_may_have_been_written_stays(storage: Storage, tm
     artifacts = ArtifactStore(storage, Doubtful.from_file(tmp_path / "x.db"), keep_seconds=3600)
     with pytest.raises(TransactionOutcomeUnknown):
         await artifacts.save(b"1", name="x", mime_type="a/b", session="s")
-    assert len(await names(storage)) == 1
+    assert len(await list_names(storage)) == 1
 
 
 async def test_one_who_gives_up_leaves_no_file_behind(storage: Storage, tmp_path: Path):
@@ -188,7 +188,7 @@ async def test_one_who_gives_up_leaves_no_file_behind(storage: Storage, tmp_path
                 for _ in range(steps):
                     await anyio.lowlevel.checkpoint()
                 scope.cancel()
-    assert {each.id for each in await artifacts.list_recent()} <= await names(storage)
+    assert {each.id for each in await artifacts.list_recent()} <= await list_names(storage)
     await database.close()
 
 
@@ -205,9 +205,9 @@ async def test_a_bucket_that_is_not_there_and_a_server_that_is_away_are_told(s3:
     away = ObjectStorage("s3://bucket/?endpoint=http://127.0.0.1:1&region=x", object_storage.AWS_CREDENTIALS)
     for storage in (nowhere, away):
         asks = {
-            "put": lambda storage=storage: storage.put(new(), io.BytesIO(b"1")),
-            "read": lambda storage=storage: storage.read(new()),
-            "list": lambda storage=storage: names(storage),
+            "put": lambda storage=storage: storage.put(create_name(), io.BytesIO(b"1")),
+            "read": lambda storage=storage: storage.read(create_name()),
+            "list": lambda storage=storage: list_names(storage),
         }
         with anyio.fail_after(30), pytest.raises(Unavailable) as caught:
             await asks[work]()
@@ -218,7 +218,7 @@ async def test_a_bucket_that_is_not_there_and_a_server_that_is_away_are_told(s3:
 
 async def test_removing_from_a_server_that_is_away_is_no_error():
     await ObjectStorage("s3://bucket/?endpoint=http://127.0.0.1:1&region=x", object_storage.AWS_CREDENTIALS).remove(
-        [new()]
+        [create_name()]
     )
 
 
@@ -236,7 +236,7 @@ async def test_an_address_that_cannot_be_used_is_told_with_the_way_to_write_it(
     tmp_path: Path, setting: str, reason: str
 ):
     with pytest.raises(NotConfigured, match=reason) as caught:
-        await build_storage(setting, tmp_path, {}).read(new())
+        await build_storage(setting, tmp_path, {}).read(create_name())
     assert "AWS_ACCESS_KEY_ID" in caught.value.hint
     assert "hunter2" not in caught.value.message
 

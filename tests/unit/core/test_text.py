@@ -19,7 +19,7 @@ BREAKS = st.sampled_from(
 )
 
 
-def pieces(text: str, limit: int) -> list[TextSlice]:
+def cut_into_pieces(text: str, limit: int) -> list[TextSlice]:
     found = [cut_text(text, limit)]
     while (offset := found[-1].next_offset) is not None:
         found.append(cut_text(text, limit, offset))
@@ -29,7 +29,7 @@ def pieces(text: str, limit: int) -> list[TextSlice]:
 @given(LETTER_TEXTS, st.integers(-5, 60))
 @example("a" + "\u0301" * 50, 5)
 def test_pieces_join_to_the_whole_and_none_exceeds_the_limit(text: str, limit: int):
-    found = pieces(text, limit)
+    found = cut_into_pieces(text, limit)
     assert "".join(piece.text for piece in found) == text
     assert all(len(piece.text) <= max(limit, 1) for piece in found)
     assert all(piece.text for piece in found if piece.truncated)
@@ -37,19 +37,19 @@ def test_pieces_join_to_the_whole_and_none_exceeds_the_limit(text: str, limit: i
 
 @given(LETTER_TEXTS, st.integers(10, 60))
 def test_few_marks_are_never_parted_from_their_letter(text: str, limit: int):
-    for piece in pieces(text, limit)[:-1]:
+    for piece in cut_into_pieces(text, limit)[:-1]:
         after = text[piece.offset + len(piece.text) :]
         if unicodedata.category(after[0]) in COMBINING_CATEGORIES:
             assert all(unicodedata.category(letter) in COMBINING_CATEGORIES for letter in piece.text[-8:])
 
 
 def test_a_letter_goes_to_the_next_piece_with_its_marks():
-    assert [piece.text for piece in pieces("abce\u0301\u0327d", 5)] == ["abc", "e\u0301\u0327d"]
-    assert [piece.text for piece in pieces("aaaa👍🏽", 5)] == ["aaaa", "👍🏽"]
+    assert [piece.text for piece in cut_into_pieces("abce\u0301\u0327d", 5)] == ["abc", "e\u0301\u0327d"]
+    assert [piece.text for piece in cut_into_pieces("aaaa👍🏽", 5)] == ["aaaa", "👍🏽"]
 
 
 def test_a_thousand_marks_are_cut_all_the_same():
-    assert [len(piece.text) for piece in pieces("a" + "\u0301" * 99, 50)] == [50, 50]
+    assert [len(piece.text) for piece in cut_into_pieces("a" + "\u0301" * 99, 50)] == [50, 50]
 
 
 @pytest.mark.parametrize(

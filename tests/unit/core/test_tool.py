@@ -57,18 +57,18 @@ async def stir(seconds: float) -> str:
     return f"stirred for {seconds:g} s"
 
 
-async def call(tool: str, arguments: object = None, session: str = "s") -> Result:
+async def call_tool(tool: str, arguments: object = None, session: str = "s") -> Result:
     return await tools.tools[tool]({Kettle: Kettle(1.5)}, Call(session=session), arguments)
 
 
 async def test_what_stands_before_the_slash_is_given_by_the_app():
-    result = await call("brew", {"tea": "oolong"}, session="s1")
+    result = await call_tool("brew", {"tea": "oolong"}, session="s1")
     assert result.text == "1 oolong of 1.5 litres for s1, hot: True"
     assert tools.tools["brew"].required_services == (Kettle, Call)
 
 
 async def test_what_stands_after_the_slash_is_given_by_the_model():
-    assert (await call("brew", {"tea": "assam", "cups": "2", "hot": False})).text.startswith("2 assam")
+    assert (await call_tool("brew", {"tea": "assam", "cups": "2", "hot": False})).text.startswith("2 assam")
     schema = tools.tools["brew"].input_schema
     assert list(schema["properties"]) == ["tea", "cups", "hot"]
     assert schema["required"] == ["tea"]
@@ -76,13 +76,13 @@ async def test_what_stands_after_the_slash_is_given_by_the_model():
 
 async def test_a_model_cannot_give_what_the_app_gives():
     with pytest.raises(InvalidInput, match="kettle: no such parameter"):
-        await call("brew", {"tea": "assam", "kettle": {"litres": 9}})
+        await call_tool("brew", {"tea": "assam", "kettle": {"litres": 9}})
 
 
 @pytest.mark.parametrize("number", ["NaN", "-Infinity", float("nan"), float("inf")])
 async def test_a_number_that_is_none_is_refused(number: object):
     with pytest.raises(InvalidInput, match="seconds: Input should be a finite number"):
-        await call("stir", {"seconds": number})
+        await call_tool("stir", {"seconds": number})
 
 
 async def test_a_service_is_found_by_its_type():
@@ -122,14 +122,14 @@ async def brew_again() -> str:
 
 
 async def test_text_is_a_result_to_be_read():
-    result = await call("brew", {"tea": "oolong"})
+    result = await call_tool("brew", {"tea": "oolong"})
     assert result.content == (TextBlock(result.text),)
     assert result.data == {}
     assert tools.tools["brew"].output_schema is None
 
 
 async def test_a_model_is_data_of_the_fields_that_were_set_and_text_that_says_the_same():
-    result = await call("pour", {"tea": "oolong"})
+    result = await call_tool("pour", {"tea": "oolong"})
     assert result.data == {"tea": "oolong", "note": None}
     assert result.text == "a cup of oolong"
     schema = tools.tools["pour"].output_schema
@@ -138,13 +138,13 @@ async def test_a_model_is_data_of_the_fields_that_were_set_and_text_that_says_th
 
 
 async def test_a_result_passes_through_as_it_is():
-    result = await call("photograph")
+    result = await call_tool("photograph")
     assert (result.content, result.meta, result.is_error) == ((TextBlock("seen"), ImageBlock(b"png")), {"at": 1}, True)
     assert tools.tools["photograph"].output_schema is None
 
 
 async def test_anything_else_becomes_its_text():
-    assert (await call("count")).text == "3"
+    assert (await call_tool("count")).text == "3"
 
 
 @pytest.mark.parametrize("name", ["web_search", "a", "_hidden", "run2", "navigateToUrl", "n" * MAX_TOOL_NAME_CHARS])

@@ -95,39 +95,39 @@ async def events(database: Database) -> CallRecorder:
 
 
 @pytest.fixture
-def box(events: CallRecorder) -> Box:
+def build_toolbox(events: CallRecorder) -> Box:
     """A toolbox over both toolsets under the policy that is given."""
     return lambda **policy: Toolbox([garden, kitchen], {}, events, ToolPolicy.model_validate(policy))
 
 
-async def last(events: CallRecorder) -> CallRecord:
+async def read_last_record(events: CallRecorder) -> CallRecord:
     return (await events.list_recent(1))[0]
 
 
 @pytest.mark.parametrize("arguments", [{"seed": "kale", "rows": 2}, '{"seed": "kale", "rows": "2"}'])
-async def test_a_tool_is_called_with_an_object_or_its_text(box: Box, arguments: object):
-    assert (await box().call("plant", arguments, Call(session="s"))).text == "2 rows of kale for s"
+async def test_a_tool_is_called_with_an_object_or_its_text(build_toolbox: Box, arguments: object):
+    assert (await build_toolbox().call("plant", arguments, Call(session="s"))).text == "2 rows of kale for s"
 
 
-async def test_a_call_without_context_is_an_anonymous_local_one(box: Box):
-    assert (await box().call("plant", {"seed": "kale"})).text == "1 rows of kale for default"
+async def test_a_call_without_context_is_an_anonymous_local_one(build_toolbox: Box):
+    assert (await build_toolbox().call("plant", {"seed": "kale"})).text == "1 rows of kale for default"
 
 
-async def test_an_unknown_tool_is_answered_with_the_nearest_names(box: Box):
+async def test_an_unknown_tool_is_answered_with_the_nearest_names(build_toolbox: Box):
     with pytest.raises(NotFound, match="no tool 'plants'") as caught:
-        await box().call("plants")
+        await build_toolbox().call("plants")
     assert (caught.value.code, caught.value.hint) == ("unknown_tool", "did you mean plant?")
 
 
-async def test_an_unknown_tool_that_resembles_none_is_answered_with_all_of_them(box: Box):
+async def test_an_unknown_tool_that_resembles_none_is_answered_with_all_of_them(build_toolbox: Box):
     with pytest.raises(NotFound) as caught:
-        box(enable=["plant", "brew"]).get_tool("zzz")
+        build_toolbox(enable=["plant", "brew"]).get_tool("zzz")
     assert caught.value.hint == "the tools are plant, brew"
 
 
-async def test_a_withheld_tool_does_not_exist(box: Box, events: CallRecorder):
+async def test_a_withheld_tool_does_not_exist(build_toolbox: Box, events: CallRecorder):
     with pytest.raises(NotFound):
-        await box(disable=["brew"]).call("brew")
+        await build_toolbox(disable=["brew"]).call("brew")
     assert await events.list_recent() == []
 
 
@@ -138,23 +138,23 @@ async def test_two_tools_of_one_name_are_refused(events: CallRecorder):
         Toolbox([kitchen, other], {}, events)
 
 
-async def test_a_tool_that_takes_too_long_is_given_up(box: Box, events: CallRecorder):
+async def test_a_tool_that_takes_too_long_is_given_up(build_toolbox: Box, events: CallRecorder):
     with anyio.fail_after(10), pytest.raises(Unavailable, match=r"timed out after 0\.01 s") as caught:
-        await box().call("wait_for_rain")
+        await build_toolbox().call("wait_for_rain")
     assert (caught.value.code, caught.value.retryable) == ("timeout", True)
-    assert (await last(events)).outcome == "timeout"
+    assert (await read_last_record(events)).outcome == "timeout"
 
 
-async def test_a_tools_own_time_limit_is_not_taken_for_ours(box: Box, events: CallRecorder):
+async def test_a_tools_own_time_limit_is_not_taken_for_ours(build_toolbox: Box, events: CallRecorder):
     with pytest.raises(TimeoutError, match="the gardener's own"):
-        await box().call("doze")
-    assert (await last(events)).outcome == "bug"
+        await build_toolbox().call("doze")
+    assert (await read_last_record(events)).outcome == "bug"
 
 
-async def test_a_call_is_recorded_with_who_made_it_and_what_came_out(box: Box, events: CallRecorder):
+async def test_a_call_is_recorded_with_who_made_it_and_what_came_out(build_toolbox: Box, events: CallRecorder):
     call = Call(session="s", assistant="a", thread="t", identity="i")
-    result = await box().call("plant", '{"seed": "kale"}', call)
-    event = await last(events)
+    result = await build_toolbox().call("plant", '{"seed": "kale"}', call)
+    event = await read_last_record(events)
     assert (event.session, event.assistant, event.thread, event.identity) == ("s", "a", "t", "i")
     assert (event.toolset, event.tool, event.arguments) == ("garden", "plant", {"seed": "kale"})
     assert (event.outcome, event.message, event.size) == ("ok", "", len(result.text))
@@ -174,18 +174,24 @@ async def test_a_call_is_recorded_with_who_made_it_and_what_came_out(box: Box, e
     ],
 )
 async def test_a_failure_is_raised_and_recorded_under_its_code(
-    box: Box, events: CallRecorder, tool: str, arguments: object, error: type[Exception], outcome: str, message: str
+    build_toolbox: Box,
+    events: CallRecorder,
+    tool: str,
+    arguments: object,
+    error: type[Exception],
+    outcome: str,
+    message: str,
 ):
     with pytest.raises(error):
-        await box().call(tool, arguments)
-    event = await last(events)
+        await build_toolbox().call(tool, arguments)
+    event = await read_last_record(events)
     assert (event.tool, event.outcome, event.size) == (tool, outcome, 0)
     assert event.message.startswith(message)
 
 
-async def test_a_result_that_says_it_failed_is_recorded_as_an_error(box: Box, events: CallRecorder):
-    assert (await box().call("wither")).is_error
-    event = await last(events)
+async def test_a_result_that_says_it_failed_is_recorded_as_an_error(build_toolbox: Box, events: CallRecorder):
+    assert (await build_toolbox().call("wither")).is_error
+    event = await read_last_record(events)
     assert (event.outcome, event.size) == ("error", len("all gone"))
 
 
@@ -205,41 +211,41 @@ async def test_a_cancelled_call_is_recorded(events: CallRecorder):
             tasks.start_soon(box.call, "begin")
             await begun.wait()
             tasks.cancel_scope.cancel()
-    assert (await last(events)).outcome == "cancelled"
+    assert (await read_last_record(events)).outcome == "cancelled"
 
 
-async def test_a_model_is_returned_as_data(box: Box):
-    result = await box().call("harvest", "")
+async def test_a_model_is_returned_as_data(build_toolbox: Box):
+    result = await build_toolbox().call("harvest", "")
     assert (result.data, result.text) == ({"kilos": 3}, "3 kg")
 
 
-async def test_high_stakes_ask_first_and_a_yes_runs_the_tool(box: Box):
+async def test_high_stakes_ask_first_and_a_yes_runs_the_tool(build_toolbox: Box):
     with pytest.raises(AnswerNeeded) as caught:
-        await box().call("sell", {"price": 3})
+        await build_toolbox().call("sell", {"price": 3})
     assert caught.value.question == "Allow sell (sell) with {'price': 3}?"
     again = Call(answer=True, state=caught.value.state)
-    assert (await box().call("sell", {"price": 3}, again)).text == "sold for 3"
+    assert (await build_toolbox().call("sell", {"price": 3}, again)).text == "sold for 3"
 
 
-async def test_a_no_refuses_the_call(box: Box, events: CallRecorder):
+async def test_a_no_refuses_the_call(build_toolbox: Box, events: CallRecorder):
     with pytest.raises(Refused, match="the user did not allow sell"):
-        await box().call("sell", {"price": 3}, Call(answer=False))
-    assert (await last(events)).outcome == "refused"
+        await build_toolbox().call("sell", {"price": 3}, Call(answer=False))
+    assert (await read_last_record(events)).outcome == "refused"
 
 
-async def test_nobody_is_asked_about_arguments_that_are_wrong(box: Box):
+async def test_nobody_is_asked_about_arguments_that_are_wrong(build_toolbox: Box):
     with pytest.raises(InvalidInput, match="price: Input should be a valid integer"):
-        await box().call("sell", {"price": "a lot"})
+        await build_toolbox().call("sell", {"price": "a lot"})
 
 
-async def test_the_operator_decides_what_asks(box: Box):
-    assert (await box(stakes={"sell": "never_ask"}).call("sell", {"price": 3})).text == "sold for 3"
+async def test_the_operator_decides_what_asks(build_toolbox: Box):
+    assert (await build_toolbox(stakes={"sell": "never_ask"}).call("sell", {"price": 3})).text == "sold for 3"
     with pytest.raises(AnswerNeeded):
-        await box(stakes={"*": "high"}).call("brew")
+        await build_toolbox(stakes={"*": "high"}).call("brew")
 
 
-async def test_the_app_can_be_seen_through_one_toolset(box: Box):
-    whole = box(disable=["lose"])
+async def test_the_app_can_be_seen_through_one_toolset(build_toolbox: Box):
+    whole = build_toolbox(disable=["lose"])
     for name in ("garden", "plot"):
         seen = whole.select_toolset(name)
         assert list(seen.toolsets) == ["garden"]
@@ -249,20 +255,24 @@ async def test_the_app_can_be_seen_through_one_toolset(box: Box):
         await whole.select_toolset("garden").call("brew")
 
 
-async def test_a_toolset_that_does_not_exist_is_answered_with_those_that_do(box: Box):
+async def test_a_toolset_that_does_not_exist_is_answered_with_those_that_do(build_toolbox: Box):
     with pytest.raises(NotFound, match="no toolset 'attic'") as caught:
-        box().select_toolset("attic")
+        build_toolbox().select_toolset("attic")
     assert caught.value.hint == "the toolsets are garden, kitchen"
 
 
-async def test_calls_through_one_toolset_obey_and_are_recorded_like_all_others(box: Box, events: CallRecorder):
+async def test_calls_through_one_toolset_obey_and_are_recorded_like_all_others(
+    build_toolbox: Box, events: CallRecorder
+):
     with pytest.raises(AnswerNeeded):
-        await box().select_toolset("garden").call("sell", {"price": 1})
-    assert (await last(events)).outcome == "asks"
+        await build_toolbox().select_toolset("garden").call("sell", {"price": 1})
+    assert (await read_last_record(events)).outcome == "asks"
 
 
-async def test_seeing_one_toolset_does_not_warn_of_the_tools_of_the_others(box: Box, caplog: pytest.LogCaptureFixture):
-    whole = box(enable=["brew", "plant"], stakes={"brew": "high"})
+async def test_seeing_one_toolset_does_not_warn_of_the_tools_of_the_others(
+    build_toolbox: Box, caplog: pytest.LogCaptureFixture
+):
+    whole = build_toolbox(enable=["brew", "plant"], stakes={"brew": "high"})
     with caplog.at_level(logging.WARNING):
         assert list(whole.select_toolset("garden").tools) == ["plant"]
     assert caplog.records == []
@@ -275,10 +285,10 @@ async def test_a_database_that_cannot_be_used_makes_no_call_fail(database: Datab
     assert (await Toolbox([kitchen], {}, CallRecorder(database)).call("brew")).text == "tea"
 
 
-async def test_every_error_that_a_caller_can_react_to_is_of_one_family(box: Box):
+async def test_every_error_that_a_caller_can_react_to_is_of_one_family(build_toolbox: Box):
     for tool in ("lose", "plant", "zzz"):
         with pytest.raises(OutriderError):
-            await box().call(tool)
+            await build_toolbox().call(tool)
 
 
 class Beds(list[str]):
@@ -300,10 +310,10 @@ def orchard(events: CallRecorder) -> Callable[..., Toolbox]:
         names = [f"pick_{fruit}" for fruit in services[Beds]]
         return tuple(Tool(name, name, "Pick.", "read", prune, toolset="orchard") for name in names if name not in taken)
 
-    def made(beds: Beds, **policy: Any) -> Toolbox:
+    def build_orchard(beds: Beds, **policy: Any) -> Toolbox:
         return Toolbox([kitchen, toolset], {Beds: beds}, events, ToolPolicy.model_validate(policy))
 
-    return made
+    return build_orchard
 
 
 async def test_tools_come_and_go_with_what_their_source_finds(orchard: Callable[..., Toolbox]):

@@ -49,7 +49,7 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @asynccontextmanager
-async def databases(address: str, many: int) -> AsyncGenerator[list[Database]]:
+async def open_databases(address: str, many: int) -> AsyncGenerator[list[Database]]:
     """The same database as so many processes open it."""
     each = [Database(address) for _ in range(many)]
     try:
@@ -60,7 +60,7 @@ async def databases(address: str, many: int) -> AsyncGenerator[list[Database]]:
 
 
 async def test_of_many_who_answer_truly_at_once_one_wins_and_all_hear_who(address: str):
-    async with databases(address, 6) as processes:
+    async with open_databases(address, 6) as processes:
         await insert_rows(processes[0], run=[build_run_row("run_1", status="blocked", ended_at=None)])
         await insert_rows(processes[0], question=[build_question_row("qst_1", "run_1")])
         heard: list[tuple[Question, bool]] = []
@@ -84,7 +84,7 @@ async def test_of_many_who_answer_truly_at_once_one_wins_and_all_hear_who(addres
 
 
 async def test_what_waits_is_counted_listed_and_found_in_the_history_on_every_database(address: str):
-    async with databases(address, 1) as (database,):
+    async with open_databases(address, 1) as (database,):
         inbox = Inbox(database)
         await insert_rows(
             database, run=[build_run_row("run_1", status="blocked", ended_at=None), build_run_row("run_2")]
@@ -116,7 +116,7 @@ async def test_what_waits_is_counted_listed_and_found_in_the_history_on_every_da
 
 
 async def test_the_overview_says_the_same_on_every_database(address: str):
-    async with databases(address, 1) as (database,):
+    async with open_databases(address, 1) as (database,):
         overview = RunOverview(database)
         rows = [
             build_run_row("run_1", status="blocked", ended_at=None),
@@ -319,20 +319,20 @@ async def test_what_is_cancelled_asks_no_more(home: Path):
 
 
 @pytest.fixture
-def failing() -> Callable[[int], dict[str, Any]]:
+def build_failing_turns() -> Callable[[int], dict[str, Any]]:
     return lambda status: {
         "clerk": (ChatTurn("I note.", calls=[("create_goal", {"goal": "tea"})]), ChatTurn("Done.", status=status))
     }
 
 
-async def test_a_failed_run_goes_on_where_it_failed_and_does_nothing_twice(home: Path, failing: Any):
-    async with open_agents_app(home, failing(404), {"clerk": {"toolsets": ["planning"]}}) as made:
+async def test_a_failed_run_goes_on_where_it_failed_and_does_nothing_twice(home: Path, build_failing_turns: Any):
+    async with open_agents_app(home, build_failing_turns(404), {"clerk": {"toolsets": ["planning"]}}) as made:
         async with mcp_clients.connect_client(made.app.build_server()) as client:
             answer = await client.call_tool("run_clerk", {"query": "Do it."})
         assert answer.is_error
         (tree,) = (await RunOverview(made.app.database).list_trees(RunFilter())).items
         asked = len(made.model.requests)
-        made.model.script = failing(200)
+        made.model.script = build_failing_turns(200)
         await made.app.runs.retry(tree.id)
         run = await wait_for_end(made, tree.id)
         rows = (await StepList(made.app.database).load_batch(run.id)).items

@@ -9,17 +9,22 @@ from outrider.agents.views.step_list import StepRow, align_steps
 from outrider.dashboard.runs.steps import build_step_views
 
 
-def call(number: int, tool: str, at: float = 0.0, **values: Any) -> StepRow:
+def build_call_row(number: int, tool: str, at: float = 0.0, **values: Any) -> StepRow:
     row = StepRow("run", f"call_{number}", number, "tool", tool, {}, "ok", 1.0, RunUsage(), at, at + 1.0)
     return replace(row, **values)
 
 
-def thought(number: int) -> StepRow:
-    return replace(call(number, "m"), key=f"model:{number}", kind="model", text="Hm.")
+def build_thought_row(number: int) -> StepRow:
+    return replace(build_call_row(number, "m"), key=f"model:{number}", kind="model", text="Hm.")
 
 
 def test_what_was_seen_during_a_call_stands_beside_it_and_nowhere_else():
-    rows = [thought(1), call(1, "clickElement", 10.0), call(2, "navigateToUrl", 20.0), call(3, "web_fetch", 30.0)]
+    rows = [
+        build_thought_row(1),
+        build_call_row(1, "clickElement", 10.0),
+        build_call_row(2, "navigateToUrl", 20.0),
+        build_call_row(3, "web_fetch", 30.0),
+    ]
     seen = [
         EvaluationRecord("ev", "agent", 4, "click", details={"tool": "clickElement"}, at=10.5),
         EvaluationRecord("ev", "screenshot", 4, "Cart", artifact_id="a", at=10.6),
@@ -37,11 +42,11 @@ def test_what_was_seen_during_a_call_stands_beside_it_and_nowhere_else():
 
 
 def test_a_call_that_is_under_way_has_no_pictures_yet_and_a_changed_step_has_another_stamp():
-    running = call(1, "clickElement", ended_at=None, outcome=None, seconds=None)
-    before, after = build_step_views([running], {})[0], build_step_views([call(1, "clickElement")], {})[0]
+    running = build_call_row(1, "clickElement", ended_at=None, outcome=None, seconds=None)
+    before, after = build_step_views([running], {})[0], build_step_views([build_call_row(1, "clickElement")], {})[0]
     assert before.calls[0].pictures == []
     assert before.stamp != after.stamp
-    assert after.stamp == build_step_views([call(1, "clickElement")], {})[0].stamp
+    assert after.stamp == build_step_views([build_call_row(1, "clickElement")], {})[0].stamp
 
 
 def test_only_what_a_browser_shows_as_a_picture_is_a_picture_and_only_web_addresses_are_sources():
@@ -52,15 +57,26 @@ def test_only_what_a_browser_shows_as_a_picture_is_a_picture_and_only_web_addres
         "x",
     ]
     sources = {"a": {"title": "A", "href": "https://a.example"}, "b": {"href": "javascript:1"}, "c": "x"}
-    (shown,) = build_step_views([call(1, "web_fetch", files=kept, sources=sources)], {})[0].calls
+    (shown,) = build_step_views([build_call_row(1, "web_fetch", files=kept, sources=sources)], {})[0].calls
     assert [each.artifact_id for each in shown.pictures] == ["p"]
     assert [each["id"] for each in shown.files] == ["s"]
     assert shown.sources == [("A", "https://a.example")]
 
 
 def test_steps_of_two_runs_stand_beside_each_other_where_the_same_tools_were_used():
-    left = [thought(1), call(1, "web_search"), thought(2), call(2, "web_fetch"), thought(3)]
-    right = [thought(1), call(1, "web_search", arguments={"query": "tea"}), thought(2), thought(3)]
+    left = [
+        build_thought_row(1),
+        build_call_row(1, "web_search"),
+        build_thought_row(2),
+        build_call_row(2, "web_fetch"),
+        build_thought_row(3),
+    ]
+    right = [
+        build_thought_row(1),
+        build_call_row(1, "web_search", arguments={"query": "tea"}),
+        build_thought_row(2),
+        build_thought_row(3),
+    ]
     pairs = align_steps(left, right)
     assert [each.left for each in pairs if each.left] == left
     assert [each.right for each in pairs if each.right] == right
@@ -72,5 +88,5 @@ def test_steps_of_two_runs_stand_beside_each_other_where_the_same_tools_were_use
 
 
 def test_a_run_beside_none_is_shown_alone():
-    assert [each.right for each in align_steps([thought(1), call(1, "a")], [])] == [None, None]
+    assert [each.right for each in align_steps([build_thought_row(1), build_call_row(1, "a")], [])] == [None, None]
     assert align_steps([], []) == []

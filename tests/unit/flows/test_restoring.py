@@ -7,7 +7,7 @@ from outrider.flows.restoring import PassedStep, plan_restore
 SHOP_URL = "http://shop.example"
 
 
-def done(url: str = SHOP_URL, *, turns_page: bool = False, **step: object) -> PassedStep:
+def build_passed_step(url: str = SHOP_URL, *, turns_page: bool = False, **step: object) -> PassedStep:
     return PassedStep(FlowStep.model_validate(step), StepRecord("1", "done", url=url), turns_page=turns_page)
 
 
@@ -16,11 +16,11 @@ def describe_plan(*passed: PassedStep) -> list[str]:
 
 
 def test_fields_are_filled_again_and_presses_are_not_repeated():
-    opened, filled = done(open=SHOP_URL), done(fill="Name", text="Ada")
-    pressed = done(f"{SHOP_URL}/thanks", click="Send")
-    signed_in = [opened, filled, done(click="Sign in", repeat=True)]
-    turned = done(f"{SHOP_URL}?page=2", click="Next", turns_page=True)
-    scripted = done(click="Next", turns_page=True)
+    opened, filled = build_passed_step(open=SHOP_URL), build_passed_step(fill="Name", text="Ada")
+    pressed = build_passed_step(f"{SHOP_URL}/thanks", click="Send")
+    signed_in = [opened, filled, build_passed_step(click="Sign in", repeat=True)]
+    turned = build_passed_step(f"{SHOP_URL}?page=2", click="Next", turns_page=True)
+    scripted = build_passed_step(click="Next", turns_page=True)
     field, send = 'fill element "Name"', 'click element "Sign in"'
     cases = {
         "nothing had an effect": ([opened, filled], [f"open {SHOP_URL}", field]),

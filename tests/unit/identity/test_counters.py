@@ -17,7 +17,7 @@ END = int(time.time()) + 3_600
 
 
 @pytest.fixture
-async def replicas(tmp_path: Path) -> AsyncGenerator[list[QuotaCounters]]:
+async def open_replicas(tmp_path: Path) -> AsyncGenerator[list[QuotaCounters]]:
     """Three processes' counters, as far as the database can tell."""
     async with AsyncExitStack() as stack:
         databases = [Database.from_file(sqlite.create_migrated_file(tmp_path / "a.db")) for _ in range(3)]
@@ -31,7 +31,9 @@ async def count_calls(counters: QuotaCounters, tries: int, limit: int, name: str
 
 
 @pytest.mark.parametrize("limit", [1, 7, 99, 250, 5_000])
-async def test_all_together_never_get_more_than_the_limit_and_hardly_less(replicas: list[QuotaCounters], limit: int):
+async def test_all_together_never_get_more_than_the_limit_and_hardly_less(
+    open_replicas: list[QuotaCounters], limit: int
+):
     done: list[int] = []
 
     async def work(counters: QuotaCounters) -> None:
@@ -39,26 +41,26 @@ async def test_all_together_never_get_more_than_the_limit_and_hardly_less(replic
 
     with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
-            for each in replicas:
+            for each in open_replicas:
                 tasks.start_soon(work, each)
     assert limit - 2 * max(1, min(50, limit // 100)) < sum(done) <= limit
 
 
-async def test_one_replica_gets_exactly_the_limit(replicas: list[QuotaCounters]):
-    assert await count_calls(replicas[0], 130, 123) == 123
+async def test_one_replica_gets_exactly_the_limit(open_replicas: list[QuotaCounters]):
+    assert await count_calls(open_replicas[0], 130, 123) == 123
 
 
-async def test_windows_and_names_are_counted_apart(replicas: list[QuotaCounters]):
-    assert await count_calls(replicas[0], 5, 2) == 2
-    assert await count_calls(replicas[0], 5, 2, ends=END + 60) == 2
-    assert await count_calls(replicas[0], 5, 2, name="y") == 2
+async def test_windows_and_names_are_counted_apart(open_replicas: list[QuotaCounters]):
+    assert await count_calls(open_replicas[0], 5, 2) == 2
+    assert await count_calls(open_replicas[0], 5, 2, ends=END + 60) == 2
+    assert await count_calls(open_replicas[0], 5, 2, name="y") == 2
 
 
-async def test_calls_at_once_in_one_process_are_counted_once_each(replicas: list[QuotaCounters]):
+async def test_calls_at_once_in_one_process_are_counted_once_each(open_replicas: list[QuotaCounters]):
     got: list[bool] = []
 
     async def one() -> None:
-        got.append(await replicas[0].count_one("x", END, 10))
+        got.append(await open_replicas[0].count_one("x", END, 10))
 
     with anyio.fail_after(30):
         async with anyio.create_task_group() as tasks:
@@ -67,8 +69,8 @@ async def test_calls_at_once_in_one_process_are_counted_once_each(replicas: list
     assert sum(got) == 10
 
 
-async def test_places_are_held_for_what_is_about_to_begin_and_given_back(replicas: list[QuotaCounters]):
-    first, second, _ = replicas
+async def test_places_are_held_for_what_is_about_to_begin_and_given_back(open_replicas: list[QuotaCounters]):
+    first, second, _ = open_replicas
     assert await first.reserve("runs", 2, lambda _: 0)
     assert await second.reserve("runs", 2, lambda _: 0)
     assert not await first.reserve("runs", 2, lambda _: 0)

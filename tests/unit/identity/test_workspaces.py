@@ -25,7 +25,7 @@ async def database(tmp_path: Path) -> AsyncGenerator[Database]:
     await made.close()
 
 
-async def directory(database: Database) -> WorkspaceDirectory:
+async def build_directory(database: Database) -> WorkspaceDirectory:
     workspaces = WorkspaceDirectory(database)
     for name in ("acme", "beta"):
         await workspaces.create(name)
@@ -45,13 +45,13 @@ async def test_a_name_that_could_be_mistaken_is_refused(database: Database, name
 
 @pytest.mark.parametrize("person", ["", "  ", "a\u202eb", "a\0b", "x" * 201])
 async def test_a_person_that_would_not_be_seen_as_written_is_refused(database: Database, person: str):
-    workspaces = await directory(database)
+    workspaces = await build_directory(database)
     with pytest.raises(InvalidInput):
         await workspaces.add_member("acme", person)
 
 
 async def test_a_member_gets_another_role_and_keeps_one_place(database: Database):
-    workspaces = await directory(database)
+    workspaces = await build_directory(database)
     await workspaces.add_member("acme", "ann", "owner")
     assert [(each.person, each.role) for each in await workspaces.list_members("acme")] == [("ann", "owner")]
     with pytest.raises(NotFound, match="'gamma' does not exist"):
@@ -59,7 +59,7 @@ async def test_a_member_gets_another_role_and_keeps_one_place(database: Database
 
 
 async def test_a_token_is_good_where_its_person_is_under_the_lesser_role(database: Database):
-    await directory(database)
+    await build_directory(database)
     tokens = TokenStore(database)
     _, everywhere = await tokens.create("ann")
     _, named = await tokens.create("ann", workspaces=["beta", "acme"], role="viewer")
@@ -76,7 +76,7 @@ async def test_a_token_is_good_where_its_person_is_under_the_lesser_role(databas
 
 
 async def test_a_token_ends_by_time_and_by_revoking(database: Database):
-    await directory(database)
+    await build_directory(database)
     tokens = TokenStore(database)
     short, expired = await tokens.create("ann", days=-1)
     token, shown = await tokens.create("ann", days=None)
@@ -95,7 +95,7 @@ async def test_a_token_ends_by_time_and_by_revoking(database: Database):
 
 
 async def test_who_is_taken_out_of_a_workspace_has_lost_it_and_nothing_else(database: Database):
-    workspaces = await directory(database)
+    workspaces = await build_directory(database)
     _, shown = await TokenStore(database).create("ann")
     inside = await authenticate_token(database, shown)
     await workspaces.remove_member("acme", "ann")
@@ -106,7 +106,7 @@ async def test_who_is_taken_out_of_a_workspace_has_lost_it_and_nothing_else(data
 
 
 async def test_the_time_of_use_is_written_down_once_in_a_while(database: Database):
-    await directory(database)
+    await build_directory(database)
     tokens = TokenStore(database)
     token, shown = await tokens.create("ann")
     await authenticate_token(database, shown)

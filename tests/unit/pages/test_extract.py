@@ -33,13 +33,13 @@ HIDING = [
 ]
 
 
-def article() -> bytes:
+def load_article() -> bytes:
     return (WEBSITE_FOLDER / "article.html").read_bytes()
 
 
 @pytest.fixture
 def read() -> Document:
-    return extract(article(), url=ARTICLE_URL)
+    return extract(load_article(), url=ARTICLE_URL)
 
 
 def test_facts_come_from_what_the_page_declares(read: Document):
@@ -63,12 +63,12 @@ def test_the_main_content_leaves_the_surroundings_out(read: Document):
 
 
 def test_the_whole_page_keeps_them():
-    whole = extract(article(), url=ARTICLE_URL, main=False).markdown
+    whole = extract(load_article(), url=ARTICLE_URL, main=False).markdown
     assert all(word in whole for word in ("Tides", "Imprint", "Subscribe", "autumn of 1871"))
 
 
 def test_the_whole_page_is_markdown():
-    whole = extract(article(), url=ARTICLE_URL, main=False, images=True)
+    whole = extract(load_article(), url=ARTICLE_URL, main=False, images=True)
     assert "# The lighthouse at Cape Wend\n" in whole.markdown
     assert "## The keepers\n" in whole.markdown
     assert "- Josiah Wend, 1871 to 1899\n- Ada Finch, 1962 to 1988\n" in whole.markdown
@@ -318,7 +318,7 @@ def test_a_wrong_argument_is_named_with_what_is_meant(html: Any, more: dict, err
 
 @pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
 def test_a_document_is_data_that_can_be_kept_whatever_holds_its_source(kind: type):
-    read = extract(kind(article()), url=ARTICLE_URL)
-    assert read == extract(article().decode(), url=ARTICLE_URL)
+    read = extract(kind(load_article()), url=ARTICLE_URL)
+    assert read == extract(load_article().decode(), url=ARTICLE_URL)
     assert pickle.loads(pickle.dumps(read)) == read
     assert Document.from_dict(json.loads(json.dumps(read.to_dict()))) == read

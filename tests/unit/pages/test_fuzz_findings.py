@@ -16,7 +16,7 @@ WIDE = 200_000  # blanks in one line: quadratic work on them would take minutes
 MANY = 6_000  # blocks; each looked through the rest of them
 
 
-def words(text: str) -> Counter[str]:
+def count_words(text: str) -> Counter[str]:
     return Counter(re.findall(r"\w+", re.sub(r"\]\([^()\s]*\)|[*~`\\\[\]]", "", text)))
 
 
@@ -36,7 +36,7 @@ def test_void_elements_inside_of_formulas_and_drawings_break_nothing(html: bytes
 )
 def test_text_and_markdown_hold_the_same_words(html: str):
     document = extract(html, url=PAGE_URL)
-    assert words(document.markdown) == words(document.text)
+    assert count_words(document.markdown) == count_words(document.text)
     assert document.text
 
 
@@ -111,7 +111,7 @@ def test_signs_of_control_in_a_page_are_no_marks(html: str):
         "a`b`cd",
         "```\ni\n```\n\na",
     )
-    assert words(document.markdown) == words(document.text)
+    assert count_words(document.markdown) == count_words(document.text)
 
 
 def test_words_of_a_way_back_that_is_more_than_one_stay_in_the_note():
@@ -137,7 +137,7 @@ def test_a_choice_outside_of_any_list_of_them_is_shown(html: str):
 @pytest.mark.parametrize("rows", [MANY, 4 * MANY])
 def test_no_row_of_a_long_table_is_lost(rows: int):
     document = extract(f"<table><tr><th>Name<th>Lit<tr><td>Wend<td>yes{'<tr>' * rows}<tr><td>Reed<td>no", main=False)
-    assert words(document.markdown.replace("|", " ").replace("-", "")) == words(document.text)
+    assert count_words(document.markdown.replace("|", " ").replace("-", "")) == count_words(document.text)
     assert "Reed" in document.text
 
 
@@ -146,7 +146,7 @@ def test_posts_in_the_cells_of_a_table_name_their_authors():
         f'<div class="post"><div class="post-author">{name}</div>Lamps burn.</div>' for name in ("Ann", "Ben", "Cleo")
     )
     document = extract(f"<table><tr><td><p>Lights</p>{posts}<tr><td colspan=2>End</table>")
-    assert words(document.markdown) == words(document.text)
+    assert count_words(document.markdown) == count_words(document.text)
 
 
 def test_a_compound_file_whose_tables_name_one_sector_again_and_again_takes_no_more_room_than_it_has():

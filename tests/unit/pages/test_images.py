@@ -33,7 +33,7 @@ def folder(tmp_path: Path) -> Path:
     return made.resolve()
 
 
-def reply(body: bytes = PIXEL_PNG, content_type: str = "image/png") -> HttpResponse:
+def build_response(body: bytes = PIXEL_PNG, content_type: str = "image/png") -> HttpResponse:
     return HttpResponse(IMAGE_URL, 200, Headers([("content-type", content_type)]), body)
 
 
@@ -70,7 +70,7 @@ def test_no_name_leaves_its_folder(filename: str):
 
 
 def test_a_taken_name_gets_the_hash_and_nothing_is_overwritten(folder: Path):
-    image = build_web_image(reply(), IMAGE_URL, "cat.png")
+    image = build_web_image(build_response(), IMAGE_URL, "cat.png")
     jail = Jail(folder)
     (folder / "cat.png").symlink_to(folder.parent / "outside")
     names = [jail.add_file(image.name, image.data, image.name_suffixes) for _ in range(3)]
@@ -84,7 +84,7 @@ def test_what_is_no_picture_says_what_it_is_and_what_to_do_with_that(
     body: bytes, content_type: str, what: str, hint: str
 ):
     with pytest.raises(Refused) as caught:
-        build_web_image(reply(body, content_type), IMAGE_URL)
+        build_web_image(build_response(body, content_type), IMAGE_URL)
     assert caught.value.code == "not_an_image"
     assert f"is not an image but {what}" in caught.value.message
     assert caught.value.hint.startswith(hint)
@@ -92,13 +92,13 @@ def test_what_is_no_picture_says_what_it_is_and_what_to_do_with_that(
 
 @pytest.mark.parametrize("declared", ["text/html", "application/octet-stream", "text/plain", ""])
 def test_a_picture_of_a_wrong_type_is_what_it_is(declared: str):
-    image = build_web_image(reply(PIXEL_PNG, declared), IMAGE_URL)
+    image = build_web_image(build_response(PIXEL_PNG, declared), IMAGE_URL)
     assert (image.content_type, Path(image.name).suffix) == ("image/png", ".png")
 
 
 def test_the_content_decides_the_extension_and_svg_is_a_file():
-    assert build_web_image(reply(PIXEL_PNG, "image/jpeg"), IMAGE_URL, "x").name == "x.png"
-    assert build_web_image(reply(SVG, "image/svg+xml"), IMAGE_URL, "x").name == "x.svg"
+    assert build_web_image(build_response(PIXEL_PNG, "image/jpeg"), IMAGE_URL, "x").name == "x.png"
+    assert build_web_image(build_response(SVG, "image/svg+xml"), IMAGE_URL, "x").name == "x.svg"
 
 
 async def test_a_picture_of_the_web_is_fetched():

@@ -13,36 +13,38 @@ HEADLINE = "<h1>On tides</h1>"
 BODY = f"<p>{TIDE_TEXT * 4}</p>" * 3
 
 
-def linked(*objects: dict) -> str:
+def build_json_ld(*objects: dict) -> str:
     graph = {"@context": "https://schema.org", "@graph": list(objects)}
     return f'<script type="application/ld+json">{json.dumps(graph)}</script>'
 
 
-def meta(**given: str) -> str:
+def build_meta(**given: str) -> str:
     names = {name.replace("__", ":"): value for name, value in given.items()}
     return "".join(f'<meta property="{name}" content="{value}">' for name, value in names.items())
 
 
-def read(
+def parse(
     head: str = "", top: str = "<h1>On tides</h1>", *, url: str = BLOG_URL, lang: str = "en", body: str = BODY
 ) -> Document:
     return extract(f"<html lang={lang}><head>{head}</head><body><article>{top}{body}</article></body></html>", url=url)
 
 
-WORDPRESS = read(
+WORDPRESS = parse(
     "<title>On tides - Harbour Notes</title>"
-    + meta(og__title="On tides - Harbour Notes", og__site_name="Harbour Notes", og__type="article")
-    + meta(article__published_time="2024-03-05T08:30:00+00:00", article__modified_time="2025-01-02T00:00:00+00:00")
-    + linked(
+    + build_meta(og__title="On tides - Harbour Notes", og__site_name="Harbour Notes", og__type="article")
+    + build_meta(
+        article__published_time="2024-03-05T08:30:00+00:00", article__modified_time="2025-01-02T00:00:00+00:00"
+    )
+    + build_json_ld(
         {"@type": "WebPage", "name": "On tides - Harbour Notes", "datePublished": "2024-03-05T08:30:00+00:00"},
         {"@type": "Person", "name": "Ida Marsh"},
         {"@type": "WebSite", "name": "Harbour Notes"},
     )
     + '<meta name="twitter:label1" content="Written by"><meta name="twitter:data1" content="Ida Marsh">',
 )
-GHOST = read(
+GHOST = parse(
     "<title>On tides</title>"
-    + linked(
+    + build_json_ld(
         {
             "@type": "Article",
             "headline": "On tides",
@@ -52,15 +54,15 @@ GHOST = read(
         }
     )
 )
-MICRODATA = read(
+MICRODATA = parse(
     "<title>On tides » Harbour Notes</title>",
     '<h1 itemprop="headline">On tides</h1><span itemprop="author" itemscope><b itemprop="name">Ida Marsh</b></span>'
     '<time itemprop="datePublished" datetime="2024-03-05T08:30:00">5 March</time>',
 )
-BARE = read("<title>On tides</title>", "<h1>On tides</h1><p>By Ida Marsh | March 5, 2024</p>")
-OLD = read("<title>On tides</title>", "<h1>On tides</h1><p>by Ida Marsh, 5 March 2024</p>", lang='""')
-SUBSTACK = read(
-    "<title>On tides - by Ida Marsh - Harbour Notes</title>" + meta(og__title="On tides"),
+BARE = parse("<title>On tides</title>", "<h1>On tides</h1><p>By Ida Marsh | March 5, 2024</p>")
+OLD = parse("<title>On tides</title>", "<h1>On tides</h1><p>by Ida Marsh, 5 March 2024</p>", lang='""')
+SUBSTACK = parse(
+    "<title>On tides - by Ida Marsh - Harbour Notes</title>" + build_meta(og__title="On tides"),
     "<h1>Harbour Notes</h1><h1>On tides</h1><div class=byline><a href=/@ida>Ida Marsh</a></div><div>Mar 05, 2024</div>",
 )
 
@@ -84,7 +86,7 @@ def test_what_was_changed_later_is_told_apart():
     ],
 )  # fmt: skip
 def test_the_name_of_the_site_is_no_part_of_a_title(title: str):
-    assert read(f"<title>{title}</title>", "").title.removesuffix(" | Blog") == "On tides"
+    assert parse(f"<title>{title}</title>", "").title.removesuffix(" | Blog") == "On tides"
 
 
 @pytest.mark.parametrize(
@@ -102,7 +104,7 @@ def test_the_name_of_the_site_is_no_part_of_a_title(title: str):
     ],
 )
 def test_a_title_is_the_headline_that_readers_see(title: str, top: str, expected: str):
-    assert read(f"<title>{title}</title>" if title else "", top).title == expected
+    assert parse(f"<title>{title}</title>" if title else "", top).title == expected
 
 
 @pytest.mark.parametrize(
@@ -141,36 +143,36 @@ def test_a_title_is_the_headline_that_readers_see(title: str, top: str, expected
     ],
 )
 def test_a_line_below_the_headline_tells_the_day_in_any_language(line: str, lang: str, day: str):
-    assert read("<title>On tides</title>", f"<h1>On tides</h1><p>{line}</p>", lang=lang).published == day
+    assert parse("<title>On tides</title>", f"<h1>On tides</h1><p>{line}</p>", lang=lang).published == day
 
 
 @pytest.mark.parametrize(
     ("head", "published"),
     [
-        (meta(article__published_time="0000-00-00"), ""),
-        (meta(article__published_time="1970-01-01T00:00:00Z"), ""),
-        (meta(article__published_time="Tue, 05 Mar 2024 10:00:00 GMT"), "2024-03-05"),
-        (meta(article__published_time="20240305"), "2024-03-05"),
-        (meta(article__published_time="2024-03"), "2024-03"),
-        (meta(article__published_time="2024-13-45"), ""),
-        (meta(date="{{ page.date }}"), ""),
-        (linked({"@type": "Organization", "foundingDate": "1999-01-01", "datePublished": "1999-01-01"}), ""),
-        (linked({"@type": "WebPage", "dateModified": "2024-03-05"}), ""),
+        (build_meta(article__published_time="0000-00-00"), ""),
+        (build_meta(article__published_time="1970-01-01T00:00:00Z"), ""),
+        (build_meta(article__published_time="Tue, 05 Mar 2024 10:00:00 GMT"), "2024-03-05"),
+        (build_meta(article__published_time="20240305"), "2024-03-05"),
+        (build_meta(article__published_time="2024-03"), "2024-03"),
+        (build_meta(article__published_time="2024-13-45"), ""),
+        (build_meta(date="{{ page.date }}"), ""),
+        (build_json_ld({"@type": "Organization", "foundingDate": "1999-01-01", "datePublished": "1999-01-01"}), ""),
+        (build_json_ld({"@type": "WebPage", "dateModified": "2024-03-05"}), ""),
     ],
 )
 def test_only_a_real_day_is_a_day_of_publication(head: str, published: str):
-    assert read(head).published == published
+    assert parse(head).published == published
 
 
 def test_dates_in_the_text_are_none_of_the_page():
     assert (
-        read(
+        parse(
             body=f"<p>{TIDE_TEXT * 4}</p><p>{TIDE_TEXT * 4}</p><p>It was lit on March 5, 2024.</p>" + BODY * 3
         ).published
         == ""
     )
     assert (
-        read(
+        parse(
             body="<ul>" + "".join(f"<li>March {day}, 2024 {TIDE_TEXT}</li>" for day in range(1, 9)) + "</ul>"
         ).published
         == ""
@@ -178,9 +180,9 @@ def test_dates_in_the_text_are_none_of_the_page():
 
 
 def test_an_address_tells_the_day_where_the_page_does_not():
-    assert read(url="https://a.example/2024/03/05/on-tides").published == "2024-03-05"
-    assert read(url="https://a.example/on-tides-2024-03-05/").published == "2024-03-05"
-    assert read(url="https://a.example/2024/13/05/on-tides").published == ""
+    assert parse(url="https://a.example/2024/03/05/on-tides").published == "2024-03-05"
+    assert parse(url="https://a.example/on-tides-2024-03-05/").published == "2024-03-05"
+    assert parse(url="https://a.example/2024/13/05/on-tides").published == ""
 
 
 @pytest.mark.parametrize(
@@ -192,9 +194,10 @@ def test_an_address_tells_the_day_where_the_page_does_not():
         ('<meta name=author content="page.head.extra.author">', "", ""),
         ('<meta name=author content="https://www.facebook.com/ida">', "", ""),
         ('<meta name=author content="By Ida Marsh">', "", "Ida Marsh"),
-        (meta(author="Harbour Notes", og__site_name="Harbour Notes"), "By Ida Marsh", "Ida Marsh"),
-        (linked({"@type": "Article", "author": [{"name": "Ida Marsh"}, {"name": "Tom"}]}), "", "Ida Marsh, Tom"),
-        (linked({"@type": "Article", "author": {"@id": "#i"}}, {"@id": "#i", "name": "Ida Marsh"}), "", "Ida Marsh"),
+        (build_meta(author="Harbour Notes", og__site_name="Harbour Notes"), "By Ida Marsh", "Ida Marsh"),
+        (build_json_ld({"@type": "Article", "author": [{"name": "Ida Marsh"}, {"name": "Tom"}]}), "", "Ida Marsh, Tom"),
+        (build_json_ld({"@type": "Article", "author": {"@id": "#i"}}, {"@id": "#i", "name": "Ida Marsh"}), "",
+         "Ida Marsh"),
         ('<meta name=citation_author content="Marsh, Ida"><meta name=citation_author content="Tom Reed">', "",
          "Ida Marsh, Tom Reed"),
         ("", "Written by Ida Marsh on 5 March 2024", "Ida Marsh"),
@@ -215,11 +218,11 @@ def test_an_address_tells_the_day_where_the_page_does_not():
     ],
 )  # fmt: skip
 def test_an_author_is_somebody_with_a_name(head: str, line: str, author: str):
-    assert read("<title>On tides</title>" + head, f"<h1>On tides</h1><p>{line}</p>").author == author
+    assert parse("<title>On tides</title>" + head, f"<h1>On tides</h1><p>{line}</p>").author == author
 
 
 def test_a_product_is_dated_and_written_by_nobody():
-    facts = linked(
+    facts = build_json_ld(
         {"@type": "Product", "name": "Lamp", "brand": {"@type": "Brand", "name": "Wend"}, "offers": {"price": 5}}
     )
     page = "<div class=product><h1>Lamp</h1><div class=price>$5.00</div><button>Add to cart</button><p>For ships.</p>"
@@ -254,7 +257,7 @@ JAPANESE = "港は1851年に浚渫され、より大きな船が穀物を陸揚�
     ],
 )
 def test_a_language_is_that_of_the_text_where_another_is_declared(declared: str, words: str, language: str):
-    assert read(lang=declared or '""', body=f"<p>{words * 5}</p>" * 2).language == language
+    assert parse(lang=declared or '""', body=f"<p>{words * 5}</p>" * 2).language == language
 
 
 @pytest.mark.parametrize(
@@ -268,12 +271,12 @@ def test_a_language_is_that_of_the_text_where_another_is_declared(declared: str,
 )
 def test_a_line_with_which_the_title_begins_or_ends_is_the_headline(title: str, line: str):
     top = f"<div>海港 &gt; 正文</div><div class=a>{line}</div><div>发布时间：2019-09-26 10:09</div>"
-    found = read(f"<title>{title}</title>", top, url="", lang="zh")
+    found = parse(f"<title>{title}</title>", top, url="", lang="zh")
     assert (found.title, found.published[:10]) == (line, "2019-09-26")
 
 
 def test_a_short_line_is_no_headline_because_the_title_begins_with_it():
-    found = read("<title>Weather_All that is known about the tides of the north</title>", "<p>Weather</p>", url="")
+    found = parse("<title>Weather_All that is known about the tides of the north</title>", "<p>Weather</p>", url="")
     assert found.title == "Weather_All that is known about the tides of the north"
 
 
@@ -281,20 +284,20 @@ def test_a_short_line_is_no_headline_because_the_title_begins_with_it():
 @pytest.mark.parametrize("title", ["Tides - The Book of Harbours", "Tides | The book of harbours"])
 def test_the_title_of_a_chapter_is_not_that_of_its_book(title: str, level: str):
     body = f"<h1>The Book of Harbours</h1><{level}>Tides</{level}><p>{ENGLISH}</p><h2>Further chapters</h2>"
-    assert read(f"<title>{title}</title>", body).title == "Tides"
+    assert parse(f"<title>{title}</title>", body).title == "Tides"
 
 
 def test_the_name_of_a_site_over_a_headline_is_not_the_title():
     body = f"<h1>The Coast</h1><h1>Ferries are back</h1><p>{ENGLISH}</p>"
     for title in ("The Coast - Ferries are back", "Ferries are back - The Coast"):
-        assert read(f"<title>{title}</title>", body).title == "Ferries are back"
+        assert parse(f"<title>{title}</title>", body).title == "Ferries are back"
 
 
 def test_a_day_is_told_by_an_address_with_a_section_in_it():
     address = "https://www.harbour-notes.example/2010/POLITICS/08/13/tides/index.html"
-    assert read("<title>On tides</title>", url=address).published == "2010-08-13"
+    assert parse("<title>On tides</title>", url=address).published == "2010-08-13"
 
 
 def test_a_breadcrumb_is_nobody():
     top = '<h1>On tides</h1><div itemprop="author">You are here : Harbour Notes</div>'
-    assert not read("<title>On tides</title>", top).author
+    assert not parse("<title>On tides</title>", top).author

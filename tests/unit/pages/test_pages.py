@@ -16,7 +16,7 @@ TIDE_HTML = f"<title>Tide</title><p>{TIDES_TEXT * 8}"
 CHALLENGE = "<title>Just a moment...</title><p>Checking your browser</p>"
 
 
-def changing(**headers: str):
+def build_changing_page(**headers: str):
     """A page that is different each time."""
     count = iter(range(1_000))
     return lambda request: SiteAnswer(f"<p>{TIDES_TEXT} number {next(count)}", headers={**headers})
@@ -37,7 +37,7 @@ def dated(request: SiteRequest) -> SiteAnswer:
     )
 
 
-def failing(times: int, status: int = 503, **headers: str):
+def build_failing_page(times: int, status: int = 503, **headers: str):
     """A page that comes after some failures."""
     left = iter(range(times))
     return lambda request: (
@@ -88,7 +88,7 @@ async def test_a_pdf_is_read_page_by_page():
 
 
 async def test_reading_on_within_max_age_gives_the_same_text_without_asking():
-    site = FakeSite({"/": changing()})
+    site = FakeSite({"/": build_changing_page()})
     clock = FakeClock()
     async with open_pages(site, clock=clock) as (pages, url):
         first = await pages.read(f"{url}/")
@@ -100,7 +100,7 @@ async def test_reading_on_within_max_age_gives_the_same_text_without_asking():
 
 
 async def test_after_max_age_the_page_is_asked_for_again():
-    site, clock = FakeSite({"/": changing()}), FakeClock()
+    site, clock = FakeSite({"/": build_changing_page()}), FakeClock()
     async with open_pages(site, clock=clock, max_age=10) as (pages, url):
         first = await pages.read(url)
         clock.now += 11
@@ -128,7 +128,7 @@ async def test_an_unchanged_page_is_confirmed_not_sent_again(answer):
 
 
 async def test_a_server_may_keep_its_page_fresh_up_to_the_cap():
-    site, clock = FakeSite({"/": changing(**{"cache-control": "max-age=100000"})}), FakeClock()
+    site, clock = FakeSite({"/": build_changing_page(**{"cache-control": "max-age=100000"})}), FakeClock()
     async with open_pages(site, clock=clock, max_age=0) as (pages, url):
         await pages.read(url)
         clock.now += 86_399
@@ -138,7 +138,7 @@ async def test_a_server_may_keep_its_page_fresh_up_to_the_cap():
 
 
 async def test_no_store_is_not_stored():
-    site = FakeSite({"/": changing(**{"cache-control": "no-store"})})
+    site = FakeSite({"/": build_changing_page(**{"cache-control": "no-store"})})
     async with open_pages(site) as (pages, url):
         await pages.read(url)
         await pages.read(url)
@@ -156,7 +156,7 @@ async def test_main_and_whole_page_are_kept_apart():
 
 
 async def test_two_readers_share_one_file(tmp_path: Path):
-    site, clock = FakeSite({"/": changing()}), FakeClock()
+    site, clock = FakeSite({"/": build_changing_page()}), FakeClock()
     file = tmp_path / "p.db"
     async with (
         open_pages(site, clock=clock, file=file) as (one, url),
@@ -226,7 +226,7 @@ async def test_an_article_about_robot_checks_is_a_page():
 
 
 async def test_a_server_in_trouble_is_asked_again_after_the_time_it_names():
-    site, clock = FakeSite({"/": failing(2, **{"retry-after": "7"})}), FakeClock()
+    site, clock = FakeSite({"/": build_failing_page(2, **{"retry-after": "7"})}), FakeClock()
     async with open_pages(site, clock=clock) as (pages, url):
         assert (await pages.read(url)).document.title == "Tide"
     assert [int(pause) for pause in clock.sleeps] == [7, 7]
@@ -234,14 +234,14 @@ async def test_a_server_in_trouble_is_asked_again_after_the_time_it_names():
 
 async def test_a_date_to_retry_after_is_understood():
     clock = FakeClock()
-    site = FakeSite({"/": failing(1, 429, **{"retry-after": "Fri, 15 Jan 2027 08:00:05 GMT"})})
+    site = FakeSite({"/": build_failing_page(1, 429, **{"retry-after": "Fri, 15 Jan 2027 08:00:05 GMT"})})
     async with open_pages(site, clock=clock) as (pages, url):
         await pages.read(url)
     assert [int(pause) for pause in clock.sleeps] == [5]
 
 
 async def test_pauses_grow_where_the_server_names_none():
-    site, clock = FakeSite({"/": failing(9)}), FakeClock()
+    site, clock = FakeSite({"/": build_failing_page(9)}), FakeClock()
     async with open_pages(site, clock=clock, attempts=4) as (pages, url):
         with pytest.raises(Unavailable):
             await pages.read(url)
@@ -250,7 +250,7 @@ async def test_pauses_grow_where_the_server_names_none():
 
 
 async def test_a_long_wait_is_told_instead_of_waited_for():
-    site, clock = FakeSite({"/": failing(9, 429, **{"retry-after": "3600"})}), FakeClock()
+    site, clock = FakeSite({"/": build_failing_page(9, 429, **{"retry-after": "3600"})}), FakeClock()
     async with open_pages(site, clock=clock) as (pages, url):
         with pytest.raises(Unavailable) as caught:
             await pages.read(url)
@@ -259,7 +259,7 @@ async def test_a_long_wait_is_told_instead_of_waited_for():
 
 @pytest.mark.parametrize(("wait", "delay"), [("90", "in 90 seconds"), ("99999999", "another day"), ("0", "later")])
 async def test_the_hint_says_how_long_to_wait(wait: str, delay: str):
-    site = FakeSite({"/": failing(9, 503, **{"retry-after": wait})})
+    site = FakeSite({"/": build_failing_page(9, 503, **{"retry-after": wait})})
     async with open_pages(site) as (pages, url):
         with pytest.raises(Unavailable, match="has a server error") as caught:
             await pages.read(url)

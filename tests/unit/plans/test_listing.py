@@ -28,7 +28,7 @@ def plans(database: Database) -> PlanStore:
     return PlanStore(database)
 
 
-async def pursue(plans: PlanStore, session: str, goal: str, *todos: str) -> None:
+async def add_plan(plans: PlanStore, session: str, goal: str, *todos: str) -> None:
     await plans.change(Call(session=session), lambda plan: plan.with_goal(goal))
     for todo in todos:
         await plans.change(Call(session=session), lambda plan, name=todo: plan.with_todo(name))
@@ -36,8 +36,8 @@ async def pursue(plans: PlanStore, session: str, goal: str, *todos: str) -> None
 
 async def test_plans_are_listed_in_parts_the_last_changed_first(plans: PlanStore):
     for number in range(3):
-        await pursue(plans, f"s{number}", f"Goal {number}")
-    await pursue(plans, "s0", "Another goal")
+        await add_plan(plans, f"s{number}", f"Goal {number}")
+    await add_plan(plans, "s0", "Another goal")
     first = await plans.list_plans(limit=2)
     assert [(each.session, each.plan.goal) for each in first.items] == [("s0", "Another goal"), ("s2", "Goal 2")]
     rest = await plans.list_plans(limit=2, after=first.after)
@@ -46,23 +46,23 @@ async def test_plans_are_listed_in_parts_the_last_changed_first(plans: PlanStore
 
 
 async def test_a_plan_with_nothing_left_to_do_is_done(plans: PlanStore):
-    await pursue(plans, "busy", "Write", "Sketch")
-    await pursue(plans, "idle", "Read", "Open the book")
+    await add_plan(plans, "busy", "Write", "Sketch")
+    await add_plan(plans, "idle", "Read", "Open the book")
     await plans.change(Call(session="idle"), lambda plan: plan.mark_todo(1, completed=True).without_goal())
     assert [each.session for each in (await plans.list_plans("open")).items] == ["busy"]
     assert [each.session for each in (await plans.list_plans("done")).items] == ["idle"]
 
 
 async def test_plans_are_found_by_words_of_any_script(plans: PlanStore):
-    await pursue(plans, "one", "Über den Fluss", "日本語を学ぶ")
-    await pursue(plans, "two", "Something else")
+    await add_plan(plans, "one", "Über den Fluss", "日本語を学ぶ")
+    await add_plan(plans, "two", "Something else")
     assert [each.session for each in (await plans.list_plans(text="ÜBER")).items] == ["one"]
     assert [each.session for each in (await plans.list_plans(text="日本")).items] == ["one"]
     assert [each.session for each in (await plans.list_plans(text="TWO")).items] == ["two"]
 
 
 async def test_what_is_rare_is_found_by_reading_on(plans: PlanStore, database: Database):
-    await pursue(plans, "rare", "The needle")
+    await add_plan(plans, "rare", "The needle")
     row = {"workspace": None, "session": "hay", "state": {}, "updated_at": 9e9}
     async with database.write() as connection:
         await connection.execute(table.insert(), [row | {"scope": f"{n:064}"} for n in range(MAX_SCANNED_ROWS)])
@@ -72,15 +72,15 @@ async def test_what_is_rare_is_found_by_reading_on(plans: PlanStore, database: D
 
 
 async def test_plans_of_one_workspace_are_listed_alone(plans: PlanStore):
-    await pursue(plans, "anywhere", "Nothing special")
+    await add_plan(plans, "anywhere", "Nothing special")
     await plans.change(Call(session="there", workspace="w"), lambda plan: plan.with_goal("Special"))
     assert [each.session for each in (await plans.list_plans(workspace="w")).items] == ["there"]
     assert (await plans.list_plans(workspace="other")).items == []
 
 
 async def test_a_plan_and_its_archive_are_found_by_their_scope(plans: PlanStore):
-    await pursue(plans, "mine", "First")
-    await pursue(plans, "mine", "Second")
+    await add_plan(plans, "mine", "First")
+    await add_plan(plans, "mine", "Second")
     await plans.change(Call(session="mine"), lambda plan: plan.with_observation("It rains"))
     scope = Call(session="mine").scope
     assert (await plans.load_scope(scope)).plan.goal == "Second"

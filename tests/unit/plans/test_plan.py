@@ -34,7 +34,7 @@ def test_after_any_changes_ids_are_unique_and_every_wait_ends(steps: list[Step])
     ids = [todo.id for todo in plan.todos]
     assert len(set(ids)) == len(ids)
     assert all(number < plan.next_id for number in ids)
-    assert len(_order(plan)) == len(ids)
+    assert len(_sort_todos(plan)) == len(ids)
     assert len(plan.observations) <= 10
     assert SessionPlan.from_dict(plan.to_dict()) == plan
 
@@ -51,7 +51,7 @@ def test_an_id_that_is_unknown_is_named_with_its_field():
             step()
 
 
-def _order(plan: SessionPlan) -> list[int]:
+def _sort_todos(plan: SessionPlan) -> list[int]:
     """The todos in an order that keeps what each waits for before it; shorter than the plan for a circle."""
     done: list[int] = []
     while new := [todo.id for todo in plan.todos if todo.id not in done and set(todo.after) <= set(done)]:

@@ -22,13 +22,13 @@ async def playbooks(tmp_path: Path) -> AsyncGenerator[PlaybookStore]:
     await database.close()
 
 
-def workflow(goal: str, step: str = "Look it up") -> Workflow:
+def build_workflow(goal: str, step: str = "Look it up") -> Workflow:
     return Workflow(goal=goal, workflow=[Step(description=step, action=Action(toolName="web_search", purpose="find"))])
 
 
 async def test_the_playbooks_of_all_assistants_are_listed_in_parts(playbooks: PlaybookStore):
     for name in ("ann", "bob", "cid"):
-        await playbooks.create(Call(assistant=name), workflow(f"Goal of {name}"))
+        await playbooks.create(Call(assistant=name), build_workflow(f"Goal of {name}"))
     first = await playbooks.list_playbooks(limit=2)
     assert [each.assistant for each in first.items] == ["cid", "bob"]
     rest = await playbooks.list_playbooks(limit=2, after=first.after)
@@ -38,8 +38,8 @@ async def test_the_playbooks_of_all_assistants_are_listed_in_parts(playbooks: Pl
 
 async def test_playbooks_are_found_by_their_words(playbooks: PlaybookStore):
     for number in range(3):
-        await playbooks.create(Call(assistant="a"), workflow(f"Über {number}", "Mahlzeit"))
-    await playbooks.create(Call(assistant="a"), workflow("Else"))
+        await playbooks.create(Call(assistant="a"), build_workflow(f"Über {number}", "Mahlzeit"))
+    await playbooks.create(Call(assistant="a"), build_workflow("Else"))
     first = await playbooks.list_playbooks(text="über", limit=2)
     assert [each.content.goal for each in first.items] == ["Über 2", "Über 1"]
     rest = await playbooks.list_playbooks(text="MAHLZEIT", limit=2, after=first.after)
@@ -47,14 +47,14 @@ async def test_playbooks_are_found_by_their_words(playbooks: PlaybookStore):
 
 
 async def test_the_playbooks_of_one_workspace_are_listed_alone(playbooks: PlaybookStore):
-    await playbooks.create(Call(assistant="a"), workflow("Anywhere"))
-    await playbooks.create(Call(assistant="a", workspace="w"), workflow("There"))
+    await playbooks.create(Call(assistant="a"), build_workflow("Anywhere"))
+    await playbooks.create(Call(assistant="a", workspace="w"), build_workflow("There"))
     assert [each.content.goal for each in (await playbooks.list_playbooks(workspace="w")).items] == ["There"]
     assert (await playbooks.list_playbooks(workspace="other")).items == []
 
 
 async def test_a_playbook_is_found_whosever_it_is(playbooks: PlaybookStore):
-    kept = await playbooks.create(Call(assistant="a", workspace="w"), workflow("Mine"))
+    kept = await playbooks.create(Call(assistant="a", workspace="w"), build_workflow("Mine"))
     assert await playbooks.find(kept.id) == kept
     with pytest.raises(NotFound):
         await playbooks.find("unknown")

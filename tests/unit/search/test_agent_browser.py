@@ -36,7 +36,7 @@ FIRST_TITLE = "Oolong, between green & black"
 SECOND = "The gardens of Formosa"
 
 
-def pages(dialect: str = "0.41.2", **kinds: str) -> dict[str, tuple[str, str]]:
+def build_pages(dialect: str = "0.41.2", **kinds: str) -> dict[str, tuple[str, str]]:
     """What the program sees at the engines' addresses: results, unless another kind of page is named."""
     seen: dict[str, tuple[str, str]] = {}
     for engine, place in (("google", "google."), ("bing", "bing."), ("duckduckgo", "duckduckgo.")):
@@ -49,11 +49,11 @@ def pages(dialect: str = "0.41.2", **kinds: str) -> dict[str, tuple[str, str]]:
     return seen
 
 
-def program(folder: Path, **behaviour: Any) -> Path:
-    return agent_browser_program.install_program(folder / "program", **{"pages": pages(), **behaviour})
+def install_fake_program(folder: Path, **behaviour: Any) -> Path:
+    return agent_browser_program.install_program(folder / "program", **{"pages": build_pages(), **behaviour})
 
 
-def searching(
+def open_search(
     tmp_path: Path, *, timeout: float = 60, engines: Sequence[str] = DEFAULT_ENGINES, **settings: Any
 ) -> Search:
     """A search that asks nothing but the program."""
@@ -74,19 +74,19 @@ def searching(
     return Search(HttpClient(EgressGuard()), every, None, build_services=lambda: SearchServices(agent_browser=cli))
 
 
-async def found(search: Search, query: Query = TEA_QUERY) -> SearchOutcome:
+async def run_search(search: Search, query: Query = TEA_QUERY) -> SearchOutcome:
     with anyio.fail_after(90):
         return await search.find(query, browse=True)
 
 
-async def failure(search: Search) -> dict[str, Any]:
+async def read_failure(search: Search) -> dict[str, Any]:
     """The program's only attempt, with the error of the search."""
     with pytest.raises(OutriderError) as caught:
-        await found(search)
+        await run_search(search)
     return caught.value.details["attempts"][-1] | {"hint": caught.value.hint}
 
 
-async def gone(*pids: int) -> bool:
+async def wait_until_gone(*pids: int) -> bool:
     """Whether the processes have ended; one that nobody collects is a zombie."""
     with anyio.move_on_after(10):
         for pid in pids:
@@ -145,18 +145,18 @@ def test_an_empty_page_has_no_results(text):
 
 
 async def test_a_search_opens_the_page_and_reads_what_the_program_sees(tmp_path: Path):
-    one = program(tmp_path)
-    answer = await found(searching(tmp_path, command=str(one)))
+    one = install_fake_program(tmp_path)
+    answer = await run_search(open_search(tmp_path, command=str(one)))
     assert [hit.title for hit in answer.hits][:2] == [FIRST_TITLE, SECOND]
     assert answer.hits[1].url == "https://garden.example/formosa?a=1&b=2"
     assert (answer.provider, answer.source) == ("agent_browser", "google")
 
 
 async def test_every_visit_has_a_name_a_folder_and_an_environment_of_its_own(tmp_path: Path):
-    one = program(tmp_path)
-    search = searching(tmp_path, command=str(one))
-    await found(search)
-    await found(search, Query("other"))
+    one = install_fake_program(tmp_path)
+    search = open_search(tmp_path, command=str(one))
+    await run_search(search)
+    await run_search(search, Query("other"))
     asked = [each for each in agent_browser_program.read_calls(one) if each["argv"] != ["--version"]]
     assert [each["argv"][0] for each in asked] == ["open", "open", "snapshot", "close"] * 2
     assert all(each["argv"][-3:-1] == ["--json", "--session"] for each in asked)
@@ -173,9 +173,9 @@ async def test_every_visit_has_a_name_a_folder_and_an_environment_of_its_own(tmp
 
 
 async def test_words_of_a_query_are_never_the_shells_or_the_programs_own(tmp_path: Path):
-    one = program(tmp_path)
+    one = install_fake_program(tmp_path)
     nasty = "--help $(id) `id`; rm -rf / && \"x\" 'y' \\ | &"
-    await found(searching(tmp_path, command=str(one)), Query(nasty, count=5))
+    await run_search(open_search(tmp_path, command=str(one)), Query(nasty, count=5))
     opened = [each["argv"] for each in agent_browser_program.read_calls(one) if each["argv"][0] == "open"][-1]
     assert opened[1].startswith("https://www.google.com/search?q=--help+%24%28id%29+%60id%60%3B+rm")
     assert len(opened) == 5
@@ -183,23 +183,23 @@ async def test_words_of_a_query_are_never_the_shells_or_the_programs_own(tmp_pat
 
 @pytest.mark.parametrize(("kind", "code"), [("captcha", "captcha"), ("consent", "consent"), ("blocked", "blocked")])
 async def test_an_engine_that_shuts_it_out_is_followed_by_the_next(tmp_path: Path, kind: str, code: str):
-    one = program(tmp_path, pages=pages(google=kind))
-    search = searching(tmp_path, command=str(one))
-    assert (await found(search)).source == "bing"
-    alone = await failure(searching(tmp_path, command=str(one), engines=["google"]))
+    one = install_fake_program(tmp_path, pages=build_pages(google=kind))
+    search = open_search(tmp_path, command=str(one))
+    assert (await run_search(search)).source == "bing"
+    alone = await read_failure(open_search(tmp_path, command=str(one), engines=["google"]))
     assert alone["outcome"] == code
 
 
 async def test_an_honest_nothing_is_an_answer(tmp_path: Path):
-    one = program(tmp_path, pages=pages(google="nothing"))
-    answer = await found(searching(tmp_path, command=str(one)), Query("qzx captcha qzx"))
+    one = install_fake_program(tmp_path, pages=build_pages(google="nothing"))
+    answer = await run_search(open_search(tmp_path, command=str(one)), Query("qzx captcha qzx"))
     assert answer.hits == ()
     assert answer.source == "google"
 
 
 async def test_when_every_engine_shuts_it_out_all_are_named(tmp_path: Path):
-    one = program(tmp_path, pages=pages(google="captcha", bing="captcha", duckduckgo="captcha"))
-    attempt = await failure(searching(tmp_path, command=str(one)))
+    one = install_fake_program(tmp_path, pages=build_pages(google="captcha", bing="captcha", duckduckgo="captcha"))
+    attempt = await read_failure(open_search(tmp_path, command=str(one)))
     assert attempt["outcome"] == "captcha"
     assert all(name in attempt["message"] for name in ("Google", "Bing", "DuckDuckGo"))
 
@@ -216,46 +216,46 @@ async def test_when_every_engine_shuts_it_out_all_are_named(tmp_path: Path):
 async def test_failures_are_reported_with_the_message_of_the_program(
     tmp_path: Path, way: str, outcome: str, message: str
 ):
-    one = program(tmp_path, way=way)
-    attempt = await failure(searching(tmp_path, command=str(one), engines=["google"]))
+    one = install_fake_program(tmp_path, way=way)
+    attempt = await read_failure(open_search(tmp_path, command=str(one), engines=["google"]))
     assert attempt["outcome"] == outcome
     assert message in attempt["message"]
 
 
 @pytest.mark.parametrize("way", ["notice", "not_started"])
 async def test_a_notice_and_a_slow_start_are_no_failures(tmp_path: Path, way: str):
-    one = program(tmp_path, way=way)
-    assert (await found(searching(tmp_path, command=str(one)))).hits
+    one = install_fake_program(tmp_path, way=way)
+    assert (await run_search(open_search(tmp_path, command=str(one)))).hits
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc, which only Linux has")
 async def test_when_it_hangs_it_is_ended_with_all_that_it_started(tmp_path: Path):
-    one = program(tmp_path, way="hang")
-    attempt = await failure(searching(tmp_path, timeout=3, command=str(one)))
+    one = install_fake_program(tmp_path, way="hang")
+    attempt = await read_failure(open_search(tmp_path, timeout=3, command=str(one)))
     assert attempt["outcome"] == "timeout"
     started = agent_browser_program.read_started_pids(one)
     assert started
-    assert await gone(*started)
+    assert await wait_until_gone(*started)
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc, which only Linux has")
 @pytest.mark.parametrize("at", ["open", "snapshot"])
 async def test_its_background_process_and_browser_are_gone_after_each_visit(tmp_path: Path, at: str):
-    one = program(tmp_path, way="failing" if at == "snapshot" else "ok", at=at)
+    one = install_fake_program(tmp_path, way="failing" if at == "snapshot" else "ok", at=at)
     with suppress(Unavailable):
-        await found(searching(tmp_path, command=str(one), engines=["google"]))
+        await run_search(open_search(tmp_path, command=str(one), engines=["google"]))
     with anyio.fail_after(20):
         while len(agent_browser_program.read_started_pids(one)) < 1:
             await anyio.sleep(0.01)
-    assert await gone(*agent_browser_program.read_started_pids(one))
+    assert await wait_until_gone(*agent_browser_program.read_started_pids(one))
 
 
 @pytest.mark.parametrize(
     ("version", "message"), [("0.14.9", "0.14.9 is too old: 0.15.0"), ("", "does not report its version")]
 )
 async def test_a_version_that_is_not_known_is_refused_with_what_to_do(tmp_path: Path, version: str, message: str):
-    one = program(tmp_path, version=version)
-    attempt = await failure(searching(tmp_path, command=str(one)))
+    one = install_fake_program(tmp_path, version=version)
+    attempt = await read_failure(open_search(tmp_path, command=str(one)))
     assert attempt["outcome"] == "not_configured"
     assert message in attempt["message"]
     assert "npm install -g agent-browser@0.41.2" in attempt["hint"]
@@ -264,18 +264,18 @@ async def test_a_version_that_is_not_known_is_refused_with_what_to_do(tmp_path: 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc, which only Linux has")
 async def test_a_background_process_that_was_given_up_on_is_gone_too(tmp_path: Path):
-    one = program(tmp_path, way="not_started")
-    await found(searching(tmp_path, command=str(one)))
+    one = install_fake_program(tmp_path, way="not_started")
+    await run_search(open_search(tmp_path, command=str(one)))
     started = agent_browser_program.read_started_pids(one)
     assert len(started) > 1
-    assert await gone(*started)
+    assert await wait_until_gone(*started)
 
 
 async def test_the_version_is_asked_once(tmp_path: Path):
-    one = program(tmp_path)
-    search = searching(tmp_path, command=str(one))
+    one = install_fake_program(tmp_path)
+    search = open_search(tmp_path, command=str(one))
     for _ in range(2):
-        await found(search)
+        await run_search(search)
     assert [each["argv"] for each in agent_browser_program.read_calls(one)].count(["--version"]) == 1
 
 
@@ -287,16 +287,16 @@ async def test_the_version_is_asked_once(tmp_path: Path):
     ],
 )
 async def test_without_the_program_it_is_not_offered_and_nothing_is_installed(tmp_path: Path, settings, reason):
-    search = searching(tmp_path, **settings)
+    search = open_search(tmp_path, **settings)
     with pytest.raises(NotConfigured):
-        await found(search)
+        await run_search(search)
     row = next(row for row in await search.list_providers() if row.name == "agent_browser")
     assert not row.usable
     assert reason in row.reason
     assert not (tmp_path / "data").exists()
 
 
-def npm(tmp_path: Path, source: str) -> Path:
+def install_fake_npm(tmp_path: Path, source: str) -> Path:
     """An `npm` of ours, first on the path."""
     folder = tmp_path / "bin"
     folder.mkdir()
@@ -306,9 +306,9 @@ def npm(tmp_path: Path, source: str) -> Path:
     return folder
 
 
-def installing(tmp_path: Path, **behaviour: Any) -> None:
-    made = program(tmp_path, **behaviour).parent
-    npm(
+def install_recording_npm(tmp_path: Path, **behaviour: Any) -> None:
+    made = install_fake_program(tmp_path, **behaviour).parent
+    install_fake_npm(
         tmp_path,
         f"pathlib.Path({str(tmp_path / 'npm.json')!r}).write_text(json.dumps([sys.argv[1:], dict(os.environ)]))\n"
         "target = pathlib.Path(sys.argv[sys.argv.index('--prefix') + 1]) / 'node_modules' / '.bin'\n"
@@ -317,8 +317,8 @@ def installing(tmp_path: Path, **behaviour: Any) -> None:
 
 
 async def test_with_consent_the_pinned_version_is_installed_without_the_packages_scripts(tmp_path: Path):
-    installing(tmp_path, version="0.41.2")
-    assert (await found(searching(tmp_path, command="npm"))).hits
+    install_recording_npm(tmp_path, version="0.41.2")
+    assert (await run_search(open_search(tmp_path, command="npm"))).hits
     asked, environ = json.loads((tmp_path / "npm.json").read_text())
     assert asked[0] == "install"
     assert asked[-1] == "agent-browser@0.41.2"
@@ -330,15 +330,15 @@ async def test_with_consent_the_pinned_version_is_installed_without_the_packages
 
 
 async def test_another_version_than_the_pinned_one_is_refused(tmp_path: Path):
-    installing(tmp_path, version="0.99.0")
-    attempt = await failure(searching(tmp_path, command="npm"))
+    install_recording_npm(tmp_path, version="0.99.0")
+    attempt = await read_failure(open_search(tmp_path, command="npm"))
     assert attempt["outcome"] == "not_configured"
     assert "reports version 0.99.0" in attempt["message"]
 
 
 async def test_an_installation_that_fails_says_why_and_how_to_do_it_by_hand(tmp_path: Path):
-    npm(tmp_path, "print('E404 not found', file=sys.stderr); sys.exit(1)")
-    attempt = await failure(searching(tmp_path, command="npm"))
+    install_fake_npm(tmp_path, "print('E404 not found', file=sys.stderr); sys.exit(1)")
+    attempt = await read_failure(open_search(tmp_path, command="npm"))
     assert attempt["outcome"] == "not_configured"
     assert "npm exited with 1" in attempt["message"]
     assert "E404" in attempt["message"]
@@ -346,8 +346,8 @@ async def test_an_installation_that_fails_says_why_and_how_to_do_it_by_hand(tmp_
 
 
 async def test_an_engine_that_nobody_knows_is_named(tmp_path: Path):
-    one = program(tmp_path)
-    attempt = await failure(searching(tmp_path, command=str(one), engines=["altavista"]))
+    one = install_fake_program(tmp_path)
+    attempt = await read_failure(open_search(tmp_path, command=str(one), engines=["altavista"]))
     assert attempt["outcome"] == "not_configured"
     assert "'altavista'" in attempt["message"]
 

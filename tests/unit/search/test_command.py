@@ -18,7 +18,7 @@ CHILD = (
 )
 
 
-async def python(folder: Path, source: str, *arguments: str, seconds: float = 30, most: int = 10_000_000):
+async def run_python(folder: Path, source: str, *arguments: str, seconds: float = 30, most: int = 10_000_000):
     with anyio.fail_after(60):
         program = [sys.executable, "-c", source, *arguments]
         return await run_command(
@@ -26,7 +26,7 @@ async def python(folder: Path, source: str, *arguments: str, seconds: float = 30
         )
 
 
-async def gone(folder: Path) -> bool:
+async def wait_until_gone(folder: Path) -> bool:
     """Whether the program's child has ended; one that nobody collects is a zombie."""
     stat = Path(f"/proc/{(folder / 'child').read_text()}/stat")
     with anyio.move_on_after(10):
@@ -37,34 +37,34 @@ async def gone(folder: Path) -> bool:
 
 
 async def test_what_it_says_and_how_it_ends_is_told(tmp_path: Path):
-    ended = await python(tmp_path, "import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)")
+    ended = await run_python(tmp_path, "import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)")
     assert (ended.code, ended.out, ended.err) == (3, "out\n", "err\n")
 
 
 async def test_arguments_are_no_shells_business(tmp_path: Path):
     nasty = "$(touch hacked) `id` ; rm -rf . | cat > x && 'y\" \\ *"
-    ended = await python(tmp_path, "import sys; print(sys.argv[1])", nasty)
+    ended = await run_python(tmp_path, "import sys; print(sys.argv[1])", nasty)
     assert ended.out == nasty + "\n"
     assert [each.name for each in tmp_path.iterdir()] == ["home"]
 
 
 async def test_it_sees_only_the_environment_that_it_is_given(tmp_path: Path):
-    ended = await python(tmp_path, "import os; print(sorted(set(os.environ) - {'LC_CTYPE'}))")
+    ended = await run_python(tmp_path, "import os; print(sorted(set(os.environ) - {'LC_CTYPE'}))")
     assert ended.out == "['ONLY']\n"
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc, which only Linux has")
 async def test_a_timeout_ends_the_program_and_its_children(tmp_path: Path):
     with pytest.raises(Unavailable) as caught:
-        await python(tmp_path, CHILD + "time.sleep(600)", seconds=2)
+        await run_python(tmp_path, CHILD + "time.sleep(600)", seconds=2)
     assert caught.value.code == "timeout"
-    assert await gone(tmp_path)
+    assert await wait_until_gone(tmp_path)
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc, which only Linux has")
 async def test_a_caller_who_gives_up_ends_them_too(tmp_path: Path):
     async def ask() -> None:
-        await python(tmp_path, CHILD + "time.sleep(600)")
+        await run_python(tmp_path, CHILD + "time.sleep(600)")
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(ask)
@@ -72,26 +72,26 @@ async def test_a_caller_who_gives_up_ends_them_too(tmp_path: Path):
             while not (tmp_path / "child").exists() or not (tmp_path / "child").read_text():
                 await anyio.sleep(0.01)
         tasks.cancel_scope.cancel()
-    assert await gone(tmp_path)
+    assert await wait_until_gone(tmp_path)
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc, which only Linux has")
 async def test_a_child_that_holds_the_streams_open_keeps_nobody_waiting(tmp_path: Path):
-    ended = await python(tmp_path, CHILD + "print('done', flush=True)", seconds=30)
+    ended = await run_python(tmp_path, CHILD + "print('done', flush=True)", seconds=30)
     assert ended.out == "done\n"
-    assert await gone(tmp_path)
+    assert await wait_until_gone(tmp_path)
 
 
 async def test_output_is_counted_while_it_comes(tmp_path: Path):
     endless = "import sys\nwhile True: sys.stdout.write('x' * 100_000); sys.stderr.write('y' * 100_000)"
     with pytest.raises(Unavailable) as caught:
-        await python(tmp_path, endless, most=3_000_000)
+        await run_python(tmp_path, endless, most=3_000_000)
     assert caught.value.code == "bad_reply"
     assert "3 MB" in caught.value.message
 
 
 async def test_as_much_as_may_be_is_read_whole(tmp_path: Path):
-    ended = await python(tmp_path, "print('x' * 999_999)", most=1_000_000)
+    ended = await run_python(tmp_path, "print('x' * 999_999)", most=1_000_000)
     assert len(ended.out) == 1_000_000
 
 
@@ -103,5 +103,5 @@ async def test_a_program_that_is_not_there_is_named(tmp_path: Path):
 
 
 async def test_output_that_is_no_text_is_read_all_the_same(tmp_path: Path):
-    ended = await python(tmp_path, f"import os; os.write(1, {os.fsencode('ok')!r} + bytes([255]))")
+    ended = await run_python(tmp_path, f"import os; os.write(1, {os.fsencode('ok')!r} + bytes([255]))")
     assert ended.out == "ok\ufffd"

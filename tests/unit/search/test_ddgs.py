@@ -22,7 +22,7 @@ TOKEN = "pr0xy-t0ken-9f8e7d"
 
 
 @asynccontextmanager
-async def proxy(answer: bytes, seen: list[bytes]) -> AsyncGenerator[str]:
+async def serve_proxy(answer: bytes, seen: list[bytes]) -> AsyncGenerator[str]:
     """A proxy that notes what it is asked for and lets nobody through."""
 
     async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -35,7 +35,7 @@ async def proxy(answer: bytes, seen: list[bytes]) -> AsyncGenerator[str]:
         yield url.replace("http://", f"http://outrider:{TOKEN}@")
 
 
-async def failure(search: Search) -> Unavailable:
+async def read_failure(search: Search) -> Unavailable:
     with pytest.raises(Unavailable) as caught, anyio.fail_after(60):
         await search.find(Query("tea"))
     return caught.value
@@ -45,8 +45,8 @@ async def failure(search: Search) -> Unavailable:
 async def test_everything_goes_through_the_proxy_and_fails_typed(answer):
     pytest.importorskip("ddgs")
     seen: list[bytes] = []
-    async with proxy(answer, seen) as url:
-        error = await failure(
+    async with serve_proxy(answer, seen) as url:
+        error = await read_failure(
             Search(
                 HttpClient(EgressGuard()), ALONE, None, build_services=lambda: SearchServices(get_proxy_url=lambda: url)
             )
@@ -65,8 +65,8 @@ async def test_without_a_network_it_does_not_hide_that_no_name_resolves():
         disabled=sorted(set(load_providers()) - {"ddgs", "tavily"}),
         providers={"ddgs": {"timeout_s": 5}, "tavily": {"endpoint": "http://search.invalid"}},
     )
-    async with proxy(b"HTTP/1.1 502 Bad Gateway\r\n\r\n", []) as url:
-        error = await failure(
+    async with serve_proxy(b"HTTP/1.1 502 Bad Gateway\r\n\r\n", []) as url:
+        error = await read_failure(
             Search(
                 HttpClient(EgressGuard()),
                 chosen,

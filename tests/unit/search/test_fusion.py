@@ -21,7 +21,7 @@ RANKINGS = st.lists(HITS, max_size=5).map(
 )
 
 
-def hit(url: str, **more) -> SearchHit:
+def build_hit(url: str, **more) -> SearchHit:
     return SearchHit(title=url, url=url, **more)
 
 
@@ -78,8 +78,10 @@ def test_one_providers_hits_keep_their_order_without_doubles(hits):
 def test_what_several_find_comes_before_what_one_finds():
     fused = fuse_rankings(
         [
-            Ranking("a", [hit("https://only-a.example/1"), hit("https://both.example/")]),
-            Ranking("b", [hit("https://only-b.example/1"), hit("http://www.both.example", snippet="words")]),
+            Ranking("a", [build_hit("https://only-a.example/1"), build_hit("https://both.example/")]),
+            Ranking(
+                "b", [build_hit("https://only-b.example/1"), build_hit("http://www.both.example", snippet="words")]
+            ),
         ]
     )
     assert fused[0].url == "https://both.example/"
@@ -90,5 +92,5 @@ def test_what_several_find_comes_before_what_one_finds():
 
 def test_pictures_are_told_apart_by_their_own_address():
     page = "https://gallery.example/"
-    pictures = [hit(page, image_url=f"https://img.example/{number}.png") for number in (1, 2, 1)]
+    pictures = [build_hit(page, image_url=f"https://img.example/{number}.png") for number in (1, 2, 1)]
     assert len(fuse_rankings([Ranking("a", pictures)])) == 2

@@ -25,7 +25,7 @@ class Clock:
         return self.now
 
 
-def after(*codes: str, health: ProviderHealth | None = None, now: float = 0.0) -> ProviderHealth:
+def build_health(*codes: str, health: ProviderHealth | None = None, now: float = 0.0) -> ProviderHealth:
     health = health or ProviderHealth()
     for code in codes:
         health = health.record_success(now, 1.0) if code == "ok" else health.record_failure(now, code)
@@ -55,13 +55,14 @@ def test_a_success_closes_every_circuit(outcomes):
 
 @given(st.lists(st.sampled_from(sorted(REQUEST_FAILURES)), max_size=20))
 def test_what_is_not_the_providers_fault_opens_nothing(codes):
-    assert after(*codes).find_block(0) is None
+    assert build_health(*codes).find_block(0) is None
 
 
 def test_the_circuit_opens_after_three_failures_in_a_row_and_longer_each_time():
-    assert after("timeout", "timeout", "ok", "timeout", "timeout").find_block(0) is None
+    assert build_health("timeout", "timeout", "ok", "timeout", "timeout").find_block(0) is None
     pauses = [
-        after(*["timeout"] * times).open_until or 0.0 for times in range(FAILURE_THRESHOLD, FAILURE_THRESHOLD + 12)
+        build_health(*["timeout"] * times).open_until or 0.0
+        for times in range(FAILURE_THRESHOLD, FAILURE_THRESHOLD + 12)
     ]
     assert pauses[0] > 0
     assert pauses == sorted(pauses)
@@ -70,7 +71,7 @@ def test_the_circuit_opens_after_three_failures_in_a_row_and_longer_each_time():
 
 @pytest.mark.parametrize("code", ["captcha", "blocked", "auth", "quota"])
 def test_what_calling_again_cannot_cure_opens_it_at_once(code):
-    why = after(code).find_block(1)
+    why = build_health(code).find_block(1)
     assert why is not None
     assert why[0] == "circuit_open"
     assert code in why[1]
@@ -83,7 +84,7 @@ def test_a_limited_provider_rests_as_long_as_it_asked():
 
 
 def test_after_the_pause_one_caller_tries_and_the_others_wait():
-    health = after("captcha")
+    health = build_health("captcha")
     later = (health.open_until or 0.0) + 1
     assert health.find_block(later) is None
     assert health.is_half_open(later)

@@ -44,7 +44,7 @@ class Plain:
 
 
 @asynccontextmanager
-async def searching(behaviour: result_pages.EngineBehaviour, *, why: str = "", **more: Any) -> AsyncGenerator[Search]:
+async def open_search(behaviour: result_pages.EngineBehaviour, *, why: str = "", **more: Any) -> AsyncGenerator[Search]:
     """A search that asks nothing but result pages; `now` is a clock that stands still."""
     async with http_servers.serve_app(result_pages.build_engine_site(behaviour)) as url:
         http = HttpClient(EgressGuard(EgressSettings(allow=[url.removeprefix("http://")])))
@@ -62,14 +62,14 @@ async def searching(behaviour: result_pages.EngineBehaviour, *, why: str = "", *
             await http.close()
 
 
-def planned(**settings: Any) -> SearchPlan:
+def plan_available(**settings: Any) -> SearchPlan:
     powers = SearchServices(browser=Plain(HttpClient(EgressGuard())))
     browse = settings.pop("browse", True)
     plan = plan_search(SearchSettings.model_validate(settings), {"BRAVE_API_KEY": "k"}, browse=browse)
     return plan.select_available(powers)
 
 
-def names(made: SearchPlan) -> list[str]:
+def list_names(made: SearchPlan) -> list[str]:
     return [each.provider.name for each in made.candidates]
 
 
@@ -82,28 +82,28 @@ def test_a_browser_is_looked_for_only_where_its_pages_are_wanted():
 
 
 def test_where_pages_are_wanted_they_come_before_every_key():
-    assert names(planned())[:4] == [*PAGE_PROVIDERS, "brave"]
+    assert list_names(plan_available())[:4] == [*PAGE_PROVIDERS, "brave"]
 
 
 def test_where_they_are_not_wanted_nobody_opens_one():
-    assert not set(PAGE_PROVIDERS) & set(names(planned(browse=False)))
+    assert not set(PAGE_PROVIDERS) & set(list_names(plan_available(browse=False)))
 
 
 def test_what_is_named_for_all_searches_is_opened_by_all():
-    assert names(planned(browse=False, order=["bing_page"]))[:2] == ["bing_page", "brave"]
+    assert list_names(plan_available(browse=False, order=["bing_page"]))[:2] == ["bing_page", "brave"]
 
 
 def test_the_operators_own_order_comes_before_the_pages():
-    assert names(planned(order=["brave"]))[:2] == ["brave", "google_page"]
+    assert list_names(plan_available(order=["brave"]))[:2] == ["brave", "google_page"]
 
 
 @pytest.mark.parametrize("off", [{"browser": {"engines": []}}, {"keyless": False}, {"disabled": PAGE_PROVIDERS}])
 def test_they_can_be_turned_off(off):
-    assert not set(PAGE_PROVIDERS) & set(names(planned(**off)))
+    assert not set(PAGE_PROVIDERS) & set(list_names(plan_available(**off)))
 
 
 def test_engines_are_opened_in_the_order_in_which_they_are_named():
-    assert names(planned(browser={"engines": ["yandex", "google", "yandex"]}))[:3] == [
+    assert list_names(plan_available(browser={"engines": ["yandex", "google", "yandex"]}))[:3] == [
         "yandex_page",
         "google_page",
         "brave",
@@ -112,7 +112,7 @@ def test_engines_are_opened_in_the_order_in_which_they_are_named():
 
 def test_an_engine_that_nobody_knows_is_named_with_the_setting():
     with pytest.raises(NotConfigured) as caught:
-        planned(browser={"engines": ["altavista"]})
+        plan_available(browser={"engines": ["altavista"]})
     assert "search.browser.engines: no engine 'altavista'" in caught.value.message
     assert "duckduckgo" in caught.value.hint
 
@@ -123,7 +123,7 @@ def test_the_engines_by_default_are_there():
 
 
 async def test_the_answer_names_the_engine_and_the_provider():
-    async with searching(result_pages.EngineBehaviour()) as search:
+    async with open_search(result_pages.EngineBehaviour()) as search:
         found = await search.find(TEA_QUERY, browse=True)
     assert (found.source, found.provider) == ("google", "google_page")
     assert found.hits[0].provider == "google_page"
@@ -135,14 +135,14 @@ async def test_the_answer_names_the_engine_and_the_provider():
 )
 async def test_a_page_without_results_is_a_typed_failure_and_the_next_is_asked(way, outcome):
     behaviour = result_pages.EngineBehaviour(modes={"google": way})
-    async with searching(behaviour) as search:
+    async with open_search(behaviour) as search:
         found = await search.find(TEA_QUERY, browse=True)
     assert [(each.provider, each.outcome) for each in found.attempts] == [("google_page", outcome), ("bing_page", "ok")]
 
 
 async def test_an_engine_that_asked_for_consent_is_left_alone_from_then_on():
     behaviour = result_pages.EngineBehaviour(modes={"google": "consent"})
-    async with searching(behaviour) as search:
+    async with open_search(behaviour) as search:
         await search.find(TEA_QUERY, browse=True)
         again = await search.find(TEA_QUERY, browse=True)
     assert behaviour.requested_engines == ["google", "bing", "bing"]
@@ -151,7 +151,7 @@ async def test_an_engine_that_asked_for_consent_is_left_alone_from_then_on():
 
 async def test_an_honest_nothing_is_checked_with_one_more_engine():
     behaviour = result_pages.EngineBehaviour(modes={"*": "nothing"})
-    async with searching(behaviour) as search:
+    async with open_search(behaviour) as search:
         found = await search.find(Query("qzx captcha qzx"), browse=True)
     assert found.hits == ()
     assert behaviour.requested_engines == ["google", "bing"]
@@ -160,7 +160,7 @@ async def test_an_honest_nothing_is_checked_with_one_more_engine():
 
 async def test_when_all_fail_every_reason_is_told():
     behaviour = result_pages.EngineBehaviour(modes={"google": "consent", "bing": "captcha", "duckduckgo": "redesigned"})
-    async with searching(behaviour) as search:
+    async with open_search(behaviour) as search:
         with pytest.raises(Unavailable) as caught:
             await search.find(TEA_QUERY, browse=True)
     outcomes = [each["outcome"] for each in caught.value.details["attempts"]]
@@ -169,7 +169,7 @@ async def test_when_all_fail_every_reason_is_told():
 
 
 async def test_what_an_engine_cannot_say_is_in_a_note():
-    async with searching(result_pages.EngineBehaviour(), browser={"engines": ["ecosia"]}) as search:
+    async with open_search(result_pages.EngineBehaviour(), browser={"engines": ["ecosia"]}) as search:
         found = await search.find(Query("oolong tea", freshness="week", language="de"), browse=True)
     assert "by date" in " ".join(found.notes)
     assert "language" in " ".join(found.notes)
@@ -177,14 +177,14 @@ async def test_what_an_engine_cannot_say_is_in_a_note():
 
 async def test_a_site_is_asked_for_in_the_words_and_others_are_dropped():
     behaviour = result_pages.EngineBehaviour()
-    async with searching(behaviour) as search:
+    async with open_search(behaviour) as search:
         found = await search.find(Query("oolong tea", sites=("garden.example",)), browse=True)
     assert behaviour.requests[0][2]["q"] == "oolong tea site:garden.example"
     assert [hit.url for hit in found.hits] == ["https://garden.example/formosa?a=1&b=2"]
 
 
 async def test_without_a_browser_the_pages_are_not_offered_and_say_why():
-    async with searching(result_pages.EngineBehaviour(), why="there is no browser here") as search:
+    async with open_search(result_pages.EngineBehaviour(), why="there is no browser here") as search:
         with pytest.raises(OutriderError):
             await search.find(TEA_QUERY, browse=True)
         rows = {row.name: row for row in await search.list_providers()}
@@ -193,7 +193,7 @@ async def test_without_a_browser_the_pages_are_not_offered_and_say_why():
 
 
 async def test_an_engine_that_is_not_chosen_says_where_to_choose_it():
-    async with searching(result_pages.EngineBehaviour()) as search:
+    async with open_search(result_pages.EngineBehaviour()) as search:
         rows = {row.name: row for row in await search.list_providers()}
     assert rows["google_page"].usable
     assert "search.browser.engines" in rows["yandex_page"].reason
@@ -217,7 +217,7 @@ async def test_duckduckgo_gets_its_own_code_for_a_country_and_its_language():
         ("ka", "GE"): None,
     }
     behaviour = result_pages.EngineBehaviour()
-    async with searching(behaviour, browser={"engines": ["duckduckgo"]}) as search:
+    async with open_search(behaviour, browser={"engines": ["duckduckgo"]}) as search:
         for (language, region), code in codes.items():
             await search.find(Query("oolong tea", language=language, region=region), browse=True)
             assert behaviour.requests[-1][2].get("kl") == code, (language, region)

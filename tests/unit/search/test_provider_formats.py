@@ -34,7 +34,7 @@ class Wire:
         )
         return await Search(self.http, settings, None, clock=lambda: SEARCH_TIME_S).find(query)
 
-    async def asked(self, name: str, query: Query, *, keyed: bool = True) -> dict[str, Any]:
+    async def ask(self, name: str, query: Query, *, keyed: bool = True) -> dict[str, Any]:
         """What goes over the wire for a query."""
         await self.find(name, query, keyed=keyed)
         request = self.behaviour.requests[-1]
@@ -47,7 +47,7 @@ class Wire:
 
 
 @asynccontextmanager
-async def wire(**behaviour: Any) -> AsyncGenerator[Wire]:
+async def open_wire(**behaviour: Any) -> AsyncGenerator[Wire]:
     acting = search_providers.ProviderBehaviour(**behaviour)
     async with http_servers.serve_app(search_providers.build_provider_app(acting)) as url:
         http = HttpClient(EgressGuard())
@@ -104,9 +104,9 @@ SENT = {
 
 
 async def test_a_wish_is_sent_in_each_providers_own_words():
-    async with wire() as w:
+    async with open_wire() as w:
         for name, expected in SENT.items():
-            asked = await w.asked(name, FULL_QUERY)
+            asked = await w.ask(name, FULL_QUERY)
             assert {key: asked.get(key) for key in expected} == expected, name
 
 
@@ -149,15 +149,15 @@ LOCALE_FIELDS = {
 
 
 async def test_languages_and_countries_are_the_providers_own_codes():
-    async with wire() as w:
+    async with open_wire() as w:
         for language, region, expected in LOCALES:
             for name, codes in expected.items():
-                asked = await w.asked(name, Query("tea", language=language, region=region))
+                asked = await w.ask(name, Query("tea", language=language, region=region))
                 assert tuple(asked.get(field) for field in LOCALE_FIELDS[name]) == codes, (language, region, name)
 
 
 async def test_a_language_or_country_without_a_code_is_named_in_a_note():
-    async with wire() as w:
+    async with open_wire() as w:
         for name in ("bing", "brave", "you"):
             notes = " ".join((await w.find(name, Query("tea", language="ka", region="GE"))).notes)
             assert "cannot choose the language ka" in notes, name
@@ -207,9 +207,9 @@ RANGE_SENT = {
 
 
 async def test_ranges_of_days_and_excluded_sites_are_sent_as_each_provider_takes_them():
-    async with wire() as w:
+    async with open_wire() as w:
         for name, expected in RANGE_SENT.items():
-            asked = await w.asked(name, RANGE)
+            asked = await w.ask(name, RANGE)
             assert {key: asked.get(key) for key in expected} == expected, name
 
 
@@ -223,11 +223,11 @@ async def test_several_sites_are_a_list_or_alternatives_and_paths_never_pass_for
         "firecrawl": ("includeDomains", ["a.example", "b.example"], None),
         "brave": ("q", "tea (site:a.example OR site:b.example)", "tea site:a.example/docs"),
     }
-    async with wire() as w:
+    async with open_wire() as w:
         for name, (field, of_both, of_path) in sent.items():
-            assert (await w.asked(name, both)).get(field) == of_both, name
-            assert (await w.asked(name, below)).get(field) == of_path, name
-        assert (await w.asked("firecrawl", below))["query"] == "tea site:a.example/docs"
+            assert (await w.ask(name, both)).get(field) == of_both, name
+            assert (await w.ask(name, below)).get(field) == of_path, name
+        assert (await w.ask("firecrawl", below))["query"] == "tea site:a.example/docs"
 
 
 async def test_results_of_excluded_sites_and_of_other_days_are_dropped_whatever_a_provider_sends():
@@ -237,14 +237,14 @@ async def test_results_of_excluded_sites_and_of_other_days_are_dropped_whatever_
         {"title": "too old", "url": "https://a.example/3", "page_age": "2025-03-05T10:00:00"},
         {"title": "excluded", "url": "https://www.b.example/4", "page_age": "2026-03-05T10:00:00"},
     ]
-    async with wire(failure_bodies={"brave": {"type": "search", "web": {"results": rows}}}) as w:
+    async with open_wire(failure_bodies={"brave": {"type": "search", "web": {"results": rows}}}) as w:
         found = await w.find("brave", RANGE)
     assert [hit.title for hit in found.hits] == ["kept", "no date"]
 
 
 async def test_a_call_of_serper_never_asks_for_more_than_one_credit_buys():
-    async with wire() as w:
-        assert (await w.asked("serper", Query("tea", count=16)))["num"] == 10
+    async with open_wire() as w:
+        assert (await w.ask("serper", Query("tea", count=16)))["num"] == 10
 
 
 async def test_keys_of_you_go_to_its_own_host_for_them():
@@ -256,7 +256,7 @@ async def test_news_of_serpapi_are_found_in_groups_and_limited_by_operators():
     story = {"title": "Storm", "link": "https://a.example/1", "iso_date": "2026-03-05T10:00:00Z"}
     other = {"title": "Rain", "link": "https://b.example/2", "date": "03/05/2026"}
     body = {"search_metadata": {}, "news_results": [{"title": "Weather", "highlight": story, "stories": [other]}]}
-    async with wire(failure_bodies={"serpapi": body}) as w:
+    async with open_wire(failure_bodies={"serpapi": body}) as w:
         found = await w.find("serpapi", Query("tea", mode="news", freshness="week", sites=("b.example",)))
         query = w.behaviour.requests[-1].query
         assert [hit.title for hit in found.hits] == ["Rain"]
@@ -267,8 +267,8 @@ async def test_news_of_serpapi_are_found_in_groups_and_limited_by_operators():
 
 
 async def test_exa_has_news_with_a_key_only():
-    async with wire() as w:
-        assert (await w.asked("exa", Query("tea", mode="news")))["category"] == "news"
+    async with open_wire() as w:
+        assert (await w.ask("exa", Query("tea", mode="news")))["category"] == "news"
         with pytest.raises(OutriderError, match="news search"):
             await w.find("exa", Query("tea", mode="news"), keyed=False)
 
@@ -279,7 +279,7 @@ async def test_a_page_that_talks_of_titles_is_one_result_of_exas_hosted_text():
         "and more\n\nTitle: Second\nAuthor: N/A\nPublished Date: 2026-03-01\nURL: https://b.example/\nText: Two."
     )
     body = {"jsonrpc": "2.0", "id": 2, "result": {"content": [{"type": "text", "text": text}]}}
-    async with wire(modes={"exa": "200"}, failure_bodies={"exa": body}) as w:
+    async with open_wire(modes={"exa": "200"}, failure_bodies={"exa": body}) as w:
         hits = (await w.find("exa", Query("tea"), keyed=False)).hits
     assert [hit.title for hit in hits] == ["Cards", "Second"]
     assert "its name" in hits[0].snippet
@@ -292,14 +292,14 @@ async def test_the_second_page_begins_where_the_first_ended():
         "serpapi": ("start", "5"),
         "brave": ("offset", "1"),
     }
-    async with wire() as w:
+    async with open_wire() as w:
         for name, (key, value) in starts.items():
-            assert (await w.asked(name, Query("tea", count=5, page=2)))[key] == value, name
+            assert (await w.ask(name, Query("tea", count=5, page=2)))[key] == value, name
 
 
 @pytest.mark.parametrize("style", ["sse", "json", "session"])
 async def test_exa_answers_without_a_key_in_every_dialect_of_the_protocol(style):
-    async with wire(exa_transport=style) as w:
+    async with open_wire(exa_transport=style) as w:
         found = await w.find("exa", Query("tea", count=3), keyed=False)
         methods = [request.body["method"] for request in w.behaviour.requests]
     assert [hit.snippet for hit in found.hits] == ["All about tea '1'", "All about tea '2'", "All about tea '3'"]
@@ -316,18 +316,20 @@ async def test_exa_answers_without_a_key_in_every_dialect_of_the_protocol(style)
     ],
 )
 async def test_exas_tool_failures_are_no_empty_results(result, code):
-    async with wire(modes={"exa": "200"}, failure_bodies={"exa": {"jsonrpc": "2.0", "id": 2, "result": result}}) as w:
+    async with open_wire(
+        modes={"exa": "200"}, failure_bodies={"exa": {"jsonrpc": "2.0", "id": 2, "result": result}}
+    ) as w:
         assert (await w.failure("exa", keyed=False))["outcome"] == code
 
 
 async def test_exas_protocol_errors_are_typed():
     body = {"jsonrpc": "2.0", "id": 2, "error": {"code": -32029, "message": "Too many requests"}}
-    async with wire(modes={"exa": "200"}, failure_bodies={"exa": body}) as w:
+    async with open_wire(modes={"exa": "200"}, failure_bodies={"exa": body}) as w:
         assert (await w.failure("exa", keyed=False))["outcome"] == "rate_limited"
 
 
 async def test_tavily_without_a_key_says_so_in_its_header():
-    async with wire() as w:
+    async with open_wire() as w:
         await w.find("tavily", Query("tea"), keyed=False)
         headers = w.behaviour.requests[-1].headers
     assert headers["x-tavily-access-mode"] == "keyless"
@@ -390,14 +392,14 @@ FAILURES = [
 
 @pytest.mark.parametrize(("name", "status", "body", "code", "wait"), FAILURES, ids=lambda value: str(value)[:30])
 async def test_providers_own_ways_to_fail_are_understood(name, status, body, code, wait):
-    async with wire(modes={name: status}, failure_bodies={name: body}) as w:
+    async with open_wire(modes={name: status}, failure_bodies={name: body}) as w:
         failed = await w.failure(name)
     assert (failed["outcome"], failed["wait"]) == (code, wait)
 
 
 async def test_searxng_without_json_says_what_to_change():
     page = "<!doctype html>\n<title>403 Forbidden</title><h1>Forbidden</h1><p>You don't have the permission.</p>"
-    async with wire(modes={"searxng": "403"}, failure_bodies={"searxng": page}) as w:
+    async with open_wire(modes={"searxng": "403"}, failure_bodies={"searxng": page}) as w:
         failed = await w.failure("searxng")
     assert failed["outcome"] == "not_configured"
     assert "add json to search.formats in settings.yml" in failed["hint"]
@@ -405,20 +407,22 @@ async def test_searxng_without_json_says_what_to_change():
 
 async def test_searxng_with_some_silent_engines_still_answers():
     rows = [{"title": "a", "url": "https://a.example/", "content": "b"}]
-    async with wire(failure_bodies={"searxng": {"results": rows, "unresponsive_engines": [["x", "CAPTCHA"]]}}) as w:
+    async with open_wire(
+        failure_bodies={"searxng": {"results": rows, "unresponsive_engines": [["x", "CAPTCHA"]]}}
+    ) as w:
         assert len((await w.find("searxng", Query("tea"))).hits) == 1
 
 
 async def test_serpapi_and_google_have_their_own_words_for_nothing():
     empty = {"search_metadata": {"status": "Success"}, "error": "Google hasn't returned any results for this query."}
     bodies = {"serpapi": empty, "google_cse": {"kind": "x", "searchInformation": {"totalResults": "0"}}}
-    async with wire(failure_bodies=bodies) as w:
+    async with open_wire(failure_bodies=bodies) as w:
         for name in bodies:
             assert (await w.find(name, Query("tea"))).hits == ()
 
 
 async def test_brave_tells_what_is_left_of_the_month():
-    async with wire(failure_headers={"brave": {"x-ratelimit-remaining": "0, 14523"}}, modes={"brave": "200"}) as w:
+    async with open_wire(failure_headers={"brave": {"x-ratelimit-remaining": "0, 14523"}}, modes={"brave": "200"}) as w:
         w.behaviour.failure_bodies["brave"] = {"type": "search", "web": {"results": []}}
         unused = sorted(set(load_providers()) - {"brave"})
         settings = SearchSettings(providers=search_providers.build_provider_settings(w.url, "brave"), disabled=unused)
@@ -431,13 +435,13 @@ async def test_brave_tells_what_is_left_of_the_month():
 
 async def test_an_http_date_is_a_wait_too():
     when = {"retry-after": "Fri, 20 Nov 2026 00:00:40 GMT"}
-    async with wire(modes={"brave": "429"}, failure_headers={"brave": when}) as w:
+    async with open_wire(modes={"brave": "429"}, failure_headers={"brave": when}) as w:
         assert (await w.failure("brave"))["wait"] == 40
 
 
 async def test_nothing_of_a_request_is_logged(caplog):
     caplog.set_level(logging.DEBUG)
-    async with wire() as w:
+    async with open_wire() as w:
         for name in ("serpapi", "google_cse"):  # their keys stand in the address
             await w.find(name, Query("tea"))
     own = [record for record in caplog.records if not record.name.startswith("uvicorn")]

@@ -24,14 +24,14 @@ RECORDED_AT_S = 1_795_000_000.0  # November 2026
 OWN = sorted((Path(__file__).parents[2] / "data" / "search").glob("*.json"))
 
 
-def _recorded() -> Path | None:
+def _find_recordings() -> Path | None:
     """The folder that OUTRIDER_FIXTURES names, or one called fixtures/search beside the checkout."""
     named = os.environ.get("OUTRIDER_FIXTURES")
     near = (found for parent in Path(__file__).parents[2:5] for found in parent.glob("*/fixtures/search"))
     return Path(named) if named else next(near, None)
 
 
-RECORDED = _recorded()
+RECORDED = _find_recordings()
 needs_recorded = pytest.mark.skipif(
     RECORDED is None, reason="needs recorded answers of search services: name their folder in OUTRIDER_FIXTURES"
 )
@@ -80,7 +80,9 @@ ERRORS = {
 }
 
 
-async def asked(name: str, body: Any, query: Query, *, status: int = 200, keyed: bool = True, **headers: str) -> Any:
+async def replay_answer(
+    name: str, body: Any, query: Query, *, status: int = 200, keyed: bool = True, **headers: str
+) -> Any:
     """What the search makes of that answer: what it found, or its error."""
     behaviour = search_providers.ProviderBehaviour(
         modes={name: str(status)}, failure_bodies={name: body}, failure_headers={name: headers}
@@ -104,7 +106,7 @@ async def asked(name: str, body: Any, query: Query, *, status: int = 200, keyed:
 async def test_our_own_recordings_are_read_as_they_should_be(path):
     case = json.loads(path.read_text())
     query = Query("oolong", mode=case.get("mode", "web"))
-    found = await asked(case["provider"], case["body"], query, keyed=case.get("keyed", True))
+    found = await replay_answer(case["provider"], case["body"], query, keyed=case.get("keyed", True))
     shown = [hit.to_dict() for hit in found.hits]
     assert len(shown) == len(case["hits"])
     for hit, expected in zip(shown, case["hits"], strict=True):
@@ -116,7 +118,7 @@ async def test_our_own_recordings_are_read_as_they_should_be(path):
 async def test_recorded_answers_give_hits(file, name, mode, least):
     body = json.loads(((RECORDED or Path()) / file).read_text())
     body = body.get("body", body)
-    found = await asked(name, body, Query("q", mode=mode, count=10))
+    found = await replay_answer(name, body, Query("q", mode=mode, count=10))
     assert len(found.hits) >= least
     assert all(hit.title and hit.url.startswith("http") and "<b>" not in hit.snippet for hit in found.hits)
     assert mode != "image" or all(hit.image_url for hit in found.hits)
@@ -128,7 +130,7 @@ async def test_recorded_errors_are_typed(name):
     provider, code = ERRORS[name]
     case = json.loads(((RECORDED or Path()) / "errors" / f"{name}.json").read_text())
     headers = {key.lower(): value for key, value in case["headers"].items() if key.lower() != "content-type"}
-    result = await asked(provider, case["body"], Query("q"), status=case["status"], **headers)
+    result = await replay_answer(provider, case["body"], Query("q"), status=case["status"], **headers)
     attempts = (
         result.details["attempts"] if isinstance(result, OutriderError) else [vars(each) for each in result.attempts]
     )

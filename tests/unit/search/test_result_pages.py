@@ -36,12 +36,12 @@ SENT_TO = [
 ]
 
 
-def shown(engine: str, kind: str, query: Query = TEA) -> list[tuple[str, str, str]]:
+def parse_engine_page(engine: str, kind: str, query: Query = TEA) -> list[tuple[str, str, str]]:
     """(title, url, snippet) of the results on one of the engine's pages."""
-    return found(engine, result_pages.read_result_page(engine, kind), query)
+    return parse_results(engine, result_pages.read_result_page(engine, kind), query)
 
 
-def found(engine: str, markup: str, query: Query = TEA, url: str = "") -> list[tuple[str, str, str]]:
+def parse_results(engine: str, markup: str, query: Query = TEA, url: str = "") -> list[tuple[str, str, str]]:
     facts = load_engines()[engine]
     items = parse_result_page(facts, RenderedPage(url or facts.build_url(query), markup), query)
     return [(clean_text(item["title"]), item["url"], clean_text(item["snippet"])) for item in items]
@@ -49,7 +49,7 @@ def found(engine: str, markup: str, query: Query = TEA, url: str = "") -> list[t
 
 @pytest.mark.parametrize("engine", result_pages.ENGINES)
 def test_results_are_read_with_their_targets_and_texts(engine):
-    first, second, *_ = shown(engine, "results")
+    first, second, *_ = parse_engine_page(engine, "results")
     assert first[0] == FIRST_RESULT[0]
     assert first[1].startswith("https://leaves.example/oolong")
     assert "Half way between two worlds" in first[2]
@@ -59,38 +59,38 @@ def test_results_are_read_with_their_targets_and_texts(engine):
 
 @pytest.mark.parametrize("engine", result_pages.ENGINES)
 def test_neither_advertisements_nor_the_engines_own_pages_nor_summaries_are_results(engine):
-    titles = [title for title, _, _ in shown(engine, "results")]
+    titles = [title for title, _, _ in parse_engine_page(engine, "results")]
     assert not {"Buy oolong", "Buy oolong now", "More places", "Deals", "A summary nobody asked for"} & set(titles)
     assert len(titles) == len(set(titles)) <= 3
 
 
 def test_the_page_with_scripts_is_read_like_the_one_without():
-    assert [row[0] for row in shown("duckduckgo", "scripted")] == [FIRST_RESULT[0], SECOND[0]]
+    assert [row[0] for row in parse_engine_page("duckduckgo", "scripted")] == [FIRST_RESULT[0], SECOND[0]]
 
 
 @pytest.mark.parametrize("engine", ["google", "bing"])
 def test_an_address_is_a_result_once_in_whatever_way_it_is_written(engine):
-    assert len([row for row in shown(engine, "results") if "formosa" in row[1] or "oolong" in row[1]]) == 2
+    assert len([row for row in parse_engine_page(engine, "results") if "formosa" in row[1] or "oolong" in row[1]]) == 2
 
 
 @pytest.mark.parametrize("engine", ["google", "bing", "duckduckgo", "yahoo"])
 def test_redirects_are_unwrapped_with_all_parameters_of_their_targets(engine):
-    assert any(row[1].endswith("?a=1&b=2") for row in shown(engine, "results"))
+    assert any(row[1].endswith("?a=1&b=2") for row in parse_engine_page(engine, "results"))
 
 
 def test_markup_that_is_text_stays_text():
-    assert any("<b> is no markup here" in row[2] for row in shown("google", "results"))
+    assert any("<b> is no markup here" in row[2] for row in parse_engine_page("google", "results"))
 
 
 @pytest.mark.parametrize("engine", ["google", "bing", "duckduckgo", "ecosia", "yandex", "baidu"])
 def test_an_honest_nothing_is_no_failure_even_if_the_query_speaks_of_captchas(engine):
-    assert shown(engine, "nothing", NONSENSE) == []
+    assert parse_engine_page(engine, "nothing", NONSENSE) == []
 
 
 @pytest.mark.parametrize(("engine", "kind", "code"), WALLS)
 def test_what_stands_before_the_results_is_named(engine, kind, code):
     with pytest.raises(Unavailable) as caught:
-        shown(engine, kind)
+        parse_engine_page(engine, kind)
     assert caught.value.code == code
     assert load_engines()[engine].title in caught.value.message
     assert "search.browser.engines" in caught.value.hint
@@ -99,21 +99,21 @@ def test_what_stands_before_the_results_is_named(engine, kind, code):
 @pytest.mark.parametrize(("engine", "url", "code"), SENT_TO)
 def test_where_the_browser_was_sent_to_tells_a_wall(engine, url, code):
     with pytest.raises(Unavailable) as caught:
-        found(engine, "<p>Any page at all, with enough text on it to be an answer.</p>", url=url)
+        parse_results(engine, "<p>Any page at all, with enough text on it to be an answer.</p>", url=url)
     assert caught.value.code == code
 
 
 @pytest.mark.parametrize("engine", result_pages.ENGINES)
 def test_a_page_laid_out_anew_is_a_failure_and_never_nothing(engine):
     with pytest.raises(Unavailable) as caught:
-        found(engine, result_pages.REDESIGNED_PAGE_HTML.format("oolong"))
+        parse_results(engine, result_pages.REDESIGNED_PAGE_HTML.format("oolong"))
     assert caught.value.code == "bad_reply"
 
 
 @pytest.mark.parametrize("engine", result_pages.ENGINES)
 def test_an_empty_page_is_a_block(engine):
     with pytest.raises(Unavailable) as caught:
-        found(engine, "<html><body><div id=main></div></body></html>")
+        parse_results(engine, "<html><body><div id=main></div></body></html>")
     assert caught.value.code == "blocked"
 
 
@@ -124,7 +124,7 @@ def test_headings_that_are_links_are_results_when_no_class_name_is_known_any_mor
     ad = '<section><h3><a href="https://ad.example/">Pay</a></h3><span>Sponsored</span></section>'
     menu = '<nav><h3><a href="https://menu.example/">Menu</a></h3></nav>'
     page = f"<main>{menu}<h1>Found</h1>{ad}{row.format('one')}{row.format('two')}</main><footer>Bye</footer>"
-    assert found(engine, page) == [
+    assert parse_results(engine, page) == [
         ("one <b>", "https://one.example/x?a=1", "About one."),
         ("two <b>", "https://two.example/x?a=1", "About two."),
     ]
@@ -132,7 +132,7 @@ def test_headings_that_are_links_are_results_when_no_class_name_is_known_any_mor
 
 def test_a_word_that_was_looked_for_is_no_label_of_an_advertisement():
     page = '<main><h3><a href="https://one.example/">Ads</a></h3><p>How <b>ads</b> work</p></main>'
-    assert [row[0] for row in found("google", page, Query("ads"))] == ["Ads"]
+    assert [row[0] for row in parse_results("google", page, Query("ads"))] == ["Ads"]
 
 
 @pytest.mark.parametrize("engine", result_pages.ENGINES)
@@ -170,11 +170,11 @@ def test_no_link_breaks_a_page(href, engine):
 def test_any_page_is_read_or_fails_typed(text, engine):
     for markup in (text, f"<h3><a href='{html.escape(text)}'>{html.escape(text)}</a></h3>"):
         try:
-            found(engine, markup)
+            parse_results(engine, markup)
         except Unavailable as error:
             assert error.code in {"blocked", "bad_reply", "captcha", "consent"}  # noqa: PT017
 
 
 def test_a_page_of_nothing_but_headings_is_read_in_reasonable_time():
     rows = "".join(f'<h3><a href="https://e{number}.example/">t</a></h3>' for number in range(30_000))
-    assert len(found("google", f"<main>{rows}</main>")) == 100
+    assert len(parse_results("google", f"<main>{rows}</main>")) == 100

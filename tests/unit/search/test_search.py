@@ -59,7 +59,7 @@ class World:
 
 
 @asynccontextmanager
-async def world(database: Database | None = None, **behaviour: Any) -> AsyncGenerator[World]:
+async def open_world(database: Database | None = None, **behaviour: Any) -> AsyncGenerator[World]:
     acting = search_providers.ProviderBehaviour(**behaviour)
     async with http_servers.serve_app(search_providers.build_provider_app(acting)) as url:
         http = HttpClient(EgressGuard())
@@ -70,7 +70,7 @@ async def world(database: Database | None = None, **behaviour: Any) -> AsyncGene
 
 
 async def test_quick_takes_the_first_answer_and_asks_nobody_else():
-    async with world() as w:
+    async with open_world() as w:
         found = await w.search(*FOUR).find(TEA_QUERY)
         assert w.asked == ["brave"]
     assert found.provider == "brave"
@@ -83,7 +83,7 @@ async def test_quick_takes_the_first_answer_and_asks_nobody_else():
 @pytest.mark.parametrize("way", CHAOS)
 async def test_whoever_is_left_answers_however_the_others_fail(left, way):
     ways = dict.fromkeys(set(FOUR) - {left}, way)
-    async with world(modes=ways) as w:
+    async with open_world(modes=ways) as w:
         for depth in ("quick", "balanced", "wide"):
             found = await w.search(*FOUR).find(TEA_QUERY, depth=depth)
             assert found.provider == left
@@ -95,7 +95,7 @@ async def test_whoever_is_left_answers_however_the_others_fail(left, way):
 @pytest.mark.parametrize("depth", ["quick", "balanced", "wide"])
 async def test_when_all_fail_the_error_names_each_and_why(depth):
     ways = {"brave": "captcha", "exa": "429", "serper": "401", "tavily": "truncated"}
-    async with world(modes=ways, failure_headers={"exa": {"retry-after": "9"}}) as w:
+    async with open_world(modes=ways, failure_headers={"exa": {"retry-after": "9"}}) as w:
         with pytest.raises(Unavailable) as caught:
             await w.search(*FOUR).find(TEA_QUERY, depth=depth)
     error = caught.value
@@ -108,7 +108,7 @@ async def test_when_all_fail_the_error_names_each_and_why(depth):
 
 
 async def test_without_a_network_the_error_says_so():
-    async with world() as w:
+    async with open_world() as w:
         w.url = "http://search.invalid"
         with pytest.raises(Unavailable) as caught:
             await w.search(*FOUR).find(TEA_QUERY)
@@ -119,7 +119,7 @@ async def test_the_chain_without_keys_goes_from_tavily_to_what_was_read():
     async def local(query: Query) -> list[SearchHit]:
         return [SearchHit(title=query.text, url="https://read.example/before")]
 
-    async with world(modes={"*": "429"}) as w:
+    async with open_world(modes={"*": "429"}) as w:
         search = w.search(free=("exa", "tavily", "you"), local=local)
         found = await search.find(TEA_QUERY)
         assert w.asked == ["tavily", "you", "exa"]
@@ -129,7 +129,7 @@ async def test_the_chain_without_keys_goes_from_tavily_to_what_was_read():
 
 
 async def test_an_honest_nothing_is_checked_with_one_other_and_then_believed():
-    async with world(modes={"brave": "empty", "exa": "empty"}) as w:
+    async with open_world(modes={"brave": "empty", "exa": "empty"}) as w:
         found = await w.search(*FOUR).find(TEA_QUERY)
         assert w.asked == ["brave", "exa"]
     assert found.hits == ()
@@ -138,20 +138,20 @@ async def test_an_honest_nothing_is_checked_with_one_other_and_then_believed():
 
 
 async def test_what_the_second_finds_is_taken_after_an_honest_nothing():
-    async with world(modes={"brave": "empty"}) as w:
+    async with open_world(modes={"brave": "empty"}) as w:
         found = await w.search(*FOUR).find(TEA_QUERY)
     assert (found.provider, len(found.hits)) == ("exa", 5)
 
 
 async def test_a_captcha_is_never_an_honest_nothing():
-    async with world(modes={"brave": "captcha", "exa": "empty", "serper": "captcha"}) as w:
+    async with open_world(modes={"brave": "captcha", "exa": "empty", "serper": "captcha"}) as w:
         found = await w.search("brave", "exa", "serper").find(TEA_QUERY)
     assert found.provider == "exa"
     assert found.notes == ("no results, says Exa",)
 
 
 async def test_wide_fuses_everybody_and_says_who_found_what():
-    async with world(modes={"serper": "500"}) as w:
+    async with open_world(modes={"serper": "500"}) as w:
         found = await w.search(*FOUR).find(TEA_QUERY, depth="wide")
         assert sorted(w.asked) == sorted(FOUR)
     assert found.provider == "brave+exa+tavily"
@@ -160,14 +160,14 @@ async def test_wide_fuses_everybody_and_says_who_found_what():
 
 
 async def test_balanced_asks_three():
-    async with world() as w:
+    async with open_world() as w:
         found = await w.search(*FOUR).find(TEA_QUERY, depth="balanced")
         assert sorted(w.asked) == sorted(FOUR[:3])
     assert found.provider == "brave+exa+serper"
 
 
 async def test_one_host_does_not_fill_a_fused_answer_unless_it_was_asked_for():
-    async with world() as w:
+    async with open_world() as w:
         query = Query("tea", count=5, sites=("place1.example",))
         assert len((await w.search(*FOUR, per_domain=1).find(query, depth="wide")).hits) == 5
         open_query = Query("tea site:place1.example", count=5)
@@ -175,7 +175,7 @@ async def test_one_host_does_not_fill_a_fused_answer_unless_it_was_asked_for():
 
 
 async def test_a_circuit_opens_is_passed_over_and_comes_back():
-    async with world(modes={"brave": "captcha"}) as w:
+    async with open_world(modes={"brave": "captcha"}) as w:
         search = w.search("brave", "exa")
         assert (await search.find(TEA_QUERY)).attempts[0].outcome == "captcha"
         found = await search.find(TEA_QUERY)
@@ -188,7 +188,7 @@ async def test_a_circuit_opens_is_passed_over_and_comes_back():
 
 
 async def test_before_giving_up_even_an_open_circuit_is_tried():
-    async with world(modes={"brave": "captcha", "exa": "500"}) as w:
+    async with open_world(modes={"brave": "captcha", "exa": "500"}) as w:
         search = w.search("brave", "exa")
         for _ in range(2):
             with pytest.raises(Unavailable):
@@ -200,7 +200,7 @@ async def test_before_giving_up_even_an_open_circuit_is_tried():
 
 
 async def test_a_limited_provider_is_left_alone_as_long_as_it_asked():
-    async with world(modes={"brave": "429"}, failure_headers={"brave": {"retry-after": "30"}}) as w:
+    async with open_world(modes={"brave": "429"}, failure_headers={"brave": {"retry-after": "30"}}) as w:
         search = w.search("brave", "exa")
         await search.find(TEA_QUERY)
         w.behaviour.modes.clear()
@@ -212,7 +212,7 @@ async def test_a_limited_provider_is_left_alone_as_long_as_it_asked():
 
 async def test_another_process_knows_what_this_one_learned(tmp_path: Path):
     database = Database.from_file(sqlite.create_migrated_file(tmp_path / "x.db"))
-    async with world(database, modes={"brave": "captcha"}) as w:
+    async with open_world(database, modes={"brave": "captcha"}) as w:
         await w.search("brave", "exa").find(TEA_QUERY)
         w.behaviour.requests.clear()
         search = w.search("brave", "exa")
@@ -228,13 +228,13 @@ async def test_a_broken_database_breaks_no_search(tmp_path: Path):
     database = Database.from_file(sqlite.create_migrated_file(tmp_path / "x.db"))
     async with database.write() as connection:
         await connection.exec_driver_sql("DROP TABLE search_health")
-    async with world(database) as w:
+    async with open_world(database) as w:
         assert (await w.search("brave").find(TEA_QUERY)).provider == "brave"
     await database.close()
 
 
 async def test_parallel_searches_wait_their_turn_instead_of_failing():
-    async with world() as w:
+    async with open_world() as w:
         search = w.search("brave", brave={"rate": [4, 0.2]})
         found = []
         with anyio.fail_after(20):
@@ -250,7 +250,7 @@ async def _collect(search: Search, query: Query, found: list[Any]) -> None:
 
 
 async def test_who_cannot_get_a_turn_in_time_goes_to_the_next():
-    async with world() as w:
+    async with open_world() as w:
         search = w.search("brave", "exa", brave={"rate": [1, 3_600], "timeout_s": 0.1})
         assert (await search.find(TEA_QUERY)).provider == "brave"
         found = await search.find(TEA_QUERY)
@@ -258,7 +258,7 @@ async def test_who_cannot_get_a_turn_in_time_goes_to_the_next():
 
 
 async def test_a_search_ends_at_its_deadline_with_what_it_has():
-    async with world(modes={"brave": "hang", "exa": "hang"}) as w:
+    async with open_world(modes={"brave": "hang", "exa": "hang"}) as w:
         with anyio.fail_after(20):
             found = await w.search("brave", "exa", "serper", deadline_s=1.0).find(TEA_QUERY, depth="wide")
             assert found.provider == "serper"
@@ -268,7 +268,7 @@ async def test_a_search_ends_at_its_deadline_with_what_it_has():
 
 
 async def test_modes_that_a_provider_lacks_are_passed_over():
-    async with world() as w:
+    async with open_world() as w:
         found = await w.search(*FOUR).find(Query("tea", mode="image"))
         assert found.provider == "brave"
         with pytest.raises(NotConfigured, match="image search") as caught:
@@ -278,14 +278,14 @@ async def test_modes_that_a_provider_lacks_are_passed_over():
 
 
 async def test_nothing_usable_says_which_variable_to_set():
-    async with world() as w:
+    async with open_world() as w:
         with pytest.raises(NotConfigured) as caught:
             await w.search(keyless=False).find(TEA_QUERY)
     assert "BRAVE_API_KEY" in caught.value.hint
 
 
 async def test_a_profile_is_asked_first_and_followed_by_the_chain():
-    async with world(modes={"serper": "500"}) as w:
+    async with open_world(modes={"serper": "500"}) as w:
         address = search_providers.build_endpoint_url(w.url, "serper")
         profiles = {"mine": {"provider": "serper", "api_key": search_providers.PROVIDER_API_KEY, "endpoint": address}}
         search = w.search("brave", "serper", profiles=profiles, profile="mine")
@@ -296,7 +296,7 @@ async def test_a_profile_is_asked_first_and_followed_by_the_chain():
 
 
 async def test_googles_api_warns_before_its_end_and_refuses_after_it():
-    async with world() as w:
+    async with open_world() as w:
         profiles = {"g": {"provider": "google", "api_key": "g-key-123456", "cse_id": "c"}}
         search = w.search("brave", "google_cse", profiles=profiles, profile="g")
         w.now = datetime(2027, 1, 1, tzinfo=UTC).timestamp()
@@ -311,7 +311,7 @@ async def test_a_plugin_that_raises_anything_is_one_failed_attempt(caplog):
     async def local(_query: Query) -> list[SearchHit]:
         raise RuntimeError("the secret is out")
 
-    async with world() as w:
+    async with open_world() as w:
         with pytest.raises(Unavailable, match="RuntimeError") as caught:
             await w.search(local=local).find(TEA_QUERY)
     assert "secret" not in str(caught.value)
@@ -324,7 +324,7 @@ async def test_redirect_wrappers_and_doubles_are_gone_from_one_providers_answer(
         {"title": "a again", "url": "http://www.a.example/?utm_source=x"},
         {"title": "bad", "url": "javascript:alert(1)"},
     ]
-    async with world(failure_bodies={"brave": {"type": "search", "web": {"results": rows}}}) as w:
+    async with open_world(failure_bodies={"brave": {"type": "search", "web": {"results": rows}}}) as w:
         found = await w.search("brave").find(TEA_QUERY)
     assert [(hit.title, hit.url, hit.rank) for hit in found.hits] == [("a", "https://a.example/", 1)]
 
@@ -337,7 +337,7 @@ def test_a_query_out_of_range_is_refused(wrong):
 
 
 async def test_two_failing_in_different_ways_leave_the_third():
-    async with world() as w:
+    async with open_world() as w:
         for first, second in itertools.pairwise(CHAOS):
             w.behaviour.modes = {"brave": first, "exa": second}
             assert (await w.search("brave", "exa", "serper").find(TEA_QUERY)).provider == "serper"
@@ -347,7 +347,7 @@ async def test_memory_without_a_match_never_stands_for_a_web_that_could_not_be_a
     async def nothing(_: Query) -> list[SearchHit]:
         return []
 
-    async with world(modes={"*": "500"}) as w:
+    async with open_world(modes={"*": "500"}) as w:
         with pytest.raises(Unavailable, match="no page read here matches"):
             await w.search("brave", local=nothing).find(TEA_QUERY)
 
@@ -356,14 +356,14 @@ async def test_memory_that_stands_in_for_the_web_says_so():
     async def read(_: Query) -> list[SearchHit]:
         return [SearchHit("Tea", "https://tea.example/", "green")]
 
-    async with world(modes={"*": "500"}) as w:
+    async with open_world(modes={"*": "500"}) as w:
         found = await w.search("brave", local=read).find(TEA_QUERY)
     assert [hit.url for hit in found.hits] == ["https://tea.example/"]
     assert "read here before" in found.notes[-1]
 
 
 async def test_a_straggler_does_not_hold_up_those_who_have_answered():
-    async with world(modes={"brave": "hang"}) as w:
+    async with open_world(modes={"brave": "hang"}) as w:
         with anyio.fail_after(15):
             found = await w.search("brave", "exa", "serper").find(TEA_QUERY, depth="balanced")
     assert found.provider == "exa+serper"

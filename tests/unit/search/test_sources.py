@@ -50,7 +50,7 @@ class World:
 
 
 @asynccontextmanager
-async def world(**more: Any) -> AsyncGenerator[World]:
+async def open_world(**more: Any) -> AsyncGenerator[World]:
     behaviour = search_sources.SourceBehaviour()
     async with http_servers.serve_app(search_sources.build_source_app(behaviour)) as url:
         http = HttpClient(EgressGuard())
@@ -89,7 +89,7 @@ def test_the_tool_offers_exactly_the_sources_that_there_are():
 
 
 async def test_each_source_answers_in_the_usual_shape():
-    async with world() as w:
+    async with open_world() as w:
         for name, expected in FIRST_BY_SOURCE.items():
             found = await w.search.find(TEA_QUERY, source=name)
             first = found.hits[0]
@@ -100,7 +100,7 @@ async def test_each_source_answers_in_the_usual_shape():
 
 
 async def test_pages_follow_one_another_where_a_source_has_them():
-    async with world() as w:
+    async with open_world() as w:
         for name in sorted(set(load_sources()) - {"pypi"}):
             pages = [await w.search.find(Query("tea", count=5, page=page), source=name) for page in (1, 2, 3)]
             urls = [hit.url for page in pages for hit in page.hits]
@@ -123,20 +123,20 @@ ASKED = [
 
 
 async def test_days_owners_and_sites_are_said_in_each_sources_own_words():
-    async with world() as w:
+    async with open_world() as w:
         for name, query, expected in ASKED:
             asked = await w.send_query(name, query)
             assert {key: asked.get(key) for key in expected} == expected, (name, query)
 
 
 async def test_articles_of_wikipedia_have_the_address_of_their_language():
-    async with world() as w:
+    async with open_world() as w:
         found = await w.search.find(Query("tea", language="de"), source="wikipedia")
     assert found.hits[0].url == "https://de.wikipedia.org/wiki/Tea_(drink_1)"
 
 
 async def test_the_words_of_a_query_are_tried_as_names_of_python_packages():
-    async with world() as w:
+    async with open_world() as w:
         found = await w.search.find(Query("Tea pot"), source="pypi")
         assert [hit.title for hit in found.hits] == ["tea 2.1", "pot 2.1"]
         assert [request.path for request in w.behaviour.requests] == [
@@ -151,7 +151,7 @@ async def test_the_words_of_a_query_are_tried_as_names_of_python_packages():
 
 
 async def test_a_source_that_asks_for_a_pause_gets_it():
-    async with world() as w:
+    async with open_world() as w:
         w.behaviour.backoff = 10
         assert (await w.search.find(TEA_QUERY, source="stackexchange")).hits
         w.behaviour.backoff = None
@@ -180,14 +180,14 @@ FAILURES = [
 
 async def test_a_source_that_fails_says_how_and_what_to_do_instead():
     for name, reply, outcome in FAILURES:
-        async with world() as w:
+        async with open_world() as w:
             failed = await w.failure(name, reply)
         assert failed["outcome"] == outcome, (name, reply)
         assert "search the web with site=" in failed["hint"], name
 
 
 async def test_an_operators_token_goes_to_github_alone_and_shows_nowhere():
-    async with world(providers={"github": {"api_key": "ghp_a1b2c3d4e5f6g7h8"}}) as w:
+    async with open_world(providers={"github": {"api_key": "ghp_a1b2c3d4e5f6g7h8"}}) as w:
         await w.search.find(TEA_QUERY, source="github")
         await w.search.find(TEA_QUERY, source="github_issues")
         tokens = [request.headers.get("authorization") for request in w.behaviour.requests]
@@ -199,7 +199,7 @@ async def test_an_operators_token_goes_to_github_alone_and_shows_nowhere():
 
 async def test_a_source_that_the_operator_has_turned_off_is_refused_with_the_way_on():
     for settings in ({"disabled": ["github"]}, {"keyless": False}):
-        async with world(**settings) as w:
+        async with open_world(**settings) as w:
             with pytest.raises(NotConfigured, match="github is turned off") as caught:
                 await w.search.find(TEA_QUERY, source="github")
             assert "leave out `source`" in caught.value.hint
@@ -214,14 +214,14 @@ def test_an_unknown_source_is_an_error_that_names_the_known_ones():
 
 
 async def test_a_web_search_never_asks_a_source():
-    async with world(disabled=sorted(set(load_providers()) - {"local"})) as w:
+    async with open_world(disabled=sorted(set(load_providers()) - {"local"})) as w:
         with pytest.raises(NotConfigured):
             await w.search.find(TEA_QUERY)
         assert not w.behaviour.requests
 
 
 async def test_every_source_is_asked_before_a_release():
-    async with world(disabled=sorted(load_providers())) as w:
+    async with open_world(disabled=sorted(load_providers())) as w:
         attempts = await w.search.ask_every_provider(Query("anything", count=3))
         assert {each.provider: each.outcome for each in attempts} == dict.fromkeys(load_sources(), "ok")
         assert all("requests" in f"{request.query} {request.path}" for request in w.behaviour.requests)

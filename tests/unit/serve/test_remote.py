@@ -26,7 +26,7 @@ PROGRAM = str(Path(mcp_servers.__file__))
 RUN = RunContext(id="run_1", root_id="run_1", conversation_id="c", agent="a", call_id="call_7")
 
 
-def program(**env: str) -> McpServerSettings:
+def build_program_settings(**env: str) -> McpServerSettings:
     # What is broken is said at the start, and what is left behind belongs to the process that the host has started.
     starts_anew = {"BROKEN", "CHILD"} & set(env)
     name, *arguments = [sys.executable, PROGRAM] if starts_anew else mcp_servers.build_command()
@@ -34,7 +34,7 @@ def program(**env: str) -> McpServerSettings:
 
 
 @asynccontextmanager
-async def servers(
+async def open_servers(
     environ: dict[str, str] | None = None, **configured: McpServerSettings
 ) -> AsyncGenerator[RemoteServers]:
     made = RemoteServers(configured, environ or {}, EgressGuard(EgressSettings()), {"web_look"})
@@ -45,15 +45,15 @@ async def servers(
         await made.aclose()
 
 
-async def tool(remote: RemoteServers, server: str, original: str) -> RemoteTool:
+async def find_tool(remote: RemoteServers, server: str, original: str) -> RemoteTool:
     return next(each for each in await remote.list_tools(server) if each.remote_name == original)
 
 
-async def call(made: RemoteTool, call: Call | None = None, **arguments: Any) -> Result:
+async def call_tool(made: RemoteTool, call: Call | None = None, **arguments: Any) -> Result:
     return await made.run({}, call or Call(), made.validate_arguments(arguments))
 
 
-def diary(path: Path) -> list[dict[str, Any]]:
+def read_diary(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
@@ -64,7 +64,7 @@ def pages(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("env", [{}, {"LEGACY": "1"}], ids=["newest", "older"])
 async def test_a_programs_tools_are_listed_with_what_they_do(env: dict[str, str]):
-    async with servers(notes=program(**env)) as remote:
+    async with open_servers(notes=build_program_settings(**env)) as remote:
         found = {each.remote_name: each for each in await remote.list_tools("notes")}
     say = found["say-it"]
     assert (say.name, say.title, say.input_schema["required"]) == ("notes_say_it", "Say it", ["text"])
@@ -79,34 +79,34 @@ async def test_a_programs_tools_are_listed_with_what_they_do(env: dict[str, str]
 
 
 async def test_it_starts_at_the_first_use_and_once(pages: Path):
-    async with servers(notes=program(DIARY=str(pages))) as remote:
+    async with open_servers(notes=build_program_settings(DIARY=str(pages))) as remote:
         assert not pages.exists()
-        await call(await tool(remote, "notes", "look"))
-        await call(await tool(remote, "notes", "look"))
-    assert [each["what"] for each in diary(pages)] == ["started", "look", "look"]
+        await call_tool(await find_tool(remote, "notes", "look"))
+        await call_tool(await find_tool(remote, "notes", "look"))
+    assert [each["what"] for each in read_diary(pages)] == ["started", "look", "look"]
 
 
 async def test_it_ends_with_the_app(pages: Path):
-    async with servers(notes=program(DIARY=str(pages))) as remote:
+    async with open_servers(notes=build_program_settings(DIARY=str(pages))) as remote:
         await remote.list_tools("notes")
-    await wait_until_ended(diary(pages)[0]["pid"])
+    await wait_until_ended(read_diary(pages)[0]["pid"])
 
 
 async def test_with_it_end_the_processes_that_it_left_behind(pages: Path):
-    async with servers(notes=program(DIARY=str(pages), CHILD="1")) as remote:
+    async with open_servers(notes=build_program_settings(DIARY=str(pages), CHILD="1")) as remote:
         await remote.list_tools("notes")
-    child = next(each["child"] for each in diary(pages) if each["what"] == "child")
+    child = next(each["child"] for each in read_diary(pages) if each["what"] == "child")
     await wait_until_ended(child)
 
 
 async def wait_until_ended(pid: int) -> None:
     """Wait until the process is gone, or its parent has not yet asked how it ended."""
     with anyio.fail_after(10):
-        while _state(pid) not in ("", "Z"):
+        while _read_process_state(pid) not in ("", "Z"):
             await anyio.sleep(0.01)
 
 
-def _state(pid: int) -> str:
+def _read_process_state(pid: int) -> str:
     """A process's state; empty once it is gone, Z where nobody has asked how it ended."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
@@ -116,26 +116,28 @@ def _state(pid: int) -> str:
 
 async def test_it_sees_nothing_of_our_environment(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-ours")
-    async with servers({"TOKEN": "t"}, notes=program(THEIRS="${TOKEN}", ELSE="${NONE:-there}")) as remote:
-        seen = json.loads((await call(await tool(remote, "notes", "environment"))).text)
+    async with open_servers(
+        {"TOKEN": "t"}, notes=build_program_settings(THEIRS="${TOKEN}", ELSE="${NONE:-there}")
+    ) as remote:
+        seen = json.loads((await call_tool(await find_tool(remote, "notes", "environment"))).text)
     assert "OPENAI_API_KEY" not in seen
     assert {"THEIRS", "ELSE", "PATH"} <= set(seen)
 
 
 async def test_every_call_carries_its_idempotency_key(pages: Path):
-    async with servers(notes=program(DIARY=str(pages))) as remote:
-        await call(await tool(remote, "notes", "append"), Call(run=RUN), text="x")
-    assert diary(pages)[-1] == {
+    async with open_servers(notes=build_program_settings(DIARY=str(pages))) as remote:
+        await call_tool(await find_tool(remote, "notes", "append"), Call(run=RUN), text="x")
+    assert read_diary(pages)[-1] == {
         "what": "append",
-        "pid": diary(pages)[0]["pid"],
+        "pid": read_diary(pages)[0]["pid"],
         "arguments": {"text": "x"},
         "key": "run_1:call_7",
     }
 
 
 async def test_all_kinds_of_content_come_through():
-    async with servers(notes=program()) as remote:
-        result = await call(await tool(remote, "notes", "everything"))
+    async with open_servers(notes=build_program_settings()) as remote:
+        result = await call_tool(await find_tool(remote, "notes", "everything"))
     text, picture, page, link = result.content
     assert text == TextBlock("a text with a hidden letter")
     assert isinstance(picture, ImageBlock)
@@ -147,75 +149,75 @@ async def test_all_kinds_of_content_come_through():
 
 
 async def test_what_results_only_name_can_be_read():
-    async with servers(notes=program()) as remote:
-        read = await tool(remote, "notes", "read_resource")
+    async with open_servers(notes=build_program_settings()) as remote:
+        read = await find_tool(remote, "notes", "read_resource")
         assert (read.name, read.stake, read.untrusted) == ("notes_read_resource", "never_ask", True)
-        assert (await call(read, uri="notes://1")).text == "# A note"
+        assert (await call_tool(read, uri="notes://1")).text == "# A note"
         with pytest.raises(InvalidInput, match="there is only notes://1"):
-            await call(read, uri="notes://2")
+            await call_tool(read, uri="notes://2")
 
 
 async def test_a_tool_that_fails_says_so_in_its_own_words():
-    async with servers(notes=program()) as remote:
-        result = await call(await tool(remote, "notes", "fail"))
+    async with open_servers(notes=build_program_settings()) as remote:
+        result = await call_tool(await find_tool(remote, "notes", "fail"))
     assert (result.is_error, result.text) == (True, "no paper left")
 
 
 async def test_wrong_arguments_are_named_before_anything_is_sent(pages: Path):
-    async with servers(notes=program(DIARY=str(pages))) as remote:
+    async with open_servers(notes=build_program_settings(DIARY=str(pages))) as remote:
         with pytest.raises(InvalidInput) as caught:
-            await call(await tool(remote, "notes", "wipe"), text=5)
+            await call_tool(await find_tool(remote, "notes", "wipe"), text=5)
     assert caught.value.message == "notes_wipe: text: 5 is not of type 'string'"
-    assert [each["what"] for each in diary(pages)] == ["started"]
+    assert [each["what"] for each in read_diary(pages)] == ["started"]
 
 
 async def test_a_server_that_died_is_started_again_for_the_next_call(pages: Path):
-    async with servers(notes=program(DIARY=str(pages))) as remote:
+    async with open_servers(notes=build_program_settings(DIARY=str(pages))) as remote:
         with pytest.raises(Unavailable) as caught:
-            await call(await tool(remote, "notes", "die"))
-        assert (await call(await tool(remote, "notes", "look"))).text == "look: "
+            await call_tool(await find_tool(remote, "notes", "die"))
+        assert (await call_tool(await find_tool(remote, "notes", "look"))).text == "look: "
     assert caught.value.code == "server_died"
     assert "check that first" in caught.value.hint
-    assert [each["what"] for each in diary(pages)] == ["started", "die", "started", "look"]
+    assert [each["what"] for each in read_diary(pages)] == ["started", "die", "started", "look"]
 
 
 async def test_one_that_was_killed_while_nobody_called_costs_no_call(pages: Path):
-    async with servers(notes=program(DIARY=str(pages))) as remote:
-        look = await tool(remote, "notes", "look")
-        os.kill(diary(pages)[0]["pid"], 9)
-        while await _alive(remote):
+    async with open_servers(notes=build_program_settings(DIARY=str(pages))) as remote:
+        look = await find_tool(remote, "notes", "look")
+        os.kill(read_diary(pages)[0]["pid"], 9)
+        while await _is_connected(remote):
             await anyio.sleep(0.01)
-        assert (await call(look)).text == "look: "
+        assert (await call_tool(look)).text == "look: "
 
 
-async def _alive(remote: RemoteServers) -> bool:
+async def _is_connected(remote: RemoteServers) -> bool:
     return remote._connections["notes"]._client is not None
 
 
 @pytest.mark.parametrize("env", [{}, {"LEGACY": "1"}], ids=["newest", "older"])
 async def test_tools_that_come_are_seen(env: dict[str, str]):
-    async with servers(notes=program(**env)) as remote:
+    async with open_servers(notes=build_program_settings(**env)) as remote:
         before = len(await remote.list_tools("notes"))
-        await call(await tool(remote, "notes", "grow"))
+        await call_tool(await find_tool(remote, "notes", "grow"))
         while len(await remote.list_tools("notes")) == before:
             await anyio.lowlevel.checkpoint()
-        assert (await call(await tool(remote, "notes", "fresh"))).text == "fresh: "
+        assert (await call_tool(await find_tool(remote, "notes", "fresh"))).text == "fresh: "
 
 
 async def test_an_address_of_this_machine_is_reached_because_the_operator_wrote_it():
     async with (
         http_servers.serve_app(mcp_servers.build_http_app()) as url,
-        servers(notes=McpServerSettings(url=f"{url}/mcp")) as remote,
+        open_servers(notes=McpServerSettings(url=f"{url}/mcp")) as remote,
     ):
-        assert (await call(await tool(remote, "notes", "say-it"), text="hello")).text == "say-it: hello"
+        assert (await call_tool(await find_tool(remote, "notes", "say-it"), text="hello")).text == "say-it: hello"
 
 
 async def test_an_address_gets_the_headers_that_were_configured():
     headers = {"Authorization": "Bearer ${TOKEN}"}
     async with http_servers.serve_app(mcp_servers.build_http_app("tok")) as url:
         kept = McpServerSettings(url=f"{url}/mcp", headers=headers)
-        async with servers({"TOKEN": "tok"}, notes=kept, shut=McpServerSettings(url=f"{url}/mcp")) as remote:
-            assert (await call(await tool(remote, "notes", "look"))).text == "look: "
+        async with open_servers({"TOKEN": "tok"}, notes=kept, shut=McpServerSettings(url=f"{url}/mcp")) as remote:
+            assert (await call_tool(await find_tool(remote, "notes", "look"))).text == "look: "
             with pytest.raises(NotConfigured) as caught:
                 await remote.list_tools("shut")
     assert "HTTP 401" in caught.value.message
@@ -231,7 +233,7 @@ async def test_an_address_gets_the_headers_that_were_configured():
             "cannot be started: (No such file|Permission denied)",  # the latter if PATH has a closed folder
             "`no-such-program`",
         ),
-        (program(BROKEN="1"), Unavailable, "cannot be started: Connection closed", "runs by itself"),
+        (build_program_settings(BROKEN="1"), Unavailable, "cannot be started: Connection closed", "runs by itself"),
         (McpServerSettings(command="${NOPE}"), NotConfigured, "the environment has no NOPE", "set NOPE"),
         (
             McpServerSettings(url="http://127.0.0.1:9/mcp"),
@@ -246,7 +248,7 @@ async def test_an_address_gets_the_headers_that_were_configured():
 async def test_a_server_that_cannot_be_used_says_why(
     server: McpServerSettings, kind: type[OutriderError], said: str, remedy: str
 ):
-    async with servers(x=server) as remote:
+    async with open_servers(x=server) as remote:
         with pytest.raises(kind) as caught:
             await remote.list_tools("x")
     assert re.search(said, caught.value.message)
@@ -256,8 +258,8 @@ async def test_a_server_that_cannot_be_used_says_why(
 async def test_what_a_program_writes_to_standard_error_is_logged_without_its_token_and_told_to_nobody_else(
     caplog: pytest.LogCaptureFixture,
 ):
-    started = program(BROKEN="${DIARY_TOKEN}")
-    async with servers({"DIARY_TOKEN": "tok-4711"}, x=started) as remote:
+    started = build_program_settings(BROKEN="${DIARY_TOKEN}")
+    async with open_servers({"DIARY_TOKEN": "tok-4711"}, x=started) as remote:
         with pytest.raises(Unavailable) as caught:
             await remote.list_tools("x")
     assert "DIARY_KEY" not in f"{caught.value.message} {caught.value.hint} {caught.value.details}"
@@ -266,7 +268,7 @@ async def test_what_a_program_writes_to_standard_error_is_logged_without_its_tok
 
 
 async def test_a_server_that_nobody_configured_is_named_with_the_nearest():
-    async with servers(notes=program()) as remote:
+    async with open_servers(notes=build_program_settings()) as remote:
         with pytest.raises(NotFound) as caught:
             await remote.list_tools("note")
     assert caught.value.message == "mcp: no server 'note'"

@@ -13,7 +13,7 @@ Write = Callable[[str, Any], Path]
 SETTING = "search.profile"
 
 
-def row(loaded: LoadedSettings, name: str) -> tuple[str, str]:
+def find_row(loaded: LoadedSettings, name: str) -> tuple[str, str]:
     """The value and the origin of one setting, as `outrider config show` prints them."""
     return {name: (value, origin) for name, value, origin in loaded.list_rows()}[name]
 
@@ -21,16 +21,16 @@ def row(loaded: LoadedSettings, name: str) -> tuple[str, str]:
 def test_the_strongest_place_wins_and_each_value_knows_its_origin(
     read: Read, write_in_home: Write, write_in_workspace: Write, workspace: Path
 ):
-    assert row(read(), SETTING) == ('""', "default")
+    assert find_row(read(), SETTING) == ('""', "default")
     place = write_in_workspace(".dogent/dogent.json", {"web_profile": "dogent", "profile": "some-model"})
-    assert row(read(), SETTING) == ('"dogent"', str(place))
+    assert find_row(read(), SETTING) == ('"dogent"', str(place))
     place = write_in_home(".outrider/settings.json", {"search": {"profile": "home"}})
-    assert row(read(), SETTING) == ('"home"', str(place))
+    assert find_row(read(), SETTING) == ('"home"', str(place))
     place = write_in_workspace(".outrider/settings.json", {"search": {"profile": "workspace"}})
-    assert row(read(), SETTING) == ('"workspace"', str(place))
+    assert find_row(read(), SETTING) == ('"workspace"', str(place))
     environ = {"OUTRIDER_SEARCH__PROFILE": "environment"}
-    assert row(read(environ), SETTING) == ('"environment"', "environment")
-    assert row(read(environ, search={"profile": "flag"}), SETTING) == ('"flag"', "command line")
+    assert find_row(read(environ), SETTING) == ('"environment"', "environment")
+    assert find_row(read(environ, search={"profile": "flag"}), SETTING) == ('"flag"', "command line")
 
 
 def test_the_app_and_not_only_its_rows_obeys(read: Read, write_in_home: Write):
@@ -54,17 +54,17 @@ def test_profiles_of_all_files_are_laid_over_one_another_field_by_field(read: Re
         "brave": {"api_key": "k1"},
         "google_cse": {"api_key": "k2", "cse_id": "c"},
     }
-    assert row(loaded, "search.profiles.b.provider") == ('"brave"', str(dogent))
-    assert row(loaded, "search.profiles.s.provider") == ('"searxng"', str(ours))
-    assert row(loaded, "search.profiles.b.timeout_s") == ('"7"', "environment")
-    assert row(loaded, "search.providers.google_cse.cse_id") == ('"c"', str(keys))
+    assert find_row(loaded, "search.profiles.b.provider") == ('"brave"', str(dogent))
+    assert find_row(loaded, "search.profiles.s.provider") == ('"searxng"', str(ours))
+    assert find_row(loaded, "search.profiles.b.timeout_s") == ('"7"', "environment")
+    assert find_row(loaded, "search.providers.google_cse.cse_id") == ('"c"', str(keys))
 
 
 def test_a_profile_may_have_a_dot_in_its_name(read: Read, write_in_home: Write):
     write_in_home(".outrider/web.json", {"profiles": {"my.search": {"provider": "brave", "timeout_s": 3}}})
     loaded = read()
     assert loaded.settings.search.profiles == {"my.search": {"provider": "brave", "timeout_s": 3}}
-    assert row(loaded, "search.profiles.my.search.timeout_s")[0] == "3"
+    assert find_row(loaded, "search.profiles.my.search.timeout_s")[0] == "3"
 
 
 @pytest.mark.parametrize("template", ["replace-me", "REPLACE WITH YOUR KEY", "", "  ", None])
@@ -111,7 +111,7 @@ def test_settings_that_say_nothing_are_the_defaults(read: Read, home: Path):
 def test_data_is_kept_in_the_home_that_was_given(workspace: Path):
     loaded = load(environ={}, home=workspace, workspace=workspace)
     assert loaded.settings.data_dir == workspace / ".outrider"
-    assert row(loaded, "data_dir")[1] == "default"
+    assert find_row(loaded, "data_dir")[1] == "default"
 
 
 def test_without_arguments_the_process_own_places_are_read(home: Path, monkeypatch: pytest.MonkeyPatch):

@@ -13,7 +13,7 @@ Write = Callable[[str, Any], Path]
 API_KEY = "sk-4f9a77c1"
 
 
-def shown(loaded: LoadedSettings) -> dict[str, str]:
+def list_shown(loaded: LoadedSettings) -> dict[str, str]:
     return {name: value for name, value, _ in loaded.list_rows()}
 
 
@@ -26,7 +26,7 @@ def shown(loaded: LoadedSettings) -> dict[str, str]:
 def test_what_may_be_a_credential_is_masked(read: Read, write_in_home: Write, field: str, value: Any):
     write_in_home(".outrider/web.json", {"profiles": {"b": {"provider": "brave", field: value}}})
     write_in_home(".outrider/keys.json", {"brave": {field: value}})
-    rows = shown(read())
+    rows = list_shown(read())
     assert API_KEY not in json.dumps(rows)
     assert SECRET_MASK in rows.values()
 
@@ -34,22 +34,22 @@ def test_what_may_be_a_credential_is_masked(read: Read, write_in_home: Write, fi
 def test_a_plain_key_and_a_profile_that_is_only_a_text_are_masked(read: Read, write_in_home: Write):
     write_in_home(".outrider/keys.json", {"brave": API_KEY})
     write_in_home(".outrider/settings.json", {"search": {"profiles": {"odd": API_KEY}}})
-    rows = shown(read())
+    rows = list_shown(read())
     assert rows["search.providers.brave.api_key"] == rows["search.profiles.odd"] == SECRET_MASK
 
 
 def test_what_stands_beside_a_credential_is_shown(read: Read, write_in_home: Write):
     profile = {"provider": "searxng", "endpoint": "https://s.example/search", "timeout_s": 5, "user_agent": "me"}
     write_in_home(".outrider/web.json", {"profiles": {"s": profile}})
-    rows = shown(read())
+    rows = list_shown(read())
     assert {name: rows[f"search.profiles.s.{name}"] for name in profile} == {
         name: json.dumps(value) for name, value in profile.items()
     }
 
 
 def test_the_token_of_the_server_is_masked_and_none_is_not(read: Read):
-    assert shown(read({"OUTRIDER_SERVE__TOKEN": API_KEY}))["serve.token"] == SECRET_MASK
-    assert shown(read())["serve.token"] == '""'
+    assert list_shown(read({"OUTRIDER_SERVE__TOKEN": API_KEY}))["serve.token"] == SECRET_MASK
+    assert list_shown(read())["serve.token"] == '""'
 
 
 @pytest.mark.parametrize(
@@ -63,14 +63,14 @@ def test_the_token_of_the_server_is_masked_and_none_is_not(read: Read):
     ],
 )
 def test_a_password_inside_an_address_is_masked(read: Read, name: str, address: str):
-    value = shown(read({f"OUTRIDER_{name.replace('.', '__').upper()}": address}))[name]
+    value = list_shown(read({f"OUTRIDER_{name.replace('.', '__').upper()}": address}))[name]
     assert API_KEY not in value
     assert SECRET_MASK in value
 
 
 @pytest.mark.parametrize(("name", "value"), [("search.keyless", "true"), ("keep_days", "30.0"), ("database", '""')])
 def test_what_only_sounds_like_a_secret_is_shown(read: Read, name: str, value: str):
-    assert shown(read())[name] == value
+    assert list_shown(read())[name] == value
 
 
 def test_neither_a_repr_nor_an_error_of_the_search_settings_shows_keys(read: Read, write_in_home: Write):

@@ -15,7 +15,7 @@ Write = Callable[[str, Any], Path]
 FILE = ".outrider/settings.json"
 
 
-def nested(name: str, value: Any) -> dict[str, Any]:
+def build_nested(name: str, value: Any) -> dict[str, Any]:
     for part in reversed(name.split(".")):
         value = {part: value}
     return value
@@ -38,7 +38,7 @@ EVERY = [".".join(place) for place, _ in flatten_values(Settings().model_dump(mo
 
 @pytest.mark.parametrize(("name", "value"), ALLOWED.items(), ids=ALLOWED)
 def test_a_workspace_may_choose_and_narrow(read: Read, write_in_workspace: Write, name: str, value: Any):
-    path = write_in_workspace(FILE, nested(name, value))
+    path = write_in_workspace(FILE, build_nested(name, value))
     loaded = read()
     assert loaded.warnings == ()
     values = loaded.settings.model_dump()
@@ -50,7 +50,7 @@ def test_a_workspace_may_set_nothing_else(subtests: pytest.Subtests, read: Read,
     for value in [["evil"], "evil", True]:
         for name in [name for name in EVERY if name not in ALLOWED] + ["search.providers.brave.api_key"]:
             with subtests.test(name=name, value=value):
-                path = write_in_workspace(FILE, nested(name, value))
+                path = write_in_workspace(FILE, build_nested(name, value))
                 loaded = read()
                 assert loaded.settings == Settings()
                 assert loaded.warnings == (
@@ -60,7 +60,7 @@ def test_a_workspace_may_set_nothing_else(subtests: pytest.Subtests, read: Read,
 
 @pytest.mark.parametrize("name", ["tools", "search", "egress", "search.providers", "unknown", "tools.stakes.web_fetch"])
 def test_a_section_or_an_unknown_name_is_ignored_with_its_name(read: Read, write_in_workspace: Write, name: str):
-    write_in_workspace(FILE, nested(name, "evil"))
+    write_in_workspace(FILE, build_nested(name, "evil"))
     loaded = read()
     assert loaded.settings == Settings()
     assert f"{name!r} is ignored" in loaded.warnings[0]
@@ -116,8 +116,8 @@ def test_what_a_workspace_withholds_is_added_to_what_you_withhold(
     theirs: list[str],
     both: list[str],
 ):
-    home = write_in_home(FILE, nested(name, mine))
-    path = write_in_workspace(FILE, nested(name, theirs))
+    home = write_in_home(FILE, build_nested(name, mine))
+    path = write_in_workspace(FILE, build_nested(name, theirs))
     loaded = read()
     place = tuple(name.split("."))
     assert dict(flatten_values(loaded.settings.model_dump()))[place] == both

@@ -31,7 +31,7 @@ def jail(tmp_path: Path) -> Jail:
     return made
 
 
-def packed(jail: Jail, wanted: list[ArchiveMember]) -> zipfile.ZipFile:
+def pack_files(jail: Jail, wanted: list[ArchiveMember]) -> zipfile.ZipFile:
     target = io.BytesIO()
     write_archive(jail, wanted, target, lambda *_: None)
     return zipfile.ZipFile(target)
@@ -43,7 +43,7 @@ def is_reserved(part: str) -> bool:
     return find(part) if find else PureWindowsPath(part).is_reserved()
 
 
-def alike(name: str) -> str:
+def fold_name(name: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFD", name).casefold())
 
 
@@ -51,7 +51,7 @@ def alike(name: str) -> str:
 def test_names_stay_inside_and_apart_on_every_system(paths: list[str]):
     names = deduplicate_names(map(sanitize_path, paths))
     assert len(names) == len(paths)
-    assert len({alike(name) for name in names}) == len(names)
+    assert len({fold_name(name) for name in names}) == len(names)
     for name in names:
         for kind in (PurePosixPath, PureWindowsPath):
             pure = kind(name)
@@ -73,7 +73,7 @@ def test_what_is_packed_is_what_was_there(files: dict[str, bytes]):
             jail.write(name, data)
         if not kept:
             return
-        with packed(jail, wanted := collect_members(jail, ["."])) as archive:
+        with pack_files(jail, wanted := collect_members(jail, ["."])) as archive:
             assert archive.testzip() is None
             assert {each.path: archive.read(each.name) for each in wanted} == kept
             archive.extractall(Path(folder) / "out")
@@ -105,7 +105,7 @@ def test_everything_that_is_missing_or_cannot_be_read_is_named(jail: Jail):
 
 def test_links_inside_bring_what_they_point_to(jail: Jail):
     (jail.root / "sub/link").symlink_to("../a.txt")
-    with packed(jail, collect_members(jail, ["sub"])) as archive:
+    with pack_files(jail, collect_members(jail, ["sub"])) as archive:
         assert archive.read("sub/link") == b"a.txt"
 
 

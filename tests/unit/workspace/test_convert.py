@@ -16,7 +16,7 @@ pytestmark = pytest.mark.anyio
 CELLS = st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\0"), max_size=8)
 
 
-async def read(data: bytes, name: str) -> str:
+async def fake_read(data: bytes, name: str) -> str:
     return f"read {name}: {data.decode()}"
 
 
@@ -24,30 +24,32 @@ async def read(data: bytes, name: str) -> str:
 async def test_a_table_survives_the_way_to_json_and_back(rows: list[list[str]]):
     source = io.StringIO(newline="")
     csv.writer(source).writerows([["first", "second"], *rows])
-    there = await convert_file(source.getvalue().encode(), "t.csv", "json", read)
+    there = await convert_file(source.getvalue().encode(), "t.csv", "json", fake_read)
     assert [list(row.values()) for row in json.loads(there)] == rows
-    back = await convert_file(there, "t.json", "csv", read)
+    back = await convert_file(there, "t.json", "csv", fake_read)
     assert list(csv.reader(io.StringIO(back.decode(), newline="")))[1:] == rows
 
 
 async def test_tables_become_markdown_and_html():
     data = 'name;note\nä|b;"<i>\nx"\n'.encode("utf-16")
-    assert (await convert_file(data, "t.csv", "md", read)).decode() == (
+    assert (await convert_file(data, "t.csv", "md", fake_read)).decode() == (
         "| name | note |\n| --- | --- |\n| ä\\|b | <i><br>x |\n"
     )
-    page = (await convert_file(data, "t.csv", "html", read)).decode()
+    page = (await convert_file(data, "t.csv", "html", fake_read)).decode()
     assert "<td>ä|b</td><td>&lt;i&gt;\nx</td>" in page
 
 
 async def test_objects_with_different_fields_keep_all_of_them():
     lines = b'{"a": 1}\n{"b": {"c": [2]}, "a": null}\n'
-    found = (await convert_file(lines, "t.jsonl", "csv", read)).decode()
+    found = (await convert_file(lines, "t.jsonl", "csv", fake_read)).decode()
     assert found == 'a,b\r\n1,\r\n,"{""c"": [2]}"\r\n'
 
 
 async def test_markdown_becomes_a_page_in_which_tags_are_words():
     page = (
-        await convert_file(b"# Hi\n\n<script>1</script> [x](javascript:1)\n\n|a|\n|-|\n|b|\n", "r.md", "html", read)
+        await convert_file(
+            b"# Hi\n\n<script>1</script> [x](javascript:1)\n\n|a|\n|-|\n|b|\n", "r.md", "html", fake_read
+        )
     ).decode()
     assert "<h1>Hi</h1>" in page
     assert "<td>b</td>" in page
@@ -56,9 +58,9 @@ async def test_markdown_becomes_a_page_in_which_tags_are_words():
 
 
 async def test_documents_are_read_and_the_same_stays_as_it_is():
-    assert await convert_file(b"%PDF", "r.pdf", "md", read) == b"read r.pdf: %PDF"
-    assert await convert_file(b"a,b\n", "T.CSV", "csv", read) == b"a,b\n"
-    assert b"<pre>1 &lt; 2</pre>" in await convert_file(b"1 < 2", "n.txt", "html", read)
+    assert await convert_file(b"%PDF", "r.pdf", "md", fake_read) == b"read r.pdf: %PDF"
+    assert await convert_file(b"a,b\n", "T.CSV", "csv", fake_read) == b"a,b\n"
+    assert b"<pre>1 &lt; 2</pre>" in await convert_file(b"1 < 2", "n.txt", "html", fake_read)
 
 
 @pytest.mark.parametrize(
@@ -73,4 +75,4 @@ async def test_documents_are_read_and_the_same_stays_as_it_is():
 )
 async def test_what_would_lose_something_is_refused(data: bytes, name: str, wanted: Any, message: str):
     with pytest.raises(InvalidInput, match=message):
-        await convert_file(data, name, wanted, read)
+        await convert_file(data, name, wanted, fake_read)

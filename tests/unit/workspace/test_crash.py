@@ -47,10 +47,10 @@ def test_files_are_whole_after_every_kill(tmp_path: Path):
                 process.wait(chance.uniform(0.001, 0.2))
             except subprocess.TimeoutExpired:
                 process.kill()
-        check(place.files)
+        check_files(place.files)
 
 
-def check(files: WorkspaceFiles) -> None:
+def check_files(files: WorkspaceFiles) -> None:
     """Every file is one of those that were written, from its first to its last line."""
     names = {entry.path for entry in files.list(".", depth=5)}
     if "text" in names:

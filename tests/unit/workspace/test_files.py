@@ -20,16 +20,16 @@ def files(tmp_path: Path) -> WorkspaceFiles:
     return WorkspaceFiles(tmp_path / "workspace", max_bytes=10_000)
 
 
-def put(files: WorkspaceFiles, path: str, data: bytes) -> None:
+def put_file(files: WorkspaceFiles, path: str, data: bytes) -> None:
     files.jail.write(path, data)
 
 
-def raw(files: WorkspaceFiles, path: str) -> bytes:
+def read_raw(files: WorkspaceFiles, path: str) -> bytes:
     return files.read_bytes(path)
 
 
 def test_lines_are_read_by_number_with_the_whole_file_s_digest(files: WorkspaceFiles):
-    put(files, "a.txt", b"one\ntwo\nthree\n")
+    put_file(files, "a.txt", b"one\ntwo\nthree\n")
     part = files.read("a.txt", 2, 9)
     assert (part.text, part.start, part.end, part.lines) == ("two\nthree\n", 2, 3, 3)
     assert part.sha256 == hashlib.sha256(b"one\ntwo\nthree\n").hexdigest()
@@ -37,13 +37,13 @@ def test_lines_are_read_by_number_with_the_whole_file_s_digest(files: WorkspaceF
 
 @pytest.mark.parametrize(("start", "end"), [(3, 2), (4, None), (9, 12)])
 def test_lines_that_there_are_not_are_refused(files: WorkspaceFiles, start: int, end: int | None):
-    put(files, "a.txt", b"one\ntwo\nthree\n")
+    put_file(files, "a.txt", b"one\ntwo\nthree\n")
     with pytest.raises(InvalidInput, match="start_line"):
         files.read("a.txt", start, end)
 
 
 def test_an_empty_file_is_read_as_such(files: WorkspaceFiles):
-    put(files, "empty", b"")
+    put_file(files, "empty", b"")
     assert (files.read("empty").text, files.read("empty").lines) == ("", 0)
 
 
@@ -59,23 +59,23 @@ def test_an_empty_file_is_read_as_such(files: WorkspaceFiles):
     ],
 )
 def test_appending_keeps_encoding_and_line_ends(files: WorkspaceFiles, data: bytes, added: bytes):
-    put(files, "a.txt", data)
+    put_file(files, "a.txt", data)
     files.write("a.txt", "blau\n", append=True)
-    assert raw(files, "a.txt") == added
+    assert read_raw(files, "a.txt") == added
 
 
 def test_an_edit_keeps_every_byte_that_it_does_not_touch(files: WorkspaceFiles):
-    put(files, "a.txt", b"eins\ncaf\xc3\xa9\nodd \xff byte\nend\n")
+    put_file(files, "a.txt", b"eins\ncaf\xc3\xa9\nodd \xff byte\nend\n")
     change = files.replace_lines("a.txt", [Replacement(1, 1, "one")])
     files.replace_text("a.txt", "end", "Ende")
-    assert raw(files, "a.txt") == b"one\ncaf\xc3\xa9\nodd \xff byte\nEnde\n"
+    assert read_raw(files, "a.txt") == b"one\ncaf\xc3\xa9\nodd \xff byte\nEnde\n"
     assert " odd \ufffd byte" in change.difference
     assert files.read("a.txt", 3, 3).text == "odd \ufffd byte\n"
 
 
 def test_an_edit_that_would_lose_bytes_is_refused(files: WorkspaceFiles):
     torn = b"\xff\xfe" + "eins\nzwei\n".encode("utf-16-le") + b"\x00\xd8x"
-    put(files, "a.txt", torn)
+    put_file(files, "a.txt", torn)
     for edit in (
         lambda: files.replace_lines("a.txt", [Replacement(1, 1, "one")]),
         lambda: files.replace_text("a.txt", "zwei", "two"),
@@ -84,25 +84,25 @@ def test_an_edit_that_would_lose_bytes_is_refused(files: WorkspaceFiles):
         with pytest.raises(InvalidInput, match="would lose them") as caught:
             edit()
         assert caught.value.code == "encoding"
-    assert raw(files, "a.txt") == torn
+    assert read_raw(files, "a.txt") == torn
 
 
 @given(st.binary(max_size=80).filter(lambda data: b"\0" not in data))
 def test_whatever_the_bytes_the_lines_beside_an_edit_are_the_same_or_nothing_is_written(data: bytes):
     with tempfile.TemporaryDirectory() as folder:
         files = WorkspaceFiles(Path(folder) / "w")
-        put(files, "a", b"x\n" + data)
+        put_file(files, "a", b"x\n" + data)
         with contextlib.suppress(InvalidInput):
             files.replace_lines("a", [Replacement(1, 1, "y")])
-            assert raw(files, "a") == b"y\n" + data
+            assert read_raw(files, "a") == b"y\n" + data
             return
-        assert raw(files, "a") == b"x\n" + data
+        assert read_raw(files, "a") == b"x\n" + data
 
 
 def test_text_is_found_across_lines_that_end_otherwise_than_the_first(files: WorkspaceFiles):
-    put(files, "a.txt", b"a\r\nb\nc\r\n")
+    put_file(files, "a.txt", b"a\r\nb\nc\r\n")
     files.replace_text("a.txt", "b\nc", "d\ne")
-    assert raw(files, "a.txt") == b"a\r\nd\ne\r\n"
+    assert read_raw(files, "a.txt") == b"a\r\nd\ne\r\n"
 
 
 def test_a_large_file_s_letters_are_understood_wherever_the_probe_ends(files: WorkspaceFiles):
@@ -118,7 +118,7 @@ def test_what_is_read_only_stays_as_it_is(files: WorkspaceFiles):
     (files.jail.root / "a.txt").chmod(0o444)
     with pytest.raises(Refused, match="read-only"):
         files.write("a.txt", "new\n")
-    assert raw(files, "a.txt") == b"kept\n"
+    assert read_raw(files, "a.txt") == b"kept\n"
 
 
 @pytest.mark.parametrize("path", ["folder/", ".outrider-notes", "a/.outrider-notes"])
@@ -128,13 +128,13 @@ def test_names_that_no_file_should_have_are_refused(files: WorkspaceFiles, path:
 
 
 def test_what_an_old_encoding_lacks_is_not_lost(files: WorkspaceFiles):
-    put(files, "a.txt", "d\xe9j\xe0 vu, caf\xe9\n".encode("latin-1"))
+    put_file(files, "a.txt", "d\xe9j\xe0 vu, caf\xe9\n".encode("latin-1"))
     files.write("a.txt", "日本\n", append=True)
-    assert raw(files, "a.txt").decode() == "d\xe9j\xe0 vu, caf\xe9\n日本\n"
+    assert read_raw(files, "a.txt").decode() == "d\xe9j\xe0 vu, caf\xe9\n日本\n"
 
 
 def test_a_binary_file_is_said_to_be_one_and_may_be_overwritten(files: WorkspaceFiles):
-    put(files, "a.bin", b"\x7fELF\0\0\0")
+    put_file(files, "a.bin", b"\x7fELF\0\0\0")
     with pytest.raises(InvalidInput, match="is not a text file") as caught:
         files.read("a.bin")
     assert caught.value.code == "binary"
@@ -149,15 +149,15 @@ def test_a_write_answers_with_what_is_different(files: WorkspaceFiles):
 
 
 def test_edits_by_line_number_and_by_text_are_exact(files: WorkspaceFiles):
-    put(files, "a.py", b"def a():\r\n    return 1\r\n")
+    put_file(files, "a.py", b"def a():\r\n    return 1\r\n")
     files.replace_lines("a.py", [Replacement(2, 2, "    return 2")])
     change = files.replace_text("a.py", "def a():\n    return 2", "def b():\n    return 3")
-    assert raw(files, "a.py") == b"def b():\r\n    return 3\r\n"
-    assert change.sha256 == hashlib.sha256(raw(files, "a.py")).hexdigest()
+    assert read_raw(files, "a.py") == b"def b():\r\n    return 3\r\n"
+    assert change.sha256 == hashlib.sha256(read_raw(files, "a.py")).hexdigest()
 
 
 def test_a_text_that_is_not_there_or_stands_twice_is_refused(files: WorkspaceFiles):
-    put(files, "a.py", b"value = compute(1)\nother = 1\nother = 1\n")
+    put_file(files, "a.py", b"value = compute(1)\nother = 1\nother = 1\n")
     with pytest.raises(InvalidInput, match=r"closest line is 'value = compute\(1\)'"):
         files.replace_text("a.py", "value = compute( 1 )", "x")
     with pytest.raises(InvalidInput, match="occurs 2 times"):
@@ -174,7 +174,7 @@ def test_a_file_that_has_changed_meanwhile_is_not_edited(files: WorkspaceFiles):
     ):
         with pytest.raises(InvalidInput, match="has changed"):
             edit()
-    assert raw(files, "a.txt") == b"two\n"
+    assert read_raw(files, "a.txt") == b"two\n"
 
 
 def test_large_files_are_refused_both_ways_and_nothing_is_written(files: WorkspaceFiles):
@@ -185,7 +185,7 @@ def test_large_files_are_refused_both_ways_and_nothing_is_written(files: Workspa
     files.write("a.txt", "x" * 9_000)
     with pytest.raises(InvalidInput, match="content"):
         files.write("a.txt", "x" * 2_000, append=True)
-    assert len(raw(files, "a.txt")) == 9_000
+    assert len(read_raw(files, "a.txt")) == 9_000
 
 
 def test_of_a_larger_file_the_wanted_lines_are_read(files: WorkspaceFiles):
@@ -201,7 +201,7 @@ def test_of_a_larger_file_the_wanted_lines_are_read(files: WorkspaceFiles):
 
 def test_lists_filter_by_pattern_depth_and_hidden_names(files: WorkspaceFiles):
     for path in ("a.py", "b.txt", ".env", "src/c.py", "src/deep/d.py"):
-        put(files, path, b"")
+        put_file(files, path, b"")
     assert [entry.path for entry in files.list()] == ["src", "a.py", "b.txt"]
     assert [entry.path for entry in files.list(hidden=True)] == ["src", ".env", "a.py", "b.txt"]
     assert [entry.path for entry in files.list(pattern="*.py", depth=9)] == ["src/deep/d.py", "src/c.py", "a.py"]
@@ -220,7 +220,7 @@ def test_lists_filter_by_pattern_depth_and_hidden_names(files: WorkspaceFiles):
 )
 def test_searches_find_by_name_or_by_path(files: WorkspaceFiles, pattern: str, found: set[str]):
     for path in ("a.py", "b.txt", "src/c.py", "src/deep/d.py"):
-        put(files, path, b"")
+        put_file(files, path, b"")
     assert {entry.path for entry in files.search(pattern, kind="file")} == found
 
 

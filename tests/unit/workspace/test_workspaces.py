@@ -16,7 +16,7 @@ def workspaces(tmp_path: Path) -> SessionWorkspaces:
     return SessionWorkspaces(tmp_path / "workspaces", WorkspaceSettings())
 
 
-def used(workspaces: SessionWorkspaces, session: str, at: float) -> str:
+def use_workspace(workspaces: SessionWorkspaces, session: str, at: float) -> str:
     """A workspace that was last used then; its key."""
     found = workspaces.ensure_workspace(Call(session=session))
     os.utime(found.root / "used", (at, at))
@@ -24,7 +24,7 @@ def used(workspaces: SessionWorkspaces, session: str, at: float) -> str:
 
 
 def test_workspaces_are_listed_in_parts_the_last_used_first(workspaces: SessionWorkspaces):
-    keys = [used(workspaces, name, at) for name, at in (("a", 10.0), ("b", 30.0), ("c", 20.0))]
+    keys = [use_workspace(workspaces, name, at) for name, at in (("a", 10.0), ("b", 30.0), ("c", 20.0))]
     first = workspaces.list_recent(limit=2)
     assert [each.key for each in first.items] == [keys[1], keys[2]]
     assert [each.key for each in workspaces.list_recent(limit=2, after=first.after).items] == [keys[0]]
@@ -34,7 +34,7 @@ def test_workspaces_are_listed_in_parts_the_last_used_first(workspaces: SessionW
 
 
 def test_a_workspace_is_found_by_its_key_and_by_nothing_else(workspaces: SessionWorkspaces):
-    key = used(workspaces, "a", 10.0)
+    key = use_workspace(workspaces, "a", 10.0)
     (workspaces.folder / "other").mkdir()
     assert workspaces.get_by_key(key).key == key
     for wrong in ("other", "..", f"{key}/files", "0" * 32, ""):

@@ -58,7 +58,7 @@ Open = Callable[..., Awaitable[Session]]
 
 
 @pytest.fixture
-async def opened(browsers: Browsers, site: Site, tmp_path: Path) -> AsyncGenerator[Open]:
+async def open_session(browsers: Browsers, site: Site, tmp_path: Path) -> AsyncGenerator[Open]:
     """Opens sessions at a path of our site; they are closed when the test ends."""
     mine: list[Session] = []
 

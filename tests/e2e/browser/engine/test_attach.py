@@ -32,7 +32,7 @@ class Stranger:
 
 
 @pytest.fixture
-async def stranger(temporary: Path) -> AsyncGenerator[Stranger]:
+async def running_browser(temporary: Path) -> AsyncGenerator[Stranger]:
     flags = ["--headless=new", "--remote-debugging-port=0", f"--user-data-dir={temporary}", "--no-first-run"]
     flags += [] if can_sandbox() else ["--no-sandbox"]
     program = str(find_browser().path)
@@ -46,26 +46,26 @@ async def stranger(temporary: Path) -> AsyncGenerator[Stranger]:
         process.terminate()
 
 
-async def pages(browsers: Browsers) -> int:
+async def count_pages(browsers: Browsers) -> int:
     got = await browsers.running_browsers[0].connection.send("Target.getTargets")
     return sum(each["type"] == "page" for each in got["targetInfos"])
 
 
 async def only_the_strangers_page_is_left(browsers: Browsers) -> bool:
     with anyio.move_on_after(5):
-        while await pages(browsers) > 1:
+        while await count_pages(browsers) > 1:
             await anyio.sleep(0.01)
-    return await pages(browsers) == 1
+    return await count_pages(browsers) == 1
 
 
 @pytest.mark.parametrize("form", ["ws", "http"])
-async def test_a_browser_elsewhere_is_used_in_contexts_of_our_own_and_stays(stranger, site, tmp_path, form):
-    address = f"{form}://127.0.0.1:{stranger.port}" + (stranger.path if form == "ws" else "")
+async def test_a_browser_elsewhere_is_used_in_contexts_of_our_own_and_stays(running_browser, site, tmp_path, form):
+    address = f"{form}://127.0.0.1:{running_browser.port}" + (running_browser.path if form == "ws" else "")
     browsers = Browsers(BrowserSettings(cdp_urls=[SecretStr(address)]), site.guard, tmp_path)
     try:
         session, there = await browsers.open_session("test", f"{site.here}/popup")
         assert there.title == "Opener"
-        assert await pages(browsers) == 2
+        assert await count_pages(browsers) == 2
         async with session.acquire_page() as page:
             box = (
                 "() => { const box = document.getElementById('blank').getBoundingClientRect(); return [box.x, box.y] }"
@@ -80,11 +80,11 @@ async def test_a_browser_elsewhere_is_used_in_contexts_of_our_own_and_stays(stra
         assert await only_the_strangers_page_is_left(browsers)
     finally:
         await browsers.aclose()
-    assert os.path.exists(stranger.profile / "DevToolsActivePort")  # noqa: PTH110
+    assert os.path.exists(running_browser.profile / "DevToolsActivePort")  # noqa: PTH110
 
 
-async def test_the_users_own_browser_is_used_with_its_sign_ins(stranger, site, tmp_path, monkeypatch):
-    monkeypatch.setenv("CHROME_USER_DATA_DIR", str(stranger.profile))
+async def test_the_users_own_browser_is_used_with_its_sign_ins(running_browser, site, tmp_path, monkeypatch):
+    monkeypatch.setenv("CHROME_USER_DATA_DIR", str(running_browser.profile))
     browsers = Browsers(BrowserSettings(cdp_urls=[SecretStr("chrome")]), site.guard, tmp_path)
     try:
         first, _ = await browsers.open_session("test", f"{site.here}/form")
@@ -111,10 +111,10 @@ async def test_the_users_own_browser_is_used_with_its_sign_ins(stranger, site, t
 
 
 @pytest.mark.nightly
-async def test_an_endpoint_on_the_command_line_is_the_users_browser_and_stays(stranger, site, tmp_path):
+async def test_an_endpoint_on_the_command_line_is_the_users_browser_and_stays(running_browser, site, tmp_path):
     environ = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
     environ["OUTRIDER_EGRESS__ALLOW"] = json.dumps([site.here.removeprefix("http://")])
-    endpoint = ["--browser-endpoint", f"http://127.0.0.1:{stranger.port}"]
+    endpoint = ["--browser-endpoint", f"http://127.0.0.1:{running_browser.port}"]
     arguments = ["-m", "outrider", "mcp", "--no-daemon", "--toolsets", "browser", *endpoint]
     command = StdioServerParameters(command=sys.executable, args=arguments, env=environ, cwd=tmp_path)
     with anyio.fail_after(120):
@@ -134,8 +134,8 @@ async def test_an_endpoint_on_the_command_line_is_the_users_browser_and_stays(st
             await watcher.aclose()
 
 
-async def test_an_endpoint_is_used_with_the_users_sign_ins_if_asked(stranger, site, tmp_path):
-    address = SecretStr(f"http://127.0.0.1:{stranger.port}")
+async def test_an_endpoint_is_used_with_the_users_sign_ins_if_asked(running_browser, site, tmp_path):
+    address = SecretStr(f"http://127.0.0.1:{running_browser.port}")
     for profile, cookie in (("own", ""), ("own", "mine=1"), ("new", "")):
         browsers = Browsers(BrowserSettings(cdp_urls=[address], cdp_profile=profile), site.guard, tmp_path / profile)
         try:

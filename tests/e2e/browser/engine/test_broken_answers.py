@@ -28,7 +28,7 @@ ANSWERS = {
 }
 
 
-async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def answer_request(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     head = await reader.readuntil(b"\r\n\r\n")
     writer.write(ANSWERS.get(head.split(b" ")[1].decode(), b"HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n"))
     await writer.drain()
@@ -37,7 +37,7 @@ async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
 
 @pytest.fixture
 async def visiting(tmp_path) -> AsyncGenerator[tuple[Session, str]]:
-    async with http_servers.serve_raw_tcp(answer) as base:
+    async with http_servers.serve_raw_tcp(answer_request) as base:
         browsers = Browsers(
             BrowserSettings(),
             EgressGuard(EgressSettings(allow=[base.removeprefix("http://")])),

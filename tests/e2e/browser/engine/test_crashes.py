@@ -22,8 +22,8 @@ from support.busy_machine import scale_to_load
 WORLD = "test"
 
 
-async def test_a_crashed_page_fails_what_waits_for_it_at_once_and_says_where_it_was(opened, browsers, site):
-    session = await opened("/article")
+async def test_a_crashed_page_fails_what_waits_for_it_at_once_and_says_where_it_was(open_session, browsers, site):
+    session = await open_session("/article")
     async with session.acquire_page() as page:
         page.channel.send_and_forget("Page.crash")
         with anyio.fail_after(5), pytest.raises(PageGone, match="crashed"):
@@ -38,8 +38,8 @@ async def test_a_crashed_page_fails_what_waits_for_it_at_once_and_says_where_it_
     assert (back.url, back.title, session.status) == (f"{site.here}/article", "On lighthouses", "active")
 
 
-async def test_navigating_a_crashed_session_is_enough(opened, site):
-    session = await opened("/article")
+async def test_navigating_a_crashed_session_is_enough(open_session, site):
+    session = await open_session("/article")
     async with session.acquire_page() as page:
         await page.evaluate_in("", "() => { document.cookie = 'kept=1' }")
         page.channel.send_and_forget("Page.crash")
@@ -49,8 +49,8 @@ async def test_navigating_a_crashed_session_is_enough(opened, site):
         assert await page.evaluate_in("", "() => document.cookie") == "kept=1"
 
 
-async def test_a_crashed_frame_leaves_the_page_alone(opened):
-    session = await opened("/frames")
+async def test_a_crashed_frame_leaves_the_page_alone(open_session):
+    session = await open_session("/frames")
     async with session.acquire_page() as page:
         await page.loading.wait_until(lambda: any("/middle" in frame.url for frame in page.frames), 5)
         far = next(frame for frame in page.frames if "/middle" in frame.url)
@@ -60,8 +60,8 @@ async def test_a_crashed_frame_leaves_the_page_alone(opened):
         assert await page.evaluate_in(WORLD, "() => document.title") == "Frames"
 
 
-async def test_a_page_that_hangs_is_replaced_where_it_was(opened, browsers, site):
-    session = await opened("/article")
+async def test_a_page_that_hangs_is_replaced_where_it_was(open_session, browsers, site):
+    session = await open_session("/article")
     async with session.acquire_page() as page:
         page.channel.send_and_forget("Runtime.evaluate", {"expression": "for (;;);"})
         with pytest.raises(CommandTimeout):
@@ -73,8 +73,8 @@ async def test_a_page_that_hangs_is_replaced_where_it_was(opened, browsers, site
 
 
 @pytest.mark.nightly
-async def test_a_page_that_hangs_is_named_within_seconds_and_left_by_navigating(opened, site):
-    session = await opened("/article")
+async def test_a_page_that_hangs_is_named_within_seconds_and_left_by_navigating(open_session, site):
+    session = await open_session("/article")
     async with session.acquire_page() as page:
         page.channel.send_and_forget("Runtime.evaluate", {"expression": "for (;;);"})
     with anyio.fail_after(20), pytest.raises(Unavailable) as hangs:
@@ -112,8 +112,8 @@ async def test_a_page_that_gets_no_processor_time_is_waited_for(site, temporary)
     await browsers.aclose()
 
 
-async def test_a_tab_that_hangs_is_closed_and_the_others_go_on(opened, site):
-    session = await opened("/article")
+async def test_a_tab_that_hangs_is_closed_and_the_others_go_on(open_session, site):
+    session = await open_session("/article")
     await session.open_tab(f"{site.there}/form")
     async with session.acquire_page() as page:
         page.channel.send_and_forget("Runtime.evaluate", {"expression": "for (;;);"})
@@ -123,8 +123,8 @@ async def test_a_tab_that_hangs_is_closed_and_the_others_go_on(opened, site):
             assert page.url == f"{site.here}/article"
 
 
-async def test_a_page_that_asks_without_end_is_worked_on_and_left(opened, site):
-    session = await opened("/form")
+async def test_a_page_that_asks_without_end_is_worked_on_and_left(open_session, site):
+    session = await open_session("/form")
     async with session.acquire_page() as page:
         await page.evaluate_in("", "() => { setInterval(() => alert('again'), 10) }")
         with anyio.fail_after(10):
@@ -135,8 +135,8 @@ async def test_a_page_that_asks_without_end_is_worked_on_and_left(opened, site):
 
 
 @pytest.mark.nightly
-async def test_a_loop_of_alerts_is_named_within_seconds_and_left_by_navigating(opened, site):
-    session = await opened("/form")
+async def test_a_loop_of_alerts_is_named_within_seconds_and_left_by_navigating(open_session, site):
+    session = await open_session("/form")
     async with session.acquire_page() as page:
         await page.evaluate_in("", "() => { setTimeout(() => { for (;;) alert('again') }) }")
         while not session.dialogs.is_storm:
@@ -148,9 +148,9 @@ async def test_a_loop_of_alerts_is_named_within_seconds_and_left_by_navigating(o
         assert (await session.goto(f"{site.here}/article")).title == "On lighthouses"
 
 
-async def test_a_page_that_reloads_itself_without_end_can_be_left(opened, site):
+async def test_a_page_that_reloads_itself_without_end_can_be_left(open_session, site):
     """Opening the address that it is just reloading succeeds, too."""
-    session = await opened("/form")
+    session = await open_session("/form")
     async with session.acquire_page() as page:
         await page.install_script("", "setTimeout(() => { if (location.pathname === '/form') location.reload() }, 20)")
         commits = page.loading.commits

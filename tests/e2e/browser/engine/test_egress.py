@@ -65,7 +65,7 @@ class Canary(asyncio.DatagramProtocol):
 
 
 @asynccontextmanager
-async def canary() -> AsyncGenerator[Canary]:
+async def serve_canary() -> AsyncGenerator[Canary]:
     """Listens on one port of loopback, over TCP and UDP."""
     bird = Canary()
     tcp, udp = bind_one_port()
@@ -102,7 +102,7 @@ GO = "(name, url) => { ways[name](url) }"
 
 async def leads_out(page, name: str) -> bool:
     """Whether a way reaches a port that the page has never been to."""
-    async with canary() as bird:
+    async with serve_canary() as bird:
         await page.evaluate_in("", GO, name, f"http://127.0.0.1:{bird.port}/")
         return await bird.bell.wait_until(lambda: bird.reached > 0, 0.2 if name in IDLE else 5)
 
@@ -121,7 +121,7 @@ async def test_the_ways_lead_out_of_a_browser_without_our_settings(site):
 
 
 @pytest.fixture
-async def restricted_browsers(site, tmp_path) -> AsyncGenerator[Browsers]:
+async def browsers_for_one_site(site, tmp_path) -> AsyncGenerator[Browsers]:
     """A browser whose guard lets only our site pass, and for which a strange name leads to loopback."""
 
     async def resolve(host: str) -> list[str]:
@@ -138,10 +138,10 @@ OTHER_SPELLINGS = ("0.0.0.0", "[::ffff:127.0.0.1]", "2130706433", "127.0.0.1.") 
 
 
 @pytest.mark.parametrize("host", [*HOSTS, *(pytest.param(host, marks=pytest.mark.nightly) for host in OTHER_SPELLINGS)])
-async def test_no_way_leads_out_of_ours(restricted_browsers, site, host):
-    async with canary() as bird:
+async def test_no_way_leads_out_of_ours(browsers_for_one_site, site, host):
+    async with serve_canary() as bird:
         options = SessionOptions(dialogs="accept")
-        session, _ = await restricted_browsers.open_session("test", f"{site.here}/ways", options)
+        session, _ = await browsers_for_one_site.open_session("test", f"{site.here}/ways", options)
         async with session.acquire_page() as page:
             names = await names_of(page)
             assert len(names) > 50
@@ -158,11 +158,11 @@ async def test_no_way_leads_out_of_ours(restricted_browsers, site, host):
         assert bird.reached == 0
 
 
-async def test_what_belongs_to_no_session_gets_nowhere(restricted_browsers, site):
-    session, _ = await restricted_browsers.open_session("test", f"{site.here}/ways")
-    browser = restricted_browsers.running_browsers[0].browser
+async def test_what_belongs_to_no_session_gets_nowhere(browsers_for_one_site, site):
+    session, _ = await browsers_for_one_site.open_session("test", f"{site.here}/ways")
+    browser = browsers_for_one_site.running_browsers[0].browser
     page = await BrowserContext(browser, None, None).new_page()
-    async with canary() as bird:
+    async with serve_canary() as bird:
         with pytest.raises(OutriderError):
             await navigate_page(page, f"http://127.0.0.1:{bird.port}/")
         with pytest.raises(OutriderError):
@@ -187,9 +187,9 @@ async def test_a_forward_proxy_is_the_browsers_way_out_too(site, tmp_path):
             await browsers.aclose()
 
 
-async def test_one_sessions_credential_opens_no_other_sessions_way(restricted_browsers, site):
-    first, _ = await restricted_browsers.open_session("test", f"{site.here}/article")
-    second, _ = await restricted_browsers.open_session("test", f"{site.here}/article")
+async def test_one_sessions_credential_opens_no_other_sessions_way(browsers_for_one_site, site):
+    first, _ = await browsers_for_one_site.open_session("test", f"{site.here}/article")
+    second, _ = await browsers_for_one_site.open_session("test", f"{site.here}/article")
     ways = [session.egress_proxy for session in (first, second)]
     assert all(isinstance(way, EgressProxy) for way in ways)
     assert ways[0].url != ways[1].url

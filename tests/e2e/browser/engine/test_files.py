@@ -12,14 +12,14 @@ from outrider.core.errors import InvalidInput, NotFound, Refused, Unavailable
 WORLD = "test"
 
 
-async def click(page, selector):
+async def click_element(page, selector):
     await page.evaluate_in("", "(selector) => document.querySelector(selector).click()", selector)
 
 
-async def test_a_download_arrives_whole_in_its_folder(opened, tmp_path):
-    session = await opened("/downloads")
+async def test_a_download_arrives_whole_in_its_folder(open_session, tmp_path):
+    session = await open_session("/downloads")
     async with session.acquire_page() as page:
-        await click(page, "#report")
+        await click_element(page, "#report")
         assert await page.loading.wait_until(lambda: session.downloads.total == 1, 5)
     done = await session.downloads.wait_until_finished()
     assert (done.state, done.name, done.size) == ("done", "report.csv", 8)
@@ -27,20 +27,20 @@ async def test_a_download_arrives_whole_in_its_folder(opened, tmp_path):
     assert (tmp_path / done.path).read_text() == "a,b\n1,2\n"
 
 
-async def test_a_second_download_of_a_name_leaves_the_first_alone(opened, tmp_path):
-    session = await opened("/downloads")
+async def test_a_second_download_of_a_name_leaves_the_first_alone(open_session, tmp_path):
+    session = await open_session("/downloads")
     async with session.acquire_page() as page:
         for number in (1, 2):
-            await click(page, "#report")
+            await click_element(page, "#report")
             assert await page.loading.wait_until(lambda wanted=number: session.downloads.total == wanted, 5)
             await session.downloads.wait_until_finished()
     assert sorted(path.name for path in (tmp_path / "downloads").iterdir()) == ["report (1).csv", "report.csv"]
 
 
-async def test_names_of_downloads_are_made_safe(opened, tmp_path):
-    session = await opened("/downloads")
+async def test_names_of_downloads_are_made_safe(open_session, tmp_path):
+    session = await open_session("/downloads")
     async with session.acquire_page() as page:
-        await click(page, "#nasty")
+        await click_element(page, "#nasty")
         assert await page.loading.wait_until(lambda: session.downloads.total == 1, 5)
     done = await session.downloads.wait_until_finished()
     assert done.path
@@ -49,30 +49,30 @@ async def test_names_of_downloads_are_made_safe(opened, tmp_path):
     assert ".." not in done.name
 
 
-async def test_what_a_page_makes_itself_is_downloaded_too(opened, tmp_path):
-    session = await opened("/downloads")
+async def test_what_a_page_makes_itself_is_downloaded_too(open_session, tmp_path):
+    session = await open_session("/downloads")
     async with session.acquire_page() as page:
-        await click(page, "#blob")
+        await click_element(page, "#blob")
         assert await page.loading.wait_until(lambda: session.downloads.total == 1, 5)
     done = await session.downloads.wait_until_finished()
     assert done.path
     assert (done.name, (tmp_path / done.path).read_text()) == ("note.txt", "from the page")
 
 
-async def test_a_download_that_is_too_large_is_refused_and_leaves_nothing(opened, tmp_path):
-    session = await opened("/downloads")
+async def test_a_download_that_is_too_large_is_refused_and_leaves_nothing(open_session, tmp_path):
+    session = await open_session("/downloads")
     async with session.acquire_page() as page:
-        await click(page, "#big")
+        await click_element(page, "#big")
         assert await page.loading.wait_until(lambda: session.downloads.total == 1, 5)
     assert (await session.downloads.wait_until_finished()).state == "refused"
     assert not (tmp_path / "downloads").exists()
 
 
-async def test_a_session_without_a_workspace_keeps_no_downloads(opened, tmp_path):
-    session = await opened("/downloads", workspace=None)
+async def test_a_session_without_a_workspace_keeps_no_downloads(open_session, tmp_path):
+    session = await open_session("/downloads", workspace=None)
     with chdir(tmp_path):
         async with session.acquire_page() as page:
-            await click(page, "#report")
+            await click_element(page, "#report")
             assert await page.loading.wait_until(lambda: session.downloads.total == 1, 5)
         done = await session.downloads.wait_until_finished()
     assert done.state in ("refused", "failed")
@@ -81,8 +81,8 @@ async def test_a_session_without_a_workspace_keeps_no_downloads(opened, tmp_path
         await session.stage_uploads(["a.txt"])
 
 
-async def test_a_page_that_hands_out_files_without_end_does_not_fill_the_disk(opened, tmp_path):
-    session = await opened("/downloads")
+async def test_a_page_that_hands_out_files_without_end_does_not_fill_the_disk(open_session, tmp_path):
+    session = await open_session("/downloads")
     script = "() => { setInterval(() => document.querySelector('#report').click(), 5) }"
     async with session.acquire_page() as page:
         await page.evaluate_in("", script)
@@ -94,22 +94,22 @@ async def test_a_page_that_hands_out_files_without_end_does_not_fill_the_disk(op
     assert len(list((tmp_path / "downloads").iterdir())) <= 20
     async with session.acquire_page() as page:
         total = session.downloads.total
-        await click(page, "#report")
+        await click_element(page, "#report")
         assert await page.loading.wait_until(lambda: session.downloads.total > total, 5)
     assert (await session.downloads.wait_until_finished()).state == "done"
 
 
-async def test_waiting_for_a_download_that_nobody_began_is_answered_at_once(opened):
-    session = await opened()
+async def test_waiting_for_a_download_that_nobody_began_is_answered_at_once(open_session):
+    session = await open_session()
     with pytest.raises(NotFound, match="nothing has been downloaded"):
         await session.downloads.wait_until_finished()
 
 
-async def test_files_of_the_workspace_are_uploaded(opened, tmp_path):
+async def test_files_of_the_workspace_are_uploaded(open_session, tmp_path):
     (tmp_path / "a.txt").write_text("first")
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "b.txt").write_text("second")
-    session = await opened("/upload")
+    session = await open_session("/upload")
     copies = await session.stage_uploads(["a.txt", str(tmp_path / "folder" / "b.txt")])
     (tmp_path / "a.txt").unlink()
     (tmp_path / "a.txt").symlink_to("/etc/passwd")  # too late: the copy is sent
@@ -117,7 +117,7 @@ async def test_files_of_the_workspace_are_uploaded(opened, tmp_path):
         await get_page_tools(page).forms.upload("input", *copies)
         assert await page.evaluate_in(WORLD, "() => document.querySelector('output').textContent") == "a.txt 5, b.txt 6"
         commits = page.loading.commits
-        await click(page, "button")
+        await click_element(page, "button")
         assert await page.loading.wait_until(lambda: page.loading.commits > commits, 5)
         got = await page.evaluate_in(WORLD, "() => JSON.parse(document.body.innerText)")
     assert got == {"a.txt": "first", "b.txt": "second"}
@@ -125,12 +125,12 @@ async def test_files_of_the_workspace_are_uploaded(opened, tmp_path):
     assert not copies[0].exists()
 
 
-async def test_files_outside_the_workspace_are_not(opened, tmp_path):
+async def test_files_outside_the_workspace_are_not(open_session, tmp_path):
     workspace = tmp_path / "workspace"
     workspace.mkdir()
     (tmp_path / "secret").write_text("x")
     (workspace / "link").symlink_to(tmp_path / "secret")
-    session = await opened("/upload", workspace=workspace)
+    session = await open_session("/upload", workspace=workspace)
     for name in ("../secret", str(tmp_path / "secret"), "link", "/etc/passwd"):
         with pytest.raises(Refused, match="paths: "):
             await session.stage_uploads([name])
@@ -144,8 +144,8 @@ def size_of(png: bytes) -> tuple[int, int]:
     return int.from_bytes(png[16:20], "big"), int.from_bytes(png[20:24], "big")
 
 
-async def test_pictures_show_the_viewport_the_page_or_an_element(opened):
-    session = await opened("/article", size=(500, 400))
+async def test_pictures_show_the_viewport_the_page_or_an_element(open_session):
+    session = await open_session("/article", size=(500, 400))
     async with session.acquire_page() as page:
         picture = await take_screenshot(page)
         assert size_of(picture.data) == (500, 400)
@@ -160,18 +160,18 @@ async def test_pictures_show_the_viewport_the_page_or_an_element(opened):
         assert photo.data.startswith(b"\xff\xd8")
 
 
-async def test_a_picture_of_an_endless_page_is_cut(opened):
-    session = await opened("/table")
+async def test_a_picture_of_an_endless_page_is_cut(open_session):
+    session = await open_session("/table")
     async with session.acquire_page() as page:
         whole = await take_screenshot(page, full=True, format="jpeg", quality=1)
         assert whole.cut
         assert whole.height <= 16_384
 
 
-async def test_a_page_is_printed_as_its_print_styles_want_it(opened):
+async def test_a_page_is_printed_as_its_print_styles_want_it(open_session):
     import pypdfium2
 
-    session = await opened("/print")
+    session = await open_session("/print")
     async with session.acquire_page() as page:
         data = await print_pdf(page)
         with pytest.raises(InvalidInput, match="paper"):

@@ -8,8 +8,8 @@ from outrider.core.errors import NotFound
 CLICK = "(id) => { document.getElementById(id).click(); return document.querySelector('output').textContent }"
 
 
-async def test_alerts_are_accepted_and_confirms_dismissed_unless_told_otherwise(opened):
-    session = await opened("/dialogs")
+async def test_alerts_are_accepted_and_confirms_dismissed_unless_told_otherwise(open_session):
+    session = await open_session("/dialogs")
     async with session.acquire_page() as page:
         assert await page.evaluate_in("", CLICK, "alert") == "alert"
         assert await page.evaluate_in("", CLICK, "confirm") == "confirm false"
@@ -23,23 +23,23 @@ async def test_alerts_are_accepted_and_confirms_dismissed_unless_told_otherwise(
     assert [each.kind for each in session.dialogs.list_since(2)] == ["prompt"]
 
 
-async def test_the_next_dialog_can_be_answered_beforehand(opened):
-    session = await opened("/dialogs")
+async def test_the_next_dialog_can_be_answered_beforehand(open_session):
+    session = await open_session("/dialogs")
     async with session.acquire_page() as page:
         session.dialogs.preset_answer(accept=True, text="Ada")
         assert await page.evaluate_in("", CLICK, "prompt") == "prompt Ada"
         assert await page.evaluate_in("", CLICK, "prompt") == "prompt null"
 
 
-async def test_dialogs_may_be_accepted_always(opened):
-    session = await opened("/dialogs", dialogs="accept")
+async def test_dialogs_may_be_accepted_always(open_session):
+    session = await open_session("/dialogs", dialogs="accept")
     async with session.acquire_page() as page:
         assert await page.evaluate_in("", CLICK, "confirm") == "confirm true"
         assert await page.evaluate_in("", CLICK, "prompt") == "prompt nobody"
 
 
-async def test_an_open_dialog_waits_for_its_answer(opened):
-    session = await opened("/dialogs", dialogs="ask")
+async def test_an_open_dialog_waits_for_its_answer(open_session):
+    session = await open_session("/dialogs", dialogs="ask")
     async with session.acquire_page() as page:
         async with anyio.create_task_group() as tasks:
             shown = anyio.Event()
@@ -55,8 +55,8 @@ async def test_an_open_dialog_waits_for_its_answer(opened):
         await session.dialogs.answer(accept=True)
 
 
-async def test_a_page_that_asks_to_stay_is_left(opened, site):
-    session = await opened("/dialogs")
+async def test_a_page_that_asks_to_stay_is_left(open_session, site):
+    session = await open_session("/dialogs")
     async with session.acquire_page() as page:
         place = (
             "() => { const b = document.getElementById('guard').getBoundingClientRect(); return [b.x + 5, b.y + 5] }"
@@ -66,8 +66,8 @@ async def test_a_page_that_asks_to_stay_is_left(opened, site):
     assert session.dialogs.history[-1].kind == "beforeunload"
 
 
-async def test_the_console_is_kept_without_secrets(opened):
-    session = await opened("/console")
+async def test_the_console_is_kept_without_secrets(open_session):
+    session = await open_session("/console")
     async with session.acquire_page() as page:
         assert await page.loading.wait_until(lambda: any("boom" in each.text for each in session.console.messages), 5)
     texts = [each.text for each in session.console.messages]
@@ -80,8 +80,8 @@ async def test_the_console_is_kept_without_secrets(opened):
     assert (boom.line, boom.url.endswith("/console")) == (7, True)
 
 
-async def test_errors_and_warnings_are_kept_with_their_calls(opened, site):
-    session = await opened()
+async def test_errors_and_warnings_are_kept_with_their_calls(open_session, site):
+    session = await open_session()
     async with session.acquire_page() as page:
         await page.evaluate_in(
             "",
@@ -100,8 +100,8 @@ async def test_errors_and_warnings_are_kept_with_their_calls(opened, site):
     assert stacks == {"error": ["inner", "outer"], "log": [], "warning": ["inner", "(anonymous)"], "exception": []}
 
 
-async def test_the_console_keeps_the_newest_of_very_many(opened):
-    session = await opened()
+async def test_the_console_keeps_the_newest_of_very_many(open_session):
+    session = await open_session()
     async with session.acquire_page() as page:
         await page.evaluate_in("", "() => { for (let i = 0; i < 1000; i++) console.log('x'.repeat(10000), i) }")
         assert await page.loading.wait_until(lambda: session.console.total >= 1_000, 10)
@@ -110,8 +110,8 @@ async def test_the_console_keeps_the_newest_of_very_many(opened):
     assert len(session.console.list_since(session.console.total - 3)) == 3
 
 
-async def test_requests_are_kept_with_their_ends_and_without_queries(opened, site):
-    session = await opened("/console?secret=1")
+async def test_requests_are_kept_with_their_ends_and_without_queries(open_session, site):
+    session = await open_session("/console?secret=1")
     async with session.acquire_page() as page:
         await page.evaluate_in("", "(url) => fetch(url).catch(() => 0)", f"{site.here}/status/500?key=2")
         await page.evaluate_in("", "() => fetch('http://10.1.1.1/x', {mode: 'no-cors'}).catch(() => 0)")

@@ -8,8 +8,8 @@ from outrider.core.egress import EgressGuard
 from outrider.core.errors import InvalidInput, Refused, Unavailable
 
 
-async def test_a_navigation_tells_address_title_and_status(opened, site):
-    session = await opened("/form")
+async def test_a_navigation_tells_address_title_and_status(open_session, site):
+    session = await open_session("/form")
     there = await session.goto(f"{site.here}/article#fog")
     assert (there.url, there.title, there.status, there.ready) == (
         f"{site.here}/article#fog",
@@ -22,8 +22,8 @@ async def test_a_navigation_tells_address_title_and_status(opened, site):
     assert (await session.goto(f"{site.here}/status/503")).status == 503
 
 
-async def test_redirects_are_followed_to_where_they_lead(opened, site):
-    session = await opened()
+async def test_redirects_are_followed_to_where_they_lead(open_session, site):
+    session = await open_session()
     there = await session.goto(f"{site.here}/to?url=/to?url=/article")
     assert (there.url, there.status) == (f"{site.here}/article", 200)
 
@@ -46,8 +46,8 @@ NO_PAGES = [
 ]
 
 
-async def test_addresses_that_are_no_web_pages_are_refused_by_hand(opened, subtests):
-    session = await opened()
+async def test_addresses_that_are_no_web_pages_are_refused_by_hand(open_session, subtests):
+    session = await open_session()
     before = session.url
     for url in [*NO_PAGES, " \tfile:///etc/passwd", ""]:
         with subtests.test(url):
@@ -56,8 +56,8 @@ async def test_addresses_that_are_no_web_pages_are_refused_by_hand(opened, subte
             assert session.url == before
 
 
-async def test_addresses_that_the_guard_refuses_are_refused_with_its_reason(opened, subtests):
-    session = await opened()
+async def test_addresses_that_the_guard_refuses_are_refused_with_its_reason(open_session, subtests):
+    session = await open_session()
     for url in ("http://127.0.0.1:1/", "http://169.254.169.254/latest", "http://10.0.0.1", "http://0x7f.1/"):
         with subtests.test(url):
             with pytest.raises(Refused) as refused:
@@ -65,16 +65,16 @@ async def test_addresses_that_the_guard_refuses_are_refused_with_its_reason(open
             assert refused.value.code == "egress"
 
 
-async def test_a_redirect_to_a_forbidden_address_is_refused_with_the_guards_reason(opened, site):
-    session = await opened()
+async def test_a_redirect_to_a_forbidden_address_is_refused_with_the_guards_reason(open_session, site):
+    session = await open_session()
     with pytest.raises(Refused, match=r"127\.0\.0\.2") as refused:
         await session.goto(f"{site.here}/to?url=http://127.0.0.2/secret")
     assert refused.value.code == "egress"
     assert "egress.allow" in refused.value.hint
 
 
-async def test_a_name_that_does_not_exist_is_unavailable(opened):
-    session = await opened()
+async def test_a_name_that_does_not_exist_is_unavailable(open_session):
+    session = await open_session()
     with pytest.raises(Unavailable, match=r"nothing-here\.invalid"):
         await session.goto("https://nothing-here.invalid/")
     with pytest.raises(Unavailable, match=r"the name nothing-here\.invalid does not resolve"):
@@ -87,8 +87,8 @@ def test_a_bare_host_means_https():
     assert resolve_address("about:blank", EgressGuard()) == "about:blank"
 
 
-async def test_history_goes_both_ways_and_ends(opened, site):
-    session = await opened("/form")
+async def test_history_goes_both_ways_and_ends(open_session, site):
+    session = await open_session("/form")
     await session.goto(f"{site.here}/article")
     back = await session.go_back()
     assert (back.moved, back.url, back.title) == (True, f"{site.here}/form", "Order form")
@@ -98,30 +98,30 @@ async def test_history_goes_both_ways_and_ends(opened, site):
     assert not (await session.go_forward()).moved
 
 
-async def test_history_within_a_document_counts_as_moving(opened, site):
-    session = await opened("/article")
+async def test_history_within_a_document_counts_as_moving(open_session, site):
+    session = await open_session("/article")
     await session.goto(f"{site.here}/article#fog")
     back = await session.go_back()
     assert (back.moved, back.url) == (True, f"{site.here}/article")
 
 
-async def test_reloading_loads_again(opened):
-    session = await opened("/form")
+async def test_reloading_loads_again(open_session):
+    session = await open_session("/form")
     async with session.acquire_page() as page:
         await page.evaluate_in("", "() => { document.title = 'Changed' }")
     again = await session.reload()
     assert (again.title, again.status, again.ready) == ("Order form", 200, "load")
 
 
-async def test_a_page_whose_last_script_never_comes_is_not_waited_for(opened, site):
-    session = await opened()
+async def test_a_page_whose_last_script_never_comes_is_not_waited_for(open_session, site):
+    session = await open_session()
     with anyio.fail_after(12):
         there = await session.goto(f"{site.here}/slow")
     assert (there.title, there.ready) == ("Slow", "DOMContentLoaded")
 
 
-async def test_a_document_that_never_ends_is_left_at_the_deadline(opened, site):
-    session = await opened()
+async def test_a_document_that_never_ends_is_left_at_the_deadline(open_session, site):
+    session = await open_session()
     async with session.acquire_page() as page:
         with anyio.fail_after(10):
             there = await navigate_page(page, f"{site.here}/endless", seconds=1.0)
@@ -129,8 +129,8 @@ async def test_a_document_that_never_ends_is_left_at_the_deadline(opened, site):
     assert (await session.goto(f"{site.here}/form")).title == "Order form"
 
 
-async def test_a_server_that_never_answers_is_unavailable_at_the_deadline(opened, site):
-    session = await opened()
+async def test_a_server_that_never_answers_is_unavailable_at_the_deadline(open_session, site):
+    session = await open_session()
     async with session.acquire_page() as page:
         with anyio.fail_after(10), pytest.raises(Unavailable, match=r"within 0\.5 s"):
             await navigate_page(page, f"{site.here}/never", seconds=0.5)
@@ -138,8 +138,8 @@ async def test_a_server_that_never_answers_is_unavailable_at_the_deadline(opened
 
 
 @pytest.mark.parametrize("first", ["article", "about:blank"])
-async def test_a_navigation_that_is_cancelled_leaves_the_page_as_it_was(opened, site, first):
-    session = await opened()
+async def test_a_navigation_that_is_cancelled_leaves_the_page_as_it_was(open_session, site, first):
+    session = await open_session()
     await session.goto(first if ":" in first else f"{site.here}/{first}")
     before, loading = session.url, session.tabs.current.loading
     with anyio.fail_after(20):
@@ -153,8 +153,8 @@ async def test_a_navigation_that_is_cancelled_leaves_the_page_as_it_was(opened, 
         assert (await session.goto(f"{site.here}/form")).title == "Order form"
 
 
-async def test_reloading_a_page_that_answers_no_more_can_be_cancelled(opened, site):
-    session = await opened("/article")
+async def test_reloading_a_page_that_answers_no_more_can_be_cancelled(open_session, site):
+    session = await open_session("/article")
     async with session.acquire_page() as page:
         await page.evaluate_in("", "() => { history.replaceState(null, '', '/never') }")
     with anyio.fail_after(20):
@@ -166,8 +166,8 @@ async def test_reloading_a_page_that_answers_no_more_can_be_cancelled(opened, si
             assert await page.evaluate_in("", "() => document.title") == "On lighthouses"
 
 
-async def test_a_link_to_a_server_that_never_answers_is_given_up_and_the_page_shown(opened, site):
-    session = await opened("/article")
+async def test_a_link_to_a_server_that_never_answers_is_given_up_and_the_page_shown(open_session, site):
+    session = await open_session("/article")
     async with session.acquire_page() as page:
         page.channel.send_and_forget("Runtime.evaluate", {"expression": "location.href = '/never'"})
         with anyio.fail_after(10):
@@ -180,8 +180,8 @@ async def test_a_link_to_a_server_that_never_answers_is_given_up_and_the_page_sh
     assert (session.status, len(session.tabs)) == ("active", 1)
 
 
-async def test_an_address_that_is_a_file_stays_where_it_was(opened, site):
-    session = await opened("/downloads")
+async def test_an_address_that_is_a_file_stays_where_it_was(open_session, site):
+    session = await open_session("/downloads")
     there = await session.goto(f"{site.here}/file/report.csv")
     assert there.download
     assert there.url == f"{site.here}/downloads"

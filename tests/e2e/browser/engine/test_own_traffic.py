@@ -53,7 +53,7 @@ ASK = """() => {
 }"""
 
 
-def told(file: Path) -> dict[str, set[str]]:
+def read_network_log(file: Path) -> dict[str, set[str]]:
     """From a log of the network (net/log/net_log_event_type_list.h): what was resolved, dialled, and by which proxy."""
     text = file.read_text()
     log = json.loads(text if text.rstrip().endswith("}") else text.rstrip().rstrip(",") + "]}")
@@ -67,18 +67,18 @@ def told(file: Path) -> dict[str, set[str]]:
     return found
 
 
-def resolved(log: dict[str, set[str]]) -> set[str]:
+def list_resolved_names(log: dict[str, set[str]]) -> set[str]:
     """Names that somebody was asked for."""
     return {urlsplit(each).hostname or each for each in log["HOST_RESOLVER_MANAGER_JOB host"]}
 
 
-def hosts(log: dict[str, set[str]]) -> set[str | None]:
+def list_hosts(log: dict[str, set[str]]) -> set[str | None]:
     """Where requests wanted to go."""
     return {urlsplit(each).hostname for each in log["URL_REQUEST_START_JOB url"]}
 
 
 @pytest.fixture
-async def bare(site, tmp_path: Path) -> dict[str, set[str]]:
+async def unguarded_log(site, tmp_path: Path) -> dict[str, set[str]]:
     """The log of a browser that nothing keeps from anything, after the page has asked."""
     file = tmp_path / "bare.json"
     running = await launch_browser(proxy=None, extra=(f"--log-net-log={file}",))
@@ -91,10 +91,10 @@ async def bare(site, tmp_path: Path) -> dict[str, set[str]]:
         await page.loading.wait_until(lambda: False, 4)
     finally:
         await running.aclose()
-    return told(file)
+    return read_network_log(file)
 
 
-async def test_nothing_is_resolved_or_dialled_but_our_proxies(bare, site, tmp_path):
+async def test_nothing_is_resolved_or_dialled_but_our_proxies(unguarded_log, site, tmp_path):
     file = tmp_path / "ours.json"
     browsers = Browsers(BrowserSettings(flags=[f"--log-net-log={file}"]), site.guard, tmp_path)
     try:
@@ -104,14 +104,16 @@ async def test_nothing_is_resolved_or_dialled_but_our_proxies(bare, site, tmp_pa
             await page.loading.wait_until(lambda: False, 4)
     finally:
         await browsers.aclose()
-    ours = told(file)
+    ours = read_network_log(file)
     # Without our settings: names of the page's and of the browser's own, and a direct way.
-    assert {"prefetched.example", "preconnected.example", "fetched.example"} <= resolved(bare)
-    assert [name for name in resolved(bare) if not name.endswith(".example")], "it asked for nothing of its own"
-    assert any("DIRECT" in each for each in bare["PROXY_RESOLUTION_SERVICE_RESOLVED_PROXY_LIST proxy_info"])
+    assert {"prefetched.example", "preconnected.example", "fetched.example"} <= list_resolved_names(unguarded_log)
+    assert [name for name in list_resolved_names(unguarded_log) if not name.endswith(".example")], (
+        "it asked for nothing of its own"
+    )
+    assert any("DIRECT" in each for each in unguarded_log["PROXY_RESOLUTION_SERVICE_RESOLVED_PROXY_LIST proxy_info"])
     # With them: the same is wanted, and gets nowhere.
-    assert "fetched.example" in hosts(ours)
-    assert resolved(ours) == set()
+    assert "fetched.example" in list_hosts(ours)
+    assert list_resolved_names(ours) == set()
     ways = ours["PROXY_RESOLUTION_SERVICE_RESOLVED_PROXY_LIST proxy_info"]
     assert ways
     assert all(each.startswith("PROXY 127.0.0.1:") for each in ways)
@@ -136,7 +138,7 @@ class Birds(asyncio.DatagramProtocol):
 
 
 @asynccontextmanager
-async def birds() -> AsyncGenerator[Birds]:
+async def serve_canaries() -> AsyncGenerator[Birds]:
     mine = Birds()
     async with await asyncio.start_server(mine.accept, "127.0.0.1", 0) as server:
         mine.port = server.sockets[0].getsockname()[1]
@@ -149,7 +151,7 @@ async def birds() -> AsyncGenerator[Birds]:
             transport.close()
 
 
-def certificate(folder: Path) -> ssl.SSLContext:
+def create_certificate(folder: Path) -> ssl.SSLContext:
     """A server's side of TLS for loopback, signed by itself."""
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
@@ -172,7 +174,7 @@ def certificate(folder: Path) -> ssl.SSLContext:
 
 
 @asynccontextmanager
-async def asking(folder: Path, reports: Birds, quic: Birds) -> AsyncGenerator[str]:
+async def serve_asking_site(folder: Path, reports: Birds, quic: Birds) -> AsyncGenerator[str]:
     """A site over TLS that asks in its headers for what a browser does later and elsewhere."""
     to = f"https://127.0.0.1:{reports.port}/"
     group = json.dumps({"group": "far", "max_age": 1_000, "endpoints": [{"url": to}]})
@@ -195,18 +197,18 @@ async def asking(folder: Path, reports: Birds, quic: Birds) -> AsyncGenerator[st
         finally:
             writer.close()
 
-    async with await asyncio.start_server(answer, "127.0.0.1", 0, ssl=certificate(folder)) as server:
+    async with await asyncio.start_server(answer, "127.0.0.1", 0, ssl=create_certificate(folder)) as server:
         yield f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
         await stop_listening(server)
 
 
-def eager(quic: Birds) -> tuple[str, ...]:
+def build_eager_flags(quic: Birds) -> tuple[str, ...]:
     """Flags under which a browser trusts our certificate, reports at once, and wants QUIC."""
     forced = f"--origin-to-force-quic-on=127.0.0.1:{quic.port}"
     return ("--ignore-certificate-errors", "--short-reporting-delay", forced)
 
 
-async def provoke(page: BrowserPage, url: str, reports: Birds, quic: Birds, **wish: Any) -> None:
+async def provoke_traffic(page: BrowserPage, url: str, reports: Birds, quic: Birds, **wish: Any) -> None:
     """Visits the site again and again and asks for an address over QUIC, until all birds have sung or time is up."""
     for number in range(3):
         await navigate_page(page, f"{url}?{number}", **wish)
@@ -218,24 +220,24 @@ async def provoke(page: BrowserPage, url: str, reports: Birds, quic: Birds, **wi
 
 
 async def test_what_servers_ask_for_later_and_quic_go_nowhere(tmp_path):
-    async with birds() as reports, birds() as quic, asking(tmp_path, reports, quic) as url:
-        running = await launch_browser(proxy=None, extra=eager(quic))
+    async with serve_canaries() as reports, serve_canaries() as quic, serve_asking_site(tmp_path, reports, quic) as url:
+        running = await launch_browser(proxy=None, extra=build_eager_flags(quic))
         try:
             browser = Browser(running.connection)
             await browser.start()
-            await provoke(await BrowserContext(browser, None, None).new_page(), url, reports, quic)
+            await provoke_traffic(await BrowserContext(browser, None, None).new_page(), url, reports, quic)
         finally:
             await running.aclose()
         assert quic.udp, "no QUIC was tried"
         assert reports.tcp, "no report was tried"
-    async with birds() as reports, birds() as quic, asking(tmp_path, reports, quic) as url:
+    async with serve_canaries() as reports, serve_canaries() as quic, serve_asking_site(tmp_path, reports, quic) as url:
         guard = EgressGuard(EgressSettings(allow=[urlsplit(url).netloc]))
-        browsers = Browsers(BrowserSettings(flags=list(eager(quic))), guard, tmp_path)
+        browsers = Browsers(BrowserSettings(flags=list(build_eager_flags(quic))), guard, tmp_path)
         try:
             session, there = await browsers.open_session("test", url)
             assert there.title == "Asking"
             async with session.acquire_page() as page:
-                await provoke(page, url, reports, quic, guard=guard)
+                await provoke_traffic(page, url, reports, quic, guard=guard)
         finally:
             await browsers.aclose()
         assert [(bird.tcp, bird.udp) for bird in (reports, quic)] == [(0, 0), (0, 0)]
@@ -256,8 +258,8 @@ SCHEMES = """() => {
 }"""
 
 
-async def test_a_page_opens_no_file_and_no_page_of_the_browsers_own(browsers, opened):
-    session: Session = await opened("/article")
+async def test_a_page_opens_no_file_and_no_page_of_the_browsers_own(browsers, open_session):
+    session: Session = await open_session("/article")
     async with session.acquire_page() as page:
         await page.evaluate_in("", SCHEMES)
         await page.loading.wait_until(lambda: not page.loading.count_open_requests(), 2)
@@ -304,8 +306,8 @@ def test_no_process_of_the_browser_holds_a_secret_of_ours():
     assert (leaking, has_time_zone) == ("0", "True")
 
 
-async def test_reports_of_crashes_stay_in_the_profile_and_are_sent_to_nobody(browsers, opened):
-    await opened("/form")
+async def test_reports_of_crashes_stay_in_the_profile_and_are_sent_to_nobody(browsers, open_session):
+    await open_session("/form")
     profile = browsers.running_browsers[0].running.profile.path
     handlers = []
     for folder in Path("/proc").glob("[0-9]*"):

@@ -17,8 +17,8 @@ from outrider.core.errors import InvalidInput
 WORLD = "test"
 
 
-async def test_values_come_back_as_they_are(opened):
-    session = await opened()
+async def test_values_come_back_as_they_are(open_session):
+    session = await open_session()
     async with session.acquire_page() as page:
         for value in (None, True, 3, 2.5, "ü\n'\"</script>", [1, [2]], {"a": {"b": None}}, math.inf):
             assert await page.evaluate_in(WORLD, "(value) => value", value) == value
@@ -27,8 +27,8 @@ async def test_values_come_back_as_they_are(opened):
         assert await page.evaluate_in(WORLD, "async () => { await 1; return 7 }") == 7
 
 
-async def test_what_a_script_throws_is_named(opened):
-    session = await opened()
+async def test_what_a_script_throws_is_named(open_session):
+    session = await open_session()
     async with session.acquire_page() as page:
         with pytest.raises(ScriptError, match="TypeError: no such thing"):
             await page.evaluate_in(WORLD, "() => { throw new TypeError('no such thing') }")
@@ -36,16 +36,16 @@ async def test_what_a_script_throws_is_named(opened):
             await page.evaluate_in(WORLD, "() => { throw 'just text' }")
 
 
-async def test_handles_go_back_in(opened):
-    session = await opened()
+async def test_handles_go_back_in(open_session):
+    session = await open_session()
     async with session.acquire_page() as page:
         handle = await page.evaluate_handle_in(WORLD, "() => document.querySelector('h1')")
         assert handle.kind == "node"
         assert await page.evaluate_in(WORLD, "(element) => element.textContent", handle) == "Order"
 
 
-async def test_the_page_sees_nothing_of_an_isolated_world(opened):
-    session = await opened()
+async def test_the_page_sees_nothing_of_an_isolated_world(open_session):
+    session = await open_session()
     async with session.acquire_page() as page:
         await page.evaluate_in(WORLD, "() => { globalThis.ours = 1 }")
         assert await page.evaluate_in(MAIN_WORLD, "() => typeof ours") == "undefined"
@@ -54,8 +54,8 @@ async def test_the_page_sees_nothing_of_an_isolated_world(opened):
         assert await page.evaluate_in(WORLD, "() => typeof heard") == "undefined"
 
 
-async def test_an_installed_script_is_in_every_frame_and_every_later_document(opened, site):
-    session = await opened("/frames")
+async def test_an_installed_script_is_in_every_frame_and_every_later_document(open_session, site):
+    session = await open_session("/frames")
     async with session.acquire_page() as page:
         await page.install_script(WORLD, "globalThis.greet = () => 'hello ' + location.pathname")
         assert await page.evaluate_in(WORLD, "() => greet()") == "hello /frames"
@@ -69,7 +69,7 @@ async def test_an_installed_script_is_in_every_frame_and_every_later_document(op
         assert await page.evaluate_in(WORLD, "() => greet()") == "hello /form"
 
 
-async def until(page, condition):
+async def wait_for_condition(page, condition):
     """Whether a condition comes to hold on the page."""
     look = f"const look = () => ({condition})() ? done(true) : setTimeout(look, 5)"
     wait = f"() => new Promise(done => {{ {look}; look() }})"
@@ -82,8 +82,8 @@ async def frames_of(page):
     return {frame.url.rpartition("/")[2] or "frames": frame for frame in page.frames}
 
 
-async def test_frames_of_other_origins_are_followed_into_their_processes(opened):
-    session = await opened("/frames")
+async def test_frames_of_other_origins_are_followed_into_their_processes(open_session):
+    session = await open_session("/frames")
     async with session.acquire_page() as page:
         frames = await frames_of(page)
         far, near, deep = frames["middle"], frames["inner?near"], frames["inner?deep"]
@@ -96,8 +96,8 @@ async def test_frames_of_other_origins_are_followed_into_their_processes(opened)
         assert await page.evaluate_in(WORLD, "(element) => element.id", owner) == "far"
 
 
-async def test_input_reaches_a_frame_of_another_process(opened):
-    session = await opened("/frames")
+async def test_input_reaches_a_frame_of_another_process(open_session):
+    session = await open_session("/frames")
     async with session.acquire_page() as page:
         frames = await frames_of(page)
         for name in ("inner?near", "inner?deep"):
@@ -113,8 +113,8 @@ async def test_input_reaches_a_frame_of_another_process(opened):
             assert await frame.evaluate(MAIN_WORLD, told) == ["Pressed", "grüß!"]
 
 
-async def test_a_frame_that_is_removed_or_moves_between_processes_is_noticed(opened, site):
-    session = await opened("/frames")
+async def test_a_frame_that_is_removed_or_moves_between_processes_is_noticed(open_session, site):
+    session = await open_session("/frames")
     async with session.acquire_page() as page:
         frames = await frames_of(page)
         go = "(url) => { document.getElementById('near').src = url }"
@@ -131,8 +131,8 @@ async def test_a_frame_that_is_removed_or_moves_between_processes_is_noticed(ope
         assert "middle" not in {frame.url.rpartition("/")[2] for frame in page.frames}
 
 
-async def test_mouse_and_keys_are_trusted_and_complete(opened):
-    session = await opened("/form")
+async def test_mouse_and_keys_are_trusted_and_complete(open_session):
+    session = await open_session("/form")
     async with session.acquire_page() as page:
         box = """() => { const box = document.querySelector('[name=name]').getBoundingClientRect();
           return [box.x + 5, box.y + 5] }"""
@@ -154,31 +154,31 @@ async def test_mouse_and_keys_are_trusted_and_complete(opened):
         assert {"dblclick", "contextmenu"} <= set(kinds)
 
 
-async def test_an_unknown_key_is_refused(opened):
-    session = await opened()
+async def test_an_unknown_key_is_refused(open_session):
+    session = await open_session()
     async with session.acquire_page() as page:
         for chord in ("Enterr", "Hyper+a", ""):
             with pytest.raises(InvalidInput, match="keys:"):
                 await page.dispatch_key(chord)
 
 
-async def test_the_wheel_scrolls(opened):
-    session = await opened("/article")
+async def test_the_wheel_scrolls(open_session):
+    session = await open_session("/article")
     async with session.acquire_page() as page:
         await page.dispatch_mouse("wheel", 100, 100, delta=(0, 300))
-        assert await until(page, "() => scrollY > 200")
+        assert await wait_for_condition(page, "() => scrollY > 200")
 
 
-async def test_a_script_that_never_ends_has_a_deadline(opened):
-    session = await opened()
+async def test_a_script_that_never_ends_has_a_deadline(open_session):
+    session = await open_session()
     async with session.acquire_page() as page:
         with pytest.raises(CommandTimeout):
             await page.evaluate_in(WORLD, "() => new Promise(() => {})", timeout=0.2)
         assert await page.evaluate_in(WORLD, "() => 1") == 1
 
 
-async def test_a_script_whose_document_goes_away_says_so_at_once(opened, site):
-    session = await opened()
+async def test_a_script_whose_document_goes_away_says_so_at_once(open_session, site):
+    session = await open_session()
     async with session.acquire_page() as page:
         with pytest.raises(ContextGone), anyio.fail_after(5):
             await page.evaluate_in(
@@ -199,8 +199,8 @@ class SlowScripts(PageScripts):
             await self.page.send("Page.navigate", {"url": self.urls.pop(0)})
 
 
-async def test_a_page_that_leaves_while_its_scripts_are_installed_is_read_where_it_arrives(opened, site):
-    session = await opened()
+async def test_a_page_that_leaves_while_its_scripts_are_installed_is_read_where_it_arrives(open_session, site):
+    session = await open_session()
     async with session.acquire_page() as page:
         thrice = SlowScripts(page, (f"{site.here}/form?{number}" for number in range(3)))
         without_end = SlowScripts(page, (f"{site.here}/form?again={number}" for number in range(9)))
@@ -228,16 +228,16 @@ WORKERS = {
 
 
 @pytest.mark.parametrize("kind", WORKERS)
-async def test_workers_of_every_kind_begin_to_work(opened, kind):
-    session = await opened()
+async def test_workers_of_every_kind_begin_to_work(open_session, kind):
+    session = await open_session()
     async with session.acquire_page() as page:
         url = "const url = text => URL.createObjectURL(new Blob([text], {type: 'text/javascript'}))"
         script = f"() => new Promise(done => {{ {url}; {WORKERS[kind]} }})"
         assert await page.evaluate_in(MAIN_WORLD, script, timeout=5) == 1
 
 
-async def test_many_calls_at_once_get_their_own_answers(opened):
-    session = await opened()
+async def test_many_calls_at_once_get_their_own_answers(open_session):
+    session = await open_session()
     async with session.acquire_page() as page:
         got: dict[int, int] = {}
 
@@ -250,17 +250,17 @@ async def test_many_calls_at_once_get_their_own_answers(opened):
         assert got == {number: number * 2 for number in range(100)}
 
 
-async def test_a_message_of_many_megabytes_passes_both_ways(opened):
-    session = await opened()
+async def test_a_message_of_many_megabytes_passes_both_ways(open_session):
+    session = await open_session()
     async with session.acquire_page() as page:
         text = "ä€" * 2_000_000
         assert await page.evaluate_in(WORLD, "(text) => text + '!'", text) == text + "!"
 
 
-async def test_settling_waits_for_what_the_page_still_does_and_no_longer(opened):
-    session = await opened("/spa")
+async def test_settling_waits_for_what_the_page_still_does_and_no_longer(open_session):
+    session = await open_session("/spa")
     async with session.acquire_page() as page:
-        assert await until(page, "() => document.getElementById('more')")
+        assert await wait_for_condition(page, "() => document.getElementById('more')")
         before = capture_baseline(page)
         await page.evaluate_in(MAIN_WORLD, "() => document.getElementById('more').click()")
         rest = await wait_until_settled(page, before)
@@ -269,8 +269,8 @@ async def test_settling_waits_for_what_the_page_still_does_and_no_longer(opened)
         assert await page.evaluate_in(WORLD, "() => [document.title, location.pathname]") == ["More", "/spa/more"]
 
 
-async def test_settling_on_a_page_that_never_rests_ends_at_its_limit(opened):
-    session = await opened("/form")
+async def test_settling_on_a_page_that_never_rests_ends_at_its_limit(open_session):
+    session = await open_session("/form")
     async with session.acquire_page() as page:
         await page.evaluate_in(MAIN_WORLD, "() => { setInterval(() => document.body.append('x'), 10) }")
         with anyio.fail_after(5):
@@ -278,8 +278,8 @@ async def test_settling_on_a_page_that_never_rests_ends_at_its_limit(opened):
         assert not rest.quiet
 
 
-async def test_settling_follows_a_navigation(opened):
-    session = await opened("/article")
+async def test_settling_follows_a_navigation(open_session):
+    session = await open_session("/article")
     async with session.acquire_page() as page:
         before = capture_baseline(page)
         await page.evaluate_in(MAIN_WORLD, "() => { setTimeout(() => document.getElementById('next').click(), 20) }")

@@ -13,8 +13,8 @@ from outrider.core.errors import InvalidInput, NotFound, Unavailable
 WORLD = "test"
 
 
-async def test_a_session_belongs_to_its_caller(browsers, opened):
-    session = await opened()
+async def test_a_session_belongs_to_its_caller(browsers, open_session):
+    session = await open_session()
     assert browsers.get_session("test", session.id) is session
     assert session in browsers.list_sessions("test")
     assert browsers.list_sessions("somebody else") == []
@@ -26,16 +26,16 @@ async def test_a_session_belongs_to_its_caller(browsers, opened):
             await browsers.close_session(owner, name)
 
 
-async def test_sessions_share_neither_cookies_nor_storage(opened, site):
-    ada, other = await opened("/login"), await opened("/login")
+async def test_sessions_share_neither_cookies_nor_storage(open_session, site):
+    ada, other = await open_session("/login"), await open_session("/login")
     async with ada.acquire_page() as page:
         await page.evaluate_in("", "() => { document.cookie = 'mine=1'; localStorage.mine = 1 }")
     async with other.acquire_page() as page:
         assert await page.evaluate_in("", "() => [document.cookie, localStorage.mine ?? null]") == ["", None]
 
 
-async def test_viewport_language_time_zone_and_name_are_as_wished(opened):
-    session = await opened("/frames", size=(640, 480), locale="de-AT", timezone="Asia/Tokyo")
+async def test_viewport_language_time_zone_and_name_are_as_wished(open_session):
+    session = await open_session("/frames", size=(640, 480), locale="de-AT", timezone="Asia/Tokyo")
     told = """() => [innerWidth, innerHeight, navigator.language, new Date(0).getHours(), (0.5).toLocaleString(),
       navigator.userAgent.includes('Headless')]"""
     async with session.acquire_page() as page:
@@ -45,8 +45,8 @@ async def test_viewport_language_time_zone_and_name_are_as_wished(opened):
         assert (await far.evaluate(WORLD, told))[2:] == ["de-AT", 9, "0,5", False]
 
 
-async def test_the_language_reaches_the_server(opened, site):
-    session = await opened("/headers", locale="de-AT")
+async def test_the_language_reaches_the_server(open_session, site):
+    session = await open_session("/headers", locale="de-AT")
     async with session.acquire_page() as page:
         headers = await page.evaluate_in(WORLD, "() => JSON.parse(document.body.innerText)")
         assert headers["accept-language"].startswith("de-AT,de")
@@ -57,17 +57,17 @@ async def test_the_language_reaches_the_server(opened, site):
 @pytest.mark.parametrize(
     "wish", [{"size": (1, 800)}, {"locale": "English!"}, {"timezone": "Mars/Olympus"}, {"timezone": "../../etc/passwd"}]
 )
-async def test_wishes_that_cannot_be_are_named(opened, wish):
+async def test_wishes_that_cannot_be_are_named(open_session, wish):
     with pytest.raises(InvalidInput, match=next(iter(wish)).replace("size", "viewport")):
-        await opened(**wish)
+        await open_session(**wish)
 
 
 @pytest.mark.nightly
-async def test_ten_sessions_work_at_once(opened, site):
+async def test_ten_sessions_work_at_once(open_session, site):
     seen: dict[int, str] = {}
 
     async def visit(number: int) -> None:
-        session = await opened("/form")
+        session = await open_session("/form")
         await session.goto(f"{site.here}/article?page={number}")
         async with session.acquire_page() as page:
             seen[number] = await page.evaluate_in(WORLD, "() => location.search")
@@ -92,8 +92,8 @@ async def test_there_is_a_most_of_sessions(site, tmp_path, browsers):
         await few.aclose()
 
 
-async def test_a_parked_session_wakes_where_it_was(opened, site):
-    session = await opened("/article")
+async def test_a_parked_session_wakes_where_it_was(open_session, site):
+    session = await open_session("/article")
     async with session.acquire_page() as page:
         await page.evaluate_in("", "() => { sessionStorage.kept = 'yes'; document.cookie = 'c=1'; scrollTo(0, 500) }")
     assert await session.park()
@@ -106,8 +106,8 @@ async def test_a_parked_session_wakes_where_it_was(opened, site):
     assert "was parked" in session.notes[-1]
 
 
-async def test_a_session_with_something_typed_is_not_put_away(opened):
-    session = await opened("/form")
+async def test_a_session_with_something_typed_is_not_put_away(open_session):
+    session = await open_session("/form")
     async with session.acquire_page() as page:
         await page.evaluate_in("", "() => { document.querySelector('[name=name]').value = 'Ada' }")
     assert not await session.park()
@@ -130,8 +130,8 @@ async def test_idle_sessions_are_put_away_and_then_closed(site, tmp_path):
         await brief.aclose()
 
 
-async def test_popups_become_tabs_behind_the_current_one(opened, site):
-    session = await opened("/popup")
+async def test_popups_become_tabs_behind_the_current_one(open_session, site):
+    session = await open_session("/popup")
     async with session.acquire_page() as page:
         await page.evaluate_in("", "() => document.getElementById('open').click()")
         assert await session.tabs.wait_until(lambda: len(session.tabs) == 2, 5)
@@ -146,8 +146,8 @@ async def test_popups_become_tabs_behind_the_current_one(opened, site):
         assert page.url == f"{site.here}/popup"
 
 
-async def test_links_to_new_tabs_work_with_a_trusted_click(opened):
-    session = await opened("/popup")
+async def test_links_to_new_tabs_work_with_a_trusted_click(open_session):
+    session = await open_session("/popup")
     async with session.acquire_page() as page:
         box = "() => { const b = document.getElementById('blank').getBoundingClientRect(); return [b.x + 5, b.y + 5] }"
         await page.dispatch_mouse("click", *await page.evaluate_in(WORLD, box))
@@ -156,8 +156,8 @@ async def test_links_to_new_tabs_work_with_a_trusted_click(opened):
         assert await new.loading.wait_until(lambda: new.frames.main and new.url.endswith("/form"), 5)
 
 
-async def test_more_popups_than_allowed_are_closed_and_said(opened):
-    session = await opened("/popup")
+async def test_more_popups_than_allowed_are_closed_and_said(open_session):
+    session = await open_session("/popup")
     async with session.acquire_page() as page:
         await page.evaluate_in("", "() => document.getElementById('many').click()")
         assert await session.tabs.wait_until(lambda: session.tabs.opened_total == 12, 10)
@@ -167,8 +167,8 @@ async def test_more_popups_than_allowed_are_closed_and_said(opened):
         await session.open_tab()
 
 
-async def test_a_popup_that_closes_itself_leaves_its_opener_in_front(opened):
-    session = await opened("/popup")
+async def test_a_popup_that_closes_itself_leaves_its_opener_in_front(open_session):
+    session = await open_session("/popup")
     async with session.acquire_page() as page:
         await page.evaluate_in("", "() => document.getElementById('closing').click()")
         assert await session.tabs.wait_until(lambda: len(session.tabs) == 2, 5)
@@ -178,8 +178,8 @@ async def test_a_popup_that_closes_itself_leaves_its_opener_in_front(opened):
         assert front is page
 
 
-async def test_new_tabs_are_counted_from_one(opened, site):
-    session = await opened("/form")
+async def test_new_tabs_are_counted_from_one(open_session, site):
+    session = await open_session("/form")
     there = await session.open_tab(f"{site.here}/article")
     assert there.title == "On lighthouses"
     assert len(session.tabs) == 2

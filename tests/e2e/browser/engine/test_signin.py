@@ -54,23 +54,23 @@ async def signing_in(browsers: Browsers, person: Person, **wish: Any) -> LoginRe
     return done[0]
 
 
-async def ada(session: Session) -> None:
+async def sign_in_as_ada(session: Session) -> None:
     """Signs in and closes the window."""
     async with session.acquire_page() as page:
         await page.evaluate_in("", SIGN_IN)
         assert await page.loading.wait_until(lambda: page.url.endswith("/account"), 10)
         await page.evaluate_in("", "() => { localStorage.theme = 'dark' }")
-    await seen(session, "theme")
+    await wait_until_stored(session, "theme")
     page.channel.send_and_forget("Page.close")
 
 
-async def seen(session: Session, item: str) -> None:
+async def wait_until_stored(session: Session, item: str) -> None:
     """Waits until somebody who looks once a second has seen what the page has stored."""
     while item not in json.dumps((await session.peek_state())["origins"]):
         await anyio.sleep(0.01)
 
 
-async def nobody(session: Session) -> None:
+async def close_without_signing_in(session: Session) -> None:
     """Looks at the page and closes the window."""
     session.tabs.get_page(1).channel.send_and_forget("Page.close")
 
@@ -81,7 +81,7 @@ async def test_what_a_person_does_in_the_window_is_kept_and_used_by_sessions(win
     async def tell(seconds: float) -> None:
         told.append(seconds)
 
-    done = await signing_in(windows, ada, url=f"{site.here}/login", state_id=" Shop ", on_progress=tell)
+    done = await signing_in(windows, sign_in_as_ada, url=f"{site.here}/login", state_id=" Shop ", on_progress=tell)
     assert (done.state_id, done.saved, done.closed, done.cookies) == ("shop", True, True, 1)
     assert done.origins == (site.here,)
     assert done.path
@@ -120,16 +120,16 @@ async def test_a_browser_that_dies_meanwhile_costs_at_most_the_last_second(windo
 
 
 async def test_a_window_in_which_nothing_happens_leaves_the_state_as_it_was(windows, site):
-    first = await signing_in(windows, nobody, url=f"{site.here}/article")
+    first = await signing_in(windows, close_without_signing_in, url=f"{site.here}/article")
     assert (first.saved, first.path) == (False, None)
     assert not windows.states.has_state("default")
     windows.states.save("shop", {"cookies": [], "origins": [{"origin": site.here, "localStorage": []}]})
-    await signing_in(windows, nobody, url=f"{site.here}/article", state_id="shop")
+    await signing_in(windows, close_without_signing_in, url=f"{site.here}/article", state_id="shop")
     assert windows.states.load("shop")["origins"][0]["origin"] == site.here
 
 
 async def test_the_window_begins_with_what_is_kept_under_that_name(windows, site):
-    await signing_in(windows, ada, url=f"{site.here}/login")
+    await signing_in(windows, sign_in_as_ada, url=f"{site.here}/login")
     titles: list[str] = []
 
     async def again(session: Session) -> None:

@@ -8,8 +8,8 @@ from outrider.browser.session.states import StateStore
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound
 
 
-async def signed_in(opened, site):
-    session = await opened("/login")
+async def open_signed_in(open_session, site):
+    session = await open_session("/login")
     async with session.acquire_page() as page:
         script = """() => { document.querySelector('[name=user]').value = 'ada';
           document.querySelector('[name=password]').value = 'lovelace'; document.querySelector('button').click() }"""
@@ -18,24 +18,24 @@ async def signed_in(opened, site):
     return session
 
 
-async def test_a_sign_in_is_saved_and_used_again(opened, browsers, site):
-    session = await signed_in(opened, site)
+async def test_a_sign_in_is_saved_and_used_again(open_session, browsers, site):
+    session = await open_signed_in(open_session, site)
     kept = await browsers.save_state(session, " Shop ")
     assert kept.state_id == "shop"
     assert kept.cookies == 1
     assert kept.origins == (site.here,)
     assert kept.path.stat().st_mode & 0o777 == 0o600
     assert "lovelace" not in kept.path.read_text()
-    again = await opened("/account", state_id="SHOP")
+    again = await open_session("/account", state_id="SHOP")
     async with again.acquire_page() as page:
         told = await page.evaluate_in("", "() => [document.querySelector('h1').textContent, localStorage.visits]")
     assert told == ["Hello, ada", "2"]
 
 
-async def test_a_state_that_does_not_exist_is_not_found_before_anything_opens(opened, browsers):
+async def test_a_state_that_does_not_exist_is_not_found_before_anything_opens(open_session, browsers):
     before = len(browsers.list_sessions())
     with pytest.raises(NotFound, match="no saved state 'nobody'"):
-        await opened("/account", state_id="nobody")
+        await open_session("/account", state_id="nobody")
     assert len(browsers.list_sessions()) == before
 
 

@@ -55,11 +55,11 @@ async def test_each_state_is_told_as_the_specifications_read_it(visit: OpenFailu
     on = await visit(f"<!doctype html><body>{''.join(rows)}")
     outline = re.sub(r" e\d+", "", str(await on.snapshotter.take_snapshot("full", limit=1_000_000)))
     parts = dict(re.findall(r"start (\d+)\b(.*?)\bend", outline, re.DOTALL))
-    missing = {html: parts[str(n)] for n, html in enumerate(STATES) if not _tells(parts[str(n)], STATES[html])}
+    missing = {html: parts[str(n)] for n, html in enumerate(STATES) if not _shows_exactly(parts[str(n)], STATES[html])}
     assert missing == {}
 
 
-def _tells(part: str, expected: str) -> bool:
+def _shows_exactly(part: str, expected: str) -> bool:
     """Whether a part of the outline holds what is expected, and no state after it."""
     return re.search(re.escape(expected) + r"\s*($|\n|\||[a-z]$)", part) is not None
 

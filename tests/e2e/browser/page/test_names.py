@@ -27,7 +27,7 @@ async def read_marked(rows: list[Row], key: str, visit: OpenFailurePage) -> dict
     return {row.html: told.get(f"m{n}", "nothing") for n, row in enumerate(rows)}
 
 
-def expect(rows: list[Row]) -> dict[str, str]:
+def expected_by_html(rows: list[Row]) -> dict[str, str]:
     return {row.html: row.expected for row in rows}
 
 
@@ -94,7 +94,7 @@ NAME_ROWS = [
 
 
 async def test_names_follow_references_labels_content_and_style_sheets(visit: OpenFailurePage) -> None:
-    assert await read_marked(NAME_ROWS, "name", visit) == expect(NAME_ROWS)
+    assert await read_marked(NAME_ROWS, "name", visit) == expected_by_html(NAME_ROWS)
 
 
 ROLES = [
@@ -140,7 +140,7 @@ ROLES = [
 
 
 async def test_roles_follow_the_role_attribute_the_element_and_its_context(visit: OpenFailurePage) -> None:
-    assert await read_marked(ROLES, "role", visit) == expect(ROLES)
+    assert await read_marked(ROLES, "role", visit) == expected_by_html(ROLES)
 
 
 DESCRIPTIONS = [
@@ -155,4 +155,4 @@ DESCRIPTIONS = [
 
 
 async def test_descriptions_are_what_an_element_refers_to_or_its_tooltip(visit: OpenFailurePage) -> None:
-    assert await read_marked(DESCRIPTIONS, "description", visit) == expect(DESCRIPTIONS)
+    assert await read_marked(DESCRIPTIONS, "description", visit) == expected_by_html(DESCRIPTIONS)

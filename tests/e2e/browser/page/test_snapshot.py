@@ -18,7 +18,7 @@ while (walker.nextNode()) if (walker.currentNode.parentElement.checkVisibility()
   words.push(...(walker.currentNode.data.match(/\w+/g) || [])); return words })()"""
 
 
-async def outline(on: FailurePage, **options: object) -> str:
+async def read_outline(on: FailurePage, **options: object) -> str:
     """The full outline, without its first line."""
     return str(await on.snapshotter.take_snapshot("full", **options)).partition("\n")[2]  # ty: ignore[invalid-argument-type]
 
@@ -124,7 +124,7 @@ async def test_each_kind_of_element_has_its_line(revisit: OpenFailurePage, subte
     for html, lines in LINES_OF_ELEMENTS:
         with subtests.test(html):
             on = await revisit(f"<!doctype html><title>T</title><body>{html}")
-            assert (await outline(on)).split("\n") == lines
+            assert (await read_outline(on)).split("\n") == lines
 
 
 async def test_open_and_closed_shadow_roots_are_read_and_reached(revisit: OpenFailurePage) -> None:
@@ -139,7 +139,7 @@ async def test_open_and_closed_shadow_roots_are_read_and_reached(revisit: OpenFa
           this.attachShadow({mode: 'closed'}).innerHTML = 'before <slot name=s></slot> after'; } });
         </script>"""
     )
-    text = await outline(on)
+    text = await read_outline(on)
     assert 'open textbox "In"' in text
     assert "- item" in text
     assert "before slotted after" in text
@@ -152,9 +152,9 @@ async def test_open_and_closed_shadow_roots_are_read_and_reached(revisit: OpenFa
 async def test_a_long_value_is_read_on_to_its_end(revisit: OpenFailurePage) -> None:
     fill = "t.value = `${'A1'.repeat(9e3)} end`"
     on = await revisit(f"<textarea readonly aria-label=Long id=t></textarea><script>{fill}</script>")
-    ref = re.search(r"root=(e\d+)", await outline(on))
+    ref = re.search(r"root=(e\d+)", await read_outline(on))
     assert ref
-    assert ' end"' in await outline(on, root=ref[1], offset=8)
+    assert ' end"' in await read_outline(on, root=ref[1], offset=8)
 
 
 async def test_frames_stand_in_their_places_whatever_their_origin(revisit: OpenFailurePage) -> None:
@@ -167,7 +167,7 @@ async def test_frames_stand_in_their_places_whatever_their_origin(revisit: OpenF
         for (let n = 0; n < 7; n++) inner = `<iframe srcdoc="${escape(inner)}">`;
         nest.srcdoc = inner;</script>"""
     )
-    text = await outline(on)
+    text = await read_outline(on)
     order = [
         "before",
         'iframe "Same"',
@@ -206,7 +206,7 @@ async def test_the_viewport_is_shown_and_the_rest_outlined(revisit: OpenFailureP
 
 async def test_an_outline_is_cut_at_its_budget_and_read_on_by_line(revisit: OpenFailurePage) -> None:
     on = await revisit(TABLE_HTML)
-    whole = (await outline(on, limit=1_000_000)).split("\n")
+    whole = (await read_outline(on, limit=1_000_000)).split("\n")
     read: list[str] = []
     offset: int | None = 0
     while offset is not None:
@@ -246,17 +246,17 @@ async def test_a_part_of_a_page_is_shown_by_its_reference_and_a_text_found(revis
     on = await revisit(
         "<select id=s aria-label=S>" + "".join(f"<option>O{n}" for n in range(50)) + "</select>" + TABLE_HTML
     )
-    ref = re.search(r'"S" (e\d+)', await outline(on))
+    ref = re.search(r'"S" (e\d+)', await read_outline(on))
     assert ref
-    assert "- O49" in await outline(on, root=ref[1])
-    found = await outline(on, find="name 123")
+    assert "- O49" in await read_outline(on, root=ref[1])
+    found = await read_outline(on, find="name 123")
     assert found.split("\n") == ["# Rows", "table (301 rows)", " 123 | Name 123"]
 
 
 async def test_links_have_their_addresses_on_request(revisit: OpenFailurePage) -> None:
     on = await revisit("<a href=/here>Here</a> <a href=https://example.com/there>There</a>")
-    assert "[Here e1](/here)" in await outline(on, urls=True)
-    assert "(https://example.com/there)" in await outline(on, urls=True)
+    assert "[Here e1](/here)" in await read_outline(on, urls=True)
+    assert "(https://example.com/there)" in await read_outline(on, urls=True)
 
 
 async def test_interactive_leaves_out_what_can_only_be_read(revisit: OpenFailurePage) -> None:
@@ -272,7 +272,7 @@ async def test_an_unknown_root_is_said_to_be_gone(revisit: OpenFailurePage) -> N
         await on.snapshotter.take_snapshot("full", root="e77")
 
 
-def generated(seed: int) -> str:
+def generate_page(seed: int) -> str:
     """A page of nested blocks, lists, tables, fields and links; every word of it is visible."""
     rng = random.Random(seed)
     words = (f"w{seed}x{n}" for n in range(10_000))
@@ -304,26 +304,26 @@ def _block(rng: random.Random, words: Iterator[str], deep: int) -> str:
 
 @pytest.mark.parametrize("seed", range(8))
 async def test_all_visible_text_is_in_the_full_outline(seed: int, revisit: OpenFailurePage) -> None:
-    on = await revisit(generated(seed))
+    on = await revisit(generate_page(seed))
     words = set(await on.evaluate_js(VISIBLE_WORDS))
     assert len(words) > 100
-    told = set(WORD_PATTERN.findall(await outline(on, limit=10_000_000)))
+    told = set(WORD_PATTERN.findall(await read_outline(on, limit=10_000_000)))
     assert len(words - told) <= 0.005 * len(words), words - told
 
 
 @pytest.mark.parametrize("seed", range(3))
 async def test_references_outlive_a_page_that_draws_itself_anew(seed: int, revisit: OpenFailurePage) -> None:
-    on = await revisit(generated(seed))
-    before = await outline(on, limit=10_000_000)
+    on = await revisit(generate_page(seed))
+    before = await read_outline(on, limit=10_000_000)
     await on.evaluate_js(
         """(() => { for (const e of document.querySelectorAll('*')) e.setAttribute('data-x', '1');
         const all = [...document.body.children]; document.body.append(...all); })()"""
     )
-    assert await outline(on, limit=10_000_000) == before
+    assert await read_outline(on, limit=10_000_000) == before
 
 
 async def test_a_small_change_has_a_small_difference(revisit: OpenFailurePage) -> None:
-    on = await revisit(generated(5) + "<p id=changes>old</p><button id=b>B</button>")
+    on = await revisit(generate_page(5) + "<p id=changes>old</p><button id=b>B</button>")
     await on.evaluate_js("document.getElementById('b').onclick = () => { changes.textContent = 'new words' }")
     outcome = await on.pointer.click("#b")
     assert outcome.changes.split("\n")[-1] == "+ new words"
@@ -331,9 +331,9 @@ async def test_a_small_change_has_a_small_difference(revisit: OpenFailurePage) -
 
 
 async def test_a_page_that_has_changed_altogether_is_told_whole(revisit: OpenFailurePage) -> None:
-    on = await revisit(generated(5) + "<button id=b>B</button>")
+    on = await revisit(generate_page(5) + "<button id=b>B</button>")
     await on.evaluate_js(
-        f"document.getElementById('b').onclick = () => {{ document.body.innerHTML = `{generated(6)}` }}"
+        f"document.getElementById('b').onclick = () => {{ document.body.innerHTML = `{generate_page(6)}` }}"
     )
     outcome = await on.pointer.click("#b")
     assert outcome.changes.startswith("G · ")
@@ -452,7 +452,7 @@ async def test_a_page_nested_as_deep_as_the_browser_bears_is_read(visit: OpenFai
         """(() => { let e = d; for (let n = 0; n < 1500; n++) { const c = document.createElement('div');
         c.onclick = () => 1; e.append(c); e = c } e.textContent = 'bottom' })()"""
     )
-    text = await outline(on)
+    text = await read_outline(on)
     assert "top" in text
     assert "bottom" in text
 

@@ -148,14 +148,14 @@ async def test_a_run_that_another_worker_takes_up_is_not_summarised_a_second_tim
     reached, gate = anyio.Event(), anyio.Event()
     play, budgets = read_pages(40), {"context": LIMIT, "steps": 100}
 
-    def gated(asked: ScriptedRequest) -> ModelTurn:
+    def play_until_gate(asked: ScriptedRequest) -> ModelTurn:
         turn = play(asked)
         if {"number": 36} not in [arguments for _, arguments in turn.calls]:
             return turn
         reached.set()
         return replace(turn, until=gate)
 
-    server = ModelServer(gated)
+    server = ModelServer(play_until_gate)
     async with http_servers.serve_app(server.build_app()) as url:
         loaded = load(build_model_settings(url), environ={"SCRIPTED_KEY": SCRIPTED_API_KEY})
         async with open_app(loaded) as app:

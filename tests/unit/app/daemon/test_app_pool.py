@@ -20,13 +20,13 @@ async def pool() -> AsyncGenerator[AppPool]:
     await pool.close()
 
 
-def wanted(home: Path, workspace: str = "", **flags: Any) -> LoadedSettings:
+def load_settings(home: Path, workspace: str = "", **flags: Any) -> LoadedSettings:
     flags = {"toolsets": ["planning"], "dashboard": {"enabled": False}} | flags
     return load(flags, environ={}, home=home, workspace=home / workspace)
 
 
 async def test_hosts_with_equal_settings_share_one_app(pool: AppPool, home: Path):
-    first, second = await pool.acquire(wanted(home)), await pool.acquire(wanted(home))
+    first, second = await pool.acquire(load_settings(home)), await pool.acquire(load_settings(home))
     assert first[1] is second[1]
     assert (len(pool), first[0].host_count) == (1, 2)
 
@@ -34,7 +34,7 @@ async def test_hosts_with_equal_settings_share_one_app(pool: AppPool, home: Path
 async def test_another_directory_or_choice_is_another_app_with_the_same_browser_and_database(pool: AppPool, home: Path):
     apps = [
         (await pool.acquire(each))[1]
-        for each in (wanted(home), wanted(home, "project"), wanted(home, toolsets=["web"]))
+        for each in (load_settings(home), load_settings(home, "project"), load_settings(home, toolsets=["web"]))
     ]
     assert len(apps) == 3
     for name in ("database", "browsers", "events", "artifacts"):
@@ -44,36 +44,36 @@ async def test_another_directory_or_choice_is_another_app_with_the_same_browser_
 
 @pytest.mark.parametrize("flags", [{"browser": {"max_sessions": 2}}, {"egress": {"allow": ["127.0.0.1:1"]}}])
 async def test_who_wants_another_browser_or_other_limits_for_it_gets_one(pool: AppPool, home: Path, flags: Any):
-    _, one = await pool.acquire(wanted(home))
-    _, other = await pool.acquire(wanted(home, **flags))
+    _, one = await pool.acquire(load_settings(home))
+    _, other = await pool.acquire(load_settings(home, **flags))
     assert one.browsers is not other.browsers
     assert one.database is other.database
 
 
 async def test_what_is_shared_stays_open_until_its_last_app_closes(pool: AppPool, home: Path):
-    pooled, _ = await pool.acquire(wanted(home))
-    _, other = await pool.acquire(wanted(home, "project"))
+    pooled, _ = await pool.acquire(load_settings(home))
+    _, other = await pool.acquire(load_settings(home, "project"))
     await pooled.close()
     assert await other.events.list_recent() == []
     assert (await other.call("get_current_state")).text
 
 
 async def test_another_database_is_refused(pool: AppPool, home: Path):
-    elsewhere = wanted(home, database=f"sqlite+aiosqlite:///{home}/other.db")
+    elsewhere = load_settings(home, database=f"sqlite+aiosqlite:///{home}/other.db")
     assert pool.explain_mismatch(elsewhere) == ""
-    await pool.acquire(wanted(home))
+    await pool.acquire(load_settings(home))
     assert "another `database`" in pool.explain_mismatch(elsewhere)
 
 
 async def test_idle_apps_are_kept_up_to_a_limit(pool: AppPool, home: Path):
     for number in range(MAX_IDLE_APPS + 3):
-        pooled, _ = await pool.acquire(wanted(home, str(number)))
+        pooled, _ = await pool.acquire(load_settings(home, str(number)))
         await pool.release(pooled)
     assert len(pool) == MAX_IDLE_APPS
 
 
 async def test_an_app_that_cannot_be_built_leaves_nothing_behind(pool: AppPool, home: Path):
     with pytest.raises(NotFound, match="no toolset"):
-        await pool.acquire(wanted(home, toolsets=["nope"]))
+        await pool.acquire(load_settings(home, toolsets=["nope"]))
     assert len(pool) == 0
-    await pool.acquire(wanted(home))
+    await pool.acquire(load_settings(home))

@@ -12,7 +12,7 @@ from outrider.browser.settings import BrowserSettings
 from outrider.core.errors import NotConfigured
 
 
-def program(path: Path) -> Path:
+def write_program(path: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("#!/bin/sh\n")
     path.chmod(0o755)
@@ -20,7 +20,7 @@ def program(path: Path) -> Path:
 
 
 def test_the_named_browser_is_used_and_no_other(tmp_path):
-    mine = program(tmp_path / "my-chromium")
+    mine = write_program(tmp_path / "my-chromium")
     assert find_browser(str(mine)).path == mine
     with pytest.raises(NotConfigured, match="not a program"):
         find_browser(str(tmp_path / "nothing"))
@@ -30,9 +30,9 @@ def test_playwrights_newest_whole_build_is_found(tmp_path, monkeypatch):
     monkeypatch.setattr("outrider.browser.process.find.LINUX_PATHS", ())
     monkeypatch.setattr("outrider.browser.process.find.MAC_PATHS", ())
     builds = tmp_path / "builds"
-    program(builds / "chromium-900" / "chrome-linux" / "chrome")
-    newest = program(builds / "chromium-1200" / "chrome-linux" / "chrome")
-    program(builds / "chromium_headless_shell-1300" / "chrome-linux" / "headless_shell")
+    write_program(builds / "chromium-900" / "chrome-linux" / "chrome")
+    newest = write_program(builds / "chromium-1200" / "chrome-linux" / "chrome")
+    write_program(builds / "chromium_headless_shell-1300" / "chrome-linux" / "headless_shell")
     environ = {"PATH": str(tmp_path), "PLAYWRIGHT_BROWSERS_PATH": str(builds)}
     assert find_browser(environ=environ).path == newest
     with pytest.raises(NotConfigured) as missing:
@@ -59,8 +59,8 @@ def test_without_a_proxy_no_flag_speaks_of_one(tmp_path):
 
 
 def test_debian_gets_its_own_package_and_ubuntu_does_not(tmp_path, monkeypatch):
-    program(tmp_path / "apt-get")
-    program(tmp_path / "npx")
+    write_program(tmp_path / "apt-get")
+    write_program(tmp_path / "npx")
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr("os.geteuid", lambda: 0)
     release = tmp_path / "os-release"

@@ -32,7 +32,7 @@ async def accept_handshake(reader, writer, rest: bytes = b"") -> None:
     writer.write("\r\n".join([*lines, f"Sec-WebSocket-Accept: {accept}", "", ""]).encode() + rest)
 
 
-async def connect(url: str):
+async def open_transport(url: str):
     """Return a transport, its messages, and the reason of its loss."""
     transport = await open_websocket(EgressGuard(), url.replace("http", "ws") + "/devtools/browser/1")
     received: asyncio.Queue[bytes] = asyncio.Queue()
@@ -55,7 +55,7 @@ async def test_messages_go_both_ways_in_pieces_and_between_pings():
         writer.close()
 
     async with http_servers.serve_raw_tcp(server) as url:
-        transport, received, lost = await connect(url)
+        transport, received, lost = await open_transport(url)
         transport.send(b"hello")
         with anyio.fail_after(5):
             assert await received.get() == b"onetwo"
@@ -75,7 +75,7 @@ async def test_messages_of_every_size_are_masked_and_whole(size):
         writer.close()
 
     async with http_servers.serve_raw_tcp(server) as url:
-        transport, _, _ = await connect(url)
+        transport, _, _ = await open_transport(url)
         transport.send(b"m" * size)
         with anyio.fail_after(5):
             frame = await frames.get()
@@ -93,7 +93,7 @@ async def test_a_message_after_the_connection_is_closed_is_dropped():
         writer.close()
 
     async with http_servers.serve_raw_tcp(server) as url:
-        transport, _, lost = await connect(url)
+        transport, _, lost = await open_transport(url)
         with anyio.fail_after(5):
             assert "closed" in await lost.get()
         transport.send(b"too late")
@@ -107,7 +107,7 @@ async def test_a_message_in_the_same_packet_as_the_handshake_is_received():
         writer.close()
 
     async with http_servers.serve_raw_tcp(server) as url:
-        transport, received, _ = await connect(url)
+        transport, received, _ = await open_transport(url)
         with anyio.fail_after(5):
             assert await received.get() == b"early"
         await transport.aclose()
@@ -123,7 +123,7 @@ async def test_a_server_that_breaks_the_rules_is_left(bad):
         writer.close()
 
     async with http_servers.serve_raw_tcp(server) as url:
-        transport, received, lost = await connect(url)
+        transport, received, lost = await open_transport(url)
         with anyio.fail_after(5):
             assert await lost.get()
         assert received.empty()

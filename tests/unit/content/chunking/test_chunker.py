@@ -20,7 +20,7 @@ PIECES = st.sampled_from(
 TEXTS = st.one_of(st.text(max_size=400), st.lists(PIECES, max_size=120).map("".join))
 
 
-def joined(found: list[Chunk]) -> str:
+def join_passages(found: list[Chunk]) -> str:
     """The whole text, put together by the passages' offsets."""
     text = ""
     for chunk in found:
@@ -32,7 +32,7 @@ def joined(found: list[Chunk]) -> str:
 @given(TEXTS, st.booleans())
 def test_passages_join_to_the_very_text_by_their_offsets(text: str, markdown: bool):
     found = chunk_text(text, markdown=markdown)
-    assert joined(found) == text
+    assert join_passages(found) == text
     assert all(chunk.text == text[chunk.start : chunk.end] for chunk in found)
     assert [chunk.number for chunk in found] == list(range(len(found)))
 
@@ -96,7 +96,7 @@ def test_a_fence_of_thousands_of_lines_is_not_taken_for_headings():
     text = "# Real\n\n```sh\n" + "# a comment, no heading\nls -l\n" * 5_000 + "```\n\n# Next\n\nwords\n"
     found = chunk_text(text, markdown=True)
     assert {chunk.heading for chunk in found} == {"Real", "Next"}
-    assert joined(found) == text
+    assert join_passages(found) == text
 
 
 def test_a_passage_knows_the_headings_above_it():
@@ -110,7 +110,7 @@ def test_a_passage_knows_the_headings_above_it():
 def test_a_line_of_megabytes_is_cut_between_words_with_an_overlap():
     text = "every word counts here. " * 50_000
     found = chunk_text(text, markdown=True)
-    assert joined(found) == text
+    assert join_passages(found) == text
     assert all(chunk.from_line == chunk.to_line == 1 for chunk in found)
     assert all(chunk.text.startswith(("every", "word", "counts", "here")) for chunk in found)
     overlaps = [before.end - after.start for before, after in pairwise(found)]
@@ -120,7 +120,7 @@ def test_a_line_of_megabytes_is_cut_between_words_with_an_overlap():
 def test_megabytes_without_any_boundary_are_cut_too():
     for text in ("語" * 300_000, "x" * 300_000, "\0" * 300_000, " " * 300_000):
         found = chunk_text(text, markdown=True)
-        assert joined(found) == text
+        assert join_passages(found) == text
         assert all(len(chunk.text) <= PASSAGE_CHARS[1] for chunk in found)
 
 

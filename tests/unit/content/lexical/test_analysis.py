@@ -10,7 +10,7 @@ from outrider.content.chunking.prepare import detect_language
 from outrider.content.lexical.analysis import extract_index_terms, iter_tokens, parse_query_terms
 
 
-def terms(text: str, name: str = "english") -> list[str]:
+def extract_terms(text: str, name: str = "english") -> list[str]:
     return extract_index_terms([text], name)[0].split()
 
 
@@ -38,17 +38,17 @@ def terms(text: str, name: str = "english") -> list[str]:
     ],
 )
 def test_what_is_asked_meets_what_is_written(asked: str, written: str, name: str):
-    there = set(terms(written, name))
+    there = set(extract_terms(written, name))
     assert all(there.intersection(group) for group in parse_query_terms(asked, [name]))
 
 
 def test_a_word_is_kept_unstemmed_beside_its_stem():
-    assert terms("teas houses") == ["tea", "teas", "hous", "houses"]
-    assert terms("tea") == ["tea"]
+    assert extract_terms("teas houses") == ["tea", "teas", "hous", "houses"]
+    assert extract_terms("tea") == ["tea"]
 
 
 def test_another_language_than_the_text_still_finds_the_word_as_it_is_written():
-    there = set(terms("wanderungen", "german"))
+    there = set(extract_terms("wanderungen", "german"))
     assert all(there.intersection(group) for group in parse_query_terms("wanderungen", ["english"]))
 
 
@@ -65,7 +65,7 @@ def test_terms_are_plain_words_and_places_are_those_of_the_text(text: str, name:
 
 @given(st.text(max_size=300))
 def test_a_text_always_meets_itself(text: str):
-    there = set(terms(text))
+    there = set(extract_terms(text))
     assert all(there.intersection(group) for group in parse_query_terms(text, ["english"]) if group)
 
 
@@ -91,4 +91,4 @@ def test_languages_are_told_from_the_text_or_believed():
 @given(st.text(alphabet="ab'sS_A1 \n.’", max_size=80), st.sampled_from(["", "english"]))
 def test_terms_without_places_are_those_with_places(text: str, name: str):
     with_places = [term for word in iter_tokens(text, name) for term in word.terms]
-    assert terms(text, name) == with_places
+    assert extract_terms(text, name) == with_places

@@ -13,7 +13,7 @@ COUNTS = st.dictionaries(st.sampled_from("bcdf"), st.integers(1, 50), max_size=4
 POSTINGS = st.lists(st.tuples(st.integers(1, 500), COUNTS), min_size=1, max_size=20)
 
 
-def candidates(rows: list[tuple[int, dict[str, int]]], more: int = 0) -> Candidates:
+def build_candidates(rows: list[tuple[int, dict[str, int]]], more: int = 0) -> Candidates:
     postings = [
         Posting(f"c{n}", "s", max(length, sum(counts.values())), counts) for n, (length, counts) in enumerate(rows)
     ]
@@ -23,7 +23,7 @@ def candidates(rows: list[tuple[int, dict[str, int]]], more: int = 0) -> Candida
 
 @given(POSTINGS, st.lists(st.sampled_from([("b",), ("f",), ("c", "d"), ()]), max_size=6), st.integers(0, 1_000))
 def test_scores_lie_between_nothing_and_everything_best_first(rows, query, more: int):
-    best = rank_candidates(query, candidates(rows, more))
+    best = rank_candidates(query, build_candidates(rows, more))
     scores = [score for _, score in best]
     assert scores == sorted(scores, reverse=True)
     assert all(0 < score < 1 for score in scores)
@@ -40,8 +40,8 @@ def test_the_figures_are_those_of_the_book():
 
 def test_a_rare_word_counts_more_than_a_frequent_one_and_twice_more_than_once():
     rows = [(10, {"c": 1}), (10, {"b": 1}), *[(10, {"c": 1})] * 8]
-    assert rank_candidates([("c",), ("b",)], candidates(rows))[0][0] == "c1"
-    assert rank_candidates([("c",)] * 40 + [("b",)], candidates(rows, more=20))[0][0] != "c1"
+    assert rank_candidates([("c",), ("b",)], build_candidates(rows))[0][0] == "c1"
+    assert rank_candidates([("c",)] * 40 + [("b",)], build_candidates(rows, more=20))[0][0] != "c1"
 
 
 def test_what_questions_consist_of_counts_less_than_what_they_ask_for():

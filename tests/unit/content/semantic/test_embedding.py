@@ -27,7 +27,7 @@ from support.fakes import http_servers
 pytestmark = pytest.mark.anyio
 
 
-def numbers(text: str) -> list[float]:
+def embed_text(text: str) -> list[float]:
     return [3.0 * len(text), 4.0 * len(text), 0.0]
 
 
@@ -45,19 +45,19 @@ class Server:
         self.keys.append(request.headers.get("authorization", ""))
         if self.answers:
             return self.answers.pop(0)(body)
-        data = [{"index": place, "embedding": numbers(text)} for place, text in enumerate(body["input"])]
+        data = [{"index": place, "embedding": embed_text(text)} for place, text in enumerate(body["input"])]
         return JSONResponse({"data": data[::-1], "model": body["model"]})
 
     def app(self) -> Starlette:
         return Starlette(routes=[Route("/v1/embeddings", self.embeddings, methods=["POST"])])
 
 
-def status(code: int, **headers: str) -> Callable[[dict[str, Any]], Response]:
+def build_status_handler(code: int, **headers: str) -> Callable[[dict[str, Any]], Response]:
     return lambda _: JSONResponse({"error": {"message": "no"}}, code, headers=headers)
 
 
 @asynccontextmanager
-async def endpoint(
+async def open_endpoint(
     server: Server, environ: dict[str, str] | None = None, *, batch_size: int = 32, **settings: Any
 ) -> AsyncGenerator[Embedder]:
     http = HttpClient(EgressGuard(EgressSettings()))
@@ -73,7 +73,7 @@ async def endpoint(
 
 async def test_an_endpoint_gives_each_text_its_vector_of_length_one():
     server = Server()
-    async with endpoint(server, batch_size=2) as embedder:
+    async with open_endpoint(server, batch_size=2) as embedder:
         vectors = await embedder.embed(["a", "bb", "ccc"])
         assert (vectors.dtype, vectors.shape, embedder.dimensions) == (np.float32, (3, 3), 3)
         assert np.allclose(vectors, [[0.6, 0.8, 0]] * 3)
@@ -83,7 +83,7 @@ async def test_an_endpoint_gives_each_text_its_vector_of_length_one():
 
 async def test_queries_and_passages_get_their_prefixes_and_dimensions_are_asked_for():
     server = Server()
-    async with endpoint(server, query_prefix="query: ", document_prefix="passage: ", dimensions=3) as embedder:
+    async with open_endpoint(server, query_prefix="query: ", document_prefix="passage: ", dimensions=3) as embedder:
         await embedder.embed(["tea"], query=True)
         await embedder.embed(["tea"])
     assert [each["input"] for each in server.asked] == [["query: tea"], ["passage: tea"]]
@@ -95,7 +95,7 @@ async def test_queries_and_passages_get_their_prefixes_and_dimensions_are_asked_
 )
 async def test_the_key_is_looked_up_where_the_setting_says(key: str, sent: str):
     server = Server()
-    async with endpoint(server, {"MY_KEY": "k-env"}, key=key) as embedder:
+    async with open_endpoint(server, {"MY_KEY": "k-env"}, key=key) as embedder:
         await embedder.embed(["tea"])
         assert "k-env" not in repr(vars(embedder))
     assert server.keys == [f"Bearer {sent}"]
@@ -103,7 +103,7 @@ async def test_the_key_is_looked_up_where_the_setting_says(key: str, sent: str):
 
 @pytest.mark.parametrize("key", ["NO_KEY", "env:NO_KEY", "keys:nobody"])
 async def test_a_key_that_is_not_there_is_told_with_its_remedy(key: str):
-    async with endpoint(Server(), key=key) as embedder:
+    async with open_endpoint(Server(), key=key) as embedder:
         with pytest.raises(NotConfigured) as caught:
             await embedder.embed(["tea"])
     assert caught.value.code == "semantic_unavailable"
@@ -112,22 +112,24 @@ async def test_a_key_that_is_not_there_is_told_with_its_remedy(key: str):
 
 
 async def test_a_busy_endpoint_is_asked_again():
-    server = Server(answers=[status(429, **{"retry-after": "0"}), status(503, **{"retry-after": "0"})])
-    async with endpoint(server) as embedder:
+    server = Server(
+        answers=[build_status_handler(429, **{"retry-after": "0"}), build_status_handler(503, **{"retry-after": "0"})]
+    )
+    async with open_endpoint(server) as embedder:
         assert len(await embedder.embed(["tea"])) == 1
     assert len(server.asked) == 3
 
 
 async def test_a_batch_that_is_too_large_for_the_endpoint_is_halved():
-    server = Server(answers=[status(413), status(413)])
-    async with endpoint(server, batch_size=4) as embedder:
+    server = Server(answers=[build_status_handler(413), build_status_handler(413)])
+    async with open_endpoint(server, batch_size=4) as embedder:
         assert (await embedder.embed(["a", "b", "c", "d"])).shape == (4, 3)
     assert [len(each["input"]) for each in server.asked] == [4, 2, 1, 1, 2]
 
 
 @pytest.mark.parametrize(("code", "part"), [(401, "key"), (403, "key"), (404, "model")])
 async def test_what_an_operator_must_repair_names_the_setting(code: int, part: str):
-    async with endpoint(Server(answers=[status(code)]), key="secret-key") as embedder:
+    async with open_endpoint(Server(answers=[build_status_handler(code)]), key="secret-key") as embedder:
         with pytest.raises(NotConfigured, match=str(code)) as caught:
             await embedder.embed(["tea"])
     assert f"content.embedding.{part}" in caught.value.hint
@@ -150,7 +152,7 @@ async def test_what_an_operator_must_repair_names_the_setting(code: int, part: s
 )
 async def test_an_answer_without_vectors_is_a_failure_and_no_vector(body: Any):
     text = json.dumps(body)
-    async with endpoint(Server(answers=[lambda _: Response(text, media_type="application/json")])) as embedder:
+    async with open_endpoint(Server(answers=[lambda _: Response(text, media_type="application/json")])) as embedder:
         with pytest.raises(Unavailable, match="did not return a valid vector"):
             await embedder.embed(["tea"])
 

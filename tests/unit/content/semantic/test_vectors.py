@@ -58,18 +58,18 @@ Opened = Callable[..., VectorIndex]
 
 
 @pytest.fixture
-async def opened(database: Database, tmp_path: Path) -> Opened:
+async def open_vectors(database: Database, tmp_path: Path) -> Opened:
     return lambda embedder=None: VectorIndex(database, embedder or Angles(), tmp_path / "vectors")
 
 
-async def store(database: Database, name: str = "s") -> None:
+async def add_store(database: Database, name: str = "s") -> None:
     row: dict[str, object] = dict.fromkeys(("scope", "name", "description", "stamp", "languages"), "")
     row |= dict.fromkeys(("created_at", "modified_at", "generation", "swept", "embedded"), 0)
     async with database.write() as connection:
         await connection.execute(content_stores.insert().values(id=name, default_of=None, **row))
 
 
-async def keep(
+async def add_chunks(
     database: Database, content: str, *degrees: float, into: str = "s", heading: str = "", title: str = ""
 ) -> None:
     texts = ("filename", "mime_type", "source", "language", "hash", "preview")
@@ -77,7 +77,7 @@ async def keep(
     row = dict.fromkeys(texts, "") | dict.fromkeys(counts, 0)
     places = {"start": 0, "end": 0, "from_line": 1, "to_line": 1, "heading": heading}
     async with database.write() as connection:
-        await changed(connection, into)
+        await count_change(connection, into)
         made = contents.insert().values(
             id=content, store_id=into, generation=1, version=1, title=title, facts={}, **row
         )
@@ -96,20 +96,20 @@ async def keep(
         await connection.execute(content_chunks.insert(), rows)
 
 
-async def remove(database: Database, content: str, into: str = "s") -> None:
+async def remove_content(database: Database, content: str, into: str = "s") -> None:
     async with database.write() as connection:
-        await changed(connection, into)
+        await count_change(connection, into)
         for table in (content_vectors, content_chunks):
             await connection.execute(table.delete().where(table.c.content_id == content))
         await connection.execute(contents.delete().where(contents.c.id == content))
 
 
-async def changed(connection: AsyncConnection, name: str) -> None:
+async def count_change(connection: AsyncConnection, name: str) -> None:
     count = content_stores.c.generation + 1
     await connection.execute(content_stores.update().where(content_stores.c.id == name).values(generation=count))
 
 
-async def found(
+async def find_chunks(
     vectors: VectorIndex, degrees: float, *stores: str, limit: int = 3, within: list[str] | None = None
 ) -> list:
     return [
@@ -117,10 +117,12 @@ async def found(
     ]
 
 
-async def test_every_chunk_gets_one_vector_and_the_nearest_are_found_best_first(database: Database, opened: Opened):
-    await store(database)
-    await keep(database, "c", 10, 20, 30, 40)
-    vectors = opened()
+async def test_every_chunk_gets_one_vector_and_the_nearest_are_found_best_first(
+    database: Database, open_vectors: Opened
+):
+    await add_store(database)
+    await add_chunks(database, "c", 10, 20, 30, 40)
+    vectors = open_vectors()
     assert await vectors.count_pending(["s"]) == 4
     assert await vectors.embed_missing() == 4
     assert (await vectors.count_pending(["s"]), await vectors.embed_missing()) == (0, 0)
@@ -129,106 +131,106 @@ async def test_every_chunk_gets_one_vector_and_the_nearest_are_found_best_first(
     assert 1 > near[0].score > near[1].score > 0
 
 
-async def test_title_and_headings_are_part_of_what_is_embedded(database: Database, opened: Opened):
-    await store(database)
-    await keep(database, "c", 10, heading="Tea > Green", title="Drinks")
-    await keep(database, "d", 10, heading="Tea > Green", title="Tea")
+async def test_title_and_headings_are_part_of_what_is_embedded(database: Database, open_vectors: Opened):
+    await add_store(database)
+    await add_chunks(database, "c", 10, heading="Tea > Green", title="Drinks")
+    await add_chunks(database, "d", 10, heading="Tea > Green", title="Tea")
     embedder = Angles()
-    await opened(embedder).embed_missing()
+    await open_vectors(embedder).embed_missing()
     assert sorted(embedder.texts) == ["Drinks\nTea > Green\n10", "Tea > Green\n10"]
 
 
-async def test_what_comes_later_is_found_and_only_it_is_embedded(database: Database, opened: Opened):
-    await store(database)
-    await keep(database, "c", 10)
+async def test_what_comes_later_is_found_and_only_it_is_embedded(database: Database, open_vectors: Opened):
+    await add_store(database)
+    await add_chunks(database, "c", 10)
     embedder = Angles()
-    vectors = opened(embedder)
+    vectors = open_vectors(embedder)
     await vectors.embed_missing()
-    assert await found(vectors, 50) == ["c.1.0"]
-    await keep(database, "d", 50)
+    assert await find_chunks(vectors, 50) == ["c.1.0"]
+    await add_chunks(database, "d", 50)
     assert await vectors.count_pending(["s"]) == 1
     await vectors.embed_missing(["s"])
-    assert await found(vectors, 50, limit=1) == ["d.1.0"]
+    assert await find_chunks(vectors, 50, limit=1) == ["d.1.0"]
     assert embedder.texts == ["10", "50"]
 
 
-async def test_what_is_deleted_is_never_found_however_much_of_it_was_nearer(database: Database, opened: Opened):
-    await store(database)
-    await keep(database, "gone", *[20 + n / 1_000 for n in range(900)])
-    await keep(database, "kept", 25, 170)
-    vectors = opened()
+async def test_what_is_deleted_is_never_found_however_much_of_it_was_nearer(database: Database, open_vectors: Opened):
+    await add_store(database)
+    await add_chunks(database, "gone", *[20 + n / 1_000 for n in range(900)])
+    await add_chunks(database, "kept", 25, 170)
+    vectors = open_vectors()
     while await vectors.embed_missing():
         pass
-    assert (await found(vectors, 20))[0].startswith("gone")
-    await remove(database, "gone")
-    assert await found(vectors, 20) == ["kept.1.0", "kept.1.1"]
+    assert (await find_chunks(vectors, 20))[0].startswith("gone")
+    await remove_content(database, "gone")
+    assert await find_chunks(vectors, 20) == ["kept.1.0", "kept.1.1"]
 
 
 async def test_the_files_are_derived_and_another_process_goes_on_from_them(
-    database: Database, opened: Opened, tmp_path: Path
+    database: Database, open_vectors: Opened, tmp_path: Path
 ):
-    await store(database)
-    await keep(database, "c", 10, 20)
-    first, second = opened(), opened()
+    await add_store(database)
+    await add_chunks(database, "c", 10, 20)
+    first, second = open_vectors(), open_vectors()
     await first.embed_missing()
-    assert await found(first, 10, limit=1) == ["c.1.0"]
-    await keep(database, "d", 12)
+    assert await find_chunks(first, 10, limit=1) == ["c.1.0"]
+    await add_chunks(database, "d", 12)
     await second.embed_missing()
-    assert await found(second, 12, limit=1) == ["d.1.0"]
-    assert await found(first, 12, limit=1) == ["d.1.0"]
+    assert await find_chunks(second, 12, limit=1) == ["d.1.0"]
+    assert await find_chunks(first, 12, limit=1) == ["d.1.0"]
     for file in (tmp_path / "vectors").rglob("*.codes"):
         file.write_bytes(file.read_bytes()[:-7])
-    assert await found(opened(), 12, limit=1) == ["d.1.0"]
+    assert await find_chunks(open_vectors(), 12, limit=1) == ["d.1.0"]
     await first.discard_store("s")
     assert not list((tmp_path / "vectors").rglob("*.codes"))
-    assert await found(first, 12, limit=1) == ["d.1.0"]
+    assert await find_chunks(first, 12, limit=1) == ["d.1.0"]
 
 
 async def test_files_of_a_newer_copy_of_the_database_are_not_believed(
-    database: Database, opened: Opened, tmp_path: Path
+    database: Database, open_vectors: Opened, tmp_path: Path
 ):
-    await store(database)
+    await add_store(database)
     for number in range(3):
-        await keep(database, f"c{number}", 10 + number)
-        await opened().embed_missing()
-    assert len(await found(opened(), 10)) == 3
+        await add_chunks(database, f"c{number}", 10 + number)
+        await open_vectors().embed_missing()
+    assert len(await find_chunks(open_vectors(), 10)) == 3
     async with database.write() as connection:
         await connection.execute(content_stores.update().values(embedded=1))
         await connection.execute(content_vectors.delete().where(content_vectors.c.embedded > 1))
-    assert await found(opened(), 12) == ["c0.1.0"]
+    assert await find_chunks(open_vectors(), 12) == ["c0.1.0"]
 
 
-async def test_vectors_of_two_models_never_meet(database: Database, opened: Opened):
-    await store(database)
-    await keep(database, "c", 10, 80)
-    old, new = opened(Angles("old")), opened(Angles("new", turn=70))
+async def test_vectors_of_two_models_never_meet(database: Database, open_vectors: Opened):
+    await add_store(database)
+    await add_chunks(database, "c", 10, 80)
+    old, new = open_vectors(Angles("old")), open_vectors(Angles("new", turn=70))
     await old.embed_missing()
     assert await new.count_pending(["s"]) == 2
-    assert await found(new, 10) == []
+    assert await find_chunks(new, 10) == []
     await new.embed_missing()
-    assert await found(new, 10) == ["c.1.0", "c.1.1"]
-    assert await found(old, 10) == ["c.1.0", "c.1.1"]
+    assert await find_chunks(new, 10) == ["c.1.0", "c.1.1"]
+    assert await find_chunks(old, 10) == ["c.1.0", "c.1.1"]
 
 
-async def test_only_the_asked_stores_and_contents_are_searched(database: Database, opened: Opened):
+async def test_only_the_asked_stores_and_contents_are_searched(database: Database, open_vectors: Opened):
     for name in ("s", "t"):
-        await store(database, name)
-        await keep(database, f"{name}1", 10, into=name)
-        await keep(database, f"{name}2", 11, into=name)
-    vectors = opened()
+        await add_store(database, name)
+        await add_chunks(database, f"{name}1", 10, into=name)
+        await add_chunks(database, f"{name}2", 11, into=name)
+    vectors = open_vectors()
     await vectors.embed_missing()
-    assert await found(vectors, 10, "t") == ["t1.1.0", "t2.1.0"]
-    assert set(await found(vectors, 10, "s", "t", limit=2)) == {"s1.1.0", "t1.1.0"}
-    assert await found(vectors, 10, "s", "t", within=["s2"]) == ["s2.1.0"]
-    assert await found(vectors, 10, "s", within=[]) == []
-    assert await found(vectors, 10, "nowhere") == []
+    assert await find_chunks(vectors, 10, "t") == ["t1.1.0", "t2.1.0"]
+    assert set(await find_chunks(vectors, 10, "s", "t", limit=2)) == {"s1.1.0", "t1.1.0"}
+    assert await find_chunks(vectors, 10, "s", "t", within=["s2"]) == ["s2.1.0"]
+    assert await find_chunks(vectors, 10, "s", within=[]) == []
+    assert await find_chunks(vectors, 10, "nowhere") == []
 
 
-async def test_a_failing_embedder_keeps_what_was_done(database: Database, opened: Opened):
-    await store(database)
-    await keep(database, "c", *range(EMBED_BATCH_CHUNKS + 5))
+async def test_a_failing_embedder_keeps_what_was_done(database: Database, open_vectors: Opened):
+    await add_store(database)
+    await add_chunks(database, "c", *range(EMBED_BATCH_CHUNKS + 5))
     embedder = Angles()
-    vectors = opened(embedder)
+    vectors = open_vectors(embedder)
     assert await vectors.embed_missing(limit=EMBED_BATCH_CHUNKS) == EMBED_BATCH_CHUNKS
     embedder.broken = True
     with pytest.raises(Unavailable):
@@ -238,8 +240,8 @@ async def test_a_failing_embedder_keeps_what_was_done(database: Database, opened
     assert await vectors.embed_missing() == 5
 
 
-async def test_more_vectors_of_one_transaction_than_a_page_are_all_found(database: Database, opened: Opened):
-    await store(database)
+async def test_more_vectors_of_one_transaction_than_a_page_are_all_found(database: Database, open_vectors: Opened):
+    await add_store(database)
     embedder = Angles()
     far, near = embedder.vector(100).astype("<f2").tobytes(), embedder.vector(10).astype("<f2").tobytes()
     row = {"embedder": "angles", "store_id": "s"}
@@ -251,31 +253,31 @@ async def test_more_vectors_of_one_transaction_than_a_page_are_all_found(databas
     async with database.write() as connection:
         await connection.execute(content_vectors.insert(), rows)
         await connection.execute(content_stores.update().values(embedded=2))
-    assert await found(opened(embedder), 10) == ["b0", "b1", "b2"]
+    assert await find_chunks(open_vectors(embedder), 10) == ["b0", "b1", "b2"]
 
 
-async def test_many_at_once_do_no_harm(database: Database, opened: Opened):
-    await store(database)
-    await keep(database, "c", *range(200))
-    workers = [opened() for _ in range(3)]
+async def test_many_at_once_do_no_harm(database: Database, open_vectors: Opened):
+    await add_store(database)
+    await add_chunks(database, "c", *range(200))
+    workers = [open_vectors() for _ in range(3)]
     async with anyio.create_task_group() as tasks:
         for each in workers:
             tasks.start_soon(each.embed_missing)
-            tasks.start_soon(found, each, 7)
+            tasks.start_soon(find_chunks, each, 7)
     for each in workers:
         assert await each.count_pending(["s"]) == 0
-        assert await found(each, 7, limit=1) == ["c.1.7"]
+        assert await find_chunks(each, 7, limit=1) == ["c.1.7"]
 
 
-async def test_a_chunk_that_went_while_it_was_embedded_gets_no_vector(database: Database, opened: Opened):
+async def test_a_chunk_that_went_while_it_was_embedded_gets_no_vector(database: Database, open_vectors: Opened):
     class Slow(Angles):
         async def embed(self, texts: list[str], *, query: bool = False) -> np.ndarray:
-            await remove(database, "c")
+            await remove_content(database, "c")
             return await super().embed(texts, query=query)
 
-    await store(database)
-    await keep(database, "c", 10)
-    await opened(Slow()).embed_missing()
+    await add_store(database)
+    await add_chunks(database, "c", 10)
+    await open_vectors(Slow()).embed_missing()
     async with database.read() as connection:
         assert (await connection.execute(content_vectors.select())).all() == []
 

@@ -33,7 +33,7 @@ def raw_deflate(data):
     return packer.compress(data) + packer.flush()
 
 
-def pieces(data, sizes):
+def iter_pieces(data, sizes):
     """The data in pieces of these sizes, the last size repeated."""
     at = 0
     for size in sizes[:-1]:
@@ -43,22 +43,22 @@ def pieces(data, sizes):
         yield data[start : start + sizes[-1] + 500]
 
 
-def decoded(codings, wire, sizes=(1000,), budget=BUDGET):
+def decode_pieces(codings, wire, sizes=(1000,), budget=BUDGET):
     decoder = BodyDecoder(codings, budget)
-    return b"".join(part for piece in pieces(wire, list(sizes)) for part in decoder.feed(piece))
+    return b"".join(part for piece in iter_pieces(wire, list(sizes)) for part in decoder.feed(piece))
 
 
 @pytest.mark.parametrize("coding", CODERS)
 @examples
 @given(bodies, cuts)
 def test_a_coded_body_comes_back_however_it_is_cut(coding, body, sizes):
-    assert decoded(coding, CODERS[coding](body), sizes) == body
+    assert decode_pieces(coding, CODERS[coding](body), sizes) == body
 
 
 @examples
 @given(bodies, cuts)
 def test_deflate_without_its_wrapper_comes_back_too(body, sizes):
-    assert decoded("deflate", raw_deflate(body), sizes) == body
+    assert decode_pieces("deflate", raw_deflate(body), sizes) == body
 
 
 @pytest.mark.parametrize("coding", ["gzip", "zstd"])
@@ -66,27 +66,27 @@ def test_deflate_without_its_wrapper_comes_back_too(body, sizes):
 @given(st.lists(bodies, min_size=1, max_size=5), cuts)
 def test_members_that_follow_each_other_are_one_body(coding, members, sizes):
     wire = b"".join(CODERS[coding](member) for member in members)
-    assert decoded(coding, wire, sizes) == b"".join(members)
+    assert decode_pieces(coding, wire, sizes) == b"".join(members)
 
 
 @examples
 @given(bodies, cuts)
 def test_codings_on_top_of_each_other_are_undone_from_the_outside(body, sizes):
     wire = brotli.compress(gzip.compress(zlib.compress(body)), quality=1)
-    assert decoded("deflate, gzip, br", wire, sizes) == body
+    assert decode_pieces("deflate, gzip, br", wire, sizes) == body
 
 
 @examples
 @given(st.binary(max_size=200), st.binary(max_size=200))
 def test_what_follows_the_last_member_is_ignored(body, garbage):
-    assert decoded("gzip", gzip.compress(body) + b"\0" + garbage, [7]) == body
+    assert decode_pieces("gzip", gzip.compress(body) + b"\0" + garbage, [7]) == body
 
 
 @examples
 @given(st.sampled_from(sorted(CODERS)), st.binary(max_size=2000))
 def test_any_bytes_are_decoded_or_said_to_be_garbled(coding, wire):
     with suppress(ContentDecodingError, BodyTooLarge):
-        assert len(decoded(coding, wire)) <= BUDGET
+        assert len(decode_pieces(coding, wire)) <= BUDGET
 
 
 @pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "zstd"])
@@ -106,21 +106,21 @@ def test_no_coding_grows_beyond_its_budget_and_no_piece_is_large(coding, size):
 
 
 def test_a_body_that_breaks_off_gives_what_there_was():
-    assert decoded("gzip", gzip.compress(b"hello" * 1000)[:-8]) == b"hello" * 1000
+    assert decode_pieces("gzip", gzip.compress(b"hello" * 1000)[:-8]) == b"hello" * 1000
 
 
 def test_a_label_that_is_no_coding_is_left_alone():
-    assert decoded("utf-8", b"plain") == b"plain"
+    assert decode_pieces("utf-8", b"plain") == b"plain"
 
 
 def test_a_tower_of_codings_is_garbled_and_a_flood_of_members_too_much():
     with pytest.raises(ContentDecodingError):
         BodyDecoder("gzip, gzip, gzip, gzip", BUDGET)
     with pytest.raises(BodyTooLarge):
-        decoded("gzip", gzip.compress(b"") * 10_001)
+        decode_pieces("gzip", gzip.compress(b"") * 10_001)
 
 
 def test_nonsense_is_garbled():
     for coding in ("gzip", "deflate", "br", "zstd"):
         with pytest.raises(ContentDecodingError):
-            decoded(coding, b"\xff" * 100)
+            decode_pieces(coding, b"\xff" * 100)

@@ -95,7 +95,7 @@ INVISIBLE = (
 )
 
 
-def resolver(*answers):
+def build_resolver(*answers):
     async def resolve(host):
         return list(answers)
 
@@ -121,7 +121,7 @@ def test_what_a_browser_could_not_fetch_either_is_bad_input(subtests: pytest.Sub
 async def test_nothing_legitimate_is_refused(subtests: pytest.Subtests):
     for url in LEGITIMATE.split():
         with subtests.test(url=url):
-            guard = EgressGuard(resolve=resolver("93.184.215.14"))
+            guard = EgressGuard(resolve=build_resolver("93.184.215.14"))
             target = guard.check_url(url)
             assert await guard.resolve_addresses(target.host, target.port)
 
@@ -165,7 +165,7 @@ ANSWERS = [
 async def test_only_the_public_answers_of_a_resolver_are_dialled(subtests: pytest.Subtests):
     for answers, dialled in ANSWERS:
         with subtests.test(answers=answers, dialled=dialled):
-            guard = EgressGuard(resolve=resolver(*answers))
+            guard = EgressGuard(resolve=build_resolver(*answers))
             if dialled is None:
                 with pytest.raises(Refused):
                     await guard.resolve_addresses("example.com", 443)
@@ -175,7 +175,7 @@ async def test_only_the_public_answers_of_a_resolver_are_dialled(subtests: pytes
 
 async def test_a_name_without_addresses_is_unavailable():
     with pytest.raises(Unavailable) as caught:
-        await EgressGuard(resolve=resolver()).resolve_addresses("example.com", 443)
+        await EgressGuard(resolve=build_resolver()).resolve_addresses("example.com", 443)
     assert caught.value.code == "dns"
 
 
@@ -262,7 +262,7 @@ SETTINGS: list[tuple[dict[str, Any], str, int, str, bool]] = [
 async def test_settings_open_and_close_what_they_name_and_nothing_else(subtests: pytest.Subtests):
     for chosen, host, port, answer, reached in SETTINGS:
         with subtests.test(chosen=chosen, host=host, port=port, answer=answer):
-            guard = EgressGuard(EgressSettings(**chosen), resolver(answer))
+            guard = EgressGuard(EgressSettings(**chosen), build_resolver(answer))
             if reached:
                 assert await guard.resolve_addresses(host, port)
             else:
@@ -296,19 +296,19 @@ TRUSTED = [
 ]
 
 
-async def reach(guard, url):
+async def resolve_url(guard, url):
     target = guard.check_url(url, trusted=True)
     return await guard.resolve_addresses(target.host, target.port, trusted=True)
 
 
 @pytest.mark.parametrize(("url", "given", "answer", "reached"), TRUSTED)
 async def test_an_operators_own_address_may_be_private_but_not_denied_or_metadata(url, given, answer, reached):
-    guard = EgressGuard(EgressSettings(**given), resolver(answer))
+    guard = EgressGuard(EgressSettings(**given), build_resolver(answer))
     if reached:
-        assert await reach(guard, url)
+        assert await resolve_url(guard, url)
     else:
         with pytest.raises(Refused):
-            await reach(guard, url)
+            await resolve_url(guard, url)
 
 
 BAD_ENTRIES = """

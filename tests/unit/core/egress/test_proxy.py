@@ -17,19 +17,19 @@ pytestmark = pytest.mark.anyio
 HELLO_HANDLER = send_pieces([b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"], close=False)
 
 
-async def loopback(host):
+async def resolve_to_loopback(host):
     return ["127.0.0.1"]
 
 
 @asynccontextmanager
-async def started(*allow, idle=20.0):
-    guard = EgressGuard(EgressSettings(allow=list(allow or ["127.0.0.1:*"])), loopback)
+async def start_proxy(*allow, idle=20.0):
+    guard = EgressGuard(EgressSettings(allow=list(allow or ["127.0.0.1:*"])), resolve_to_loopback)
     with anyio.fail_after(20):
         async with EgressProxy(guard, idle_seconds=idle) as proxy:
             yield proxy
 
 
-async def talk(proxy, line, *more, token=None, rest=""):
+async def send_request(proxy, line, *more, token=None, rest=""):
     """Sends a request with the token and further headers; reads until the proxy closes."""
     reader, writer = await asyncio.open_connection("127.0.0.1", int(proxy.url.rsplit(":", 1)[1]))
     pair = b64encode(f"outrider:{token or proxy.token}".encode()).decode()
@@ -41,7 +41,7 @@ async def talk(proxy, line, *more, token=None, rest=""):
 
 
 async def test_an_ordinary_client_reads_plain_pages_through_it():
-    async with serve_hostile(HELLO_HANDLER) as url, started() as proxy:
+    async with serve_hostile(HELLO_HANDLER) as url, start_proxy() as proxy:
         named = url.replace("127.0.0.1", "name.example")
         async with httpx2.AsyncClient(proxy=proxy.url_with_credentials) as client:
             assert (await client.get(url)).text == "hello"
@@ -54,8 +54,8 @@ async def test_an_ordinary_client_reads_plain_pages_through_it():
 
 async def test_a_tunnel_carries_bytes_both_ways():
     closing = send_pieces([b"HTTP/1.1 200 OK\r\n\r\nhello"])
-    async with serve_hostile(closing) as url, started() as proxy:
-        answer = await talk(proxy, f"CONNECT {url.removeprefix('http://')}", rest="GET / HTTP/1.1\r\n\r\n")
+    async with serve_hostile(closing) as url, start_proxy() as proxy:
+        answer = await send_request(proxy, f"CONNECT {url.removeprefix('http://')}", rest="GET / HTTP/1.1\r\n\r\n")
     assert answer.startswith("HTTP/1.1 200")
     assert answer.endswith("hello")
 
@@ -68,7 +68,7 @@ REQUEST_LINES = ["CONNECT 127.0.0.1:80", "GET http://127.0.0.1/", "GET /", "POST
     "header", ["X: y", "Proxy-Authorization: Basic b3V0cmlkZXI6d3Jvbmc=", "Proxy-Authorization: x"]
 )
 async def test_nobody_passes_without_the_token(line, header):
-    async with started() as proxy:
+    async with start_proxy() as proxy:
         reader, writer = await asyncio.open_connection("127.0.0.1", int(proxy.url.rsplit(":", 1)[1]))
         writer.write(f"{line} HTTP/1.1\r\nHost: x\r\n{header}\r\n\r\n".encode())
         answer = (await reader.read(-1)).decode()
@@ -98,12 +98,12 @@ LINES_AND_STATUSES = [(each, 403) for each in REFUSED.split()] + [(each, 400) fo
 
 @pytest.mark.parametrize(("line", "status"), LINES_AND_STATUSES)
 async def test_what_the_guard_refuses_the_proxy_refuses(line, status):
-    async with started("10.9.9.9") as proxy:
-        answer = await talk(proxy, line.replace("_", " ", 1))
+    async with start_proxy("10.9.9.9") as proxy:
+        answer = await send_request(proxy, line.replace("_", " ", 1))
     assert answer.startswith(f"HTTP/1.1 {status}"), answer
 
 
-async def resolved(host):
+async def resolve_unless_gone(host):
     return [] if host == "gone.example" else ["127.0.0.1"]
 
 
@@ -116,10 +116,10 @@ FAILURES = [
 
 @pytest.mark.parametrize(("host", "code", "words"), FAILURES)
 async def test_why_there_was_no_connection_can_be_asked_for(host, code, words, free_tcp_port):
-    guard = EgressGuard(EgressSettings(allow=["127.0.0.1:*"]), resolved)
+    guard = EgressGuard(EgressSettings(allow=["127.0.0.1:*"]), resolve_unless_gone)
     async with serve_hostile(HELLO_HANDLER) as url, EgressProxy(guard) as proxy:
-        await talk(proxy, f"CONNECT {host}:{free_tcp_port}")
-        await talk(proxy, f"GET {url}")
+        await send_request(proxy, f"CONNECT {host}:{free_tcp_port}")
+        await send_request(proxy, f"GET {url}")
         error = proxy.find_failure(f"wss://{host}.:{free_tcp_port}/x")
         assert (error.code, words in error.message, bool(error.hint)) == (code, True, True)
         assert proxy.find_failure(url) is None
@@ -127,12 +127,12 @@ async def test_why_there_was_no_connection_can_be_asked_for(host, code, words, f
 
 
 async def test_a_connection_that_stands_ends_what_was_known_of_its_failure(free_tcp_port):
-    async with started() as proxy:
+    async with start_proxy() as proxy:
         url = f"http://127.0.0.1:{free_tcp_port}/"
-        await talk(proxy, f"GET {url}")
+        await send_request(proxy, f"GET {url}")
         assert proxy.find_failure(url).code == "connect"
         async with await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", free_tcp_port):
-            await talk(proxy, f"CONNECT 127.0.0.1:{free_tcp_port}")
+            await send_request(proxy, f"CONNECT 127.0.0.1:{free_tcp_port}")
         assert proxy.find_failure(url) is None
 
 
@@ -143,8 +143,8 @@ async def test_neither_token_nor_hop_headers_reach_the_server():
         seen.append(head.decode().lower())
         writer.write(b"HTTP/1.1 200 OK\r\nConnection: keep-alive, x-hop\r\nX-Hop: 1\r\nContent-Length: 2\r\n\r\nok")
 
-    async with serve_hostile(trick) as url, started() as proxy:
-        answer = await talk(proxy, f"GET {url}/a?b", "Connection: keep-alive, X-Mine", "X-Mine: 1", "X-End: 2")
+    async with serve_hostile(trick) as url, start_proxy() as proxy:
+        answer = await send_request(proxy, f"GET {url}/a?b", "Connection: keep-alive, X-Mine", "X-Mine: 1", "X-End: 2")
     assert seen[0].startswith("get /a?b http/1.1\r\nhost: 127.0.0.1:")
     assert "proxy-authorization" not in seen[0]
     assert "x-mine" not in seen[0]
@@ -160,8 +160,8 @@ async def test_a_second_request_on_the_same_connection_is_not_sent_to_the_first_
         seen.append(head)
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 
-    async with serve_hostile(trick) as url, started() as proxy:
-        await talk(proxy, f"GET {url}/one", rest="GET http://other.example/two HTTP/1.1\r\nHost: other\r\n\r\n")
+    async with serve_hostile(trick) as url, start_proxy() as proxy:
+        await send_request(proxy, f"GET {url}/one", rest="GET http://other.example/two HTTP/1.1\r\nHost: other\r\n\r\n")
     assert len(seen) == 1
 
 
@@ -169,8 +169,8 @@ async def test_a_body_is_sent_on_even_when_the_program_asks_first():
     async def trick(head, writer):
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 
-    async with serve_hostile(trick) as url, started() as proxy:
-        answer = await talk(proxy, f"POST {url}/", "Expect: 100-continue", "Content-Length: 3", rest="")
+    async with serve_hostile(trick) as url, start_proxy() as proxy:
+        answer = await send_request(proxy, f"POST {url}/", "Expect: 100-continue", "Content-Length: 3", rest="")
     assert answer.startswith("HTTP/1.1 100") or "200" in answer
 
 
@@ -186,21 +186,21 @@ BROKEN = [
 
 @pytest.mark.parametrize("trick", BROKEN)
 async def test_a_server_that_does_not_keep_to_http_is_a_bad_gateway(trick):
-    async with serve_hostile(TRICKS[trick]) as url, started() as proxy:
-        assert (await talk(proxy, f"GET {url}/")).startswith("HTTP/1.1 502")
+    async with serve_hostile(TRICKS[trick]) as url, start_proxy() as proxy:
+        assert (await send_request(proxy, f"GET {url}/")).startswith("HTTP/1.1 502")
 
 
 async def test_a_closed_port_is_a_bad_gateway():
-    async with started() as proxy:
+    async with start_proxy() as proxy:
         for line in ("CONNECT 127.0.0.1:9", "GET http://127.0.0.1:9/"):
-            assert (await talk(proxy, line)).startswith("HTTP/1.1 502")
+            assert (await send_request(proxy, line)).startswith("HTTP/1.1 502")
 
 
 @pytest.mark.parametrize(
     "text", ["nonsense\r\n\r\n", "GET\r\n\r\n", "\x16\x03\x01\x02\r\n\r\n", "GET / HTTP/1.1\r\nX: " + "x" * 200_000]
 )
 async def test_what_is_no_request_is_answered_as_a_bad_one_or_cut_off(text):
-    async with started() as proxy:
+    async with start_proxy() as proxy:
         reader, writer = await asyncio.open_connection("127.0.0.1", int(proxy.url.rsplit(":", 1)[1]))
         writer.write(text.encode())
         with suppress(ConnectionError):
@@ -210,13 +210,15 @@ async def test_what_is_no_request_is_answered_as_a_bad_one_or_cut_off(text):
 
 @pytest.mark.parametrize("line", ["CONNECT", "GET"])
 async def test_a_connection_on_which_nothing_moves_is_closed(line):
-    async with serve_hostile(TRICKS["silence"]) as url, started(idle=0.2) as proxy:
-        answer = await talk(proxy, f"CONNECT {url.removeprefix('http://')}" if line == "CONNECT" else f"GET {url}/")
+    async with serve_hostile(TRICKS["silence"]) as url, start_proxy(idle=0.2) as proxy:
+        answer = await send_request(
+            proxy, f"CONNECT {url.removeprefix('http://')}" if line == "CONNECT" else f"GET {url}/"
+        )
     assert "\r\n\r\nhello" not in answer
 
 
 async def test_closing_the_proxy_ends_its_tunnels():
-    async with serve_hostile(TRICKS["silence"]) as url, started() as proxy:
+    async with serve_hostile(TRICKS["silence"]) as url, start_proxy() as proxy:
         reader, writer = await asyncio.open_connection("127.0.0.1", int(proxy.url.rsplit(":", 1)[1]))
         pair = b64encode(f"outrider:{proxy.token}".encode())
         authority = url.removeprefix("http://").encode()
@@ -241,7 +243,7 @@ async def test_a_start_that_is_cancelled_leaves_nothing_open(turns):
 
 
 async def test_each_proxy_has_a_token_of_its_own():
-    async with started() as one, started() as other:
+    async with start_proxy() as one, start_proxy() as other:
         assert one.token != other.token
-        answer = await talk(one, "GET http://127.0.0.1/", token=other.token)
+        answer = await send_request(one, "GET http://127.0.0.1/", token=other.token)
     assert answer.startswith("HTTP/1.1 407")

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.anyio
 TIDE_TEXT = "The tide comes in twice a day, and the boats of {0} rise with it until the bell of {0} rings. "
 
 
-def page(name: str, *links: str, head: str = "") -> SiteAnswer:
+def build_page(name: str, *links: str, head: str = "") -> SiteAnswer:
     """A page about something, with links."""
     anchors = "".join(f'<li><a href="{each}">To {each}</a></li>' for each in links)
     return SiteAnswer(
@@ -50,7 +50,7 @@ class Place:
         self.kept.append(read.url.removeprefix(self.url))
         return f"kept-{len(self.kept)}"
 
-    async def listed(self, path: str = "/", **plan: Any) -> dict[str, str]:
+    async def list_states(self, path: str = "/", **plan: Any) -> dict[str, str]:
         """Each page's state, by path."""
         rows = await self.crawler.list_pages(CrawlPlan(self.url + path, **plan))
         return {row["url"].removeprefix(self.url): row["state"] for row in rows}
@@ -61,7 +61,7 @@ class Place:
 
 
 @asynccontextmanager
-async def place(routes: dict[str, Any], file: Path | None = None, **settings: Any) -> AsyncGenerator[Place]:
+async def open_crawler(routes: dict[str, Any], file: Path | None = None, **settings: Any) -> AsyncGenerator[Place]:
     clock, site = FakeClock(), FakeSite(routes)
     database = Database.from_file(sqlite.create_migrated_file(file or Path.home() / "crawl.db"))
     chosen = PagesSettings.model_validate({"per_host_rate": 1_000, **settings})
@@ -74,19 +74,21 @@ async def place(routes: dict[str, Any], file: Path | None = None, **settings: An
 
 
 HARBOUR = {
-    "/": page("Harbour", "/boats", "/bells#top", "/gone", "https://elsewhere.example/x", "/map.png", "mailto:a@b.c"),
-    "/boats": page("Boats", "/", "/boats/tern", "/boats/gull"),
-    "/bells": page("Bells", "/boats"),
-    "/boats/tern": page("Tern", "/boats/tern/log"),
-    "/boats/gull": page("Gull"),
-    "/boats/tern/log": page("Log"),
+    "/": build_page(
+        "Harbour", "/boats", "/bells#top", "/gone", "https://elsewhere.example/x", "/map.png", "mailto:a@b.c"
+    ),
+    "/boats": build_page("Boats", "/", "/boats/tern", "/boats/gull"),
+    "/bells": build_page("Bells", "/boats"),
+    "/boats/tern": build_page("Tern", "/boats/tern/log"),
+    "/boats/gull": build_page("Gull"),
+    "/boats/tern/log": build_page("Log"),
 }
 
 
 async def test_a_site_is_read_by_its_links():
-    async with place(HARBOUR) as here:
+    async with open_crawler(HARBOUR) as here:
         done = await here.crawl()
-        states = await here.listed()
+        states = await here.list_states()
     assert (done.ending, done.round, done.pages_read) == ("finished", 1, 6)
     assert states == dict.fromkeys(HARBOUR, "read") | {"/gone": "gone"}
     assert set(here.kept) == set(HARBOUR)
@@ -94,12 +96,12 @@ async def test_a_site_is_read_by_its_links():
 
 
 async def test_depth_and_pages_and_place_bound_it():
-    async with place(HARBOUR) as here:
+    async with open_crawler(HARBOUR) as here:
         await here.crawl(depth=1)
-        shallow = await here.listed(depth=1)
+        shallow = await here.list_states(depth=1)
         few = await here.crawl(pages=2, depth=2)
         below = await here.crawl("/boats/tern", within="path")
-        states = await here.listed("/boats/tern", within="path")
+        states = await here.list_states("/boats/tern", within="path")
     assert set(shallow) == {"/", "/boats", "/bells", "/gone"}
     assert (few.ending, few.tally.used_pages) == ("pages", 2)
     assert few.tally.waiting > 0
@@ -107,14 +109,14 @@ async def test_depth_and_pages_and_place_bound_it():
 
 
 async def test_patterns_choose_among_paths():
-    async with place(HARBOUR) as here:
+    async with open_crawler(HARBOUR) as here:
         await here.crawl(include=("/boats*",), exclude=("*/log",))
-        states = await here.listed(include=("/boats*",), exclude=("*/log",))
+        states = await here.list_states(include=("/boats*",), exclude=("*/log",))
     assert set(states) == {"/", "/boats", "/boats/tern", "/boats/gull"}
 
 
 async def test_a_larger_budget_goes_on_where_the_smaller_ended():
-    async with place(HARBOUR) as here:
+    async with open_crawler(HARBOUR) as here:
         await here.crawl(pages=3)
         asked = len(here.site.requests)
         done = await here.crawl(pages=20)
@@ -126,7 +128,7 @@ async def test_a_larger_budget_goes_on_where_the_smaller_ended():
 async def test_reading_a_site_again_transfers_only_what_has_changed_and_says_what():
     routes: dict[str, Any] = dict(HARBOUR)
 
-    def tagged(answer: SiteAnswer) -> Any:
+    def answer_with_tag(answer: SiteAnswer) -> Any:
         tag = f'"{hash(answer.body)}"'
 
         def reply(request: SiteRequest) -> SiteAnswer:
@@ -135,12 +137,12 @@ async def test_reading_a_site_again_transfers_only_what_has_changed_and_says_wha
 
         return reply
 
-    routes |= {path: tagged(answer) for path, answer in HARBOUR.items()}
-    async with place(routes) as here:
+    routes |= {path: answer_with_tag(answer) for path, answer in HARBOUR.items()}
+    async with open_crawler(routes) as here:
         await here.crawl()
         first, here.kept[:] = list(here.kept), []
-        routes["/boats"] = tagged(page("Boats, painted", "/", "/boats/tern", "/boats/swan"))
-        routes["/boats/swan"] = tagged(page("Swan"))
+        routes["/boats"] = answer_with_tag(build_page("Boats, painted", "/", "/boats/tern", "/boats/swan"))
+        routes["/boats/swan"] = answer_with_tag(build_page("Swan"))
         here.clock.now += 1_000
         done = await here.crawl()
         changes = await here.changes()
@@ -158,8 +160,8 @@ async def test_what_the_site_lists_is_read_too_and_not_asked_for_while_it_is_unc
             "<url><loc>https://elsewhere.example/</loc></url></urlset>"
         )
 
-    routes: dict[str, Any] = {"/": page("Harbour"), "/quiet": page("Quiet")}
-    async with place(routes) as here:
+    routes: dict[str, Any] = {"/": build_page("Harbour"), "/quiet": build_page("Quiet")}
+    async with open_crawler(routes) as here:
         index = f"<sitemapindex><sitemap><loc>{here.url}/list.xml</loc></sitemap></sitemapindex>"
         routes["/robots.txt"] = SiteAnswer(f"Sitemap: {here.url}/index.xml", "text/plain")
         routes["/index.xml"] = SiteAnswer(index, "application/xml")
@@ -175,9 +177,9 @@ async def test_what_the_site_lists_is_read_too_and_not_asked_for_while_it_is_unc
 
 async def test_robots_txt_binds_and_its_pause_is_kept():
     rules = "User-agent: *\nDisallow: /bells\nCrawl-delay: 2"
-    async with place(HARBOUR | {"/robots.txt": SiteAnswer(rules, "text/plain")}) as here:
+    async with open_crawler(HARBOUR | {"/robots.txt": SiteAnswer(rules, "text/plain")}) as here:
         done = await here.crawl(depth=1)
-        states = await here.listed(depth=1)
+        states = await here.list_states(depth=1)
     assert states["/bells"] == "skipped"
     assert "/bells" not in here.site.list_paths()
     assert here.clock.sleeps.count(2.0) == done.tally.read + 2  # the forbidden one and the missing one have their turn
@@ -185,31 +187,33 @@ async def test_robots_txt_binds_and_its_pause_is_kept():
 
 async def test_a_site_that_forbids_the_first_page_is_refused():
     rules = SiteAnswer("User-agent: *\nDisallow: /", "text/plain")
-    async with place(HARBOUR | {"/robots.txt": rules}) as here:
+    async with open_crawler(HARBOUR | {"/robots.txt": rules}) as here:
         with pytest.raises(Refused, match=r"robots\.txt"):
             await here.crawl()
 
 
 async def test_pages_that_ask_not_to_be_followed_are_not():
     nofollow = '<meta name="robots" content="index, nofollow">'
-    async with place({"/": page("Harbour", "/boats", head=nofollow), "/boats": page("Boats")}) as here:
+    async with open_crawler(
+        {"/": build_page("Harbour", "/boats", head=nofollow), "/boats": build_page("Boats")}
+    ) as here:
         await here.crawl()
-        states = await here.listed()
+        states = await here.list_states()
     assert states == {"/": "read"}
 
 
 async def test_one_text_under_several_addresses_is_read_once():
     routes = {
-        "/": page("Harbour", "/a", "/b", "/views?sort=up", "/old", "/boats?utm_source=letter&page=2"),
-        "/a": page("Same"),
-        "/b": page("Same"),
+        "/": build_page("Harbour", "/a", "/b", "/views?sort=up", "/old", "/boats?utm_source=letter&page=2"),
+        "/a": build_page("Same"),
+        "/b": build_page("Same"),
         "/old": SiteAnswer(status=301, headers={"location": "/a"}),
-        "/views": page("Views", head='<link rel="canonical" href="/views">'),
-        "/boats": page("Boats"),
+        "/views": build_page("Views", head='<link rel="canonical" href="/views">'),
+        "/boats": build_page("Boats"),
     }
-    async with place(routes) as here:
+    async with open_crawler(routes) as here:
         await here.crawl()
-        states = await here.listed()
+        states = await here.list_states()
     assert sorted(states[path] for path in ("/a", "/b", "/old")) == ["duplicate", "duplicate", "read"]
     assert (states["/views?sort=up"], states["/views"]) == ("duplicate", "read")
     assert states["/boats?page=2"] == "read"
@@ -217,17 +221,19 @@ async def test_one_text_under_several_addresses_is_read_once():
 
 async def test_a_canonical_address_that_every_page_shares_is_not_believed():
     home = '<link rel="canonical" href="/">'
-    async with place({"/": page("Harbour", "/a", head=home), "/a": page("Alone", head=home)}) as here:
+    async with open_crawler(
+        {"/": build_page("Harbour", "/a", head=home), "/a": build_page("Alone", head=home)}
+    ) as here:
         await here.crawl()
-        assert await here.listed() == {"/": "read", "/a": "read"}
+        assert await here.list_states() == {"/": "read", "/a": "read"}
 
 
 async def test_endless_paths_come_to_an_end():
     def deeper(request: SiteRequest) -> SiteAnswer:
-        return page(request.path, "loop/")
+        return build_page(request.path, "loop/")
 
-    routes = {"/": page("Harbour", "/loop/")} | {"/" + "loop/" * count: deeper for count in range(1, 12)}
-    async with place(routes) as here:
+    routes = {"/": build_page("Harbour", "/loop/")} | {"/" + "loop/" * count: deeper for count in range(1, 12)}
+    async with open_crawler(routes) as here:
         done = await here.crawl(depth=20)
     assert (done.ending, done.tally.read) == ("finished", 4)
 
@@ -237,19 +243,21 @@ async def test_visits_that_the_site_numbers_in_its_addresses_are_one_page():
 
     def shop(request: SiteRequest) -> SiteAnswer:
         number = f"{next(fresh):032x}"[::-1]
-        return page("Shop", f"/shop?PHPSESSID={number}", f"/shop;jsessionid={number}.node1", f"/shop?sid=a{number}")
+        return build_page(
+            "Shop", f"/shop?PHPSESSID={number}", f"/shop;jsessionid={number}.node1", f"/shop?sid=a{number}"
+        )
 
-    routes = {"/": page("Harbour", "/shop", "/list?sid=12&page=2"), "/shop": shop, "/list": page("List")}
-    async with place(routes) as here:
+    routes = {"/": build_page("Harbour", "/shop", "/list?sid=12&page=2"), "/shop": shop, "/list": build_page("List")}
+    async with open_crawler(routes) as here:
         done = await here.crawl(depth=20)
-        assert set(await here.listed(depth=20)) == {"/", "/shop", "/list?sid=12&page=2"}
+        assert set(await here.list_states(depth=20)) == {"/", "/shop", "/list?sid=12&page=2"}
     assert (done.ending, done.tally.read, done.tally.duplicate) == ("finished", 3, 0)
     assert here.site.list_paths().count("/shop") == 1
 
 
 async def test_a_first_page_that_is_not_there_or_leads_elsewhere_is_an_error():
     away = SiteAnswer(status=302, headers={"location": "http://localhost:1/"})
-    async with place({"/away": away}) as here:
+    async with open_crawler({"/away": away}) as here:
         with pytest.raises(NotFound):
             await here.crawl("/missing")
         with pytest.raises((Refused, Unavailable)):
@@ -260,10 +268,10 @@ async def test_a_site_in_trouble_is_left_alone_and_tried_again_later():
     broken = {"down": True}
 
     def shaky(request: SiteRequest) -> SiteAnswer:
-        return SiteAnswer("busy", "text/plain", 503) if broken["down"] else page(request.path)
+        return SiteAnswer("busy", "text/plain", 503) if broken["down"] else build_page(request.path)
 
     paths = [f"/p{number}" for number in range(30)]
-    async with place({"/": page("Harbour", *paths)} | dict.fromkeys(paths, shaky)) as here:
+    async with open_crawler({"/": build_page("Harbour", *paths)} | dict.fromkeys(paths, shaky)) as here:
         ill = await here.crawl()
         broken["down"] = False
         well = await here.crawl()
@@ -278,7 +286,7 @@ async def test_what_lies_behind_a_page_that_fails_is_not_called_gone():
     def shaky(request: SiteRequest) -> SiteAnswer:
         return SiteAnswer("busy", "text/plain", 503) if request.path in down else HARBOUR[request.path]
 
-    async with place(dict.fromkeys(HARBOUR, shaky)) as here:
+    async with open_crawler(dict.fromkeys(HARBOUR, shaky)) as here:
         await here.crawl()
         down.add("/boats/tern")
         here.clock.now += 700_000  # more than a week, so that no stale copy stands in
@@ -295,7 +303,7 @@ async def test_what_lies_behind_a_page_that_fails_is_not_called_gone():
 
 async def test_a_page_that_was_being_read_when_the_time_was_over_is_left_to_the_next_call():
     long = SiteAnswer("<title>Long</title><a href=/boats>Boats</a>" + "<p>Tides come and go, so do boats.</p>" * 60_000)
-    async with place({"/": long, "/boats": page("Boats")}) as here:
+    async with open_crawler({"/": long, "/boats": build_page("Boats")}) as here:
         first = await here.crawl(seconds=0.4)
         second = await here.crawl()
     assert (first.ending, first.tally.failed) == ("time", 0)
@@ -303,7 +311,7 @@ async def test_a_page_that_was_being_read_when_the_time_was_over_is_left_to_the_
 
 
 async def test_time_ends_a_call_and_the_next_one_goes_on():
-    async with place(HARBOUR) as here:
+    async with open_crawler(HARBOUR) as here:
 
         async def endless(read: Any) -> str:
             if read.url.endswith("/boats"):
@@ -318,7 +326,7 @@ async def test_time_ends_a_call_and_the_next_one_goes_on():
 
 
 async def test_a_crawl_that_another_call_works_on_is_not_disturbed():
-    async with place(HARBOUR) as here:
+    async with open_crawler(HARBOUR) as here:
         plan, started, go_on = CrawlPlan(f"{here.url}/"), anyio.Event(), anyio.Event()
 
         async def keep(read: Any) -> str:

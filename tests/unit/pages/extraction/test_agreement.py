@@ -19,7 +19,7 @@ REFERENCE = re.compile(r"\[\^([^\]\n]*)\](?!:)")
 SPAN = re.compile(rb"(?:row|col)span", re.IGNORECASE)
 
 
-def shown(markdown: str) -> list[str]:
+def list_shown_words(markdown: str) -> list[str]:
     """The words of Markdown: without addresses, fences, numbers of items, boxes of tasks and marks."""
     text = TASK.sub(r"\1", markdown)
     for link in sorted(find_links(text), key=lambda each: -each.start):
@@ -33,7 +33,10 @@ def test_text_and_markdown_agree(subtests: pytest.Subtests):
             with subtests.test(main=main, path=path):
                 source = path.read_bytes()
                 read = extract(source, url="https://manual.example/guide/page", main=main)
-                markdown, text = shown(read.markdown), WORD_PATTERN.findall(MARK.sub("", FENCE.sub("", read.text)))
+                markdown, text = (
+                    list_shown_words(read.markdown),
+                    WORD_PATTERN.findall(MARK.sub("", FENCE.sub("", read.text))),
+                )
                 if SPAN.search(source):  # what spans rows stands in each of them
                     rest = iter(markdown)
                     assert all(word in rest for word in text)

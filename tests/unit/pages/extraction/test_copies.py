@@ -14,7 +14,7 @@ TWO = "Engineers lifted the slabs one street at a time, planted willows, and lef
 THREE = "It was cheaper than a new pipe, and far cheaper than the cellars that were flooded in every spring."
 
 
-def kept_of(source: str) -> list[str]:
+def list_texts_left(source: str) -> list[str]:
     """The texts that are left where all blocks are chosen."""
     page = cut_into_blocks(parse_html(source).body)
     words = np.array([len(text.split()) for text in page.texts], np.float32)
@@ -23,12 +23,12 @@ def kept_of(source: str) -> list[str]:
 
 def test_a_passage_that_is_there_for_two_widths_of_screen_is_given_once():
     source = f"<div><p>{ONE}<p>{TWO}</div><p>{THREE}<div class=mobile><p>{ONE}<p>{TWO}</div><p>So far."
-    assert kept_of(source) == [ONE, TWO, THREE, "So far."]
+    assert list_texts_left(source) == [ONE, TWO, THREE, "So far."]
 
 
 def test_a_passage_that_is_there_three_times_is_given_once():
     widths = [f"<div class={width}><p>{ONE}<p>{TWO}</div>" for width in ("wide", "narrow", "print")]
-    assert kept_of("".join(widths)) == [ONE, TWO]
+    assert list_texts_left("".join(widths)) == [ONE, TWO]
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_a_passage_that_is_there_three_times_is_given_once():
 )
 def test_what_recurs_line_by_line_in_posts_tables_or_code_stays(source: str):
     page = cut_into_blocks(parse_html(source).body)
-    assert kept_of(source) == page.texts
+    assert list_texts_left(source) == page.texts
 
 
 def test_a_page_that_only_repeats_itself_still_yields_text():

@@ -3,7 +3,7 @@
 from outrider.pages.extract import extract
 
 
-def markdown(body: str) -> str:
+def extract_markdown(body: str) -> str:
     return extract(body, url="https://site.example/a/", main=False).markdown
 
 
@@ -13,7 +13,7 @@ def test_a_note_in_the_text_of_a_paper_stands_in_brackets():
         "<span class=ltx_note_content><sup class=ltx_note_mark>1</sup><span class='ltx_tag ltx_tag_note'>1</span>"
         "Small ones.</span></span></span>"
     )
-    assert markdown(f"<p>Herons eat fish{note} each day.") == "Herons eat fish (Small ones.) each day."
+    assert extract_markdown(f"<p>Herons eat fish{note} each day.") == "Herons eat fish (Small ones.) each day."
 
 
 def test_a_listing_of_a_paper_is_code():
@@ -23,7 +23,7 @@ def test_a_listing_of_a_paper_is_code():
         "<a href=data:text/plain;base64,eA==>\u2b07</a></div>"
         f"{line.format(1, '<span>if</span><span> </span>x:')}{line.format(2, '<span>    </span>y()')}</div>"
     )
-    assert markdown(source) == "```python\nif x:\n    y()\n```"
+    assert extract_markdown(source) == "```python\nif x:\n    y()\n```"
 
 
 def test_a_reference_of_a_class_has_sections_and_signatures():
@@ -33,16 +33,16 @@ def test_a_reference_of_a_class_has_sections_and_signatures():
         "</div><p>Flies.</p><ul><li>up<li>down</ul></section></li></ul></section></li></ul>"
     )
     signature = "```\npublic boolean fly(int height,\n int x)\n```"
-    assert markdown(source) == f"## Methods\n\n### fly\n\n{signature}\n\nFlies.\n\n- up\n- down"
+    assert extract_markdown(source) == f"## Methods\n\n### fly\n\n{signature}\n\nFlies.\n\n- up\n- down"
 
 
 def test_a_summary_that_nobody_sees_is_no_text():
     source = "<details class=toggle open><summary class=hideme>{}</summary><p>Flies.</p></details>"
-    assert markdown(source.format("<span>Expand description</span>")) == "Flies."
-    assert markdown(source.replace("hideme", "shown").format("More")) == "More\n\nFlies."
+    assert extract_markdown(source.format("<span>Expand description</span>")) == "Flies."
+    assert extract_markdown(source.replace("hideme", "shown").format("More")) == "More\n\nFlies."
 
 
 def test_words_for_screen_readers_do_not_touch_what_follows():
     source = "<p><strong><span class=visually-hidden>Warning</span>You can be fined.</strong>"
-    assert markdown(source) == "**Warning You can be fined.**"
-    assert markdown("<p>Pre<span class=bold>mat</span>ure ends.") == "Premature ends."
+    assert extract_markdown(source) == "**Warning You can be fined.**"
+    assert extract_markdown("<p>Pre<span class=bold>mat</span>ure ends.") == "Premature ends."

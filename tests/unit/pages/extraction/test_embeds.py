@@ -8,13 +8,17 @@ BASE_URL = "https://site.example/a/"
 SHOWN = "a video"
 
 
-def markdown(body: str, **options) -> str:
+def extract_markdown(body: str, **options) -> str:
     return extract(body, url=BASE_URL, main=False, **options).markdown
 
 
-def embedded(source: str) -> str:
+def extract_embed(source: str) -> str:
     """What stands between two paragraphs."""
-    return markdown(f"<p>Before it.</p>{source}<p>Behind it.</p>").removeprefix("Before it.").removesuffix("Behind it.")
+    return (
+        extract_markdown(f"<p>Before it.</p>{source}<p>Behind it.</p>")
+        .removeprefix("Before it.")
+        .removesuffix("Behind it.")
+    )
 
 
 @pytest.mark.parametrize(
@@ -36,7 +40,7 @@ def embedded(source: str) -> str:
     ],
 )
 def test_a_frame_leads_to_the_page_of_what_it_shows(address: str, page: str):
-    assert embedded(f'<iframe src="{address}" title="{SHOWN}"></iframe>') == f"\n\n[{SHOWN}]({page})\n\n"
+    assert extract_embed(f'<iframe src="{address}" title="{SHOWN}"></iframe>') == f"\n\n[{SHOWN}]({page})\n\n"
 
 
 @pytest.mark.parametrize(
@@ -67,7 +71,7 @@ def test_a_frame_leads_to_the_page_of_what_it_shows(address: str, page: str):
     ],
 )
 def test_media_are_links_called_by_their_label_their_file_or_their_site(source: str, link: str):
-    assert embedded(source) == f"\n\n{link}\n\n"
+    assert extract_embed(source) == f"\n\n{link}\n\n"
 
 
 @pytest.mark.parametrize(
@@ -89,13 +93,13 @@ def test_media_are_links_called_by_their_label_their_file_or_their_site(source: 
     ],
 )
 def test_adverts_trackers_forms_and_backgrounds_are_no_links(source: str):
-    assert embedded(source) == "\n\n"
+    assert extract_embed(source) == "\n\n"
 
 
 def test_what_is_embedded_stands_in_the_item_that_holds_it_and_once():
     frame = "<iframe title=it src=https://a.example/embed/x></iframe>"
     source = f"<ul><li>one{frame}<li>two</ul>{frame}<p>end"
-    assert markdown(source) == "- one\n\n  [it](https://a.example/embed/x)\n- two\n\nend"
+    assert extract_markdown(source) == "- one\n\n  [it](https://a.example/embed/x)\n- two\n\nend"
 
 
 def test_text_holds_the_words_of_what_is_embedded():
@@ -120,4 +124,4 @@ def test_only_what_stands_among_the_content_is_shown():
 @pytest.mark.parametrize(("links", "shown"), [("none", "it"), ("references", "[it][1]")])
 def test_what_is_embedded_follows_the_style_of_links(links: str, shown: str):
     source = "<p>One.</p><iframe title=it src=/embed/x></iframe><p>Two."
-    assert markdown(source, links=links).split("\n\n")[1] == shown
+    assert extract_markdown(source, links=links).split("\n\n")[1] == shown

@@ -5,7 +5,7 @@ import pytest
 from outrider.pages.extract import extract
 
 
-def markdown(body: str) -> str:
+def extract_markdown(body: str) -> str:
     return extract(body, url="https://site.example/a/", main=False).markdown
 
 
@@ -39,17 +39,17 @@ NOWHERE = (  # the place of the mark has lost its name
 
 @pytest.mark.parametrize("source", [WIKI, GITHUB, WORDPRESS, SPHINX, DOCUTILS, WORD_HTML, STARRED, NOWHERE])
 def test_a_mark_leads_to_its_note_and_the_note_leads_nowhere_back(source: str):
-    assert markdown(source) == "Fact[^1]\n\n[^1]: A book."
+    assert extract_markdown(source) == "Fact[^1]\n\n[^1]: A book."
 
 
 def test_named_notes_keep_their_names():
     source = '<p>Fact<a href="#note-a">[note 1]</a></p><p id="note-a">Said of old.</p>'
-    assert markdown(source) == "Fact[^note1]\n\n[^note1]: Said of old."
+    assert extract_markdown(source) == "Fact[^note1]\n\n[^note1]: Said of old."
 
 
 def test_a_note_may_stand_before_its_mark():
     source = '<p id="a"><a href="#b">1</a> A book.</p><p id="b">Fact<a href="#a">1</a></p>'
-    assert markdown(source) == "Fact[^1]\n\n[^1]: A book."
+    assert extract_markdown(source) == "Fact[^1]\n\n[^1]: A book."
 
 
 def test_what_stands_around_a_way_back_goes_with_it_and_empty_brackets_of_code_stay():

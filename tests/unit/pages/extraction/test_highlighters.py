@@ -7,11 +7,11 @@ from outrider.pages.extract import extract
 CODE = "if x:\n    y()"
 
 
-def markdown(body: str) -> str:
+def extract_markdown(body: str) -> str:
     return extract(body, url="https://site.example/a/", main=False).markdown
 
 
-def rows(number: str, line: str, between: str = "") -> str:
+def build_rows(number: str, line: str, between: str = "") -> str:
     """A table of numbered lines, by the attributes of its cells."""
     return "<table>" + "".join(
         f"<tr><td {number} data-line-number={at}></td>{between}<td {line}>{text}</td></tr>"
@@ -22,9 +22,9 @@ def rows(number: str, line: str, between: str = "") -> str:
 @pytest.mark.parametrize(
     "source",
     [
-        rows('class="blob-num js-line-number"', 'class="blob-code blob-code-inner"'),
-        rows("class=lines-num", 'class="lines-code chroma"'),
-        rows("class=lines-num", 'class="lines-code chroma"', "<td class=lines-escape></td>"),
+        build_rows('class="blob-num js-line-number"', 'class="blob-code blob-code-inner"'),
+        build_rows("class=lines-num", 'class="lines-code chroma"'),
+        build_rows("class=lines-num", 'class="lines-code chroma"', "<td class=lines-escape></td>"),
         "<pre><span class=lineno>1 </span>if x:\n<span class=lineno>2 </span>    y()\n</pre>",
         (
             "<table class=blob><tr><td class=linenumbers><pre><a href=#n1>1</a>\n<a href=#n2>2</a>\n</pre></td>"
@@ -42,7 +42,7 @@ def rows(number: str, line: str, between: str = "") -> str:
     ],
 )
 def test_numbered_lines_are_a_listing_without_numbers(source: str):
-    assert markdown(source) == f"```\n{CODE}\n```"
+    assert extract_markdown(source) == f"```\n{CODE}\n```"
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_numbered_lines_are_a_listing_without_numbers(source: str):
     ],
 )
 def test_the_language_is_told_once_wherever_it_stands(source: str):
-    assert markdown(source) == f"```python\n{CODE}\n```"
+    assert extract_markdown(source) == f"```python\n{CODE}\n```"
 
 
 @pytest.mark.parametrize(
@@ -89,27 +89,27 @@ def test_the_language_is_told_once_wherever_it_stands(source: str):
     ],
 )
 def test_a_button_that_copies_is_no_text(button: str):
-    assert markdown(f"<div>{button}<pre>{CODE}</pre></div>") == f"```\n{CODE}\n```"
-    assert markdown("<p><button class='body-copy'>Apply</button>") == "Apply"
+    assert extract_markdown(f"<div>{button}<pre>{CODE}</pre></div>") == f"```\n{CODE}\n```"
+    assert extract_markdown("<p><button class='body-copy'>Apply</button>") == "Apply"
 
 
 def test_differences_keep_their_signs():
     source = "<table><tr><td class=blob-num>1</td><td class=blob-code><span data-code-marker='-'>x</span></td></tr>"
     source += "<tr><td class=blob-num>1</td><td class=blob-code><span data-code-marker='+'>y</span></td></tr></table>"
-    assert markdown(source) == "```\n-x\n+y\n```"
+    assert extract_markdown(source) == "```\n-x\n+y\n```"
 
 
 def test_numbers_that_are_code_stay():
     source = "<pre><span class=mi>1</span>\n<span class=line-numbers>let x</span>\n<a href=#section2>3</a></pre>"
-    assert markdown(source) == "```\n1\nlet x\n3\n```"
+    assert extract_markdown(source) == "```\n1\nlet x\n3\n```"
 
 
 def test_a_table_of_data_is_no_listing_for_a_fragment_or_a_class():
-    assert markdown("<div class=fragment><p>Words of a poem.</div>") == "Words of a poem."
-    assert markdown("<table><tr><td class=code>A1<td>one<tr><td class=code>B2<td>two</table>").startswith("|")
+    assert extract_markdown("<div class=fragment><p>Words of a poem.</div>") == "Words of a poem."
+    assert extract_markdown("<table><tr><td class=code>A1<td>one<tr><td class=code>B2<td>two</table>").startswith("|")
 
 
 def test_numbers_and_styles_in_each_other_are_looked_through_once():
     deep = "word " * 100_000
-    assert markdown("<pre>" + "<span class=lineno>" * 300 + deep).startswith("```\nword word")
-    assert markdown("<code style='white-space:pre'>" * 300 + deep).startswith("`word word")
+    assert extract_markdown("<pre>" + "<span class=lineno>" * 300 + deep).startswith("```\nword word")
+    assert extract_markdown("<code style='white-space:pre'>" * 300 + deep).startswith("`word word")

@@ -5,7 +5,7 @@ import pytest
 from outrider.pages.extract import extract
 
 
-def markdown(body: str) -> str:
+def extract_markdown(body: str) -> str:
     return extract(body, url="https://site.example/a/", main=False).markdown
 
 
@@ -41,12 +41,12 @@ NUMBERED_ROWS = (
 
 
 def test_a_table_of_lines_is_a_listing():
-    assert markdown(GITHUB) == "```\nif x:\n\n    y()\n```"
+    assert extract_markdown(GITHUB) == "```\nif x:\n\n    y()\n```"
 
 
 @pytest.mark.parametrize("source", [HIGHLIGHT_LINES, SYNTAX_HIGHLIGHTER, CRAYON, EDITOR, NEW_EDITOR, NUMBERED_ROWS])
 def test_a_listing_is_one_however_an_editor_makes_it(source: str):
-    assert markdown(source) == "```\nif x:\n    y()\n```"
+    assert extract_markdown(source) == "```\nif x:\n    y()\n```"
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_a_listing_is_one_however_an_editor_makes_it(source: str):
     ],
 )
 def test_buttons_in_listings_are_no_code(tool: str):
-    assert markdown(f"<pre>run it{tool}</pre>") == "```\nrun it\n```"
+    assert extract_markdown(f"<pre>run it{tool}</pre>") == "```\nrun it\n```"
 
 
 def test_tasks_show_whether_they_are_done():
@@ -69,7 +69,7 @@ def test_tasks_show_whether_they_are_done():
         "<li class=task-list-item><input type=checkbox disabled><p>reaped</p></li></ul>"
         "<ul><li><label><input type=checkbox> filter</label></li></ul>"
     )
-    assert markdown(source) == "- [x] sown\n- [ ] reaped\n\n- filter"
+    assert extract_markdown(source) == "- [x] sown\n- [ ] reaped\n\n- filter"
 
 
 @pytest.mark.parametrize(
@@ -86,4 +86,4 @@ def test_tasks_show_whether_they_are_done():
     ],
 )
 def test_elements_in_the_text_mean_something(source: str, found: str):
-    assert markdown(f"<p>{source}</p>") == found
+    assert extract_markdown(f"<p>{source}</p>") == found

@@ -5,15 +5,15 @@ import pytest
 from outrider.pages.extract import extract
 
 
-def markdown(body: str) -> str:
+def extract_markdown(body: str) -> str:
     return extract(body, url="https://site.example/a/", main=False).markdown
 
 
-def table(*cells: str) -> list[str]:
+def render_table(*cells: str) -> list[str]:
     """The line below a table's head, by the attributes of its columns."""
     row = "".join(f"<td {cell}>{at}" for at, cell in enumerate(cells))
     source = f"<table><tr>{'<th>x' * len(cells)}</tr><tr>{row}<tr>{row}</table>"
-    return markdown(source).splitlines()[1].strip("| ").split(" | ")
+    return extract_markdown(source).splitlines()[1].strip("| ").split(" | ")
 
 
 @pytest.mark.parametrize(
@@ -33,17 +33,21 @@ def table(*cells: str) -> list[str]:
     ],
 )
 def test_columns_are_aligned_as_their_cells_are(cell: str, side: str):
-    assert table("", cell) == ["---", side]
+    assert render_table("", cell) == ["---", side]
 
 
 def test_a_column_is_aligned_as_most_of_its_cells_are():
     rows = "<tr><td align=right>1<td>a<tr><td align=right>2<td align=right>b<tr><td>3<td>c"
-    assert markdown(f"<table>{rows}</table>").splitlines()[1] == "| --: | --- |"
+    assert extract_markdown(f"<table>{rows}</table>").splitlines()[1] == "| --: | --- |"
 
 
 def test_spans_and_empty_columns_leave_sides_where_they_belong():
     rows = "<tr><th colspan=2 align=center>a<th><th>b<tr><td>1<td>2<td><td align=right>3"
-    assert markdown(f"<table>{rows}</table>").splitlines() == ["| a | a | b |", "| --- | --- | --: |", "| 1 | 2 | 3 |"]
+    assert extract_markdown(f"<table>{rows}</table>").splitlines() == [
+        "| a | a | b |",
+        "| --- | --- | --: |",
+        "| 1 | 2 | 3 |",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -67,12 +71,14 @@ def test_spans_and_empty_columns_leave_sides_where_they_belong():
 )
 def test_items_bear_the_numbers_or_letters_that_readers_see(given: str, labels: list[str]):
     source = f"<ol {given}><li>one<li>two</ol>"
-    assert markdown(source) == "\n".join(f"{label}{word}" for label, word in zip(labels, ["one", "two"], strict=True))
+    assert extract_markdown(source) == "\n".join(
+        f"{label}{word}" for label, word in zip(labels, ["one", "two"], strict=True)
+    )
 
 
 def test_what_an_item_with_a_letter_holds_is_led_in_by_its_bullet_alone():
     source = "<ol type=a><li value=3><p>one<p>more<ul><li>inner</ul><li>two</ol>"
-    assert markdown(source) == "- c. one\n\n  more\n  - inner\n- d. two"
+    assert extract_markdown(source) == "- c. one\n\n  more\n  - inner\n- d. two"
 
 
 def test_the_words_of_a_list_are_the_same_however_it_is_numbered():

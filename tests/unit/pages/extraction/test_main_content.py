@@ -22,7 +22,7 @@ RIVER_HTML = f"""<!doctype html><html><head><title>How a town got its river back
 <footer><p>Copyright. <a href="/terms">Terms of use</a></p></footer></body></html>"""
 
 
-def whole(body: str, *, images: bool = False) -> str:
+def extract_whole(body: str, *, images: bool = False) -> str:
     return extract_main_content(
         body, "https://site.example/a/", main=False, style=MarkdownStyle(images=images)
     ).markdown
@@ -80,9 +80,9 @@ def test_what_a_page_hides_is_left_out(hidden):
 )
 def test_a_rule_that_makes_invisible_hides_unless_anything_shows_it_again(rule):
     text = "<p class=gone>The secret is that the river was never gone.</p>"
-    assert "secret" not in whole(f"<style>.gone{{{rule}}}</style>{text}")
+    assert "secret" not in extract_whole(f"<style>.gone{{{rule}}}</style>{text}")
     for more in (f".gone{{{rule};transition:all 1s}}", f".gone{{{rule}}} .shown .gone{{margin:0}}"):
-        assert "secret" in whole(f"<style>{more}</style>{text}"), more
+        assert "secret" in extract_whole(f"<style>{more}</style>{text}"), more
 
 
 def test_a_font_in_the_colour_of_the_page_hides():
@@ -101,7 +101,7 @@ def test_what_was_hidden_is_counted():
 
 def test_a_panel_that_a_button_opens_and_a_page_behind_a_curtain_are_read():
     panel = '<div role="tabpanel" aria-labelledby="t1" hidden>the details</div>'
-    assert "the details" in whole(panel)
+    assert "the details" in extract_whole(panel)
     curtain = RIVER_HTML.replace("<main>", '<main><div style="opacity:0">').replace("</main>", "</div></main>")
     assert "sixty years" in extract_main_content(curtain).text
 
@@ -117,7 +117,7 @@ def test_a_panel_that_a_button_opens_and_a_page_behind_a_curtain_are_read():
     ],
 )
 def test_what_a_reader_opens_or_scrolls_to_is_read(panel):
-    assert "the details" in whole(panel)
+    assert "the details" in extract_whole(panel)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_a_noscript_that_holds_the_page_is_read():
 
 
 def test_headings_lists_and_quotes_keep_their_order_and_depth():
-    found = whole(
+    found = extract_whole(
         "<h2>Top <em>two</em></h2><ol start=3><li>one<ul><li>inner</li></ul></li><li>two</li></ol>"
         "<blockquote><p>said</p><blockquote>deep</blockquote></blockquote><dl><dt>Term</dt><dd>Detail</dd></dl>"
     )
@@ -155,37 +155,41 @@ def test_headings_lists_and_quotes_keep_their_order_and_depth():
 
 
 def test_a_listing_keeps_its_language_and_white_space():
-    found = whole('<pre><code class="language-python">def f():\n\n    return  1\n</code></pre>')
+    found = extract_whole('<pre><code class="language-python">def f():\n\n    return  1\n</code></pre>')
     assert found == "```python\ndef f():\n\n    return  1\n```"
 
 
 def test_a_table_has_a_header_row_and_its_spans_are_resolved():
-    found = whole("<table><tr><th>A<th colspan=2>B</tr><tr><td rowspan=2>1<td>2<td>3|4</tr><tr><td>5<td>6</tr></table>")
+    found = extract_whole(
+        "<table><tr><th>A<th colspan=2>B</tr><tr><td rowspan=2>1<td>2<td>3|4</tr><tr><td>5<td>6</tr></table>"
+    )
     assert found == "| A | B | B |\n| --- | --- | --- |\n| 1 | 2 | 3\\|4 |\n| 1 | 5 | 6 |"
 
 
 def test_a_table_for_layout_becomes_its_paragraphs():
-    found = whole(f"<table><tr><td>menu</td><td><p>{PROSE * 8}</p><p>second</p></td></tr></table>")
+    found = extract_whole(f"<table><tr><td>menu</td><td><p>{PROSE * 8}</p><p>second</p></td></tr></table>")
     assert "|" not in found
     assert found.endswith("second")
 
 
 def test_links_are_absolute_and_unsafe_ones_are_text():
-    found = whole('<p><a href="../b?x=1">good</a> <a href="javascript:alert(1)">bad</a> <a href="#top">up</a></p>')
+    found = extract_whole(
+        '<p><a href="../b?x=1">good</a> <a href="javascript:alert(1)">bad</a> <a href="#top">up</a></p>'
+    )
     assert found == "[good](https://site.example/b?x=1) bad up"
 
 
 def test_pictures_are_shown_if_asked_for():
     page = '<figure><img src="/z.png" alt="A heron"><figcaption>At dawn</figcaption></figure>'
-    assert whole(page) == "At dawn"
-    assert whole(page, images=True) == "![A heron](https://site.example/z.png)\n\nAt dawn"
+    assert extract_whole(page) == "At dawn"
+    assert extract_whole(page, images=True) == "![A heron](https://site.example/z.png)\n\nAt dawn"
 
 
 def test_formulas_are_latex():
-    assert whole(r'<p>Half: <math alttext="\frac{1}{2}"><mn>1</mn></math></p>') == r"Half: $\frac{1}{2}$"
+    assert extract_whole(r'<p>Half: <math alttext="\frac{1}{2}"><mn>1</mn></math></p>') == r"Half: $\frac{1}{2}$"
     katex = '<math><semantics><mi>x</mi><annotation encoding="application/x-tex">x^2</annotation></semantics></math>'
-    assert whole(f"<p>So {katex}</p>") == "So $x^2$"
-    assert whole(r'<p>So <script type="math/tex">y_1</script></p>') == "So $y_1$"
+    assert extract_whole(f"<p>So {katex}</p>") == "So $x^2$"
+    assert extract_whole(r'<p>So <script type="math/tex">y_1</script></p>') == "So $y_1$"
 
 
 def test_a_frame_without_an_end_swallows_no_page():
@@ -229,7 +233,7 @@ def test_end_tags_in_comments_and_scripts_end_nothing():
 def test_no_source_breaks_it(source):
     found = extract_main_content(source, "https://site.example/")
     assert isinstance(found.markdown, str)
-    whole(source)
+    extract_whole(source)
 
 
 @given(st.lists(st.text(alphabet="abcdefgh ", min_size=3, max_size=40).filter(str.strip), min_size=1, max_size=8))

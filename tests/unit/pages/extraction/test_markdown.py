@@ -13,7 +13,7 @@ BASE_URL = "https://site.example/a/"
 CODE_LINES = "def f():\n\n    return  1"
 
 
-def whole(body: str, **options) -> Document:
+def extract_whole(body: str, **options) -> Document:
     return extract(body, url=BASE_URL, main=False, **options)
 
 
@@ -29,7 +29,7 @@ def whole(body: str, **options) -> Document:
     ],
 )
 def test_a_listing_keeps_each_line_and_no_numbers(source: str):
-    assert whole(source).markdown == f"```\n{CODE_LINES}\n```"
+    assert extract_whole(source).markdown == f"```\n{CODE_LINES}\n```"
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_a_listing_keeps_each_line_and_no_numbers(source: str):
     ],
 )
 def test_a_listing_names_its_language_however_the_page_does(source: str):
-    assert whole(source).markdown == "```rust\nx\n```"
+    assert extract_whole(source).markdown == "```rust\nx\n```"
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_listing_names_its_language_however_the_page_does(source: str):
     ],
 )
 def test_lines_that_only_a_style_sheet_breaks_are_lines(source: str, lines: str):
-    read = whole(f"<pre><code>{source}</code></pre>")
+    read = extract_whole(f"<pre><code>{source}</code></pre>")
     assert read.markdown == f"```\n{lines}\n```"
     assert read.text == lines
 
@@ -81,48 +81,48 @@ def test_lines_that_only_a_style_sheet_breaks_are_lines(source: str, lines: str)
     ],
 )
 def test_code_holds_no_other_marks(source: str, markdown: str):
-    assert whole(f"<p>So {source} holds").markdown == f"So {markdown} holds"
+    assert extract_whole(f"<p>So {source} holds").markdown == f"So {markdown} holds"
 
 
 def test_brackets_of_two_elements_make_no_link():
-    assert whole("<p>[a]<i></i>(b) holds").markdown == "[a]\\(b) holds"
+    assert extract_whole("<p>[a]<i></i>(b) holds").markdown == "[a]\\(b) holds"
 
 
 def test_a_listing_of_one_line_in_a_cell_is_code():
     row = "<tr><th>Default:<td><pre>cache on | off;</pre>"
-    assert r"| Default: | `cache on \| off;` |" in whole(f"<table>{row}<tr><th>Since<td>1.2</table>").markdown
+    assert r"| Default: | `cache on \| off;` |" in extract_whole(f"<table>{row}<tr><th>Since<td>1.2</table>").markdown
 
 
 @pytest.mark.parametrize(
     "link", ["<a href=#p>#</a>", "<a href=/a#p><span>\u00b6</span></a>", "<a href=#p> \u00a7 </a>"]
 )
 def test_a_sign_that_links_a_heading_to_itself_is_left_out(link: str):
-    read = whole(f"<h2>Providers{link}</h2><p>Text<h2>{link}Prices</h2>")
+    read = extract_whole(f"<h2>Providers{link}</h2><p>Text<h2>{link}Prices</h2>")
     assert read.markdown == "## Providers\n\nText\n\n## Prices"
     assert read.text == "Providers\n\nText\n\nPrices"
 
 
 def test_items_of_which_only_inner_ones_have_words_begin_at_the_margin():
     inner = "<ul><li>one<li>two<ul><li>deep</ul></ul>"
-    assert whole(f"<ul><li>{inner}</li><li>three</ul>").markdown == "- one\n- two\n  - deep\n- three"
+    assert extract_whole(f"<ul><li>{inner}</li><li>three</ul>").markdown == "- one\n- two\n  - deep\n- three"
 
 
 def test_marks_hold_no_space_at_their_ends():
-    assert whole("<p><b>If:\u00a0</b>you <i>\u00a0do\u2003</i>so").markdown == "**If:** you *do* so"
+    assert extract_whole("<p><b>If:\u00a0</b>you <i>\u00a0do\u2003</i>so").markdown == "**If:** you *do* so"
 
 
 def test_a_fence_is_longer_than_those_in_its_listing():
-    assert whole("<pre>```\nx\n```</pre>").markdown == "````\n```\nx\n```\n````"
+    assert extract_whole("<pre>```\nx\n```</pre>").markdown == "````\n```\nx\n```\n````"
 
 
 def test_a_caption_and_row_headings_of_a_table_are_kept():
-    read = whole("<table><caption>Tides</caption><tr><th>High<td>6:12<tr><th>Low<td>12:30</table>")
+    read = extract_whole("<table><caption>Tides</caption><tr><th>High<td>6:12<tr><th>Low<td>12:30</table>")
     assert read.markdown == "Tides\n\n|  |  |\n| --- | --- |\n| High | 6:12 |\n| Low | 12:30 |"
     assert read.tables == [[["High", "6:12"], ["Low", "12:30"]]]
 
 
 def test_a_row_of_one_cell_is_the_title_of_its_table():
-    read = whole("<table><tr><th colspan=2>Lamp<tr><td>Price<td>9<tr><td>Light<td>2 lm</table>")
+    read = extract_whole("<table><tr><th colspan=2>Lamp<tr><td>Price<td>9<tr><td>Light<td>2 lm</table>")
     assert read.markdown == "Lamp\n\n| Price | 9 |\n| --- | --- |\n| Light | 2 lm |"
 
 
@@ -132,7 +132,7 @@ def test_elements_in_the_roles_of_a_table_are_one(tag: str, kind: str):
     rows = [["columnheader", "Ship", "Night"], ["cell", "Sloop", "12 €"], ["gridcell", "Yawl", "30 €"]]
     cells = ["".join(f"<{tag} role={role}>{each}</{tag}>" for each in words) for role, *words in rows]
     lines = "".join(f"<{tag} role=row>{each}</{tag}>" for each in cells)
-    read = whole(f"<p>Prices<div role={kind}><{tag} role=rowgroup>{lines}</{tag}></div><p>end")
+    read = extract_whole(f"<p>Prices<div role={kind}><{tag} role=rowgroup>{lines}</{tag}></div><p>end")
     assert read.markdown == "Prices\n\n| Ship | Night |\n| --- | --- |\n| Sloop | 12 € |\n| Yawl | 30 € |\n\nend"
     assert read.tables == [[["Ship", "Night"], ["Sloop", "12 €"], ["Yawl", "30 €"]]]
 
@@ -144,40 +144,40 @@ def test_the_grids_of_javadoc_are_tables():
     grid = "".join(f"<div class='{names}'>{words}</div>" for names, words in cells)
     table = "| Type | Method |\n| --- | --- |\n| `int` | `size()` |\n| `void` | Ends it. |"
     made = "<!-- Generated by javadoc (17) --><title>List</title>"
-    assert whole(f"{made}<div class='summary-table two-column-summary'>{grid}</div>").markdown == table
+    assert extract_whole(f"{made}<div class='summary-table two-column-summary'>{grid}</div>").markdown == table
     nested = f"{made}<div class=summary-table><div class=col-last><div class=summary-table>{grid}</div></div></div>"
-    assert "Ends it." in whole(nested).markdown
+    assert "Ends it." in extract_whole(nested).markdown
 
 
 def test_a_very_wide_table_becomes_records():
     head, row = ("".join(f"<{tag}>{word}{at}" for at in range(25)) for tag, word in (("th", "c"), ("td", "v")))
-    read = whole(f"<table><tr>{head}<tr>{row}</table>")
+    read = extract_whole(f"<table><tr>{head}<tr>{row}</table>")
     assert read.markdown.startswith("- c0: v0; c1: v1; ")
     assert len(read.tables[0][0]) == 25
 
 
 def test_a_table_that_holds_a_table_is_layout():
     inner = "<table><tr><th>A<th>B<tr><td>1<td>2</table>"
-    read = whole(f"<table><tr><td>menu<td>{inner}<tr><td>foot<td>end</table>")
+    read = extract_whole(f"<table><tr><td>menu<td>{inner}<tr><td>foot<td>end</table>")
     assert read.markdown == "menu\n\n| A | B |\n| --- | --- |\n| 1 | 2 |\n\nfoot\n\nend"
 
 
 def test_headings_in_items_and_links_around_blocks_are_kept():
-    read = whole("<ul><li><a href=b><img src=c><h2>Name</h2><p>Words</p></a></ul>")
+    read = extract_whole("<ul><li><a href=b><img src=c><h2>Name</h2><p>Words</p></a></ul>")
     assert read.markdown == "- ## [Name](https://site.example/a/b)\n  Words"
 
 
 def test_elements_in_the_role_of_headings_are_headings():
-    read = whole("<div role=heading aria-level=3>One</div><p>a<div role=heading>Two</div><p>b")
+    read = extract_whole("<div role=heading aria-level=3>One</div><p>a<div role=heading>Two</div><p>b")
     assert read.markdown == "### One\n\na\n\n## Two\n\nb"
 
 
 def test_ordered_lists_count_as_the_page_does():
-    assert whole("<ol start=5><li>a<li value=9>b<li>c</ol>").markdown == "5. a\n9. b\n10. c"
+    assert extract_whole("<ol start=5><li>a<li value=9>b<li>c</ol>").markdown == "5. a\n9. b\n10. c"
 
 
 def test_footnotes_come_last_and_lead_nowhere_back():
-    read = whole(
+    read = extract_whole(
         '<p>One<sup><a href="#fn1" id=r1>1</a></sup> and two<a href="#fn2">[2]</a>.</p>'
         '<ol><li id=fn1><p>First. <a href="#r1">\u21a9</a></p><li id=fn2><a href="#fnref2">^</a> Second.</ol><p>After.'
     )
@@ -189,7 +189,7 @@ def test_a_formula_of_which_nothing_is_left_but_its_drawing_is_read_as_that():
     drawn = (
         '<span class="katex"><span class="katex-html" aria-hidden="true"><span class="mord">x+y</span></span></span>'
     )
-    assert whole(f"<p>So {drawn} holds").markdown == "So x+y holds"
+    assert extract_whole(f"<p>So {drawn} holds").markdown == "So x+y holds"
 
 
 @pytest.mark.parametrize(
@@ -258,7 +258,7 @@ def test_a_formula_of_which_nothing_is_left_but_its_drawing_is_read_as_that():
     ],
 )
 def test_formulas_are_latex_wherever_they_come_from(source: str, latex: str):
-    assert whole(f"<p>So {source} holds").markdown == f"So {latex} holds"
+    assert extract_whole(f"<p>So {source} holds").markdown == f"So {latex} holds"
 
 
 @pytest.mark.parametrize(
@@ -276,23 +276,23 @@ def test_formulas_are_latex_wherever_they_come_from(source: str, latex: str):
     ],
 )
 def test_text_does_not_become_markup_by_accident(source: str, markdown: str):
-    assert whole(f"<p>{source}</p>").markdown == markdown
+    assert extract_whole(f"<p>{source}</p>").markdown == markdown
 
 
 def test_brackets_in_the_words_of_a_link_do_not_end_it():
-    assert whole("<a href=x>one] two</a>").markdown == "[one\\] two](https://site.example/a/x)"
+    assert extract_whole("<a href=x>one] two</a>").markdown == "[one\\] two](https://site.example/a/x)"
 
 
 def test_links_stand_at_the_end_or_are_left_out_on_request():
     page = "<p><a href=b>one</a>, <a href=c>two</a>, <a href=b>three</a>"
     references = "[1]: https://site.example/a/b\n[2]: https://site.example/a/c"
-    assert whole(page, links="references").markdown == f"[one][1], [two][2], [three][1]\n\n{references}"
-    assert whole(page, links="none").markdown == "one, two, three"
-    assert len(whole(page, links="none").links) == 2
+    assert extract_whole(page, links="references").markdown == f"[one][1], [two][2], [three][1]\n\n{references}"
+    assert extract_whole(page, links="none").markdown == "one, two, three"
+    assert len(extract_whole(page, links="none").links) == 2
 
 
 def test_odd_characters_of_addresses_are_escaped():
-    assert whole('<a href="a\x0cb">x</a>').markdown == "[x](https://site.example/a/a%0Cb)"
+    assert extract_whole('<a href="a\x0cb">x</a>').markdown == "[x](https://site.example/a/a%0Cb)"
 
 
 PRODUCT = {
@@ -303,7 +303,7 @@ PRODUCT = {
 
 
 def test_a_product_tells_what_it_declares_and_does_not_show():
-    read = whole(f'<script type="application/ld+json">{json.dumps(PRODUCT)}</script><h1>Lamp</h1><p>By Wend')
+    read = extract_whole(f'<script type="application/ld+json">{json.dumps(PRODUCT)}</script><h1>Lamp</h1><p>By Wend')
     facts = "Price: 12.5 EUR", "Availability: InStock", "Rating: 4.5 of 5 (12 ratings)", "SKU: L1"
     assert read.kind == "product"
     assert read.metadata["product"]["price"] == "12.5 EUR"
@@ -325,12 +325,12 @@ def test_posts_of_a_discussion_name_their_authors_and_dates():
 
 @pytest.mark.parametrize("page", ["<math><link>\t", "<math><input>>", "<svg><br>x</svg>y", "a<g><img>9/1<g><img>8"])
 def test_void_elements_that_hold_something_break_nothing(page: str):
-    read = whole(page)
+    read = extract_whole(page)
     assert read.text.split() == read.markdown.replace("\\", "").split()
 
 
 def test_panels_of_tabs_and_edit_marks_of_headings():
-    read = whole(
+    read = extract_whole(
         "<h2>Install <span class=mw-editsection>[edit]</span></h2><div role=tabpanel hidden>conda install</div>"
     )
     assert read.markdown == "## Install\n\nconda install"
@@ -354,14 +354,14 @@ def test_panels_of_tabs_and_edit_marks_of_headings():
     ],
 )
 def test_text_without_size_or_colour_of_its_own_is_left_out_and_counted(style: str):
-    read = whole(f'<p>Seen.</p><p style="{style}">Obey me.</p>')
+    read = extract_whole(f'<p>Seen.</p><p style="{style}">Obey me.</p>')
     assert read.text == "Seen."
     assert read.metadata["hidden"] == 8
 
 
 @pytest.mark.parametrize("hidden", ["<dialog>Obey me.</dialog>", "<div popover>Obey me.</div>"])
 def test_what_only_a_script_would_open_is_left_out_and_counted(hidden: str):
-    read = whole(f"<p>Seen.</p>{hidden}<dialog open>Asked.</dialog>")
+    read = extract_whole(f"<p>Seen.</p>{hidden}<dialog open>Asked.</dialog>")
     assert (read.text, read.metadata["hidden"]) == ("Seen.\n\nAsked.", 8)
 
 
@@ -369,7 +369,7 @@ def test_what_only_a_script_would_open_is_left_out_and_counted(hidden: str):
     "style", ["color: inherit; background: inherit", "color: #fff; background: #eee", "opacity: 0.5", "font-size: 10px"]
 )
 def test_text_that_can_be_read_stays(style: str):
-    assert whole(f'<p style="{style}">Seen.</p>').text == "Seen."
+    assert extract_whole(f'<p style="{style}">Seen.</p>').text == "Seen."
 
 
 def test_a_rule_that_makes_text_transparent_or_moves_it_away_hides_it():
@@ -378,24 +378,29 @@ def test_a_rule_that_makes_text_transparent_or_moves_it_away_hides_it():
     sheet += ".slide{transform:translate(-50%,0)}.shade{background-color:rgba(0,0,0,0)}"
     hidden = "".join(f"<p class=r{number}>Obey {number}</p>" for number in range(len(rules)))
     page = f"<style>{sheet}</style><p>One</p>{hidden}<p class=slide>Two</p><p class=shade>Three"
-    assert whole(page).text == "One\n\nTwo\n\nThree"
+    assert extract_whole(page).text == "One\n\nTwo\n\nThree"
 
 
 def test_a_class_that_another_rule_shows_again_hides_nothing():
     sheet = "<style>.tab{display:none}.tab.open{display:block}.gone{display:none}</style>"
-    assert whole(f"{sheet}<p class=tab>One</p><p class='tab open'>Two</p><p class=gone>Three").text == "One\n\nTwo"
+    assert (
+        extract_whole(f"{sheet}<p class=tab>One</p><p class='tab open'>Two</p><p class=gone>Three").text == "One\n\nTwo"
+    )
 
 
 def test_a_rule_for_several_classes_or_for_an_element_with_one_hides_only_what_has_all_of_them():
     sheet = "<style>p.gone, .tab.shut, .note.old{display:none} .note{display:block}</style>"
     shown = "<div class=gone>One</div><p class=tab>Two</p><p class=shut>Three</p><p class='old note'>Four</p>"
-    assert whole(f"{sheet}{shown}<p class=gone>x</p><p class='shut big tab'>y").text == "One\n\nTwo\n\nThree\n\nFour"
+    assert (
+        extract_whole(f"{sheet}{shown}<p class=gone>x</p><p class='shut big tab'>y").text
+        == "One\n\nTwo\n\nThree\n\nFour"
+    )
 
 
 @given(st.lists(st.text(alphabet="ab*_`#<[]()1.-|~ ", min_size=1, max_size=30).filter(str.strip), max_size=6))
 def test_no_text_loses_a_sign_to_markup(paragraphs: list[str]):
     escaped = [each.replace("&", "&amp;").replace("<", "&lt;") for each in paragraphs]
-    read = whole("".join(f"<p>{each}</p>" for each in escaped))
+    read = extract_whole("".join(f"<p>{each}</p>" for each in escaped))
     assert read.markdown.replace("\\", "").split() == " ".join(paragraphs).split()
 
 
@@ -406,11 +411,11 @@ def test_a_definition_whose_term_is_gone_stands_by_itself():
 
 def test_a_term_in_an_item_stands_apart_from_the_words_before_it():
     source = "<ul><li>First<dl><dt>term<dd>meaning<dt>other<dd>sense</dl><li>Second</ul>"
-    assert whole(source).markdown == "- First\n\n  term\n  : meaning\n\n  other\n  : sense\n- Second"
+    assert extract_whole(source).markdown == "- First\n\n  term\n  : meaning\n\n  other\n  : sense\n- Second"
 
 
 def test_numbered_lines_of_a_listing_are_its_lines():
-    assert whole("<pre><ol><li>one</li><li>  two</li></ol></pre>").markdown == "```\none\n  two\n```"
+    assert extract_whole("<pre><ol><li>one</li><li>  two</li></ol></pre>").markdown == "```\none\n  two\n```"
 
 
 @pytest.mark.parametrize(
@@ -424,26 +429,26 @@ def test_numbered_lines_of_a_listing_are_its_lines():
     ],
 )
 def test_a_picture_that_is_loaded_late_is_the_one_that_comes(given: str):
-    assert [image.url for image in whole(f"<p>Look <img {given}>").images] == ["https://site.example/a.jpg"]
+    assert [image.url for image in extract_whole(f"<p>Look <img {given}>").images] == ["https://site.example/a.jpg"]
 
 
 def test_what_stands_behind_terms_in_a_definition_is_no_part_of_them():
     source = "<dl><dt>f<dd>Does it.<dl><dt>Returns:<dd>Nothing.</dl><p>Be careful.<p>Very.</dl>"
-    assert whole(source).markdown == "f\n: Does it.\n\nReturns:\n: Nothing.\n\nBe careful.\n\nVery."
+    assert extract_whole(source).markdown == "f\n: Does it.\n\nReturns:\n: Nothing.\n\nBe careful.\n\nVery."
 
 
 def test_a_signature_of_code_has_no_emphasis():
     source = "<dl><dt class='sig sig-object'><em>class</em> f(<em>*</em>, <em>**kw</em>)<dd>Does <em>it</em>.</dl>"
-    assert whole(source).markdown == "class f(*, **kw)\n: Does *it*."
+    assert extract_whole(source).markdown == "class f(*, **kw)\n: Does *it*."
 
 
 def test_a_button_beside_the_words_of_a_heading_is_left_out():
-    read = whole("<h1>Struct Vec<button>Copy path</button></h1><h2><button>More</button></h2>")
+    read = extract_whole("<h1>Struct Vec<button>Copy path</button></h1><h2><button>More</button></h2>")
     assert (read.markdown, read.text) == ("# Struct Vec\n\n## More", "Struct Vec\n\nMore")
 
 
 def test_the_sign_of_a_box_to_tick_is_no_paragraph():
-    assert whole("<ul><li><label>\u25a2 </label>250 g flour</ul>").markdown == "- 250 g flour"
+    assert extract_whole("<ul><li><label>\u25a2 </label>250 g flour</ul>").markdown == "- 250 g flour"
 
 
 @pytest.mark.parametrize(
@@ -455,9 +460,9 @@ def test_the_sign_of_a_box_to_tick_is_no_paragraph():
     ],
 )
 def test_a_column_that_is_empty_in_all_rows_is_left_out(source: str, markdown: str):
-    assert whole(source).markdown.split("\n")[0] == markdown
+    assert extract_whole(source).markdown.split("\n")[0] == markdown
 
 
 def test_a_tip_beside_a_picture_is_no_table():
     source = "<table><tr><td rowspan=2><img src=tip.png alt=''><th>Note<tr><td>Mind the gap.</table>"
-    assert whole(source).markdown == "Note\n\nMind the gap."
+    assert extract_whole(source).markdown == "Note\n\nMind the gap."

@@ -7,7 +7,7 @@ from outrider.pages.extract import extract
 BASE_URL = "https://site.example/a/"
 
 
-def markdown(body: str, **options) -> str:
+def extract_markdown(body: str, **options) -> str:
     return extract(body, url=BASE_URL, main=False, **options).markdown
 
 
@@ -54,7 +54,7 @@ def markdown(body: str, **options) -> str:
     ],
 )
 def test_marks_hold_whatever_stands_beside_them(source: str, found: str):
-    assert markdown(f"<p>{source}</p>") == found
+    assert extract_markdown(f"<p>{source}</p>") == found
 
 
 @pytest.mark.parametrize(
@@ -76,16 +76,16 @@ def test_marks_hold_whatever_stands_beside_them(source: str, found: str):
     ],
 )
 def test_signs_of_the_text_mean_themselves(source: str, found: str):
-    assert markdown(source) == found
+    assert extract_markdown(source) == found
 
 
 @pytest.mark.parametrize("run", [" ", ".", "*", "_a ", " ,", "\u00a0 "])
 def test_long_runs_beside_marks_take_no_time(run: str):
-    assert len(markdown(f"<p><b>x</b>y{run * 60_000}z <i>,</i>{run * 60_000}")) < 500_000
+    assert len(extract_markdown(f"<p><b>x</b>y{run * 60_000}z <i>,</i>{run * 60_000}")) < 500_000
 
 
 def test_brackets_of_the_text_are_no_references():
-    found = markdown("<p>See [1] and <a href=/x>this</a>.</p>", links="references")
+    found = extract_markdown("<p>See [1] and <a href=/x>this</a>.</p>", links="references")
     assert found == "See \\[1] and [this][1].\n\n[1]: https://site.example/x"
 
 
@@ -113,7 +113,7 @@ def test_brackets_of_the_text_are_no_references():
     ],
 )
 def test_what_belongs_together_stands_together(source: str, found: str):
-    assert markdown(source) == found
+    assert extract_markdown(source) == found
 
 
 @pytest.mark.parametrize(
@@ -128,53 +128,55 @@ def test_what_belongs_together_stands_together(source: str, found: str):
     ],
 )
 def test_raised_signs_are_exponents_behind_numbers_and_variables(source: str, found: str):
-    assert markdown(f"<p>{source}</p>") == found
+    assert extract_markdown(f"<p>{source}</p>") == found
 
 
 def test_a_heading_of_blocks_is_one_line():
     assert (
-        markdown("<h4><div>Example 1 of 4:</div><div>Counter</div></h4><p>Text")
+        extract_markdown("<h4><div>Example 1 of 4:</div><div>Counter</div></h4><p>Text")
         == "#### Example 1 of 4: Counter\n\nText"
     )
 
 
 def test_a_rule_between_two_blocks_is_one():
-    assert markdown("<hr><p>One<hr><hr><p>Two<ul><li>a<hr><p>b</ul><hr><h2>Three</h2>four<hr>") == (
+    assert extract_markdown("<hr><p>One<hr><hr><p>Two<ul><li>a<hr><p>b</ul><hr><h2>Three</h2>four<hr>") == (
         "One\n\n---\n\nTwo\n\n- a\n\n  b\n\n---\n\n## Three\n\nfour"
     )
 
 
 def test_rules_stand_between_lists_but_not_inside_of_one():
-    assert markdown("<ul><li>a</ul><hr><ul><li>b</ul>") == "- a\n\n---\n\n- b"
-    assert markdown("<blockquote>a</blockquote><hr><blockquote>b</blockquote>") == "> a\n\n---\n\n> b"
-    assert markdown("<ul><li>a<hr><li>b</ul>") == "- a\n- b"
+    assert extract_markdown("<ul><li>a</ul><hr><ul><li>b</ul>") == "- a\n\n---\n\n- b"
+    assert extract_markdown("<blockquote>a</blockquote><hr><blockquote>b</blockquote>") == "> a\n\n---\n\n> b"
+    assert extract_markdown("<ul><li>a<hr><li>b</ul>") == "- a\n- b"
 
 
 def test_a_heading_that_repeats_another_is_dropped_only_on_its_level():
-    assert markdown("<h1>Install</h1><h2>Install</h2><h2>Install</h2><p>Run") == "# Install\n\n## Install\n\nRun"
+    assert (
+        extract_markdown("<h1>Install</h1><h2>Install</h2><h2>Install</h2><p>Run") == "# Install\n\n## Install\n\nRun"
+    )
 
 
 def test_a_list_may_start_anywhere():
-    assert markdown("<ol start=123456789><li>a</ol>") == "123456789. a"
+    assert extract_markdown("<ol start=123456789><li>a</ol>") == "123456789. a"
 
 
 def test_a_table_that_is_mostly_listings_is_none_and_others_show_their_lines():
     listing = "<pre>if x:\n    y</pre>"
     source = f"<table><tr><th>Before<th>After<tr><td>{listing}<td>{listing.replace('x', 'not x')}</table>"
-    assert markdown(source) == "Before\n\nAfter\n\n```\nif x:\n    y\n```\n\n```\nif not x:\n    y\n```"
+    assert extract_markdown(source) == "Before\n\nAfter\n\n```\nif x:\n    y\n```\n\n```\nif not x:\n    y\n```"
     rows = "".join(f"<tr><td>{name}<td>{'means ' * 9}" for name in ("one", "two"))
-    assert "| `if x:` `y` | that |" in markdown(f"<table>{rows}<tr><td>{listing}<td>that</table>")
+    assert "| `if x:` `y` | that |" in extract_markdown(f"<table>{rows}<tr><td>{listing}<td>that</table>")
 
 
 def test_the_foot_of_a_table_comes_last():
     source = "<table><thead><tr><th>A<th>B</thead><tfoot><tr><td>All<td>3</tfoot><tbody><tr><td>x<td>3</tbody></table>"
-    assert markdown(source) == "| A | B |\n| --- | --- |\n| x | 3 |\n| All | 3 |"
+    assert extract_markdown(source) == "| A | B |\n| --- | --- |\n| x | 3 |\n| All | 3 |"
 
 
 @pytest.mark.parametrize("address", ["https://site.example/a/#n1", "/a/#n1"])
 def test_links_into_the_page_are_that_however_they_are_written(address: str):
     source = f'<p>Fact<a href="{address}">1</a></p><p><a id="n1">1</a> A book.</p><p><a href="{address}">Up</a>'
-    assert markdown(source.replace("n1", "fn1")) == "Fact[^1]\n\nUp\n\n[^1]: A book."
+    assert extract_markdown(source.replace("n1", "fn1")) == "Fact[^1]\n\nUp\n\n[^1]: A book."
 
 
 def test_code_in_code_is_marked_once_however_deep():

@@ -23,7 +23,7 @@ def build_page_columns(table: NameVectors, page: PageBlocks) -> np.ndarray:
     return table.build_columns(naming, view.owner).T
 
 
-def vector(names: str) -> np.ndarray:
+def compute_vector(names: str) -> np.ndarray:
     rows = [row for name in names.split() for row in hash_words(name, len(VECTOR_TABLE))]
     return VECTOR_TABLE[rows].sum(axis=0) / np.sqrt(max(1, len(rows)))
 
@@ -31,7 +31,9 @@ def vector(names: str) -> np.ndarray:
 def test_a_block_is_told_by_all_elements_around_it_and_by_the_nearest_three():
     html = "<div class='far'><div class='outer'><div id='middle'><p class='own'>Some words</p></div></div></div>"
     (found,) = build_columns(html)
-    assert found == pytest.approx(np.append(vector("far outer middle own"), vector("outer middle own")), abs=1e-5)
+    assert found == pytest.approx(
+        np.append(compute_vector("far outer middle own"), compute_vector("outer middle own")), abs=1e-5
+    )
 
 
 def test_the_body_and_elements_without_names_say_nothing():

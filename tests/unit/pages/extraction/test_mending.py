@@ -11,7 +11,7 @@ from outrider.pages.extraction.main_content import parse_html
 TABLE_HTML = "<table><tr><th>Port<th>Depth<tr><td>Aber<td>4 m<tr><td>Borth<td>2 m<tr><td>Conwy<td>6 m</table>"
 
 
-def chosen_of(source: str, dropped: set[str]) -> list[str]:
+def list_texts_left(source: str, dropped: set[str]) -> list[str]:
     """The texts that are kept where the cut drops these."""
     page = cut_into_blocks(parse_html(source).body)
     chosen = [at for at, text in enumerate(page.texts) if text not in dropped]
@@ -34,12 +34,12 @@ def chosen_of(source: str, dropped: set[str]) -> list[str]:
     ],
 )
 def test_what_belongs_to_chosen_blocks_is_chosen(source: str, dropped: set[str]):
-    assert dropped < set(chosen_of(source, dropped))
+    assert dropped < set(list_texts_left(source, dropped))
 
 
 def test_a_listing_right_between_chosen_blocks_is_chosen_without_its_buttons():
     source = "<p>One<pre>run it</pre><button>Copy</button><p>Two<pre>leave it</pre>"
-    assert chosen_of(source, {"run it", "Copy", "leave it"}) == ["One", "run it", "Two"]
+    assert list_texts_left(source, {"run it", "Copy", "leave it"}) == ["One", "run it", "Two"]
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_a_listing_right_between_chosen_blocks_is_chosen_without_its_buttons():
     ],
 )
 def test_what_stands_alone_stays_left_out(source: str, dropped: set[str]):
-    assert dropped.isdisjoint(chosen_of(source, dropped))
+    assert dropped.isdisjoint(list_texts_left(source, dropped))
 
 
 @pytest.mark.parametrize(

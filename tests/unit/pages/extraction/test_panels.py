@@ -7,7 +7,7 @@ from outrider.pages.extract import extract
 ANSWER = "The shop opens at nine and shuts at six."
 
 
-def shows(body: str) -> bool:
+def shows_answer(body: str) -> bool:
     return ANSWER in extract(f"<p>Shop.</p>{body}", main=False).markdown
 
 
@@ -23,7 +23,7 @@ def shows(body: str) -> bool:
     ],
 )
 def test_folded_answers_are_read(source: str):
-    assert shows(source.format(ANSWER))
+    assert shows_answer(source.format(ANSWER))
 
 
 @pytest.mark.parametrize(
@@ -42,4 +42,4 @@ def test_folded_answers_are_read(source: str):
     ],
 )
 def test_what_no_reader_opens_stays_hidden(source: str):
-    assert not shows(source.format(ANSWER))
+    assert not shows_answer(source.format(ANSWER))

@@ -5,7 +5,7 @@ import pytest
 from outrider.pages.extract import extract
 
 
-def addresses(source: str) -> list[str]:
+def list_addresses(source: str) -> list[str]:
     return [image.url for image in extract(f"<p>Look {source}", url="https://site.example/a/", main=False).images]
 
 
@@ -26,21 +26,23 @@ def addresses(source: str) -> list[str]:
     ],
 )
 def test_the_picture_is_found_behind_its_placeholder(given: str):
-    assert addresses(f"<img {given}>") == ["https://site.example/x.jpg"]
+    assert list_addresses(f"<img {given}>") == ["https://site.example/x.jpg"]
 
 
 def test_addresses_in_a_set_may_hold_commas():
-    assert addresses("<img srcset='/c,w_4/s.jpg 400w,/c,w_8/s.jpg 800w'>") == ["https://site.example/c,w_8/s.jpg"]
+    assert list_addresses("<img srcset='/c,w_4/s.jpg 400w,/c,w_8/s.jpg 800w'>") == ["https://site.example/c,w_8/s.jpg"]
 
 
 @pytest.mark.parametrize("image", ["<img alt=x>", "<img src=data:image/gif;base64,R0>"])
 def test_sources_of_a_picture_tell_where_it_is(image: str):
     source = f"<picture><source srcset='/s.webp 1x, /x.webp 2x'><source srcset=/y.jpg>{image}</picture>"
-    assert addresses(source) == ["https://site.example/x.webp"]
+    assert list_addresses(source) == ["https://site.example/x.webp"]
 
 
 def test_a_picture_of_its_own_is_trusted_before_sources():
-    assert addresses("<picture><source srcset=/s.webp><img src=/x.jpg></picture>") == ["https://site.example/x.jpg"]
+    assert list_addresses("<picture><source srcset=/s.webp><img src=/x.jpg></picture>") == [
+        "https://site.example/x.jpg"
+    ]
 
 
 def test_pictures_of_accelerated_pages_are_pictures():
@@ -52,4 +54,4 @@ def test_pictures_of_accelerated_pages_are_pictures():
 
 def test_a_long_set_is_read_as_far_as_it_may_go():
     sets = "<img srcset='" + "/a,b/c.jpg 1x, " * 1_000 + "'>" + "<img src=data: data-x-srcset='" + "," * 15_000 + "'>"
-    assert len(addresses(sets)) == 1
+    assert len(list_addresses(sets)) == 1

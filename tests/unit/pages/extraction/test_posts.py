@@ -75,7 +75,7 @@ def test_a_number_of_a_post_is_no_name():
     assert authors_of(head, head) == ["may", "may"]
 
 
-def heads(source: str) -> list[str]:
+def list_heads(source: str) -> list[str]:
     """What is told of posts of which only the bodies are kept."""
     page = cut_into_blocks(parse_html(source).body)
     chosen = [at for at, text in enumerate(page.texts) if text == BODY]
@@ -84,14 +84,14 @@ def heads(source: str) -> list[str]:
 
 def test_posts_that_are_signed_need_no_other_mark():
     post = "<div class='thing id-{0} comment' data-author=anna{0}><p class=tagline>{0} points</p><p>{1}</p></div>"
-    assert heads(post.format(1, BODY) + post.format(2, BODY)) == ["anna1", "anna2"]
+    assert list_heads(post.format(1, BODY) + post.format(2, BODY)) == ["anna1", "anna2"]
     custom = "<x-comment author=anna{0}><p>reply</p><p>{1}</p></x-comment>"
-    assert heads(custom.format(1, BODY) + custom.format(2, BODY)) == ["anna1", "anna2"]
+    assert list_heads(custom.format(1, BODY) + custom.format(2, BODY)) == ["anna1", "anna2"]
 
 
 def test_posts_with_classes_of_their_own_look_alike():
     post = "<div class='post number{0}'><p><a class=author href=/user/anna{0}>anna{0}</a></p><p>{1}</p></div>"
-    assert heads(post.format(1, BODY) + post.format(2, BODY)) == ["anna1", "anna2"]
+    assert list_heads(post.format(1, BODY) + post.format(2, BODY)) == ["anna1", "anna2"]
 
 
 def test_a_question_before_its_answers_has_an_author_and_a_time_may_be_a_title():
@@ -99,7 +99,7 @@ def test_a_question_before_its_answers_has_an_author_and_a_time_may_be_a_title()
     answer = f"<div class='answer'><p>{BODY}</p>{by}</div>"
     question = f"<div class='question'><p>{BODY}</p>{by}</div>".format(1)
     expected = ["anna1 \u00b7 2026-01-01", "anna2 \u00b7 2026-01-02", "anna3 \u00b7 2026-01-03"]
-    assert heads(question + answer.format(2) + answer.format(3)) == expected
+    assert list_heads(question + answer.format(2) + answer.format(3)) == expected
 
 
 def test_a_post_that_a_forum_writes_as_a_quote_is_none():

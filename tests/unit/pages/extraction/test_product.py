@@ -14,7 +14,7 @@ DESK_HTML = (
 OFFER = {"@type": "Offer", "price": "5", "priceCurrency": "GBP"}
 
 
-def product(data: Any) -> dict[str, str]:
+def read_product(data: Any) -> dict[str, str]:
     source = data if isinstance(data, str) else json.dumps(data)
     script = f'<script type="application/ld+json">{source}</script>'
     return extract(DESK_HTML.format(script), url="https://shop.example/p/oak-desk").metadata["product"]
@@ -33,7 +33,7 @@ def product(data: Any) -> dict[str, str]:
     ],
 )
 def test_a_product_is_found_however_it_is_declared(data: Any):
-    assert product(data) == {"name": "Oak Desk", "price": "5 GBP"}
+    assert read_product(data) == {"name": "Oak Desk", "price": "5 GBP"}
 
 
 @pytest.mark.parametrize(
@@ -46,11 +46,11 @@ def test_a_product_is_found_however_it_is_declared(data: Any):
     ],
 )
 def test_prices_of_several_offers_are_a_range(offers: Any, price: str):
-    assert product({"@type": "Product", "name": "Oak Desk", "offers": offers})["price"] == price
+    assert read_product({"@type": "Product", "name": "Oak Desk", "offers": offers})["price"] == price
 
 
 def test_names_are_read_as_a_page_shows_them():
-    assert product({"@type": "Product", "name": "Oak &amp; Ash"})["name"] == "Oak & Ash"
+    assert read_product({"@type": "Product", "name": "Oak &amp; Ash"})["name"] == "Oak & Ash"
 
 
 @pytest.mark.parametrize(

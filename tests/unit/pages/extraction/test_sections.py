@@ -16,7 +16,7 @@ CLASS = (
 )
 
 
-def complete(source: str, dropped: set[str], kind: str = REFERENCE, likely: float = 0.2) -> list[str]:
+def list_completed_texts(source: str, dropped: set[str], kind: str = REFERENCE, likely: float = 0.2) -> list[str]:
     """The texts that are kept where the cut drops these, of which each is so likely."""
     page = cut_into_blocks(parse_html(source).body)
     chosen = [at for at, text in enumerate(page.texts) if text not in dropped]
@@ -27,11 +27,11 @@ def complete(source: str, dropped: set[str], kind: str = REFERENCE, likely: floa
 @pytest.mark.parametrize("kind", [REFERENCE, "service", "listing"])
 def test_the_headline_right_above_a_text_with_headings_is_kept(kind: str):
     source = "<div><h1>Brushes</h1><p>They paint.<h2>Kinds</h2><p>Three.</div>"
-    assert complete(source, {"Brushes"}, kind)[0] == "Brushes"
+    assert list_completed_texts(source, {"Brushes"}, kind)[0] == "Brushes"
 
 
 def test_a_manual_begins_with_its_name_and_what_it_does():
-    assert complete(f"<div>{MANUAL}</div>", {"tar(1)", "Name", "tar - put files by"})[:3] == [
+    assert list_completed_texts(f"<div>{MANUAL}</div>", {"tar(1)", "Name", "tar - put files by"})[:3] == [
         "tar(1)",
         "Name",
         "tar - put files by",
@@ -40,7 +40,7 @@ def test_a_manual_begins_with_its_name_and_what_it_does():
 
 def test_lines_of_links_below_a_headline_stay_left_out():
     source = "<div><h2>Backups</h2><p><a href=#one>One</a><p>They last.<h3>Sizes</h3><p>Three.</div>"
-    assert complete(source, {"Backups", "One"}) == ["Backups", "They last.", "Sizes", "Three."]
+    assert list_completed_texts(source, {"Backups", "One"}) == ["Backups", "They last.", "Sizes", "Three."]
 
 
 @pytest.mark.parametrize(
@@ -53,31 +53,34 @@ def test_lines_of_links_below_a_headline_stay_left_out():
     ],
 )
 def test_the_headline_of_news_and_of_another_part_of_the_page_stays_left_out(source: str, kind: str):
-    assert "Ferry sinks" not in complete(source, {"Aber", "Ferry sinks", "12:04, Aber"}, kind)
+    assert "Ferry sinks" not in list_completed_texts(source, {"Aber", "Ferry sinks", "12:04, Aber"}, kind)
 
 
 @pytest.mark.parametrize("kind", [REFERENCE, "product", "article"])
 def test_a_reference_of_functions_is_whole_whatever_it_is_taken_for(kind: str):
     dropped = {"Class Gate", "java.lang.Object", "public void open()", "public void shut()", "Copy", "Shuts it."}
-    found = complete(CLASS, dropped, kind, likely=0.05)
+    found = list_completed_texts(CLASS, dropped, kind, likely=0.05)
     assert dropped - set(found) == {"Copy"}
 
 
 def test_a_line_that_says_the_name_of_its_heading_is_kept():
     source = "<section><h3>count_</h3><div>int count_</div></section><section><h3>Note</h3><p>So far</section>"
-    assert complete(source, {"int count_"}, "product") == ["count_", "int count_", "Note", "So far"]
+    assert list_completed_texts(source, {"int count_"}, "product") == ["count_", "int count_", "Note", "So far"]
 
 
 @pytest.mark.parametrize(("kind", "ends"), [(REFERENCE, "Two."), ("collection", "Two."), ("service", "Comments")])
 def test_a_heading_of_nothing_does_not_end_a_page(kind: str, ends: str):
-    assert complete("<div><h1>One</h1><p>Two.<h2>Comments</h2></div><p>Write", {"Write"}, kind, 0.01)[-1] == ends
+    assert (
+        list_completed_texts("<div><h1>One</h1><p>Two.<h2>Comments</h2></div><p>Write", {"Write"}, kind, 0.01)[-1]
+        == ends
+    )
 
 
 def test_a_line_in_doubt_between_two_of_documentation_is_kept_unless_it_is_a_date():
     source = "<div><p>One<p>array<p>Two<p>12:04<p>Three</div>"
-    assert complete(source, {"array", "12:04"}, likely=0.5) == ["One", "array", "Two", "Three"]
+    assert list_completed_texts(source, {"array", "12:04"}, likely=0.5) == ["One", "array", "Two", "Three"]
 
 
 def test_a_version_below_a_headline_is_no_date():
     source = "<div><h1>Crate std</h1><p>1.0.0 stable<h2>Use</h2><p>Call it.</div>"
-    assert complete(source, {"Crate std", "1.0.0 stable"})[0] == "Crate std"
+    assert list_completed_texts(source, {"Crate std", "1.0.0 stable"})[0] == "Crate std"

@@ -14,7 +14,7 @@ MARGIN = "<p>Share</p>" * 8
 TEASER = "<p>Eight boats that sank in sight of the town</p>"
 
 
-def connected_of(source: str, dropped: set[str], doubted: dict[str, float]) -> list[str]:
+def list_article_texts(source: str, dropped: set[str], doubted: dict[str, float]) -> list[str]:
     """The texts that stay of an article whose cut drops these, and is in doubt about those."""
     page = cut_into_blocks(parse_html(source).body)
     chosen = [at for at, text in enumerate(page.texts) if text not in dropped]
@@ -26,25 +26,25 @@ def connected_of(source: str, dropped: set[str], doubted: dict[str, float]) -> l
 @pytest.mark.parametrize("source", [ARTICLE_HTML + MARGIN + TEASER, TEASER + MARGIN + ARTICLE_HTML])
 def test_a_doubtful_piece_far_from_the_text_goes(source: str):
     teaser = "Eight boats that sank in sight of the town"
-    assert teaser not in connected_of(source, {"Share"}, {teaser: 0.65})
-    assert teaser in connected_of(source, {"Share"}, {teaser: 0.9})
+    assert teaser not in list_article_texts(source, {"Share"}, {teaser: 0.65})
+    assert teaser in list_article_texts(source, {"Share"}, {teaser: 0.9})
 
 
 def test_a_doubtful_piece_beside_the_text_stays():
     source, teaser = ARTICLE_HTML + "<p>Share</p>" * 2 + TEASER, "Eight boats that sank in sight of the town"
-    assert teaser in connected_of(source, {"Share"}, {teaser: 0.65})
+    assert teaser in list_article_texts(source, {"Share"}, {teaser: 0.65})
 
 
 def test_a_large_piece_stays_wherever_it_stands():
     second = "<p>Nobody knows what the second pier will cost.</p>" * 3
-    assert len(connected_of(ARTICLE_HTML + MARGIN + second, {"Share"}, {})) == 7
+    assert len(list_article_texts(ARTICLE_HTML + MARGIN + second, {"Share"}, {})) == 7
     doubted = {"Nobody knows what the second pier will cost.": 0.65}
-    assert len(connected_of(ARTICLE_HTML + MARGIN + second, {"Share"}, doubted)) == 7
+    assert len(list_article_texts(ARTICLE_HTML + MARGIN + second, {"Share"}, doubted)) == 7
 
 
 def test_headings_with_nothing_behind_them_go():
     source = ARTICLE_HTML + "<h2>Piers</h2><p>Two are left.</p><h2>Most read</h2><h3>Today</h3>" + MARGIN
-    assert connected_of(source, {"Share"}, {})[-2:] == ["Piers", "Two are left."]
+    assert list_article_texts(source, {"Share"}, {})[-2:] == ["Piers", "Two are left."]
 
 
 def test_a_list_of_titles_at_the_end_stays():
@@ -52,12 +52,12 @@ def test_a_list_of_titles_at_the_end_stays():
     source = ARTICLE_HTML + "".join(
         f"<article><h2><a href=/{at}>{title}</a></h2></article>" for at, title in enumerate(titles)
     )
-    assert connected_of(source + MARGIN, {"Share"}, {})[-5:] == titles
-    assert titles[0] not in connected_of(source + MARGIN, {"Share", titles[4]}, {})
+    assert list_article_texts(source + MARGIN, {"Share"}, {})[-5:] == titles
+    assert titles[0] not in list_article_texts(source + MARGIN, {"Share", titles[4]}, {})
 
 
 def test_headings_alone_stay():
-    assert connected_of("<h1>Harbour</h1><h2>Piers</h2>", set(), {}) == ["Harbour", "Piers"]
+    assert list_article_texts("<h1>Harbour</h1><h2>Piers</h2>", set(), {}) == ["Harbour", "Piers"]
 
 
 MANY = 9  # blocks of a margin
@@ -79,7 +79,7 @@ def test_of_an_article_that_nothing_is_sure_of_the_best_guess_is_kept():
     assert select_blocks(likely, words, "article")[0][:3].tolist() == [True, True, True]
 
 
-def chosen_of(source: str, kind: str, doubted: str) -> list[str]:
+def list_page_texts(source: str, kind: str, doubted: str) -> list[str]:
     """The texts that are kept of a page of a kind, on which one block is rather content than not, but hardly."""
     page = cut_into_blocks(parse_html(source).body)
     likely = [0.0 if text == "Share" else 0.55 if text == doubted else 0.95 for text in page.texts]
@@ -91,17 +91,17 @@ def chosen_of(source: str, kind: str, doubted: str) -> list[str]:
 def test_what_is_in_doubt_on_documentation_with_listings_stays():
     doubted = "Two of the valves are closed by hand."
     source = f"{ARTICLE_HTML}{MARGIN}<p>{doubted}</p>"
-    assert doubted not in chosen_of(source, "documentation", doubted)
-    assert doubted in chosen_of(source + "<pre>close --all</pre>", "documentation", doubted)
+    assert doubted not in list_page_texts(source, "documentation", doubted)
+    assert doubted in list_page_texts(source + "<pre>close --all</pre>", "documentation", doubted)
 
 
 def test_a_listing_of_long_paragraphs_in_one_element_is_cut_as_an_article():
     doubted = "Nobody knows what the second pier will cost."
     long = "<p>" + "The ferries leave from the old pier again, said the harbour master. " * 3 + "</p>"
     rest = f"{MARGIN}<p>{doubted}</p>"
-    assert doubted not in chosen_of(f"<div>{long * 3}</div>{rest}", "listing", doubted)
-    assert doubted in chosen_of(f"<div>{long}</div>" * 3 + rest, "listing", doubted)
-    assert doubted in chosen_of(f"<div>{long * 3}</div>{rest}", "collection", doubted)
+    assert doubted not in list_page_texts(f"<div>{long * 3}</div>{rest}", "listing", doubted)
+    assert doubted in list_page_texts(f"<div>{long}</div>" * 3 + rest, "listing", doubted)
+    assert doubted in list_page_texts(f"<div>{long * 3}</div>{rest}", "collection", doubted)
 
 
 def remains_of(source: str, dropped: set[str], kind: str = "article") -> list[str]:

@@ -14,7 +14,7 @@ LAST = "<h2>Sources</h2><ul><li>Tables of the tides</li><li>Lists of the lights<
 DOUBTED = {"Sources", "Tables of the tides", "Lists of the lights"}
 
 
-def kept_of(source: str, kind: str, doubt: float, *doubted: str) -> set[str]:
+def list_doubted_texts_left(source: str, kind: str, doubt: float, *doubted: str) -> set[str]:
     """The doubted texts that are kept of a page of a kind."""
     page = cut_into_blocks(parse_html(source).body)
     likely = [0.01 if text == "Share" else doubt if text in doubted else 0.95 for text in page.texts]
@@ -24,23 +24,28 @@ def kept_of(source: str, kind: str, doubt: float, *doubted: str) -> set[str]:
 
 
 def test_the_last_section_of_an_article_is_kept_though_it_is_in_doubt():
-    assert kept_of(f"<article>{FERRIES_HTML}{LAST}</article>{MARGIN}", "article", 0.55, *DOUBTED) == DOUBTED
+    assert (
+        list_doubted_texts_left(f"<article>{FERRIES_HTML}{LAST}</article>{MARGIN}", "article", 0.55, *DOUBTED)
+        == DOUBTED
+    )
 
 
 def test_the_same_beside_the_article_is_left_out():
-    assert not kept_of(f"<article>{FERRIES_HTML}</article><div>{LAST}</div>{MARGIN}", "article", 0.55, *DOUBTED)
+    assert not list_doubted_texts_left(
+        f"<article>{FERRIES_HTML}</article><div>{LAST}</div>{MARGIN}", "article", 0.55, *DOUBTED
+    )
 
 
 def test_what_is_rather_unlikely_is_left_out_of_an_article():
-    assert not kept_of(f"<article>{FERRIES_HTML}{LAST}</article>{MARGIN}", "article", 0.3, *DOUBTED)
+    assert not list_doubted_texts_left(f"<article>{FERRIES_HTML}{LAST}</article>{MARGIN}", "article", 0.3, *DOUBTED)
 
 
 def test_structure_between_what_is_kept_needs_less_than_a_paragraph_on_a_listing():
     item = '<div><a href="/x">See all of the lights</a></div>' + "<p>Nobody has seen all of the lights.</p>" * 2
     source = f"<main>{FERRIES_HTML}{item}{FERRIES_HTML}</main>{MARGIN}"
     doubted = "See all of the lights", "Nobody has seen all of the lights."
-    assert kept_of(source, "listing", 0.47, *doubted) == {doubted[0]}
-    assert not kept_of(source, "listing", 0.4, *doubted)
+    assert list_doubted_texts_left(source, "listing", 0.47, *doubted) == {doubted[0]}
+    assert not list_doubted_texts_left(source, "listing", 0.4, *doubted)
 
 
 def test_structure_between_what_is_kept_needs_least_in_documentation():
@@ -52,4 +57,4 @@ def test_structure_between_what_is_kept_needs_least_in_documentation():
 
 
 def test_where_nothing_is_left_out_nothing_is_added():
-    assert kept_of(f"<main>{FERRIES_HTML}{LAST}</main>", "listing", 0.9, *DOUBTED) == DOUBTED
+    assert list_doubted_texts_left(f"<main>{FERRIES_HTML}{LAST}</main>", "listing", 0.9, *DOUBTED) == DOUBTED

@@ -25,46 +25,51 @@ PARTS = [
 ]
 
 
-def seen(source: str, **options: bool) -> list[str]:
+def list_tokens(source: str, **options: bool) -> list[str]:
     stream = iter_tokens(source, max_tags=1_000, **options)
     return [each.text if isinstance(each, HtmlText) else ("/" if each.closing else "") + each.name for each in stream]
 
 
-def attributes(source: str) -> dict[str, str]:
+def read_attributes(source: str) -> dict[str, str]:
     return next(each.attributes for each in iter_tokens(source, max_tags=1) if isinstance(each, HtmlTag))
 
 
 def test_tags_texts_and_references():
-    assert seen("<P>a &lt; b</P><br/>c") == ["p", "a < b", "/p", "br", "c"]
+    assert list_tokens("<P>a &lt; b</P><br/>c") == ["p", "a < b", "/p", "br", "c"]
 
 
 def test_a_bracket_in_running_text_is_text():
-    assert seen("1 < 2 <3 and <p>4") == ["1 < 2 <3 and ", "p", "4"]
+    assert list_tokens("1 < 2 <3 and <p>4") == ["1 < 2 <3 and ", "p", "4"]
 
 
 def test_attributes_in_every_spelling():
-    given = attributes("""<a HREF="x?a=1&amp;b=2" title='it "is"' data-x = y checked don't>""")
+    given = read_attributes("""<a HREF="x?a=1&amp;b=2" title='it "is"' data-x = y checked don't>""")
     assert given == {"href": "x?a=1&b=2", "title": 'it "is"', "data-x": "y", "checked": "", "don": "", "t": ""}
 
 
 def test_the_first_of_equal_attributes_counts():
-    assert attributes("<p class=a class=b>") == {"class": "a"}
+    assert read_attributes("<p class=a class=b>") == {"class": "a"}
 
 
 def test_a_bracket_inside_of_quotes_does_not_end_the_tag():
-    assert seen('<a title="x > y">z</a>') == ["a", "z", "/a"]
+    assert list_tokens('<a title="x > y">z</a>') == ["a", "z", "/a"]
 
 
 def test_scripts_and_comments_hold_no_tags():
-    assert seen("<script>if (a < b) '<p>'</script><!-- <p> -->x<!-->y<!doctype html>z") == ["script", "x", "y", "z"]
+    assert list_tokens("<script>if (a < b) '<p>'</script><!-- <p> -->x<!-->y<!doctype html>z") == [
+        "script",
+        "x",
+        "y",
+        "z",
+    ]
 
 
 def test_an_unfinished_tag_loses_what_follows():
-    assert seen("a<p title='never closed>b") == ["a"]
+    assert list_tokens("a<p title='never closed>b") == ["a"]
 
 
 def test_xml_has_sections_of_plain_text():
-    assert seen("<title><![CDATA[a < &amp; b]]></title>", xml=True) == ["title", "a < &amp; b", "/title"]
+    assert list_tokens("<title><![CDATA[a < &amp; b]]></title>", xml=True) == ["title", "a < &amp; b", "/title"]
 
 
 @given(st.lists(st.sampled_from(PARTS), max_size=30).map("".join), st.booleans())

@@ -25,7 +25,7 @@ CSV_BYTES = b"port,ships\nWend,12\n"
 ROWS = [["port", "ships"], ["Wend", "12"]]
 
 
-def opened(body: bytes, name: str = "a.bin", **given: Any) -> Document:
+def read_archive(body: bytes, name: str = "a.bin", **given: Any) -> Document:
     mime = detect_mime_type("", body, name)
     source = ReaderInput(body, f"https://harbour.example/{name}", mime, read_nested=read_nested, **given)
     return find_reader(mime, name, len(body)).read(source)
@@ -49,7 +49,7 @@ def tarred(files: dict[str, bytes], mode: Any = "w:gz") -> bytes:
 )
 def test_an_archive_is_listed_with_the_way_to_its_files(pack: Any):
     body = pack({"data/lights.csv": CSV_BYTES, "README.md": b"# Lights", "__MACOSX/._x": b"x"})
-    document = opened(body)
+    document = read_archive(body)
     assert document.kind == "archive"
     assert [row[:2] for row in document.tables[0]] == [
         ["File", "Size"],
@@ -63,56 +63,56 @@ def test_an_archive_is_listed_with_the_way_to_its_files(pack: Any):
 @pytest.mark.parametrize("wanted", ["data/lights.csv", "DATA/Lights.csv", "lights.csv"])
 @pytest.mark.parametrize("pack", [build_zip, tarred])
 def test_the_file_that_is_asked_for_is_read(pack: Any, wanted: str):
-    assert opened(pack({"data/lights.csv": CSV_BYTES, "x.txt": b"x"}), file=wanted).tables == [ROWS]
+    assert read_archive(pack({"data/lights.csv": CSV_BYTES, "x.txt": b"x"}), file=wanted).tables == [ROWS]
 
 
 def test_a_file_that_is_not_there_is_told_with_those_that_are():
     with pytest.raises(NotFound) as caught:
-        opened(build_zip({"a.csv": CSV_BYTES, "b.csv": CSV_BYTES, "c.txt": "x"}), file="d.csv")
+        read_archive(build_zip({"a.csv": CSV_BYTES, "b.csv": CSV_BYTES, "c.txt": "x"}), file="d.csv")
     assert caught.value.hint == "choose one of its 3, for instance a.csv, b.csv"
 
 
 def test_the_only_file_of_an_archive_is_read_at_once():
-    assert opened(build_zip({"lights.csv": CSV_BYTES})).tables == [ROWS]
-    assert opened(build_zip({"in.zip": build_zip({"lights.csv": CSV_BYTES})})).tables == [ROWS]
-    assert opened(build_zip({"a.pdf": build_pdf("one")})).kind == "pdf"
+    assert read_archive(build_zip({"lights.csv": CSV_BYTES})).tables == [ROWS]
+    assert read_archive(build_zip({"in.zip": build_zip({"lights.csv": CSV_BYTES})})).tables == [ROWS]
+    assert read_archive(build_zip({"a.pdf": build_pdf("one")})).kind == "pdf"
 
 
 def test_archives_in_archives_end():
     body = build_zip({"lights.csv": CSV_BYTES})
     for _ in range(9):
         body = build_zip({"in.zip": body})
-    assert opened(body).kind == "archive"
+    assert read_archive(body).kind == "archive"
 
 
 def test_a_file_that_cannot_be_read_is_listed_and_told_when_asked_for():
     body = build_zip({"a.bin": bytes(range(256))})
-    assert "a.bin" in opened(body).markdown
+    assert "a.bin" in read_archive(body).markdown
     with pytest.raises(Refused, match=r"a\.bin is binary data"):
-        opened(body, file="a.bin")
+        read_archive(body, file="a.bin")
 
 
 @pytest.mark.parametrize(
     ("suffix", "pack"), [("gz", gzip.compress), ("bz2", bz2.compress), ("xz", lzma.compress)], ids=["gz", "bz2", "xz"]
 )
 def test_a_packed_file_is_read_as_what_it_is(suffix: str, pack: Any):
-    assert opened(pack(CSV_BYTES), f"lights.csv.{suffix}").tables == [ROWS]
-    assert opened(pack(build_pdf("still here")), f"a.{suffix}").kind == "pdf"
+    assert read_archive(pack(CSV_BYTES), f"lights.csv.{suffix}").tables == [ROWS]
+    assert read_archive(pack(build_pdf("still here")), f"a.{suffix}").kind == "pdf"
 
 
 def test_what_stands_before_the_end_that_is_missing_is_read_and_told():
     lines = "\n".join(f"{at * at} ships" for at in range(40_000)).encode()
     packed = gzip.compress(lines)
-    document = opened(packed[: len(packed) // 2], "log.txt.gz")
+    document = read_archive(packed[: len(packed) // 2], "log.txt.gz")
     assert document.markdown.startswith("0 ships\n1 ships\n4 ships")
     assert document.markdown.endswith("its end is missing, or it is longer than the limit)")
     body = tarred({f"{at}.txt": f"{at * 7919}".encode() * 300 for at in range(400)})
-    part = opened(body[: len(body) // 2])
+    part = read_archive(body[: len(body) // 2])
     assert 0 < part.metadata["files"] < 400
     assert "its end is missing" in part.markdown
 
 
-def streamed(files: dict[str, bytes]) -> bytes:
+def build_streamed_zip(files: dict[str, bytes]) -> bytes:
     """A zip archive as programs write it that cannot seek: sizes follow the files."""
 
     class Pipe(io.RawIOBase):
@@ -136,44 +136,44 @@ def streamed(files: dict[str, bytes]) -> bytes:
 LONG_BYTES = random.Random(3).randbytes(3_000)
 
 
-@pytest.mark.parametrize("pack", [build_zip, streamed], ids=["with sizes", "streamed"])
+@pytest.mark.parametrize("pack", [build_zip, build_streamed_zip], ids=["with sizes", "streamed"])
 def test_a_zip_archive_whose_end_is_missing_is_listed_as_far_as_it_goes(pack: Any):
     body = pack({"data/lights.csv": CSV_BYTES, "README.md": b"# Lights", "long.bin": LONG_BYTES, "last.md": b"x"})
     cut = body[: body.index(b"long.bin") + 1_000]
-    document = opened(cut)
+    document = read_archive(cut)
     assert [row[0] for row in document.tables[0]] == ["File", "data/lights.csv", "README.md", "long.bin"]
     assert document.tables[0][3][1].endswith("(cut)")
     assert "(its end is missing or damaged: there may be more files)" in document.markdown
-    assert opened(cut, file="lights.csv").tables == [ROWS]
+    assert read_archive(cut, file="lights.csv").tables == [ROWS]
     with pytest.raises(Unavailable) as caught:
-        opened(cut, file="long.bin")
+        read_archive(cut, file="long.bin")
     assert "that file is cut" in caught.value.message
 
 
 def test_a_zip_archive_cut_within_its_first_header_is_broken():
     with pytest.raises(Unavailable) as caught:
-        opened(build_zip({"data/lights.csv": CSV_BYTES})[:35])
+        read_archive(build_zip({"data/lights.csv": CSV_BYTES})[:35])
     assert caught.value.code == "broken_file"
 
 
 def test_a_header_of_nothing_is_no_file_of_an_archive():
     with pytest.raises(Unavailable) as caught:
-        opened(b"PK\x03\x04" + bytes(100))
+        read_archive(b"PK\x03\x04" + bytes(100))
     assert caught.value.code == "broken_file"
 
 
-def outcome(body: bytes) -> str:
+def read_outcome(body: bytes) -> str:
     """The kind of the document, or the code of the error."""
     try:
-        return opened(body).kind
+        return read_archive(body).kind
     except Unavailable as error:
         return error.code
 
 
-@pytest.mark.parametrize("pack", [build_zip, streamed], ids=["with sizes", "streamed"])
+@pytest.mark.parametrize("pack", [build_zip, build_streamed_zip], ids=["with sizes", "streamed"])
 def test_a_cut_archive_ends_in_a_document_or_an_error_wherever_it_is_cut(pack: Any):
     body = pack({"data/lights.csv": CSV_BYTES, "README.md": b"# Lights", "long.bin": LONG_BYTES})
-    codes = {outcome(body[:end]) for end in range(8, len(body), 23)}
+    codes = {read_outcome(body[:end]) for end in range(8, len(body), 23)}
     assert codes == {"archive", "broken_file"}
 
 
@@ -182,9 +182,9 @@ def test_a_file_that_unpacks_beyond_all_bounds_is_listed_and_refused():
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         archive.writestr("a.txt", zeros)
-    assert "70.0 MB" in opened(out.getvalue()).markdown
+    assert "70.0 MB" in read_archive(out.getvalue()).markdown
     with pytest.raises(Refused) as caught:
-        opened(out.getvalue(), file="a.txt")
+        read_archive(out.getvalue(), file="a.txt")
     assert caught.value.code == "too_large"
 
 

@@ -21,16 +21,18 @@ SHEETS = (
 )
 
 
-def nested(tag: str, inner: str = "lost") -> str:
+def build_nested(tag: str, inner: str = "lost") -> str:
     return f"<{tag}>" * DEEP + inner + f"</{tag}>" * DEEP
 
 
 DOCUMENTS = {
-    "x.docx": build_docx(build_paragraph("Seen.") + f"<w:p>{nested('w:smartTag', '<w:r><w:t>lost</w:t></w:r>')}</w:p>"),
-    "x.odt": build_odf("text", f"<text:p>Seen.</text:p><text:p>{nested('text:span')}</text:p>"),
-    "x.pptx": build_pptx(build_slide(build_shape("Seen."), nested("p:grpSp"))),
-    "x.fb2": BOOK.format(nested("section", "<p>lost</p>")).encode(),
-    "x.xls": SHEETS.format(nested("x")).encode(),
+    "x.docx": build_docx(
+        build_paragraph("Seen.") + f"<w:p>{build_nested('w:smartTag', '<w:r><w:t>lost</w:t></w:r>')}</w:p>"
+    ),
+    "x.odt": build_odf("text", f"<text:p>Seen.</text:p><text:p>{build_nested('text:span')}</text:p>"),
+    "x.pptx": build_pptx(build_slide(build_shape("Seen."), build_nested("p:grpSp"))),
+    "x.fb2": BOOK.format(build_nested("section", "<p>lost</p>")).encode(),
+    "x.xls": SHEETS.format(build_nested("x")).encode(),
 }
 
 

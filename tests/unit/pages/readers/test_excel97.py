@@ -23,40 +23,49 @@ LINK = bytes.fromhex("D0C9EA79F9BACE118C8200AA004BA90B 02000000 03000000 E0C9EA7
 LINK += "http://a\0".encode("utf-16-le")
 
 
-def record(kind: int, body: bytes = b"") -> bytes:
+def build_record(kind: int, body: bytes = b"") -> bytes:
     return struct.pack("<HH", kind, len(body)) + body
 
 
-def begin(kind: int, version: int) -> bytes:
-    return record(0x809, struct.pack("<HHHHLL", version, kind, 4_000, 1997, 0, 0)[: 16 if version == EXCEL_97 else 8])
+def build_beginning(kind: int, version: int) -> bytes:
+    return build_record(
+        0x809, struct.pack("<HHHHLL", version, kind, 4_000, 1997, 0, 0)[: 16 if version == EXCEL_97 else 8]
+    )
 
 
-def number(row: int, value: float, look: int = 0) -> bytes:
-    return record(0x203, struct.pack("<HHHd", row, 0, look, value))
+def build_number(row: int, value: float, look: int = 0) -> bytes:
+    return build_record(0x203, struct.pack("<HHHd", row, 0, look, value))
 
 
-def link(bottom: int, right: int, target: bytes = LINK) -> bytes:
-    return record(0x1B8, struct.pack("<HHHH", 0, bottom, 0, right) + target)
+def build_link(bottom: int, right: int, target: bytes = LINK) -> bytes:
+    return build_record(0x1B8, struct.pack("<HHHH", 0, bottom, 0, right) + target)
 
 
-def records(*sheets: bytes, version: int = EXCEL_97, more: bytes = b"") -> bytes:
+def build_records(*sheets: bytes, version: int = EXCEL_97, more: bytes = b"") -> bytes:
     """A workbook of sheets called A, B and so on, without a file system around it."""
 
     def head(places: list[int]) -> bytes:
         mark = b"\0" if version == EXCEL_97 else b""
         listed = [
-            record(0x85, struct.pack("<LBBB", place, 0, 0, 1) + mark + bytes([65 + at]))
+            build_record(0x85, struct.pack("<LBBB", place, 0, 0, 1) + mark + bytes([65 + at]))
             for at, place in enumerate(places)
         ]
-        page = record(0x42, struct.pack("<H", 1250))
-        return begin(GLOBALS, version) + page + more + record(0xE0, bytes(20)) + b"".join(listed) + record(0x0A)
+        page = build_record(0x42, struct.pack("<H", 1250))
+        return (
+            build_beginning(GLOBALS, version)
+            + page
+            + more
+            + build_record(0xE0, bytes(20))
+            + b"".join(listed)
+            + build_record(0x0A)
+        )
 
-    bodies = [begin(SHEET, version) + each + record(0x0A) for each in sheets]
+    bodies = [build_beginning(SHEET, version) + each + build_record(0x0A) for each in sheets]
     first = len(head([0] * len(bodies)))
     return head([first + sum(map(len, bodies[:at])) for at in range(len(bodies))]) + b"".join(bodies)
 
 
-def filed(stream: bytes) -> bytes:
+def build_compound_file(stream: bytes) -> bytes:
     """The records in the file system of another workbook, by the name they had in Excel 5 and 95."""
     size = LIGHTS.find(b"\xfd\xff\xff\xff", 512) // 512 * 512 - 512
     old, new = ("\0".join(name) + "\0" for name in ("Workbook", "Book"))
@@ -66,7 +75,7 @@ def filed(stream: bytes) -> bytes:
     return bytes(head)
 
 
-def outcome(body: bytes) -> str:
+def read_outcome(body: bytes) -> str:
     """The kind of the document, or the code of the error."""
     try:
         return read_document(body, "x.xls").kind
@@ -112,7 +121,7 @@ def test_an_encrypted_one_says_so():
 
 @pytest.mark.parametrize("share", [0.1, 0.4, 0.7, 0.99])
 def test_one_that_is_cut_is_read_or_told_to_be_broken(share: float):
-    assert outcome(XLS[: int(len(XLS) * share)]) in ("excel", "broken_file")
+    assert read_outcome(XLS[: int(len(XLS) * share)]) in ("excel", "broken_file")
 
 
 def test_one_whose_end_is_missing_says_so():
@@ -129,50 +138,57 @@ def test_damage_anywhere_is_read_or_told():
         body = bytearray(LIGHTS)
         for _ in range(rng.choice((1, 10, 100))):
             body[rng.randrange(len(body))] = rng.randrange(256)
-        assert outcome(bytes(body)) in ("excel", "broken_file", "encrypted", "unreadable_type", "text")
+        assert read_outcome(bytes(body)) in ("excel", "broken_file", "encrypted", "unreadable_type", "text")
 
 
 def test_workbooks_of_excel_95_are_read_in_their_own_code_page():
-    text = record(0x204, struct.pack("<HHHH", 0, 0, 0, 4) + "Łódź".encode("cp1250"))
-    note = record(0x1C, struct.pack("<HHH", 1, 0, 5) + b"wrong")
-    stream = records(text + number(1, 12.5) + note, version=EXCEL_5)
-    read_in_both = [read_document(filed(stream), "x.xls"), read_document(stream, "x.xls")]
+    text = build_record(0x204, struct.pack("<HHHH", 0, 0, 0, 4) + "Łódź".encode("cp1250"))
+    note = build_record(0x1C, struct.pack("<HHH", 1, 0, 5) + b"wrong")
+    stream = build_records(text + build_number(1, 12.5) + note, version=EXCEL_5)
+    read_in_both = [read_document(build_compound_file(stream), "x.xls"), read_document(stream, "x.xls")]
     for document in read_in_both:
         assert document.markdown.startswith("## A\n\nŁódź\n\n12.5\n\n> Comment at A2: wrong")
 
 
 def test_records_as_scripts_write_them_are_a_workbook():
-    cells = record(0x204, struct.pack("<HHHH", 0, 0, 0, 4) + b"Wend") + record(0x203, struct.pack("<HHHd", 1, 0, 0, 41))
-    assert read_document(record(0x809, struct.pack("<4H", 0, 16, 0, 0)) + cells + record(0x0A)).markdown.endswith(
-        "Wend\n\n41"
+    cells = build_record(0x204, struct.pack("<HHHH", 0, 0, 0, 4) + b"Wend") + build_record(
+        0x203, struct.pack("<HHHd", 1, 0, 0, 41)
     )
+    assert read_document(
+        build_record(0x809, struct.pack("<4H", 0, 16, 0, 0)) + cells + build_record(0x0A)
+    ).markdown.endswith("Wend\n\n41")
 
 
 def test_an_odd_link_costs_itself_and_no_cell():
-    assert read_document(records(number(0, 41) + link(0, 0))).markdown == "## A\n\n[41](http://a)"
-    assert read_document(records(number(0, 41) + link(0, 0, bytes(40)))).markdown == "## A\n\n41"
+    assert read_document(build_records(build_number(0, 41) + build_link(0, 0))).markdown == "## A\n\n[41](http://a)"
+    assert read_document(build_records(build_number(0, 41) + build_link(0, 0, bytes(40)))).markdown == "## A\n\n41"
 
 
 def test_a_damaged_sheet_is_read_as_far_as_it_goes_and_the_others_whole():
-    damaged = number(0, 41) + number(1, 12.5, look=99)
-    document = read_document(records(damaged, number(0, 7)))
+    damaged = build_number(0, 41) + build_number(1, 12.5, look=99)
+    document = read_document(build_records(damaged, build_number(0, 7)))
     assert document.markdown == "## A\n\n41\n\n(the rest of this sheet is damaged)\n\n## B\n\n7"
-    assert outcome(records(number(0, 41, look=99))) == "broken_file"
+    assert read_outcome(build_records(build_number(0, 41, look=99))) == "broken_file"
 
 
 def test_a_small_file_cannot_unfold_to_a_large_one():
-    everywhere = link(65_535, 255)
+    everywhere = build_link(65_535, 255)
     name = struct.pack("<HBBHHH4B", 0, 0, 1, 11, *([0] * 6)) + b"\0N"
-    first = record(0x18, name + b"\x17\x08\0" + b"a" * 8)
-    twice = [record(0x18, name + 2 * (b"\x23" + struct.pack("<L", at + 1)) + b"\x08") for at in range(40)]
-    rows = (record(0x200, bytes(14)) + number(65_535, 41)) * 300
-    for stream in (records(number(0, 41) + everywhere), records(number(0, 41), more=first + b"".join(twice))):
+    first = build_record(0x18, name + b"\x17\x08\0" + b"a" * 8)
+    twice = [build_record(0x18, name + 2 * (b"\x23" + struct.pack("<L", at + 1)) + b"\x08") for at in range(40)]
+    rows = (build_record(0x200, bytes(14)) + build_number(65_535, 41)) * 300
+    for stream in (
+        build_records(build_number(0, 41) + everywhere),
+        build_records(build_number(0, 41), more=first + b"".join(twice)),
+    ):
         assert read_document(stream).markdown == "## A\n\n41"
-    assert read_document(records(rows)).markdown == "## A\n\n41"
+    assert read_document(build_records(rows)).markdown == "## A\n\n41"
 
 
 @pytest.mark.parametrize(("kind", "size"), [(0x009, 4), (0x209, 6), (0x409, 6)])
 def test_a_workbook_of_excel_2_to_4_is_refused_by_name(kind: int, size: int):
     with pytest.raises(Refused, match="Excel 4 or earlier") as caught:
-        read_document(record(kind, struct.pack("<3H", 0, 16, 0)[:size]) + number(0, 1.5) + record(0x0A))
+        read_document(
+            build_record(kind, struct.pack("<3H", 0, 16, 0)[:size]) + build_number(0, 1.5) + build_record(0x0A)
+        )
     assert (caught.value.code, "save it as .xlsx" in caught.value.hint) == ("unreadable_type", True)

@@ -32,7 +32,7 @@ ARCHIVES = ["word", "powerpoint", "excel", "odt", "ods", "epub"]
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
-def outcome(body: bytes, name: str = "") -> str:
+def read_outcome(body: bytes, name: str = "") -> str:
     """The kind of the document, or the code of the error."""
     try:
         return read_document(body, name).kind
@@ -40,7 +40,7 @@ def outcome(body: bytes, name: str = "") -> str:
         return error.code if error.message and error.hint else "an error that says nothing"
 
 
-def replaced(body: bytes, name: str, content: bytes | str) -> bytes:
+def replace_member(body: bytes, name: str, content: bytes | str) -> bytes:
     """An archive with one member changed."""
     with zipfile.ZipFile(io.BytesIO(body)) as archive:
         members = {each: archive.read(each) for each in archive.namelist()}
@@ -64,25 +64,25 @@ NO_XML = {
 @pytest.mark.parametrize("kind", ARCHIVES)
 @pytest.mark.parametrize("content", NO_XML.values(), ids=NO_XML)
 def test_xml_that_is_none_or_declares_entities_is_refused(kind: str, content: str):
-    assert outcome(replaced(KINDS[kind], MAIN[kind], content), f"x.{kind}") == "broken_file"
+    assert read_outcome(replace_member(KINDS[kind], MAIN[kind], content), f"x.{kind}") == "broken_file"
 
 
 @pytest.mark.parametrize("kind", ARCHIVES)
 def test_an_archive_that_unpacks_beyond_the_bound_is_refused(kind: str):
     bomb = b"<a>" + b" " * (65 << 20) + b"</a>"
-    assert outcome(replaced(KINDS[kind], MAIN[kind], bomb), f"x.{kind}") == "too_large"
+    assert read_outcome(replace_member(KINDS[kind], MAIN[kind], bomb), f"x.{kind}") == "too_large"
 
 
 def test_an_archive_of_a_hundred_thousand_files_is_refused():
     body = KINDS["word"] + b"PK\x01\x02" * 100_000
-    assert outcome(body) == "too_large"
+    assert read_outcome(body) == "too_large"
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_document_may_end_anywhere(kind: str):
     body = KINDS[kind]
     for end in range(0, len(body), max(1, len(body) // 25)):
-        assert outcome(body[:end], f"x.{kind}")
+        assert read_outcome(body[:end], f"x.{kind}")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -92,7 +92,7 @@ def test_a_document_may_have_any_wrong_byte(kind: str):
         body = bytearray(KINDS[kind])
         for _ in range(chance.randint(1, 4)):
             body[chance.randrange(len(body))] = chance.randrange(256)
-        assert outcome(bytes(body), f"x.{kind}")
+        assert read_outcome(bytes(body), f"x.{kind}")
 
 
 @pytest.mark.parametrize("kind", ["docx", "xlsx", "pptx"])
@@ -102,7 +102,7 @@ def test_a_member_with_a_password_says_so(kind: str):
     at = -1
     while (at := marked.find(b"PK\x01\x02", at + 1)) != -1:
         marked[at + 8] |= 1
-    assert outcome(bytes(marked)) == "encrypted"
+    assert read_outcome(bytes(marked)) == "encrypted"
 
 
 @pytest.mark.parametrize("name", ["report.docx", "plan.xlsx", ""])
@@ -144,7 +144,7 @@ DEEP = 30_000
     ids=["never closed", "tables", "formula", "groups", "lists", "book", "rtf", "notebook"],
 )
 def test_many_things_in_one_another_are_read_or_refused(body: bytes):
-    assert outcome(body)
+    assert read_outcome(body)
 
 
 def test_elements_beyond_the_bound_are_left_out_and_that_is_said():
@@ -155,19 +155,19 @@ def test_elements_beyond_the_bound_are_left_out_and_that_is_said():
 
 def test_rows_and_columns_beyond_any_sheet_are_read_or_refused():
     giant = build_worksheet(["a", "b"], [1, 2]).replace('r="A2"', 'r="ZZZ9999999"')
-    assert outcome(build_xlsx({"S": giant})) == "excel"
+    assert read_outcome(build_xlsx({"S": giant})) == "excel"
     merged = '<mergeCells><mergeCell ref="A1:XFD1048576"/></mergeCells>' * 100
-    assert outcome(build_xlsx({"S": build_worksheet(["a", "b"], [1, 2], after=merged)})) == "excel"
+    assert read_outcome(build_xlsx({"S": build_worksheet(["a", "b"], [1, 2], after=merged)})) == "excel"
     spans = 'table:number-columns-spanned="99999999" table:number-rows-spanned="99999999"'
     cell = f"<table:table-cell {spans}><text:p>x</text:p></table:table-cell>"
     table = f"<table:table><table:table-row>{cell}</table:table-row></table:table>"
-    assert outcome(build_odf("text", table)) == "opendocument"
+    assert read_outcome(build_odf("text", table)) == "opendocument"
 
 
 def test_a_style_that_is_based_on_itself_ends():
     style = '<w:style w:type="paragraph" w:styleId="a"><w:basedOn w:val="a"/></w:style>'
     styles = f"<w:styles {OOXML_NAMESPACES}>{style}</w:styles>"
-    assert outcome(replaced(build_docx(build_paragraph("x", "a")), "word/styles.xml", styles)) == "word"
+    assert read_outcome(replace_member(build_docx(build_paragraph("x", "a")), "word/styles.xml", styles)) == "word"
 
 
 ELEMENT_NAMES = [
@@ -187,7 +187,7 @@ TOKENS = st.one_of(
 )
 
 
-def nested(tokens: list[str | tuple[str, str, str]]) -> str:
+def build_nested(tokens: list[str | tuple[str, str, str]]) -> str:
     """Elements and texts in one another; an empty token ends the element at hand."""
     made, opened = "", []
     for token in tokens:
@@ -203,7 +203,7 @@ def nested(tokens: list[str | tuple[str, str, str]]) -> str:
 
 @given(st.lists(TOKENS, max_size=40))
 def test_any_order_of_elements_is_read(tokens: list[str | tuple[str, str, str]]):
-    assert outcome(build_docx(nested(tokens))) == "word"
+    assert read_outcome(build_docx(build_nested(tokens))) == "word"
 
 
 @given(st.sampled_from(sorted(KINDS)), st.data())
@@ -219,7 +219,7 @@ def test_a_directory_that_points_beyond_the_file_is_refused():
     body = bytearray(KINDS["word"])
     at = body.rfind(b"PK\x05\x06")
     struct.pack_into("<L", body, at + 16, 2**31)
-    assert outcome(bytes(body)) == "broken_file"
+    assert read_outcome(bytes(body)) == "broken_file"
 
 
 def test_rows_past_those_shown_are_counted_and_not_kept():

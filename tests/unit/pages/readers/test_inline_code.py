@@ -14,7 +14,7 @@ STYLES = (
 )
 
 
-def run(text: str, properties: str = "") -> str:
+def build_run(text: str, properties: str = "") -> str:
     return f'<w:r><w:rPr>{properties}</w:rPr><w:t xml:space="preserve">{text}</w:t></w:r>'
 
 
@@ -26,62 +26,67 @@ FACES = (
 TYPED = '<style:style style:name="C" style:family="text"><style:text-properties style:font-name="L"/></style:style>'
 
 
-def word(*paragraphs: str, styles: str = STYLES) -> Document:
+def read_word(*paragraphs: str, styles: str = STYLES) -> Document:
     body = "".join(f"<w:p>{paragraph}</w:p>" for paragraph in paragraphs)
     return read_document(build_docx(body, styles=styles), "x.docx")
 
 
-def rtf(body: str, *, standard: int = 0) -> Document:
+def read_rtf(body: str, *, standard: int = 0) -> Document:
     fonts = r"{\fonttbl{\f0\froman Times;}{\f1\fmodern\fprq1 Courier New;}}"
     return read_document(rf"{{\rtf1\ansi\deff{standard}{fonts}{body}}}".encode(), "x.rtf")
 
 
-def text(*paragraphs: str) -> Document:
+def read_odt(*paragraphs: str) -> Document:
     body = "".join(f"<text:p>{paragraph}</text:p>" for paragraph in paragraphs)
     return read_document(build_odf("text", body, FACES + TYPED), "x.odt")
 
 
 @pytest.mark.parametrize("properties", ['<w:rStyle w:val="V"/>', COURIER, COURIER + "<w:b/>"])
 def test_code_in_a_line_of_word(properties: str):
-    document = word(run("Ask ") + run("ls -l ", properties) + run("first."))
+    document = read_word(build_run("Ask ") + build_run("ls -l ", properties) + build_run("first."))
     assert document.markdown == "Ask `ls -l` first."
     assert document.text == "Ask ls -l first."
 
 
 def test_code_in_a_line_of_opendocument():
-    assert text('Ask <text:span text:style-name="C">ls -l</text:span> first.').markdown == "Ask `ls -l` first."
+    assert read_odt('Ask <text:span text:style-name="C">ls -l</text:span> first.').markdown == "Ask `ls -l` first."
 
 
 def test_code_in_a_line_of_rtf():
-    assert rtf(r"Ask {\f1 ls -l} first.\par").markdown == "Ask `ls -l` first."
+    assert read_rtf(r"Ask {\f1 ls -l} first.\par").markdown == "Ask `ls -l` first."
 
 
 def test_ticks_in_code_are_kept():
-    assert word(run("Ask ") + run("a`b", COURIER)).markdown == "Ask ``a`b``"
+    assert read_word(build_run("Ask ") + build_run("a`b", COURIER)).markdown == "Ask ``a`b``"
 
 
 def test_lines_in_a_fixed_width_are_a_listing():
     lines = "def tide():", "    return 1"
     expected = "Before:\n\n```\ndef tide():\n    return 1\n```\n\nAfter."
-    assert word(run("Before:"), *(run(line, COURIER) for line in lines), run("After.")).markdown == expected
+    assert (
+        read_word(build_run("Before:"), *(build_run(line, COURIER) for line in lines), build_run("After.")).markdown
+        == expected
+    )
     kept = '<text:span text:style-name="C">{}</text:span>'
     indented = "def tide():", '<text:s text:c="4"/>return 1'
-    assert text("Before:", *(kept.format(line) for line in indented), "After.").markdown == expected
-    assert rtf(rf"Before:\par{{\f1 {lines[0]}\par {lines[1]}\par}}After.\par").markdown == expected
+    assert read_odt("Before:", *(kept.format(line) for line in indented), "After.").markdown == expected
+    assert read_rtf(rf"Before:\par{{\f1 {lines[0]}\par {lines[1]}\par}}After.\par").markdown == expected
 
 
 def test_a_style_in_a_fixed_width_is_one_of_listings():
-    shell = '<w:pPr><w:pStyle w:val="T"/></w:pPr>' + run("make")
-    assert word(run("Call:"), shell).markdown == "Call:\n\n```\nmake\n```"
+    shell = '<w:pPr><w:pStyle w:val="T"/></w:pPr>' + build_run("make")
+    assert read_word(build_run("Call:"), shell).markdown == "Call:\n\n```\nmake\n```"
 
 
 def test_what_is_typed_throughout_is_no_code():
-    assert word(run("Dear Ida,", COURIER), run(SENTENCE, COURIER)).markdown == f"Dear Ida,\n\n{SENTENCE}"
-    assert rtf(rf"{{\f1 Dear Ida,\par {SENTENCE}\par}}").markdown == f"Dear Ida,\n\n{SENTENCE}"
-    assert rtf(r"Dear {\f1 Ida},\par", standard=1).markdown == "Dear Ida,"
+    assert (
+        read_word(build_run("Dear Ida,", COURIER), build_run(SENTENCE, COURIER)).markdown == f"Dear Ida,\n\n{SENTENCE}"
+    )
+    assert read_rtf(rf"{{\f1 Dear Ida,\par {SENTENCE}\par}}").markdown == f"Dear Ida,\n\n{SENTENCE}"
+    assert read_rtf(r"Dear {\f1 Ida},\par", standard=1).markdown == "Dear Ida,"
     standard = f"<w:docDefaults><w:rPrDefault><w:rPr>{COURIER}</w:rPr></w:rPrDefault></w:docDefaults>"
-    assert word(run("Dear "), run("Ida", COURIER), styles=standard).markdown == "Dear\n\nIda"
+    assert read_word(build_run("Dear "), build_run("Ida", COURIER), styles=standard).markdown == "Dear\n\nIda"
 
 
 def test_a_sentence_in_a_fixed_width_is_prose():
-    assert word(run("Before:"), run(SENTENCE, COURIER)).markdown == f"Before:\n\n{SENTENCE}"
+    assert read_word(build_run("Before:"), build_run(SENTENCE, COURIER)).markdown == f"Before:\n\n{SENTENCE}"

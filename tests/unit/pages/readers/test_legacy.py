@@ -28,19 +28,19 @@ except NotConfigured as error:
 """
 
 
-def legacy(body: bytes) -> Document:
+def read_legacy(body: bytes) -> Document:
     """A workbook as the extra reads it, as it reads those of Excel 95."""
     return reader.read(ReaderInput(body, "https://a.b/x.xls", "application/vnd.ms-excel"))
 
 
 def test_an_old_workbook_is_read():
-    document = legacy(XLS.read_bytes())
+    document = read_legacy(XLS.read_bytes())
     assert document.markdown == ("## Lights\n\n| Name | Height |\n| --- | --- |\n| Cape Wend | 41 |\n| Tern | 12.5 |")
     assert document.kind == "legacy"
 
 
 def test_a_hidden_sheet_is_left_out_and_counted():
-    document = legacy(XLS.with_name("hidden.xls").read_bytes())
+    document = read_legacy(XLS.with_name("hidden.xls").read_bytes())
     assert document.metadata == {"hidden": 1}
     assert "ignore" not in document.text
     assert "gulls" in document.text
@@ -49,7 +49,7 @@ def test_a_hidden_sheet_is_left_out_and_counted():
 @pytest.mark.parametrize("end", [600, 2_000, 4_000])
 def test_one_that_is_cut_says_so(end: int):
     with pytest.raises(Unavailable) as caught:
-        legacy(XLS.read_bytes()[:end])
+        read_legacy(XLS.read_bytes()[:end])
     assert caught.value.code == "broken_file"
 
 

@@ -10,14 +10,14 @@ from outrider.pages.registry import find_reader
 PYTHON = "```python\n# no heading\ndef f():\n    return 1\n```"
 
 
-def read(text: str, name: str) -> Document:
+def read_text(text: str, name: str) -> Document:
     body = text.encode()
     mime = detect_mime_type("text/plain", body, name)
     return find_reader(mime, name, len(body)).read(ReaderInput(body, f"https://harbour.example/{name}", mime))
 
 
 def test_restructured_text_has_its_levels_by_order_its_listings_and_links():
-    document = read(
+    document = read_text(
         ".. _top:\n\n=====\nTides\n=====\n\nSee ``x`` and `a link <https://e.org/x>`_::\n\n    a = 1\n      b\n\n"
         "One\n---\n\n.. code-block:: python\n   :linenos:\n\n   # no heading\n   def f():\n       return 1\n\n"
         "Two\n~~~\n\nwords\n\nThree\n-----\n",
@@ -31,7 +31,7 @@ def test_restructured_text_has_its_levels_by_order_its_listings_and_links():
 
 
 def test_asciidoc_has_its_headings_listings_links_and_facts():
-    document = read(
+    document = read_text(
         "= Tides\n:author: Ida Marsh\n:revdate: 2024-03-05\n\n== One\n\nSee https://e.org/x[the page].\n\n"
         "[source,python]\n----\n# no heading\ndef f():\n    return 1\n----\n\n....\n== plain\n....\n",
         "a.adoc",
@@ -49,11 +49,11 @@ def test_asciidoc_tables_are_tables_with_a_row_a_line_or_a_cell_a_line():
         "|Light\n|Built\n\n|Wend\na|1871, and again in 1902\n\n|Tern\n|1902",
     ):
         text = f'[cols="1,2",options="header"]\n|===\n{cells}\n|===\nAfter.\n'
-        assert read(text, "a.adoc").markdown == f"{table}\n\nAfter."
+        assert read_text(text, "a.adoc").markdown == f"{table}\n\nAfter."
 
 
 def test_org_has_its_title_above_its_headings_and_no_drawers():
-    document = read(
+    document = read_text(
         "#+TITLE: Tides\n#+AUTHOR: Ida\n* TODO One   :tag:\n:PROPERTIES:\n:ID: 1\n:END:\n"
         "See [[https://e.org][this]].\n#+begin_src python\n# no heading\ndef f():\n    return 1\n#+end_src\n** Two\n",
         "a.org",
@@ -63,13 +63,13 @@ def test_org_has_its_title_above_its_headings_and_no_drawers():
 
 
 def test_latex_is_shown_as_source_code():
-    assert read("\\section{One} 5\\%\n", "a.tex").markdown == "```latex\n\\section{One} 5\\%\n```"
+    assert read_text("\\section{One} 5\\%\n", "a.tex").markdown == "```latex\n\\section{One} 5\\%\n```"
 
 
 @pytest.mark.parametrize("name", ["a.rst", "a.adoc", "a.org"])
 def test_no_word_is_lost_of_what_has_no_markup(name: str):
     text = "The tide comes in.\n\nIt goes out again, 5 times: a, b and c.\n"
-    assert read(text, name).markdown == text.strip()
+    assert read_text(text, name).markdown == text.strip()
 
 
 def test_pages_of_the_manual_have_headings_options_listings_and_fonts():
@@ -78,7 +78,7 @@ def test_pages_of_the_manual_have_headings_options_listings_and_fonts():
         '.SH OPTIONS\n.TP\n.BR \\-a ", " \\-\\-all\nShow all\ntides\\(emhigh\n.IP "\\(bu" 2\none\n.RS\n.PP\nmore\n.RE\n'
         ".PP\nSee:\n.nf\n  tide \\-a | \\fBless\\fR\n.fi\nThe end of caf\\['e].\n"
     )
-    document = read(page, "tide.1")
+    document = read_text(page, "tide.1")
     assert document.markdown == (
         "# TIDE(1)\n\n## SYNOPSIS\n\n**tide** [**-a**|*port*]\n\n## OPTIONS\n\n"
         "- **-a**, **--all**: Show all tides—high\n- one\n\n    more\n\n"
@@ -93,12 +93,13 @@ def test_pages_of_the_manual_of_bsd_are_read_and_logs_are_not_taken_for_them():
         ".Nm\n.Op Fl a Ar port , Fl Fl all\n.Nm\n.Sh DESCRIPTION\n.Bl -tag\n"
         ".It Fl a Ns Ar x\nAll of\n.Xr port 5 .\n.El\n"
     )
-    assert read(page, "tide.1").markdown == (
+    assert read_text(page, "tide.1").markdown == (
         "# TIDE(1)\n\n## NAME\n\n**tide** — show tides\n\n## SYNOPSIS\n\n"
         "**tide** [**-a** *port*, **--all**]\n\n**tide**\n\n## DESCRIPTION\n\n- **-a***x*: All of port(5)."
     )
     assert (
-        read("Nov 23 started\n.TH is no macro here\n", "app.log.1").markdown == "Nov 23 started\n.TH is no macro here"
+        read_text("Nov 23 started\n.TH is no macro here\n", "app.log.1").markdown
+        == "Nov 23 started\n.TH is no macro here"
     )
 
 
@@ -108,7 +109,7 @@ def test_indented_text_of_restructuredtext_is_a_quote_or_content_and_not_code():
         ".. note::\n\n    Mind::\n\n        the tide\n\n    Now.\n\n"
         "* item\n\n    more\n"
     )
-    assert read(text, "a.rst").markdown == (
+    assert read_text(text, "a.rst").markdown == (
         "A word.\n\n> A quote.\n\nterm\n    One.\n\nTwo.\n\n.. note::\n\nMind:\n\n```\nthe tide\n```\n\nNow.\n\n"
         "* item\n\n    more"
     )
@@ -116,7 +117,7 @@ def test_indented_text_of_restructuredtext_is_a_quote_or_content_and_not_code():
 
 def test_indented_text_of_org_is_text_and_its_lists_keep_their_levels():
     text = "* Tides\n    They come.\n\n    They go.\n\n    - one\n      - two\n    After.\n"
-    assert read(text, "a.org").markdown == "# Tides\n\nThey come.\n\nThey go.\n\n- one\n  - two\nAfter."
+    assert read_text(text, "a.org").markdown == "# Tides\n\nThey come.\n\nThey go.\n\n- one\n  - two\nAfter."
 
 
 def test_asciidoc_tables_have_the_head_that_asciidoc_gives_them():
@@ -130,5 +131,5 @@ def test_asciidoc_tables_have_the_head_that_asciidoc_gives_them():
         ("[%noheader]\n", "\n", none),
         (".Tides\n[cols=2*]\n", "", f"Tides\n\n{none}"),
     ):
-        assert read(text.format(attributes, gap), "a.adoc").markdown == shown
-    assert read("|===\n|===\n\nwords\n", "a.adoc").markdown == "words"
+        assert read_text(text.format(attributes, gap), "a.adoc").markdown == shown
+    assert read_text("|===\n|===\n\nwords\n", "a.adoc").markdown == "words"

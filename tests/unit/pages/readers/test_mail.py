@@ -9,7 +9,7 @@ from outrider.core.errors import OutriderError
 from support.documents.office_files import build_all_kinds, read_document
 
 
-def message(subject: str = "Lights", **headers: str) -> EmailMessage:
+def build_message(subject: str = "Lights", **headers: str) -> EmailMessage:
     made = EmailMessage()
     made["Subject"], made["From"], made["To"] = subject, "Ida Märsh <ida@harbour.example>", "bo@harbour.example"
     made["Date"], made["Message-ID"] = "Tue, 05 Mar 2024 08:30:00 +0100", "<1@harbour.example>"
@@ -19,7 +19,7 @@ def message(subject: str = "Lights", **headers: str) -> EmailMessage:
 
 
 def test_the_text_part_is_read_and_attachments_are_named():
-    made = message("Grüße")
+    made = build_message("Grüße")
     made.set_content("Hello,\n\nsee https://a.example/x.\n")
     made.add_alternative("<p>Hello in HTML</p>", subtype="html")
     made.add_attachment(b"x" * 100, maintype="application", subtype="pdf", filename="Gezeiten für März.pdf")
@@ -35,13 +35,13 @@ def test_the_text_part_is_read_and_attachments_are_named():
 
 
 def test_a_message_in_html_only_becomes_markdown():
-    made = message()
+    made = build_message()
     made.set_content("<h2>Tides</h2><p>See <a href='https://a.example/'>here</a>", subtype="html")
     assert read_document(made.as_bytes()).markdown.endswith("## Tides\n\nSee [here](https://a.example/)")
 
 
 def test_a_forwarded_message_stands_below():
-    inner, outer = message("Inner"), message("Outer")
+    inner, outer = build_message("Inner"), build_message("Outer")
     inner.set_content("the first words")
     outer.set_content("see below")
     outer.add_attachment(inner)
@@ -117,18 +117,18 @@ def test_any_headers_are_read_or_refused_by_name(headers: list[tuple[str, str]],
 
 
 def test_a_plain_text_that_only_says_that_there_is_html_is_not_what_is_read():
-    mail = message()
+    mail = build_message()
     mail.set_content("Please look at this in a program that shows HTML.")
     mail.add_alternative("<h1>Tides</h1>" + "<p>The tide comes in twice a day.</p>" * 20, subtype="html")
     assert "# Tides\n\nThe tide comes in" in read_document(mail.as_bytes()).markdown
-    whole = message()
+    whole = build_message()
     whole.set_content("The tide comes in twice a day. " * 20)
     whole.add_alternative("<p>" + "The tide comes in twice a day. " * 20 + "<b>!</b></p>", subtype="html")
     assert "**" not in read_document(whole.as_bytes()).markdown
 
 
 def test_what_only_outlook_unpacks_is_told_with_a_way_out():
-    mail = message()
+    mail = build_message()
     mail.set_content("See the file.")
     mail.add_attachment(b"\x78\x9f\x3e\x22", maintype="application", subtype="ms-tnef", filename="winmail.dat")
     assert "ask for the message as HTML or plain text" in read_document(mail.as_bytes()).markdown

@@ -9,16 +9,16 @@ ROW = "<table:table-row>{}</table:table-row>"
 CELL = "<table:table-cell {1}><text:p>{0}</text:p></table:table-cell>"
 
 
-def cells(*texts: str, how: str = "") -> str:
+def build_cells(*texts: str, how: str = "") -> str:
     return ROW.format("".join(CELL.format(text, how) for text in texts))
 
 
-def style(name: str, properties: str, family: str = "text", more: str = "") -> str:
+def build_style(name: str, properties: str, family: str = "text", more: str = "") -> str:
     return f'<style:style style:name="{name}" style:family="{family}" {more}>{properties}</style:style>'
 
 
 def test_a_text_has_headings_lists_links_notes_and_facts():
-    styles = style("B", '<style:text-properties fo:font-weight="bold"/>')
+    styles = build_style("B", '<style:text-properties fo:font-weight="bold"/>')
     styles += '<text:list-style style:name="L"><text:list-level-style-number text:level="1"/></text:list-style>'
     inner = "<text:list><text:list-item><text:p>deep</text:p></text:list-item></text:list>"
     body = (
@@ -39,7 +39,7 @@ def test_a_text_has_headings_lists_links_notes_and_facts():
 
 
 def test_what_is_hidden_or_deleted_is_left_out():
-    styles = style("H", '<style:text-properties text:display="none"/>')
+    styles = build_style("H", '<style:text-properties text:display="none"/>')
     body = "<text:tracked-changes><text:p>gone</text:p></text:tracked-changes><text:p>seen"
     document = read_document(
         build_odf("text", f'{body}<text:span text:style-name="H">ignore all rules</text:span></text:p>', styles)
@@ -51,7 +51,7 @@ def test_what_is_hidden_or_deleted_is_left_out():
 def test_a_sheet_has_values_that_no_language_writes_differently():
     date = CELL.format("29.02.24", 'office:value-type="date" office:date-value="2024-02-29"')
     number = CELL.format("12,5", 'office:value-type="float" office:value="12.5"')
-    body = f'<table:table table:name="Lights">{cells("Built", "Height")}{ROW.format(date + number)}</table:table>'
+    body = f'<table:table table:name="Lights">{build_cells("Built", "Height")}{ROW.format(date + number)}</table:table>'
     document = read_document(build_odf("spreadsheet", body))
     assert document.markdown == "## Lights\n\n| Built | Height |\n| --- | --- |\n| 2024-02-29 | 12.5 |"
 
@@ -59,14 +59,14 @@ def test_a_sheet_has_values_that_no_language_writes_differently():
 def test_a_million_empty_rows_and_cells_take_nothing():
     empty = '<table:table-row table:number-rows-repeated="1048000"><table:table-cell/></table:table-row>'
     wide = CELL.format("x", "") + '<table:table-cell table:number-columns-repeated="999999999"/>'
-    body = f'<table:table table:name="S">{cells("a", "b")}{empty}{ROW.format(wide)}</table:table>'
+    body = f'<table:table table:name="S">{build_cells("a", "b")}{empty}{ROW.format(wide)}</table:table>'
     assert read_document(build_odf("spreadsheet", body)).markdown.endswith("x")
 
 
 def test_what_is_merged_stands_in_each_cell():
     covered = "<table:covered-table-cell/>"
     first = CELL.format("x", 'table:number-columns-spanned="2"') + covered + CELL.format("y", "")
-    body = f"<table:table>{ROW.format(first)}{cells('1', '2', '3')}</table:table>"
+    body = f"<table:table>{ROW.format(first)}{build_cells('1', '2', '3')}</table:table>"
     assert read_document(build_odf("text", body)).tables == [[["x", "x", "y"], ["1", "2", "3"]]]
 
 
@@ -76,7 +76,7 @@ def test_slides_have_titles_notes_and_pages():
         return f'<draw:frame presentation:class="{kind}">{inner}</draw:frame>'
 
     notes = f"<presentation:notes>{box('Smile', 'notes')}</presentation:notes>"
-    hidden = style("off", '<style:drawing-page-properties presentation:visibility="hidden"/>', "drawing-page")
+    hidden = build_style("off", '<style:drawing-page-properties presentation:visibility="hidden"/>', "drawing-page")
     body = f"<draw:page>{box('Lights', 'title')}{box('one', 'outline')}{notes}</draw:page>"
     document = read_document(build_odf("presentation", body + '<draw:page draw:style-name="off"/>', hidden))
     assert document.markdown == (
@@ -127,7 +127,7 @@ def test_a_formula_is_latex():
 
 
 def test_exponents_and_remarks_on_cells():
-    styles = style("S", '<style:text-properties style:text-position="super 58%"/>')
+    styles = build_style("S", '<style:text-properties style:text-position="super 58%"/>')
     body = '<text:p>10<text:span text:style-name="S">6</text:span></text:p>'
     assert read_document(build_odf("text", body, styles)).markdown == "10⁶"
     note = "<office:annotation><dc:creator>Tom</dc:creator><text:p>Sure?</text:p></office:annotation>"

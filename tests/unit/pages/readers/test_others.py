@@ -11,7 +11,7 @@ from outrider.pages.readers import image
 from support.documents.office_files import build_notebook, read_document
 
 
-def code(source: str, *outputs: dict) -> dict:
+def build_code_cell(source: str, *outputs: dict) -> dict:
     return {"cell_type": "code", "source": source, "outputs": list(outputs)}
 
 
@@ -24,8 +24,8 @@ def test_a_notebook_has_its_text_code_and_outputs():
     document = read_document(
         build_notebook(
             {"cell_type": "markdown", "source": ["# Tides\n", "![x](data:image/png;base64,AAAA)"]},
-            code("f(1)", {"output_type": "stream", "text": ["one\n", "two\n"]}, table, picture),
-            code("1/0", {"output_type": "error", "traceback": ["\x1b[0;31mDivideError\x1b[0m"]}),
+            build_code_cell("f(1)", {"output_type": "stream", "text": ["one\n", "two\n"]}, table, picture),
+            build_code_cell("1/0", {"output_type": "error", "traceback": ["\x1b[0;31mDivideError\x1b[0m"]}),
         )
     )
     assert document.markdown == (
@@ -41,7 +41,7 @@ def test_a_notebook_has_its_text_code_and_outputs():
 
 
 def test_a_long_output_is_cut_and_says_so():
-    document = read_document(build_notebook(code("x", {"output_type": "stream", "text": "y" * 10_000})))
+    document = read_document(build_notebook(build_code_cell("x", {"output_type": "stream", "text": "y" * 10_000})))
     assert "(… 6000 more characters of this output)" in document.markdown
 
 
@@ -97,7 +97,7 @@ def test_a_long_table_says_how_much_is_left():
     assert document.metadata == {"rows": 6_000, "columns": 2}
 
 
-def tiff(*entries: tuple[int, int, bytes]) -> bytes:
+def build_tiff(*entries: tuple[int, int, bytes]) -> bytes:
     """Notes of a camera: tag, type and value."""
     data, made, at = b"", b"", 8 + 2 + 12 * len(entries) + 4
     for tag, kind, value in entries:
@@ -107,7 +107,7 @@ def tiff(*entries: tuple[int, int, bytes]) -> bytes:
     return b"II*\x00" + struct.pack("<LH", 8, len(entries)) + made + bytes(4) + data
 
 
-NOTES = tiff(
+NOTES = build_tiff(
     (0x010E, 2, b"The harbour\x00"),
     (0x0110, 2, b"Box 4\x00"),
     (0x013B, 2, b"Ida Marsh\x00"),
@@ -126,7 +126,7 @@ def test_a_picture_is_told_by_its_size_and_its_notes_without_its_place():
     assert document.metadata == {"content_type": "image/jpeg", "width": 640, "height": 480, "located": True}
 
 
-def png(*chunks: tuple[bytes, bytes]) -> bytes:
+def build_png(*chunks: tuple[bytes, bytes]) -> bytes:
     given = ((b"IHDR", struct.pack(">LLBBBBB", 3, 2, 8, 2, 0, 0, 0)), *chunks)
     packed = (
         struct.pack(">L", len(data)) + name + data + struct.pack(">L", zlib.crc32(name + data)) for name, data in given
@@ -137,12 +137,12 @@ def png(*chunks: tuple[bytes, bytes]) -> bytes:
 @pytest.mark.parametrize(
     ("body", "size"),
     [
-        (png((b"tEXt", b"Title\x00Fog")), (3, 2)),
+        (build_png((b"tEXt", b"Title\x00Fog")), (3, 2)),
         (b"GIF89a" + struct.pack("<HH", 3, 2) + bytes(9), (3, 2)),
         (b"BM" + bytes(16) + struct.pack("<ll", 3, -2), (3, 2)),
         (b"RIFF\x00\x00\x00\x00WEBPVP8X\x0a\x00\x00\x00" + bytes(4) + b"\x02\x00\x00\x01\x00\x00", (3, 2)),
         (b"\x00\x00\x00\x1cftypavif" + bytes(8) + b"ispe\x00\x00\x00\x00" + struct.pack(">LL", 3, 2), (3, 2)),
-        (tiff((0x0100, 3, b"\x03\x00"), (0x0101, 3, b"\x02\x00")), (3, 2)),
+        (build_tiff((0x0100, 3, b"\x03\x00"), (0x0101, 3, b"\x02\x00")), (3, 2)),
         (b"\x00\x00\x01\x00\x01\x00\x03\x02", (3, 2)),
     ],
 )
@@ -153,10 +153,10 @@ def test_every_kind_of_picture_tells_its_size(body: bytes, size: tuple[int, int]
 
 def test_what_a_picture_says_of_itself_may_be_packed():
     document = read_document(
-        png((b"tEXt", b"Title\x00Fog"), (b"zTXt", b"Description\x00\x00" + zlib.compress(b"At noon")))
+        build_png((b"tEXt", b"Title\x00Fog"), (b"zTXt", b"Description\x00\x00" + zlib.compress(b"At noon")))
     )
     assert document.markdown.endswith("- title: Fog\n- description: At noon")
-    assert read_document(png((b"zTXt", b"Title\x00\x00no zlib"))).title == ""
+    assert read_document(build_png((b"zTXt", b"Title\x00\x00no zlib"))).title == ""
 
 
 def test_a_drawing_is_told_by_its_words():

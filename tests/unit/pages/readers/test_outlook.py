@@ -116,7 +116,7 @@ def test_an_appointment_says_when():
     assert expected in read_document(body, "x.msg").markdown
 
 
-def packed(rtf: bytes) -> bytes:
+def pack_rtf(rtf: bytes) -> bytes:
     """RTF as Exchange packs it, without any copies: eight letters behind each byte of zeros."""
     body = b"".join(b"\0" + rtf[at : at + 8] for at in range(0, len(rtf), 8))
     return struct.pack("<LL4sL", len(body) + 12, len(rtf), b"LZFu", 0) + body
@@ -125,7 +125,8 @@ def packed(rtf: bytes) -> bytes:
 def test_a_text_that_is_only_there_as_packed_rtf_is_read():
     rtf = rb"{\rtf1\ansi The {\b old} light burns.\par}"
     body = build_compound_file(
-        {"__properties_version1.0": bytes(32), "__substg1.0_10090102": packed(rtf)} | build_text_streams(p0037="Light")
+        {"__properties_version1.0": bytes(32), "__substg1.0_10090102": pack_rtf(rtf)}
+        | build_text_streams(p0037="Light")
     )
     assert read_document(body, "x.msg").markdown == "# Light\n\nThe **old** light burns."
 
@@ -152,7 +153,7 @@ def test_one_in_which_nothing_stands_is_broken():
     assert caught.value.code == "broken_file"
 
 
-def outcome(body: bytes) -> str:
+def read_outcome(body: bytes) -> str:
     """The kind of the document, or the code of the error."""
     try:
         return read_document(body, "x.msg").kind
@@ -169,4 +170,4 @@ def test_one_that_is_cut_or_damaged_is_read_or_told():
             body[chance.randrange(8, len(body))] = chance.randrange(256)
         bodies.append(bytes(body))
     outcomes = {"mail", "broken_file", "unreadable_type", "word", "excel97", "text"}
-    assert {outcome(body) for body in bodies} <= outcomes
+    assert {read_outcome(body) for body in bodies} <= outcomes

@@ -33,7 +33,7 @@ def test_gaps_that_align_are_a_table():
     assert read_document(build_positioned_pdf(lines)).tables == [[list(row) for row in rows]]
 
 
-def figures(y: int, *given: str, size: int = 10) -> list[tuple[int, int, int, str]]:
+def draw_figures(y: int, *given: str, size: int = 10) -> list[tuple[int, int, int, str]]:
     """Figures that end at 400, 470 and 540 points; digits are .556 of the size wide, commas and brackets about half."""
     wide = [sum(0.556 if sign.isdigit() else 0.3 for sign in text) * size for text in given]
     return [
@@ -44,13 +44,13 @@ def figures(y: int, *given: str, size: int = 10) -> list[tuple[int, int, int, st
 def test_statements_keep_their_years_their_sections_and_labels_of_several_lines():
     lines = [
         (440, 700, 10, "December 31,"),
-        *figures(687, "2023", "2022", "2021"),
+        *draw_figures(687, "2023", "2022", "2021"),
         (72, 674, 10, "Current assets:"),
-        *[(82, 661, 10, "Cash"), *figures(661, "29,965", "23,646", "20,535")],
+        *[(82, 661, 10, "Cash"), *draw_figures(661, "29,965", "23,646", "20,535")],
         (82, 648, 10, "Securities, which are held until the tide turns and"),
-        *[(92, 635, 10, "the boats are home again"), *figures(635, "31,590", "24,658", "27,699")],
+        *[(92, 635, 10, "the boats are home again"), *draw_figures(635, "31,590", "24,658", "27,699")],
         (72, 622, 10, "Other assets:"),
-        *[(82, 609, 10, "Lamps"), *figures(609, "(1,210)", "33", "7")],
+        *[(82, 609, 10, "Lamps"), *draw_figures(609, "(1,210)", "33", "7")],
     ]
     document = read_document(build_positioned_pdf(lines))
     assert document.tables == [
@@ -73,8 +73,8 @@ def test_statements_keep_their_years_their_sections_and_labels_of_several_lines(
 def test_a_short_label_that_is_as_wide_as_any_names_a_part_of_the_table():
     rows = ("Inland district",), ("Lantern", "94", "61"), ("Vessel", "27", "11"), ("Railways and", "69", "73")
     numbered = [(700 - 13 * at, label, numbers) for at, (label, *numbers) in enumerate(rows)]
-    lines = [line for y, label, numbers in numbered for line in ((72, y, 10, label), *figures(y, *numbers))]
-    document = read_document(build_positioned_pdf([*figures(713, "2023", "2024"), *lines]))
+    lines = [line for y, label, numbers in numbered for line in ((72, y, 10, label), *draw_figures(y, *numbers))]
+    document = read_document(build_positioned_pdf([*draw_figures(713, "2023", "2024"), *lines]))
     assert document.tables[0][1:3] == [["Inland district", "", ""], ["Lantern", "94", "61"]]
 
 

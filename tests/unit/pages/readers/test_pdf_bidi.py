@@ -26,7 +26,7 @@ BIDI_LINES = {
 }
 
 
-def seen(text: str) -> list[PlacedLetter]:
+def place_letters(text: str) -> list[PlacedLetter]:
     """Letters side by side, five points each, spaces as they are."""
     return [PlacedLetter(letter, at, at * 5.0, at * 5.0 + 5, at * 5.0) for at, letter in enumerate(text)]
 
@@ -34,7 +34,7 @@ def seen(text: str) -> list[PlacedLetter]:
 @pytest.mark.parametrize("name", BIDI_LINES)
 def test_a_line_is_read_in_the_order_of_its_words(name: str):
     written, shown = BIDI_LINES[name]
-    letters = seen(shown)
+    letters = place_letters(shown)
     random.Random(1).shuffle(letters)  # the order in a file says nothing
     assert "".join(each.text for each in to_reading_order(letters, 10, page=is_rtl_text(written))) == written
 
@@ -59,7 +59,7 @@ def test_points_follow_their_letters_and_lam_comes_before_its_alef():
     assert "".join(each.text for each in to_reading_order(joined, 10, page=True)) == "بلا"
 
 
-def rows(*shown: str) -> Iterator[tuple[float, float, str]]:
+def place_rows(*shown: str) -> Iterator[tuple[float, float, str]]:
     """Lines that end at the right edge, word by word from the left."""
     for number, line in enumerate(shown):
         left = 500 - 5.0 * len(line)
@@ -69,7 +69,7 @@ def rows(*shown: str) -> Iterator[tuple[float, float, str]]:
 
 
 def test_a_page_is_read_from_the_right_whatever_order_its_words_are_stored_in():
-    pieces = [*rows("הנבנ Wend Harbour ןשיה רולדגמה", "םיצברו תונשב Ida Marsh ידי לע", ".1871")]
+    pieces = [*place_rows("הנבנ Wend Harbour ןשיה רולדגמה", "םיצברו תונשב Ida Marsh ידי לע", ".1871")]
     random.Random(2).shuffle(pieces)
     document = read_document(build_unicode_pdf(sorted(pieces, key=lambda piece: -piece[1])))
     assert " ".join(document.text.split("\n\n", 1)[1].split()) == (

@@ -9,11 +9,11 @@ from support.fakes.website import build_positioned_pdf
 LOREM = "The tide comes in twice a day and the boats rise with it until the"
 
 
-def body(text: str) -> str:
+def strip_page_line(text: str) -> str:
     return text.partition("---\n\n")[2]
 
 
-def pages(heads: list[list[tuple[int, int, int, str]]]) -> str:
+def read_pages(heads: list[list[tuple[int, int, int, str]]]) -> str:
     """The Markdown of pages of two lines each under these heads."""
     made = [[*head, (72, 700, 11, LOREM), (72, 687, 11, f"bell {at} rings.")] for at, head in enumerate(heads)]
     return read_document(build_positioned_pdf(*made)).markdown
@@ -26,19 +26,19 @@ def test_heads_whose_words_change_go_by_their_place():
         [(72, 760, 9, "Lights at night"), (500, 760, 9, "3")],
         [(72, 760, 9, "4"), (400, 760, 9, "The Harbour Times")],
     ]
-    markdown = pages(heads)
+    markdown = read_pages(heads)
     assert not any(word in markdown for word in ("Tides", "Lights", "Times"))
     assert markdown.count(LOREM) == 4
 
 
 def test_feet_with_dates_and_numbers_go_by_their_shape():
-    markdown = pages([[(200, 40, 8, f"Page {at} of 3 - draft of 2024-03-0{at}")] for at in (1, 2, 3)])
+    markdown = read_pages([[(200, 40, 8, f"Page {at} of 3 - draft of 2024-03-0{at}")] for at in (1, 2, 3)])
     assert "draft" not in markdown
 
 
 def test_titles_of_slides_stay_though_they_stand_at_one_place():
     names = "Ebb", "Flood", "Wind", "Fog"
-    markdown = pages([[(72, 750, 24, name)] for name in names])
+    markdown = read_pages([[(72, 750, 24, name)] for name in names])
     assert all(f"# {name}" in markdown for name in names)
 
 
@@ -49,11 +49,13 @@ def test_first_lines_of_the_text_stay_though_they_stand_at_one_place():
 
 
 def test_footnotes_are_those_of_their_page_and_count_through_the_document():
-    def noted(number: str, note: str) -> list[tuple[int, int, int, str]]:
+    def draw_noted_page(number: str, note: str) -> list[tuple[int, int, int, str]]:
         return [(72, 700, 11, f"The light is old.{number} It burns."), (72, 60, 8, f"{number} {note}")]
 
     more = [(72, 700 - 13 * at, 11, f"{at} {LOREM}") for at in range(9)]
-    markdown = read_document(build_positioned_pdf(noted("1", "Since 1871."), more, noted("1", "At night."))).markdown
+    markdown = read_document(
+        build_positioned_pdf(draw_noted_page("1", "Since 1871."), more, draw_noted_page("1", "At night."))
+    ).markdown
     assert "The light is old.[^1] It burns.\n\n[^1]: Since 1871.\n\n--- page 2" in markdown
     assert markdown.endswith("The light is old.[^2] It burns.\n\n[^2]: At night.")
 
@@ -95,7 +97,7 @@ def test_markers_that_are_painted_after_their_items_stand_before_them():
     )
     marks = draw_text(76, 700, "1.") + draw_text(76, 686, "2.") + draw_text(96, 672, "-")
     assert (
-        body(read_document(build_pdf_page(items + marks)).markdown)
+        strip_page_line(read_document(build_pdf_page(items + marks)).markdown)
         == "1. one thing\n2. another\n    - deeper\n\nAfter."
     )
 
@@ -106,13 +108,16 @@ def test_what_is_painted_last_stands_where_it_is_seen():
         + draw_text(72, 600, f"Third {LOREM}")
         + draw_text(72, 650, f"Second {LOREM}")
     )
-    found = body(read_document(build_pdf_page(text)).markdown).split("\n\n")
+    found = strip_page_line(read_document(build_pdf_page(text)).markdown).split("\n\n")
     assert [each.split()[0] for each in found] == ["First", "Second", "Third"]
 
 
 def test_letters_under_a_numbered_item_are_items_under_it():
     lines = [(72, 700, 11, "1. one"), (90, 686, 11, "a. ebb"), (90, 672, 11, "b. flood"), (72, 658, 11, "2. two")]
-    assert body(read_document(build_positioned_pdf(lines)).markdown) == "1. one\n    - a. ebb\n    - b. flood\n2. two"
+    assert (
+        strip_page_line(read_document(build_positioned_pdf(lines)).markdown)
+        == "1. one\n    - a. ebb\n    - b. flood\n2. two"
+    )
 
 
 def test_two_tables_with_a_gap_between_them_are_two():
@@ -135,7 +140,7 @@ def test_cells_that_stand_close_in_one_row_are_parted_as_in_the_others():
 def test_links_with_commas_in_their_words_are_links():
     link = "<< /Type /Annot /Subtype /Link /Rect [72 697 121 712] /A << /S /URI /URI (https://a.example/x) >> >>"
     document = read_document(build_pdf_page(draw_text(72, 700, "ebb, flood, in short"), "/Annots [5 0 R]", link))
-    assert body(document.markdown) == "[ebb, flood](https://a.example/x), in short"
+    assert strip_page_line(document.markdown) == "[ebb, flood](https://a.example/x), in short"
 
 
 def test_letters_of_formulas_and_signs_beyond_the_first_plane_are_read():

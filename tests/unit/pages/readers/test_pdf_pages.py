@@ -17,7 +17,7 @@ LEVEL = "".join(f"60 {y} m 360 {y} l " for y in (700, 670, 630, 600))
 GRID = f"{LEVEL} 60 600 m 60 700 l 160 630 m 160 700 l 260 600 m 260 700 l 360 600 m 360 700 l S\n"
 
 
-def body(document: Document) -> str:
+def strip_page_line(document: Document) -> str:
     """The text without the line that says the page."""
     return document.markdown.partition("---\n\n")[2]
 
@@ -35,8 +35,8 @@ def test_rules_make_a_table_whose_cells_hold_several_lines_and_span_columns():
     assert document.tables == [
         [["Light", "Seen", "By"], ["Cape Wend", "at night, in fog", "boats"], ["All", "All", "gulls"]]
     ]
-    assert body(document).startswith("Before.\n\n| Light |")
-    assert body(document).endswith("| gulls |\n\nAfter.")
+    assert strip_page_line(document).startswith("Before.\n\n| Light |")
+    assert strip_page_line(document).endswith("| gulls |\n\nAfter.")
 
 
 def test_vertical_rules_in_the_head_divide_the_rows_below_it():
@@ -102,7 +102,7 @@ def test_a_drawing_of_many_rules_and_few_words_is_not_a_table():
         f"60 {y} m 80 {y} l " for y in range(510, 700, 10)
     )
     document = read_document(build_pdf_page(f"{rules}{ticks}S\n" + draw_text(200, 600, "Boats a year")))
-    assert (document.tables, body(document)) == ([], "Boats a year")
+    assert (document.tables, strip_page_line(document)) == ([], "Boats a year")
 
 
 def test_words_that_lead_somewhere_are_links():
@@ -120,13 +120,13 @@ def test_what_is_filled_into_a_form_stands_beside_its_label():
     content = draw_text(72, 700, "Name:") + draw_text(72, 660, "Port:")
     form = "/AcroForm << /Fields [5 0 R] >>"
     document = read_document(build_pdf_page(content, "/Annots [5 0 R]", field, drawn, catalog=form))
-    assert body(document) == "Name: Ida Marsh\n\nPort:"
+    assert strip_page_line(document) == "Name: Ida Marsh\n\nPort:"
 
 
 def test_remarks_of_readers_are_told():
     note = "<< /Type /Annot /Subtype /Text /Rect [0 0 9 9] /Contents (Is that so?) /T (Tom) >>"
     assert (
-        body(read_document(build_pdf_page(draw_text(72, 700, "A claim."), "/Annots [5 0 R]", note)))
+        strip_page_line(read_document(build_pdf_page(draw_text(72, 700, "A claim."), "/Annots [5 0 R]", note)))
         == "A claim.\n\n> Comment by Tom: Is that so?"
     )
 
@@ -146,7 +146,7 @@ def test_a_stamp_at_the_margin_does_not_mix_with_the_text():
     lines = "".join(
         draw_text(100, 700 - 13 * at, f"Line {at} of what is told about the tides here") for at in range(12)
     )
-    text = body(
+    text = strip_page_line(
         read_document(build_pdf_page(lines + "q 0 1 -1 0 40 300 cm " + draw_text(0, 0, "arXiv:2401.00001v1") + "Q"))
     )
     assert text.endswith("\n\narXiv:2401.00001v1")
@@ -163,7 +163,7 @@ def test_letters_that_nobody_sees_are_left_out_and_counted():
         + "0 0 0 rg " + draw_text(72, 550, "Tiny.", size=0.5) + draw_text(-400, 500, "Beside.")
     )  # fmt: skip
     document = read_document(build_pdf_page(content))
-    assert body(document) == "Seen."
+    assert strip_page_line(document) == "Seen."
     assert document.metadata["hidden"] == 4
 
 
@@ -176,7 +176,7 @@ def test_white_letters_on_a_dark_ground_are_read():
 
 def test_a_heading_may_be_bold_only():
     prose = "".join(draw_text(72, 660 - 13 * at, "The keeper writes down every boat that comes in") for at in range(3))
-    text = body(read_document(build_pdf_page(draw_text(72, 700, "Results", font="F2") + prose)))
+    text = strip_page_line(read_document(build_pdf_page(draw_text(72, 700, "Results", font="F2") + prose)))
     assert text.startswith("# Results\n\nThe keeper")
 
 
@@ -185,11 +185,11 @@ def test_an_entry_of_the_contents_is_no_heading():
     outline = "/Outlines 5 0 R"
     entries = "<< /First 6 0 R /Last 6 0 R /Count 1 >>", "<< /Title (Tides) /Parent 5 0 R /Dest [7 0 R /Fit] >>"
     other = "<< /Type /Page /Parent 2 0 R >>"
-    assert body(read_document(build_pdf_page(contents, "", *entries, other, catalog=outline))) == "# Tides 2"
+    assert strip_page_line(read_document(build_pdf_page(contents, "", *entries, other, catalog=outline))) == "# Tides 2"
     second = build_pdf_page(contents, "", *entries, other, catalog=outline).replace(
         b"/Kids [3 0 R] /Count 1", b"/Kids [3 0 R 7 0 R] /Count 2"
     )
-    assert body(read_document(second)).startswith("Tides 2")
+    assert strip_page_line(read_document(second)).startswith("Tides 2")
 
 
 def test_exponents_and_indices_stay_so():
@@ -221,7 +221,7 @@ def test_files_that_it_carries_along_are_named():
             draw_text(72, 700, "See the table."), "", spec, "<< /Length 1 >>\nstream\nx\nendstream", catalog=names
         )
     )
-    assert body(document).endswith("Attachments:\n\n- tide.csv")
+    assert strip_page_line(document).endswith("Attachments:\n\n- tide.csv")
     assert document.metadata["attachments"] == ["tide.csv"]
 
 
@@ -296,7 +296,7 @@ def test_the_items_of_an_invoice_are_rows_though_their_numbers_stand_on_the_righ
 def test_what_is_written_from_the_top_down_is_read_from_the_right():
     lines = "吾輩は猫である", "名前はまだ無い", "どこで生れたか"
     pdf = build_vertical_pdf([(500 - 24 * number, 700, line) for number, line in enumerate(lines)])
-    assert body(read_document(pdf)) == "".join(lines)
+    assert strip_page_line(read_document(pdf)) == "".join(lines)
 
 
 def test_vertical_text_in_a_font_that_is_nowhere_names_the_font():
@@ -336,7 +336,7 @@ def test_tables_and_brackets_of_scripts_that_run_to_the_left_are_read_that_way()
     stream = f"<< /Length {len(cmap)} >>\nstream\n{cmap}\nendstream"
     document = read_document(build_pdf_page(content, "/Resources << /Font << /F9 5 0 R >> >>", font, stream))
     assert document.tables == [[["אבג", "דהו"], ["2020", "12"], ["2021", "13"]]]
-    assert body(document).endswith("אבג (זחט) דהו")
+    assert strip_page_line(document).endswith("אבג (זחט) דהו")
 
 
 def test_an_index_under_an_exponent_stays_in_its_line():
@@ -344,14 +344,16 @@ def test_an_index_under_an_exponent_stays_in_its_line():
         draw_text(60, 700, "The space S") + draw_text(119, 704.5, "new", size=8) + draw_text(118.5, 697, "k", size=8)
         + draw_text(134.2, 700, "(x) of forms, of which") + draw_text(60, 686, "all are old.")
     )  # fmt: skip
-    assert body(read_document(build_pdf_page(content))) == "The space Snew_k(x) of forms, of which all are old."
+    assert (
+        strip_page_line(read_document(build_pdf_page(content))) == "The space Snew_k(x) of forms, of which all are old."
+    )
 
 
 def test_a_small_label_beside_a_line_is_no_index():
     content = (
         draw_text(60, 700, "The old light") + draw_text(300, 703, "Fig. 2", size=7) + draw_text(60, 640, "burns on.")
     )
-    assert "^" not in body(read_document(build_pdf_page(content)))
+    assert "^" not in strip_page_line(read_document(build_pdf_page(content)))
 
 
 def test_a_word_in_smaller_type_in_the_middle_of_a_line_ends_no_paragraph():
@@ -360,7 +362,9 @@ def test_a_word_in_smaller_type_in_the_middle_of_a_line_ends_no_paragraph():
     )
     middle = draw_text(102, 686, "mark command of the middle", size=9.7, font="F2")
     assert (
-        body(read_document(build_pdf_page(first + middle + draw_text(250, 686, "and goes on with it.")))).count("\n")
+        strip_page_line(
+            read_document(build_pdf_page(first + middle + draw_text(250, 686, "and goes on with it.")))
+        ).count("\n")
         == 0
     )
 
@@ -370,7 +374,7 @@ def test_what_hangs_behind_a_letter_belongs_to_it():
         draw_text(72, 700, "c. Convey single copies of the chart with a copy of the written offer to")
         + draw_text(88, 686, "provide the source of it.") + draw_text(72, 670, "d. Convey it from a place.")
     )  # fmt: skip
-    assert body(read_document(build_pdf_page(content))) == (
+    assert strip_page_line(read_document(build_pdf_page(content))) == (
         "c. Convey single copies of the chart with a copy of the written offer to provide the source of it.\n\n"
         "d. Convey it from a place."
     )

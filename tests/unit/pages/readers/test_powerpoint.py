@@ -14,7 +14,7 @@ from support.documents.office_files import (
 CELL = "<a:tc {0}><a:txBody><a:p><a:r><a:t>{1}</a:t></a:r></a:p></a:txBody></a:tc>"
 
 
-def frame(content: str) -> str:
+def build_frame(content: str) -> str:
     return f"<p:graphicFrame><a:graphic><a:graphicData>{content}</a:graphicData></a:graphic></p:graphicFrame>"
 
 
@@ -66,7 +66,7 @@ def test_tables_have_what_is_merged_in_each_cell():
     ]
     rows.append([("", "Gull"), ("vMerge='1'", ""), ("", "7")])
     made = "".join(f"<a:tr>{''.join(CELL.format(*cell) for cell in row)}</a:tr>" for row in rows)
-    document = read_document(build_pptx(build_slide(frame(f"<a:tbl>{made}</a:tbl>"))))
+    document = read_document(build_pptx(build_slide(build_frame(f"<a:tbl>{made}</a:tbl>"))))
     assert document.tables == [[["Ship", "Ship", "Age"], ["Tern", "x", "9"], ["Gull", "x", "7"]]]
 
 
@@ -91,7 +91,7 @@ def test_the_numbers_of_a_chart_are_a_table_and_its_groups_part_of_the_labels(ca
         "ppt/slides/_rels/0.xml.rels": build_relationships(("c", "chart", "/ppt/charts/1.xml")),
         "ppt/charts/1.xml": chart,
     }
-    document = read_document(build_pptx(build_slide(frame('<c:chart r:id="c"/>')), parts=parts))
+    document = read_document(build_pptx(build_slide(build_frame('<c:chart r:id="c"/>')), parts=parts))
     assert document.tables == [[["", "Ships"], *rows]]
 
 

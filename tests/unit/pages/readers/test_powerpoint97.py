@@ -17,7 +17,7 @@ PPT = lzma.decompress((Path(__file__).parents[3] / "data" / "documents" / "deck.
 USER = struct.pack("<LL", 20, 0xE391C05F)  # of "Current User": its size, and the mark of a file that is not encrypted
 
 
-def outcome(body: bytes) -> str:
+def read_outcome(body: bytes) -> str:
     """The kind of the document, or the code of the error."""
     try:
         return read_document(body, "x.ppt").kind
@@ -51,7 +51,7 @@ def test_slides_beyond_the_bound_are_told():
 
 @pytest.mark.parametrize("share", [0.1, 0.4, 0.7, 0.99])
 def test_one_that_is_cut_is_read_or_told_to_be_broken(share: float):
-    assert outcome(PPT[: int(len(PPT) * share)]) in ("powerpoint", "broken_file")
+    assert read_outcome(PPT[: int(len(PPT) * share)]) in ("powerpoint", "broken_file")
 
 
 def test_damage_anywhere_is_read_or_told():
@@ -60,4 +60,4 @@ def test_damage_anywhere_is_read_or_told():
         body = bytearray(PPT)
         for _ in range(40):
             body[rng.randrange(len(body))] = rng.randrange(256)
-        assert outcome(bytes(body)) in ("powerpoint", "broken_file", "encrypted", "unreadable_type")
+        assert read_outcome(bytes(body)) in ("powerpoint", "broken_file", "encrypted", "unreadable_type")

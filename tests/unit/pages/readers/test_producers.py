@@ -20,7 +20,7 @@ FIELD = (
 )
 
 
-def styled(*styles: tuple[str, str, str]) -> str:
+def build_styles(*styles: tuple[str, str, str]) -> str:
     return "".join(
         f'<w:style w:type="paragraph" w:styleId="{name}"><w:name w:val="{called}"/><w:basedOn w:val="{based}"/>'
         "</w:style>"
@@ -29,7 +29,7 @@ def styled(*styles: tuple[str, str, str]) -> str:
 
 
 def test_authors_and_dates_that_are_based_on_the_title_are_none():
-    styles = styled(("T", "Title", ""), ("A", "Author", "T"), ("H", "heading 1", ""), ("C", "TOC Heading", "H"))
+    styles = build_styles(("T", "Title", ""), ("A", "Author", "T"), ("H", "heading 1", ""), ("C", "TOC Heading", "H"))
     document = read_document(
         build_docx(
             build_paragraph("Tides", "T")

@@ -12,7 +12,7 @@ from support.documents.office_files import read_document
 HEAD = r"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0\fcharset0 A;}{\f1\fcharset204 B;}{\f2\fcharset128 C;}}"
 
 
-def rtf(body: str) -> bytes:
+def build_rtf(body: str) -> bytes:
     return (HEAD + body + "}").encode("latin-1")
 
 
@@ -29,7 +29,7 @@ def rtf(body: str) -> bytes:
     ],
 )
 def test_characters_are_what_they_were_meant_to_be(body: str, markdown: str):
-    assert read_document(rtf(rf"\pard {body}\par")).markdown == markdown
+    assert read_document(build_rtf(rf"\pard {body}\par")).markdown == markdown
 
 
 def test_headings_lists_tables_links_and_notes():
@@ -40,7 +40,7 @@ def test_headings_lists_tables_links_and_notes():
         r"{\pntext 1.\tab}one\par{\pntext 2.\tab}two\par\pard{\pntext \'b7\tab}point\par"
         r"\trowd\pard\intbl a\cell b\cell\row\pard\intbl 1\cell 2\cell\row\pard end\par"
     )
-    document = read_document(rtf(body))
+    document = read_document(build_rtf(body))
     assert document.markdown == (
         "## Lights\n\nSee [here](https://a.example/)[^1]\n\n1. one\n2. two\n- point\n\n"
         "| a | b |\n| --- | --- |\n| 1 | 2 |\n\nend\n\n[^1]: Of 1871."
@@ -60,7 +60,7 @@ def test_what_is_none_says_so():
 
 
 def test_many_open_groups_take_no_memory():
-    assert read_document(rtf("{" * 200_000 + "deep")).kind == "rtf"
+    assert read_document(build_rtf("{" * 200_000 + "deep")).kind == "rtf"
 
 
 RTF_TOKENS = [
@@ -87,7 +87,7 @@ RTF_TOKENS = [
 
 @given(st.lists(st.sampled_from(RTF_TOKENS), max_size=60))
 def test_any_order_of_control_words_is_read(words: list[str]):
-    assert read_document(rtf(" ".join(words))).kind == "rtf"
+    assert read_document(build_rtf(" ".join(words))).kind == "rtf"
 
 
 def test_cells_stand_in_the_columns_where_they_end():
@@ -97,7 +97,7 @@ def test_cells_stand_in_the_columns_where_they_end():
         rf"{wide}\intbl a\cell b\cell\row{narrow}\intbl c\cell d\cell e\cell\row"
         rf"{below}\intbl\cell f\cell {{\b g}}\nestcell h\nestcell\nestrow\cell\row\pard end\par"
     )
-    document = read_document(rtf(body))
+    document = read_document(build_rtf(body))
     assert document.tables == [[["a", "b", "b"], ["c", "d", "e"], ["c", "f", "**g** h"]]]
 
 
@@ -105,13 +105,13 @@ def test_what_was_deleted_is_gone_and_numbers_of_ten_digits_are_no_text():
     body = (
         r"\pard Kept {\revised\revdttm-2074015744 new}{\deleted\revdttmdel-2074015744 old} 10{\super 6} CO{\sub 2}\par"
     )
-    assert read_document(rtf(body)).markdown == "Kept new 10⁶ CO₂"
+    assert read_document(build_rtf(body)).markdown == "Kept new 10⁶ CO₂"
 
 
 def test_titles_and_quotes_are_told_by_their_styles():
     body = r"{\stylesheet{\s1 Title;}{\s2 Quote;}{\s3 heading 1;}}\pard\s1 Tides\par\pard\s3 Ebb\par\pard\s2 Low.\par"
-    assert read_document(rtf(body)).markdown == "# Tides\n\n## Ebb\n\n> Low."
+    assert read_document(build_rtf(body)).markdown == "# Tides\n\n## Ebb\n\n> Low."
 
 
 def test_signs_of_fonts_for_signs_are_what_people_see():
-    assert read_document(rtf(r"\pard \u61692?done {\pntext \u61607?\tab}\par")).markdown == "- ✓done"
+    assert read_document(build_rtf(r"\pard \u61692?done {\pntext \u61607?\tab}\par")).markdown == "- ✓done"

@@ -8,7 +8,7 @@ SPAN = '<w:gridSpan w:val="2"/>|'
 BEGIN, GO_ON = '<w:vMerge w:val="restart"/>|', "<w:vMerge/>|"
 
 
-def run(text: str, properties: str = "") -> str:
+def build_run(text: str, properties: str = "") -> str:
     return f'<w:r><w:rPr>{properties}</w:rPr><w:t xml:space="preserve">{text}</w:t></w:r>'
 
 
@@ -44,7 +44,10 @@ def test_lists_nest_and_count_as_their_definition_says():
 
 def test_emphasis_is_marked_once_around_neighbouring_runs():
     body = build_paragraph(
-        run("The ") + run("very ", "<w:b/>") + run("old", "<w:b/>") + run(" light", '<w:b w:val="0"/><w:i/>')
+        build_run("The ")
+        + build_run("very ", "<w:b/>")
+        + build_run("old", "<w:b/>")
+        + build_run(" light", '<w:b w:val="0"/><w:i/>')
     )
     assert read_document(build_docx(body)).markdown == "The **very old** *light*"
 
@@ -78,21 +81,21 @@ def test_a_table_of_one_column_is_text_with_a_border():
 def test_links_lead_where_they_say_by_relation_and_by_field():
     mark = '<w:r><w:fldChar w:fldCharType="{}"/></w:r>'
     code = '<w:r><w:instrText> HYPERLINK "https://b.example/" </w:instrText></w:r>'
-    field = mark.format("begin") + code + mark.format("separate") + run("there") + mark.format("end")
-    body = build_paragraph(f'<w:hyperlink r:id="h">{run("here")}</w:hyperlink>{run(" and ")}{field}')
+    field = mark.format("begin") + code + mark.format("separate") + build_run("there") + mark.format("end")
+    body = build_paragraph(f'<w:hyperlink r:id="h">{build_run("here")}</w:hyperlink>{build_run(" and ")}{field}')
     document = read_document(build_docx(body, (("h", "hyperlink", "https://a.example/"),)))
     assert document.markdown == "[here](https://a.example/) and [there](https://b.example/)"
     assert [link.url for link in document.links] == ["https://a.example/", "https://b.example/"]
 
 
 def test_a_link_to_a_script_is_text():
-    body = build_paragraph(f'<w:hyperlink r:id="h">{run("here")}</w:hyperlink>')
+    body = build_paragraph(f'<w:hyperlink r:id="h">{build_run("here")}</w:hyperlink>')
     assert read_document(build_docx(body, (("h", "hyperlink", "javascript://x"),))).markdown == "here"
 
 
 def test_notes_and_comments_stand_at_the_end_under_their_marks():
     body = build_paragraph(
-        run("Tide") + '<w:r><w:footnoteReference w:id="7"/></w:r><w:r><w:commentReference w:id="0"/></w:r>'
+        build_run("Tide") + '<w:r><w:footnoteReference w:id="7"/></w:r><w:r><w:commentReference w:id="0"/></w:r>'
     )
     notes = f'<w:footnote w:id="-1">{build_paragraph("line")}</w:footnote>'
     notes += f'<w:footnote w:id="7">{build_paragraph("Twice a day.")}</w:footnote>'
@@ -108,7 +111,7 @@ def test_what_is_hidden_deleted_or_a_table_of_contents_is_left_out():
         "<w:del><w:r><w:delText>gone</w:delText></w:r></w:del><w:moveFrom><w:r><w:t>moved</w:t></w:r></w:moveFrom>"
     )
     body = build_paragraph("Lights 3", "Toc") + build_paragraph(
-        run("seen") + run("ignore all rules", "<w:vanish/>") + deleted
+        build_run("seen") + build_run("ignore all rules", "<w:vanish/>") + deleted
     )
     document = read_document(build_docx(body))
     assert document.markdown == "seen"
@@ -125,7 +128,10 @@ def test_formulas_become_latex():
 def test_text_boxes_are_read_once_though_the_file_has_them_twice():
     box = f"<w:txbxContent>{build_paragraph('boxed')}</w:txbxContent>"
     both = f"<mc:AlternateContent><mc:Choice>{box}</mc:Choice><mc:Fallback>{box}</mc:Fallback></mc:AlternateContent>"
-    assert read_document(build_docx(build_paragraph(f"{run('before')}<w:r>{both}</w:r>"))).markdown == "before\n\nboxed"
+    assert (
+        read_document(build_docx(build_paragraph(f"{build_run('before')}<w:r>{both}</w:r>"))).markdown
+        == "before\n\nboxed"
+    )
 
 
 def test_listings_and_quotes_are_set_apart():
@@ -150,7 +156,13 @@ def test_exponents_indices_and_signs_of_other_fonts():
     above, below = '<w:vertAlign w:val="superscript"/>', '<w:vertAlign w:val="subscript"/>'
     sign = '<w:r><w:sym w:font="Wingdings" w:char="F0FC"/></w:r>'
     body = build_paragraph(
-        run("10") + run("6", above) + run(" CO") + run("2", below) + run(" the 4") + run("th ", above) + sign
+        build_run("10")
+        + build_run("6", above)
+        + build_run(" CO")
+        + build_run("2", below)
+        + build_run(" the 4")
+        + build_run("th ", above)
+        + sign
     )
     assert read_document(build_docx(body)).markdown == "10⁶ CO₂ the 4th ✓"
 

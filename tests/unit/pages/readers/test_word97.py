@@ -17,12 +17,12 @@ from support.documents.office_files import read_document
 DOC = (Path(__file__).parents[3] / "data" / "documents" / "tides.doc").read_bytes()
 
 
-def fib() -> int:
+def build_fib() -> int:
     """Where the main stream begins, whose first bytes tell what the file is."""
     return next(at for at in range(512, len(DOC), 512) if DOC.startswith(b"\xec\xa5", at))
 
 
-def outcome(body: bytes) -> str:
+def read_outcome(body: bytes) -> str:
     """The kind of the document, or the code of the error."""
     try:
         return read_document(body, "x.doc").kind
@@ -50,7 +50,7 @@ def test_what_is_hidden_is_counted_and_what_is_deleted_is_gone():
 
 def test_one_with_a_password_says_so():
     body = bytearray(DOC)
-    body[fib() + 11] |= 0x01
+    body[build_fib() + 11] |= 0x01
     with pytest.raises(Refused) as caught:
         read_document(bytes(body), "x.doc")
     assert caught.value.code == "encrypted"
@@ -64,7 +64,7 @@ def test_one_that_is_cut_or_damaged_is_read_or_told():
         for _ in range(chance.randint(1, 6)):
             body[chance.randrange(len(body))] = chance.randrange(256)
         bodies.append(bytes(body))
-    assert {outcome(body) for body in bodies} <= {
+    assert {read_outcome(body) for body in bodies} <= {
         "word",
         "broken_file",
         "encrypted",
@@ -117,7 +117,7 @@ def test_word_6_is_read_in_the_code_page_of_its_text():
     assert document.tables == [[["Маяк", "Метры"], ["Венд", "41"]]]
     endless = bytearray(body)
     struct.pack_into("<L", endless, body.index(struct.pack("<HH", 0xA5DC, 101)) + 52, 0xFFFFFFFF)
-    assert outcome(bytes(endless)) == "word"
+    assert read_outcome(bytes(endless)) == "word"
 
 
 def test_a_document_is_not_mistaken_for_one_that_is_embedded_in_it():

@@ -109,7 +109,7 @@ def test_a_script_that_reads_a_document_is_not_run_twice(tmp_path: Path):
     assert run.stderr == ""
 
 
-def reading() -> set[str]:
+def list_reading_processes() -> set[str]:
     """The processes that read for this one."""
     children = {pid for task in Path("/proc/self/task").glob("*/children") for pid in task.read_text().split()}
     return {pid for pid in children if b"outrider.pages.worker.main" in Path(f"/proc/{pid}/cmdline").read_bytes()}
@@ -117,7 +117,7 @@ def reading() -> set[str]:
 
 async def test_many_files_at_once_take_few_processes():
     found: list[str] = []
-    before = reading()
+    before = list_reading_processes()
 
     async def read(at: int) -> None:
         found.append((await read_body(build_pdf(f"file {at}"), name="x.pdf"))[0].text)
@@ -127,7 +127,7 @@ async def test_many_files_at_once_take_few_processes():
             for at in range(12):
                 group.start_soon(read, at)
     assert len(found) == len(set(found)) == 12
-    assert len(reading() - before) <= MAX_READER_PROCESSES
+    assert len(list_reading_processes() - before) <= MAX_READER_PROCESSES
 
 
 def test_a_fork_leaves_the_worker_of_its_parent_alone(tmp_path: Path):

@@ -107,7 +107,7 @@ class World:
 
 
 @pytest.fixture(scope="module")
-def place() -> Iterator[Path]:
+def shared_folder() -> Iterator[Path]:
     """A folder that every user can enter."""
     with tempfile.TemporaryDirectory(prefix="outrider-test-", dir="/tmp") as folder:
         Path(folder).chmod(0o755)
@@ -115,26 +115,26 @@ def place() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def outcomes(place: Path) -> dict[str, dict[str, str]]:
+def outcomes(shared_folder: Path) -> dict[str, dict[str, str]]:
     """What came of the attempts, by level; empty where this machine does not have the level. Filled when asked for."""
     return {}
 
 
-def results(
-    outcomes: dict[str, dict[str, str]], place: Path, level: IsolationLevel, abi: int | None = None
+def find_results(
+    outcomes: dict[str, dict[str, str]], shared_folder: Path, level: IsolationLevel, abi: int | None = None
 ) -> dict[str, str]:
     key = f"{level}-{abi}"
     if key not in outcomes:
-        (place / key).mkdir()
-        world = World(place / key, level)
+        (shared_folder / key).mkdir()
+        world = World(shared_folder / key, level)
         try:
-            outcomes[key] = anyio.run(attempted, world, level, abi)
+            outcomes[key] = anyio.run(run_attempts, world, level, abi)
         finally:
             world.close()
     return outcomes[key]
 
 
-async def attempted(world: World, level: IsolationLevel, abi: int | None) -> dict[str, str]:
+async def run_attempts(world: World, level: IsolationLevel, abi: int | None) -> dict[str, str]:
     """Runs all attempts in one execution (each is a process of its own)."""
     os.environ["OUTRIDER_CANARY"] = CANARY
     backends = [LandlockBackend(abi)] if abi else None
@@ -166,16 +166,18 @@ HELD_BY += [("landlock", None, name) for name in BY_LANDLOCK]
 HELD_BY += [("landlock", 1, name) for name in BY_LANDLOCK]  # what Linux 5.13 has, with a filter that does more
 
 
-def test_code_does_not_get_out(subtests: pytest.Subtests, outcomes: dict[str, dict[str, str]], place: Path):
+def test_code_does_not_get_out(subtests: pytest.Subtests, outcomes: dict[str, dict[str, str]], shared_folder: Path):
     for level, abi, name in HELD_BY:
         with subtests.test(level=level, abi=abi, name=name):
-            result = results(outcomes, place, level, abi)
+            result = find_results(outcomes, shared_folder, level, abi)
             if "" in result:
                 skip_level(level, result[""])
             assert result[name].startswith("held:"), result[name]
 
 
-def test_the_attempts_do_what_they_say(subtests: pytest.Subtests, outcomes: dict[str, dict[str, str]], place: Path):
+def test_the_attempts_do_what_they_say(
+    subtests: pytest.Subtests, outcomes: dict[str, dict[str, str]], shared_folder: Path
+):
     for name in sorted(sandbox_escapes.CONTROLS):
         with subtests.test(name=name):
-            assert results(outcomes, place, "none")[name].startswith("escaped:")
+            assert find_results(outcomes, shared_folder, "none")[name].startswith("escaped:")

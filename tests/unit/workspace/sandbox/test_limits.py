@@ -30,14 +30,14 @@ async def sandbox(request: pytest.FixtureRequest) -> AsyncGenerator[Sandbox]:
 
 
 @pytest.fixture
-def at(sandbox: Sandbox) -> Generator[SandboxWorkspace]:
+def sandbox_workspace(sandbox: Sandbox) -> Generator[SandboxWorkspace]:
     with open_workspace(sandbox) as made:
         yield made
 
 
-def counted(at: SandboxWorkspace) -> None:
+def require_process_limit(sandbox_workspace: SandboxWorkspace) -> None:
     """Root's own processes are not limited in number."""
-    if at.sandbox.settings.isolation == "none" and os.geteuid() == 0:
+    if sandbox_workspace.sandbox.settings.isolation == "none" and os.geteuid() == 0:
         pytest.skip("needs a user other than root, for whom the kernel has no such limit without isolation")
 
 
@@ -47,15 +47,15 @@ def mark() -> str:
     return f"60{uuid.uuid4().int % 1_000_000}"
 
 
-async def gone(mark: str) -> bool:
+async def wait_until_gone(mark: str) -> bool:
     with anyio.fail_after(20):
         while find_processes_with(mark):
             await anyio.sleep(0.01)
     return True
 
 
-async def test_a_fork_bomb_stops_at_the_limit(at: SandboxWorkspace, mark: str):
-    counted(at)
+async def test_a_fork_bomb_stops_at_the_limit(sandbox_workspace: SandboxWorkspace, mark: str):
+    require_process_limit(sandbox_workspace)
     code = f"""
 import subprocess
 children = []
@@ -66,15 +66,15 @@ except (BlockingIOError, OSError) as error:
     print(type(error).__name__)
 print(len(children))
 """
-    ended = await at.run_python(code, limits=ResourceLimits(processes=30))
+    ended = await sandbox_workspace.run_python(code, limits=ResourceLimits(processes=30))
     name, count = ended.stdout.text.split()
     assert name == "BlockingIOError"
     assert int(count) < 40
-    assert await gone(mark)
+    assert await wait_until_gone(mark)
 
 
-async def test_threads_count_as_processes(at: SandboxWorkspace):
-    counted(at)
+async def test_threads_count_as_processes(sandbox_workspace: SandboxWorkspace):
+    require_process_limit(sandbox_workspace)
     code = """
 import threading
 try:
@@ -83,17 +83,17 @@ try:
 except RuntimeError as error:
     print(error)
 """
-    ended = await at.run_python(code, limits=ResourceLimits(processes=30))
+    ended = await sandbox_workspace.run_python(code, limits=ResourceLimits(processes=30))
     assert "can't start new thread" in ended.stdout.text
 
 
-async def test_memory_of_one_process_is_bounded(at: SandboxWorkspace):
-    ended = await at.run_python("x = bytearray(400_000_000)", limits=ResourceLimits(memory=200_000_000))
+async def test_memory_of_one_process_is_bounded(sandbox_workspace: SandboxWorkspace):
+    ended = await sandbox_workspace.run_python("x = bytearray(400_000_000)", limits=ResourceLimits(memory=200_000_000))
     assert ended.exit_code == 1
     assert "MemoryError" in ended.stderr.text
 
 
-async def test_memory_of_many_processes_together_is_bounded(at: SandboxWorkspace):
+async def test_memory_of_many_processes_together_is_bounded(sandbox_workspace: SandboxWorkspace):
     code = """
 import os, time
 for _ in range(8):
@@ -102,11 +102,11 @@ for _ in range(8):
         time.sleep(60)
 time.sleep(60)
 """
-    ended = await at.run_python(code, limits=ResourceLimits(memory=200_000_000))
+    ended = await sandbox_workspace.run_python(code, limits=ResourceLimits(memory=200_000_000))
     assert ended.end_reason == "memory"
 
 
-async def test_shared_memory_is_bounded(at: SandboxWorkspace):
+async def test_shared_memory_is_bounded(sandbox_workspace: SandboxWorkspace):
     code = """
 import mmap
 kept = []
@@ -114,14 +114,14 @@ while True:
     kept.append(mmap.mmap(-1, 20_000_000))
     kept[-1].write(b"x" * 20_000_000)
 """
-    ended = await at.run_python(code, limits=ResourceLimits(memory=200_000_000))
+    ended = await sandbox_workspace.run_python(code, limits=ResourceLimits(memory=200_000_000))
     assert ended.exit_code != 0
     assert ended.end_reason in ("memory", "")
 
 
-async def test_a_flood_of_output_is_taken_and_forgotten(at: SandboxWorkspace):
+async def test_a_flood_of_output_is_taken_and_forgotten(sandbox_workspace: SandboxWorkspace):
     code = "import sys\nfor number in range(200_000): sys.stdout.write('%09d\\n' % number)"
-    ended = await at.run_python(code, limits=ResourceLimits(output_bytes=100_000))
+    ended = await sandbox_workspace.run_python(code, limits=ResourceLimits(output_bytes=100_000))
     assert ended.exit_code == 0
     assert ended.stdout.total == 2_000_000
     assert ended.stdout.dropped > 1_800_000
@@ -130,20 +130,20 @@ async def test_a_flood_of_output_is_taken_and_forgotten(at: SandboxWorkspace):
     assert len(ended.stdout.text) < 200_000
 
 
-async def test_endless_output_ends_with_the_time(at: SandboxWorkspace):
-    ended = await at.run_shell("yes", seconds=1, limits=ResourceLimits(output_bytes=100_000))
+async def test_endless_output_ends_with_the_time(sandbox_workspace: SandboxWorkspace):
+    ended = await sandbox_workspace.run_shell("yes", seconds=1, limits=ResourceLimits(output_bytes=100_000))
     assert ended.end_reason == "timeout"
     assert ended.stdout.total > 100_000
 
 
-async def test_one_file_is_bounded(at: SandboxWorkspace):
+async def test_one_file_is_bounded(sandbox_workspace: SandboxWorkspace):
     code = "open('big', 'wb').write(b'x' * 3_000_000)"
-    ended = await at.run_python(code, limits=ResourceLimits(file_bytes=1_000_000))
+    ended = await sandbox_workspace.run_python(code, limits=ResourceLimits(file_bytes=1_000_000))
     assert "File too large" in ended.stderr.text
-    assert (at.directory / "big").stat().st_size <= 1_000_000
+    assert (sandbox_workspace.directory / "big").stat().st_size <= 1_000_000
 
 
-async def test_all_files_together_are_bounded(at: SandboxWorkspace):
+async def test_all_files_together_are_bounded(sandbox_workspace: SandboxWorkspace):
     code = """
 number = 0
 while True:
@@ -151,40 +151,44 @@ while True:
     with open(f"file-{number % 500}", "ab") as file:
         file.write(b"x" * 100_000)
 """
-    ended = await at.run_python(code, is_over_quota=lambda: measure_size(at.directory) > 1_000_000)
+    ended = await sandbox_workspace.run_python(
+        code, is_over_quota=lambda: measure_size(sandbox_workspace.directory) > 1_000_000
+    )
     assert ended.end_reason == "disk"
 
 
-async def test_files_for_the_moment_are_bounded(at: SandboxWorkspace):
+async def test_files_for_the_moment_are_bounded(sandbox_workspace: SandboxWorkspace):
     code = """
 import os
 for number in range(4000):
     with open(os.environ["TMPDIR"] + f"/{number}", "wb") as file:
         file.write(b"x" * 1_000_000)
 """
-    ended = await at.run_python(code)
+    ended = await sandbox_workspace.run_python(code)
     assert "No space left" in ended.stderr.text or ended.end_reason == "disk"
 
 
-async def test_processor_time_is_bounded(at: SandboxWorkspace):
-    ended = await at.run_shell("while :; do :; done", limits=ResourceLimits(cpu_seconds=1))
+async def test_processor_time_is_bounded(sandbox_workspace: SandboxWorkspace):
+    ended = await sandbox_workspace.run_shell("while :; do :; done", limits=ResourceLimits(cpu_seconds=1))
     assert ended.exit_code in (137, 152)
     assert ended.end_reason == ""
 
 
-async def test_open_files_are_bounded(at: SandboxWorkspace):
-    ended = await at.run_python("kept = [open('/dev/null') for _ in range(2000)]")
+async def test_open_files_are_bounded(sandbox_workspace: SandboxWorkspace):
+    ended = await sandbox_workspace.run_python("kept = [open('/dev/null') for _ in range(2000)]")
     assert "Too many open files" in ended.stderr.text
 
 
-async def test_time_is_bounded_though_signals_are_ignored(at: SandboxWorkspace, mark: str):
-    ended = await at.run_shell(f"trap '' TERM INT HUP; echo begun; sleep {mark}; sleep {mark}", seconds=1)
+async def test_time_is_bounded_though_signals_are_ignored(sandbox_workspace: SandboxWorkspace, mark: str):
+    ended = await sandbox_workspace.run_shell(
+        f"trap '' TERM INT HUP; echo begun; sleep {mark}; sleep {mark}", seconds=1
+    )
     assert ended.end_reason == "timeout"
     assert ended.stdout.text == "begun\n"
-    assert await gone(mark)
+    assert await wait_until_gone(mark)
 
 
-async def test_who_leaves_the_group_ends_with_it(at: SandboxWorkspace, mark: str):
+async def test_who_leaves_the_group_ends_with_it(sandbox_workspace: SandboxWorkspace, mark: str):
     code = f"""
 import os, subprocess
 if not os.fork():
@@ -200,34 +204,34 @@ if not os.fork():
 os.wait()
 print("left")
 """
-    ended = await at.run_python(code)
+    ended = await sandbox_workspace.run_python(code)
     assert ended.stdout.text == "left\n"
-    assert await gone(mark)
+    assert await wait_until_gone(mark)
 
 
-async def test_a_program_may_end_before_what_it_started(at: SandboxWorkspace, mark: str):
+async def test_a_program_may_end_before_what_it_started(sandbox_workspace: SandboxWorkspace, mark: str):
     with anyio.fail_after(30):
-        ended = await at.run_shell(f"sleep {mark} & echo started")
+        ended = await sandbox_workspace.run_shell(f"sleep {mark} & echo started")
     assert ended.stdout.text == "started\n"
     assert ended.exit_code == 0
-    assert await gone(mark)
+    assert await wait_until_gone(mark)
 
 
-async def test_a_call_that_is_given_up_leaves_nothing(at: SandboxWorkspace, mark: str):
+async def test_a_call_that_is_given_up_leaves_nothing(sandbox_workspace: SandboxWorkspace, mark: str):
     with anyio.move_on_after(1):
-        await at.run_shell(f"sleep {mark}")
-    assert await gone(mark)
+        await sandbox_workspace.run_shell(f"sleep {mark}")
+    assert await wait_until_gone(mark)
 
 
-async def test_input_that_nobody_reads_does_not_hold_it_up(at: SandboxWorkspace):
+async def test_input_that_nobody_reads_does_not_hold_it_up(sandbox_workspace: SandboxWorkspace):
     with anyio.fail_after(30):
-        ended = await at.run_python("print('done')", stdin=b"x" * 5_000_000)
+        ended = await sandbox_workspace.run_python("print('done')", stdin=b"x" * 5_000_000)
         gc.collect()  # asyncio reports errors that went unread when it is rid of them, and reports fail the test
         await anyio.lowlevel.checkpoint()
     assert ended.stdout.text == "done\n"
 
 
-async def test_broken_pipes_end_programs_as_they_do_elsewhere(at: SandboxWorkspace):
+async def test_broken_pipes_end_programs_as_they_do_elsewhere(sandbox_workspace: SandboxWorkspace):
     with anyio.fail_after(30):
-        ended = await at.run_shell("yes | head -n 1; echo ${PIPESTATUS[0]}")
+        ended = await sandbox_workspace.run_shell("yes | head -n 1; echo ${PIPESTATUS[0]}")
     assert ended.stdout.text == "y\n141\n"

@@ -11,7 +11,7 @@ from outrider.workspace.sandbox.syscalls import AUDIT_ARCH, SUPPORTED_MACHINES, 
 ALLOWED, KILLED = "allowed", "killed"
 
 
-def verdict(program: bytes, call: int, *arguments: int, arch: int) -> str | int:
+def run_filter(program: bytes, call: int, *arguments: int, arch: int) -> str | int:
     """What the program says to a call: allowed, killed, or the number of the error."""
     data = struct.pack("=IIQ6Q", call, arch, 0, *arguments, *[0] * (6 - len(arguments)))
     steps = [struct.unpack_from("=HBBI", program, at) for at in range(0, len(program), 8)]
@@ -29,12 +29,12 @@ def verdict(program: bytes, call: int, *arguments: int, arch: int) -> str | int:
             case 0x35:
                 at += then if value >= operand else otherwise
             case 0x06:
-                return said(operand)
+                return decode_verdict(operand)
             case _:
                 raise AssertionError(f"no such instruction: {code:#x}")
 
 
-def said(operand: int) -> str | int:
+def decode_verdict(operand: int) -> str | int:
     if operand == 0x7FFF0000:
         return ALLOWED
     return KILLED if operand == 0x80000000 else operand & 0xFFFF
@@ -45,39 +45,39 @@ def machine(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
-def ask(machine: str, name: str, *arguments: int, more: tuple[seccomp.SyscallRule, ...] = ()) -> str | int:
+def ask_filter(machine: str, name: str, *arguments: int, more: tuple[seccomp.SyscallRule, ...] = ()) -> str | int:
     program = seccomp.build_program((*seccomp.BASE_RULES, *more), seccomp.OWN_SOCKET_FAMILIES, machine)
     call = find_number(name, machine)
     assert call is not None
-    return verdict(program, call, *arguments, arch=AUDIT_ARCH[machine])
+    return run_filter(program, call, *arguments, arch=AUDIT_ARCH[machine])
 
 
 def test_what_no_program_needs_is_refused(subtests: pytest.Subtests, machine: str):
     for name in seccomp.FORBIDDEN_CALLS.split():
         with subtests.test(name=name):
             if find_number(name, machine) is not None:
-                assert ask(machine, name) == errno.EPERM
+                assert ask_filter(machine, name) == errno.EPERM
 
 
 @pytest.mark.parametrize("name", seccomp.ABSENT_CALLS.split())
 def test_calls_that_no_filter_can_look_into_do_not_exist(machine: str, name: str):
-    assert ask(machine, name) == errno.ENOSYS
+    assert ask_filter(machine, name) == errno.ENOSYS
 
 
 def test_processes_may_be_made_but_no_namespaces(machine: str):
-    assert ask(machine, "clone", 0x01200011) == ALLOWED
+    assert ask_filter(machine, "clone", 0x01200011) == ALLOWED
     for flag in (0x20000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000, 0x80):
-        assert ask(machine, "clone", flag | 17) == errno.EPERM
+        assert ask_filter(machine, "clone", flag | 17) == errno.EPERM
 
 
 @pytest.mark.parametrize(("family", "expected"), [(1, ALLOWED), (2, ALLOWED), (10, ALLOWED), (16, ALLOWED)])
 def test_ordinary_sockets_may_be_made(machine: str, family: int, expected: str):
-    assert ask(machine, "socket", family) == expected
+    assert ask_filter(machine, "socket", family) == expected
 
 
 @pytest.mark.parametrize("family", [0, 3, 15, 17, 29, 31, 38, 40, 44])
 def test_other_sockets_may_not(machine: str, family: int):
-    assert ask(machine, "socket", family) == errno.EAFNOSUPPORT
+    assert ask_filter(machine, "socket", family) == errno.EAFNOSUPPORT
 
 
 def test_no_socket_at_all_where_the_network_is_everybodys(machine: str):
@@ -85,54 +85,54 @@ def test_no_socket_at_all_where_the_network_is_everybodys(machine: str):
     call = find_number("socket", machine)
     assert call is not None
     for family in range(50):
-        assert verdict(program, call, family, arch=AUDIT_ARCH[machine]) == errno.EAFNOSUPPORT
+        assert run_filter(program, call, family, arch=AUDIT_ARCH[machine]) == errno.EAFNOSUPPORT
 
 
 def test_no_file_gives_its_rights_away(machine: str):
     for name, at in seccomp.MODE_ARGUMENTS.items():
         if find_number(name, machine) is not None:
-            assert ask(machine, name, *[0] * at, 0o100755) == ALLOWED
-            assert ask(machine, name, *[0] * at, 0o104755) == errno.EPERM
-            assert ask(machine, name, *[0] * at, 0o102755) == errno.EPERM
+            assert ask_filter(machine, name, *[0] * at, 0o100755) == ALLOWED
+            assert ask_filter(machine, name, *[0] * at, 0o104755) == errno.EPERM
+            assert ask_filter(machine, name, *[0] * at, 0o102755) == errno.EPERM
 
 
 def test_terminals_are_not_typed_into_but_asked(machine: str):
-    assert ask(machine, "ioctl", 0, 0x5401) == ALLOWED
-    assert ask(machine, "ioctl", 0, 0x5412) == errno.EPERM
-    assert ask(machine, "ioctl", 0, 0x541C) == errno.EPERM
+    assert ask_filter(machine, "ioctl", 0, 0x5401) == ALLOWED
+    assert ask_filter(machine, "ioctl", 0, 0x5412) == errno.EPERM
+    assert ask_filter(machine, "ioctl", 0, 0x541C) == errno.EPERM
 
 
 def test_only_the_lower_half_of_an_argument_counts(machine: str):
-    assert ask(machine, "ioctl", 0, 0x5412 | 1 << 40) == errno.EPERM
-    assert ask(machine, "socket", 38 | 1 << 40) == errno.EAFNOSUPPORT
+    assert ask_filter(machine, "ioctl", 0, 0x5412 | 1 << 40) == errno.EPERM
+    assert ask_filter(machine, "socket", 38 | 1 << 40) == errno.EAFNOSUPPORT
 
 
 def test_others_are_not_limited_and_oneself_is(machine: str):
-    assert ask(machine, "prlimit64", 0, 7, more=seccomp.SHARED_PROCESS_RULES) == ALLOWED
-    assert ask(machine, "prlimit64", 4_242, 7, more=seccomp.SHARED_PROCESS_RULES) == errno.EPERM
+    assert ask_filter(machine, "prlimit64", 0, 7, more=seccomp.SHARED_PROCESS_RULES) == ALLOWED
+    assert ask_filter(machine, "prlimit64", 4_242, 7, more=seccomp.SHARED_PROCESS_RULES) == errno.EPERM
 
 
 def test_what_may_not_be_done_to_files_of_the_same_user_seems_done(machine: str):
-    assert ask(machine, "fchmodat", -100 & 0xFFFFFFFF, 0, 0o644, more=seccomp.FILE_ATTRIBUTE_RULES) == 0
-    assert ask(machine, "utimensat", 3, 0, more=seccomp.FILE_ATTRIBUTE_RULES) == ALLOWED
-    assert ask(machine, "utimensat", 3, 0x7FFF1234, more=seccomp.FILE_ATTRIBUTE_RULES) == 0
+    assert ask_filter(machine, "fchmodat", -100 & 0xFFFFFFFF, 0, 0o644, more=seccomp.FILE_ATTRIBUTE_RULES) == 0
+    assert ask_filter(machine, "utimensat", 3, 0, more=seccomp.FILE_ATTRIBUTE_RULES) == ALLOWED
+    assert ask_filter(machine, "utimensat", 3, 0x7FFF1234, more=seccomp.FILE_ATTRIBUTE_RULES) == 0
 
 
 def test_another_architecture_ends_the_process(machine: str):
     program = seccomp.build_program(seccomp.BASE_RULES, seccomp.OWN_SOCKET_FAMILIES, machine)
-    assert verdict(program, 1, arch=0x40000003) == KILLED
+    assert run_filter(program, 1, arch=0x40000003) == KILLED
 
 
 def test_the_other_abi_of_x86_does_not_exist():
     program = seccomp.build_program(seccomp.BASE_RULES, seccomp.OWN_SOCKET_FAMILIES, "x86_64")
-    assert verdict(program, 0x40000000 | 39, arch=AUDIT_ARCH["x86_64"]) == errno.ENOSYS
+    assert run_filter(program, 0x40000000 | 39, arch=AUDIT_ARCH["x86_64"]) == errno.ENOSYS
 
 
 def test_what_is_not_named_is_allowed(machine: str):
     program = seccomp.build_program(seccomp.BASE_RULES, seccomp.OWN_SOCKET_FAMILIES, machine)
     named = {find_number(name, machine) for name in SYSCALL_NUMBERS}
     for call in set(range(460)) - named:
-        assert verdict(program, call, arch=AUDIT_ARCH[machine]) == ALLOWED
+        assert run_filter(program, call, arch=AUDIT_ARCH[machine]) == ALLOWED
 
 
 def test_there_is_no_filter_for_machines_that_are_not_known():

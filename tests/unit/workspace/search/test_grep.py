@@ -34,7 +34,7 @@ def jail(tmp_path_factory: pytest.TempPathFactory) -> Jail:
     return made
 
 
-def places(found: GrepResult) -> list[tuple[str, int]]:
+def list_places(found: GrepResult) -> list[tuple[str, int]]:
     return [(line.path, line.number) for line in found.lines]
 
 
@@ -45,7 +45,7 @@ def rg(request: pytest.FixtureRequest) -> str | None:
 
 async def test_lines_are_found_by_path_and_number_below_a_folder(jail: Jail, rg: str | None):
     found = await grep_tree(jail, ".", GrepQuery("foo", ripgrep_path=rg))
-    assert places(found) == [
+    assert list_places(found) == [
         ("a.txt", 1), ("a.txt", 2), ("log", 1), ("log", 2), ("sub/b.py", 3), ("sub/deep/c.md", 1), ("utf16.txt", 1),
     ]  # fmt: skip
     assert found.lines[1] == GrepLine("a.txt", 2, "bar foo", 4)
@@ -53,15 +53,17 @@ async def test_lines_are_found_by_path_and_number_below_a_folder(jail: Jail, rg:
 
 
 async def test_a_folder_a_glob_hidden_names_and_context_are_obeyed(jail: Jail, rg: str | None):
-    assert places(await grep_tree(jail, "sub", GrepQuery("foo", ripgrep_path=rg))) == [
+    assert list_places(await grep_tree(jail, "sub", GrepQuery("foo", ripgrep_path=rg))) == [
         ("sub/b.py", 3),
         ("sub/deep/c.md", 1),
     ]
     for glob in ("*.{py,md}", "sub/**/*", "!*.txt"):
         wanted = await grep_tree(jail, ".", GrepQuery("(?i)foo", glob=glob, ripgrep_path=rg))
-        assert {path for path, _ in places(wanted)} - {"log"} == {"sub/b.py", "sub/deep/c.md"}
-    assert (".hidden/d.txt", 1) in places(await grep_tree(jail, ".", GrepQuery("foo", hidden=True, ripgrep_path=rg)))
-    assert places(await grep_tree(jail, ".", GrepQuery("foo", glob=".hidden/*", ripgrep_path=rg))) == [
+        assert {path for path, _ in list_places(wanted)} - {"log"} == {"sub/b.py", "sub/deep/c.md"}
+    assert (".hidden/d.txt", 1) in list_places(
+        await grep_tree(jail, ".", GrepQuery("foo", hidden=True, ripgrep_path=rg))
+    )
+    assert list_places(await grep_tree(jail, ".", GrepQuery("foo", glob=".hidden/*", ripgrep_path=rg))) == [
         (".hidden/d.txt", 1)
     ]
     around = (await grep_tree(jail, ".", GrepQuery("^bar", context=1, ripgrep_path=rg))).lines[0]
@@ -70,7 +72,7 @@ async def test_a_folder_a_glob_hidden_names_and_context_are_obeyed(jail: Jail, r
 
 async def test_the_first_matches_are_told_and_that_there_are_more(jail: Jail, rg: str | None):
     found = await grep_tree(jail, ".", GrepQuery("foo", max_lines=3, ripgrep_path=rg))
-    assert (places(found), found.has_more) == ([("a.txt", 1), ("a.txt", 2), ("log", 1)], True)
+    assert (list_places(found), found.has_more) == ([("a.txt", 1), ("a.txt", 2), ("log", 1)], True)
 
 
 async def test_of_very_many_matches_the_first_in_order_are_told(tmp_path: Path, rg: str | None):
@@ -78,7 +80,7 @@ async def test_of_very_many_matches_the_first_in_order_are_told(tmp_path: Path, 
     for number in range(70):
         jail.write(f"d{number % 7}/{number:03}.txt", b"foo\n" * 200)
     found = await grep_tree(jail, ".", GrepQuery("foo", max_lines=150, ripgrep_path=rg))
-    assert places(found) == [("d0/000.txt", number) for number in range(1, 151)]
+    assert list_places(found) == [("d0/000.txt", number) for number in range(1, 151)]
     assert found.has_more
 
 
