@@ -1,4 +1,4 @@
-"""Run every test in a home of its own, without the keys and settings of the person who runs it."""
+"""Run every test in its own home, without the user's keys and settings."""
 
 import gc
 import os

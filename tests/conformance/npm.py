@@ -14,14 +14,14 @@ PACKAGE_FILES = ("package.json", "package-lock.json")
 
 
 class NpmMissingError(Exception):
-    """There is no npm on this machine."""
+    """npm is not on this machine."""
 
 
 def install_packages() -> Path:
     """The folder whose `node_modules` holds the clients, installed now if need be.
 
     Raises:
-        NpmMissingError: there is no npm.
+        NpmMissingError: npm is not on this machine.
         subprocess.CalledProcessError: npm could not install; its words are on stderr.
     """
     npm = shutil.which("npm")

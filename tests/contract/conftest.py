@@ -1,4 +1,4 @@
-"""Promises that rest on the database are kept on both: a file of SQLite, and a Postgres server; there by replicas, too.
+"""Run promises that rest on the database on SQLite, on Postgres, and on replicas.
 
 An app reads `.outrider/settings.json` of its home as a user's would, so a test needs to know nothing of it.
 """
@@ -145,7 +145,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="module")
 def rows(request: pytest.FixtureRequest) -> Generator[DatabaseSetup]:
-    """Where the apps of this file keep their rows."""
+    """The database of this file's apps."""
     kind = getattr(request, "param", "sqlite")
     server = None if kind == "sqlite" else request.getfixturevalue("server")
     made = DatabaseSetup(server, REPLICAS if kind == "replicas" else 0)

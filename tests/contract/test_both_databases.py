@@ -1,4 +1,4 @@
-"""What is chosen to run on both databases exists, and apps on one Postgres are one app."""
+"""Check the list of tests that run on both databases, and two apps on one Postgres."""
 
 import importlib.util
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Arguments in the style of other tools are read as they are meant; what nobody could know is refused."""
+"""Arguments in the style of other tools are understood; ambiguous ones are refused."""
 
 import json
 from pathlib import Path

@@ -31,7 +31,7 @@ async def test_a_home_that_only_its_owner_may_enter_runs_code_or_says_who_cannot
 
 
 async def read_doctor_findings(app: App, home: Path) -> str:
-    """What `outrider doctor` says of code, before any has run."""
+    """Reads the findings of `outrider doctor` about code before any has run."""
     try:
         await app.processes.sandbox.require_backend()
         await app.processes.sandbox.check_folder(home / ".outrider" / "workspaces")

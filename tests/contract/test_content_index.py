@@ -1,4 +1,4 @@
-"""What every keyword index promises: it reflects the changes it was given, all or none, and knows how far it is."""
+"""Every keyword index reflects its changes, all or none, and knows how far it is."""
 
 import sqlite3
 from collections.abc import AsyncGenerator, Callable

@@ -1,4 +1,4 @@
-"""How things stand in each toolset, as resource and prompt; playbooks as prompts; whose calls they are."""
+"""Each toolset shows its state as resource and prompt; playbooks are prompts."""
 
 from contextlib import asynccontextmanager
 from pathlib import Path

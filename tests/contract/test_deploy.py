@@ -1,4 +1,4 @@
-"""What is shipped for operators is what their tools accept, and what this version of the program knows."""
+"""Operators' tools accept the deployment files, and this version knows every setting there."""
 
 import re
 import subprocess
@@ -110,7 +110,7 @@ def test_every_variable_is_a_setting(name: str):
 
 
 def list_commands() -> list[str]:
-    """What compose and Kubernetes run."""
+    """Lists the commands of compose and Kubernetes."""
     services = load_documents(DEPLOY / "compose.yaml")[0]["services"].values()
     pods = [
         document["spec"]["template"]["spec"]

@@ -1,4 +1,4 @@
-"""What the documentation names exists: settings, variables, commands with their options, modules, files, headings."""
+"""Every name in the documentation exists: settings, commands, modules, files, headings."""
 
 import importlib
 import re
@@ -98,7 +98,7 @@ def unknown_to(command: click.Command, words: list[str]) -> list[str]:
 
 
 def find_unknown_names(text: str) -> Iterator[str]:
-    """What a piece of code in a page names and does not exist."""
+    """Finds the names in a page's code that do not exist."""
     whole = [text] if "." in text else []
     yield from (each for each in whole if SETTING.fullmatch(each) and is_meant(each) and not is_setting(each))
     yield from (

@@ -77,7 +77,7 @@ def last_name(node: ast.AST) -> str:
 
 
 def find_connections(source: str, place: str) -> list[str]:
-    """What in this source could open a connection."""
+    """Finds everything in this source that could open a connection."""
     found = []
     for node in ast.walk(ast.parse(source)):
         for name in iter_imports(node):

@@ -96,7 +96,7 @@ async def test_what_was_done_is_saved_with_parameters_and_without_passwords_and_
     assert read_error(without)["code"] == "no_secret"
     assert ran.structured_content["ok"], format_result_text(ran)
     assert shown == "Thanks"
-    assert literal.structured_content["ok"], "a value is no placeholder"
+    assert literal.structured_content["ok"], "a value is not a placeholder"
     assert listed.structured_content["flows"] == [
         {
             "name": "order",

@@ -1,4 +1,4 @@
-"""Nobody sees what is another's: every tool and every resource, tried with the ids of somebody else."""
+"""Callers never see each other's data: every tool and resource is tried with foreign ids."""
 
 import json
 from collections.abc import AsyncGenerator

@@ -1,4 +1,4 @@
-"""What hosts are offered under each choice of toolsets: the tools, and the instructions of the server."""
+"""Hosts are offered the tools and instructions of the chosen toolsets."""
 
 from itertools import combinations
 from pathlib import Path

@@ -45,7 +45,7 @@ TIDES_SITE = loopback_app.build_page_site(
 
 @pytest.fixture
 def shared_home() -> Generator[Path]:
-    """A home that every user can enter, with a project: code runs as its owner, or as nobody, where we are root."""
+    """A home with a project that every user can enter: as root, code runs as `nobody`."""
     with tempfile.TemporaryDirectory(prefix="outrider-home-", dir="/tmp") as folder:
         Path(folder).chmod(0o755)
         project = Path(folder) / "project"

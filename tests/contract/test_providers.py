@@ -1,4 +1,4 @@
-"""What holds for every search provider. A new one is found and held to it; only its wire must be taught here."""
+"""Every search provider keeps the same contract; a new one only teaches its wire here."""
 
 import logging
 from collections.abc import AsyncGenerator
@@ -59,7 +59,7 @@ EXPECTED = {
 
 @dataclass
 class Alone:
-    """One provider, and nobody to fail over to."""
+    """One provider, with no other to fail over to."""
 
     search: Search
     behaviour: search_providers.ProviderBehaviour

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import outrider
+from support.checkout import CHECKOUT
 from support.readability import measure_readability
 
 AT_MOST = {
@@ -20,6 +21,13 @@ AT_MOST = {
     "functions over 40 lines, %": 0.6,
 }
 AT_LEAST = {"mean length of a function's name": 12.7}
+TESTS_AT_MOST = {
+    "functions named by a participle, %": 0.3,
+    "functions of one word, %": 12.0,
+    "definitions of constants that five or more files define": 29,
+    "module docstrings that begin with a question word, %": 0.2,
+    "texts with 'is no'": 10,
+}
 
 FOLDERS = ("bench", "evals", "demo", "release", "docs")
 FOLDERS_AT_MOST = {  # a column for each of FOLDERS
@@ -65,3 +73,11 @@ def find_worse_figures(
     too_high = {name: (figures[name], limit) for name, limit in at_most.items() if figures[name] > limit}
     too_low = {name: (figures[name], limit) for name, limit in at_least.items() if figures[name] < limit}
     return too_high | too_low
+
+
+def test_tests_and_their_helpers_are_as_readable_as_they_were():
+    figures = measure_readability(CHECKOUT / "tests")
+
+    worse = {name: (figures[name], limit) for name, limit in TESTS_AT_MOST.items() if figures[name] > limit}
+
+    assert worse == {}, "each figure stands before its limit"

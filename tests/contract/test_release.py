@@ -1,4 +1,4 @@
-"""What a release tells the package index, the MCP registry, Claude Desktop and Docker's catalog."""
+"""A release describes itself to PyPI, the MCP registry, Claude Desktop and Docker's catalog."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What `outrider mcp` loads before a client can see its tools, and that its output is protocol alone.
+"""`outrider mcp` loads little before a client sees its tools, and writes only protocol.
 
 Modules are counted, not seconds: the count is the same on every machine (`bench/` has the seconds).
 """
@@ -134,7 +134,7 @@ def read_answers(lines: Iterable[str], count: int) -> str:
 
 
 def list_imported_modules(*command: str) -> set[str]:
-    """What a server imports from its first to its last line."""
+    """Lists the modules that a server imports from its first to its last line."""
     return set(LOADED.findall(exchange_messages("-X", "importtime", *command)[1]))
 
 

@@ -1,4 +1,4 @@
-"""What `web_eval_agent` and its sisters promise before any browser is opened."""
+"""`web_eval_agent` and its sisters keep their contract before a browser is opened."""
 
 from pathlib import Path
 from typing import Any

@@ -50,7 +50,7 @@ pytestmark = pytest.mark.skipif(not is_supported(), reason="there are sandboxes 
 
 @pytest.fixture
 def shared_home() -> Generator[Path]:
-    """A home that every user can enter: code runs as nobody where we are root."""
+    """A home that every user can enter: as root, code runs as `nobody`."""
     with tempfile.TemporaryDirectory(prefix="outrider-home-", dir="/tmp") as folder:
         Path(folder).chmod(0o755)
         yield Path(folder)

@@ -1,4 +1,4 @@
-"""The code tools' memory: a session's interpreter keeps what one call defines for the next, and for nobody else."""
+"""A session's interpreter keeps definitions between calls, for this session alone."""
 
 from collections.abc import AsyncGenerator, Generator
 from pathlib import Path

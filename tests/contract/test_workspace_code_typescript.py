@@ -1,4 +1,4 @@
-"""TypeScript's memory: a session's Deno keeps what one call defines for the next, and for nobody else."""
+"""A session's Deno keeps definitions between calls, for this session alone."""
 
 import os
 from collections.abc import AsyncGenerator

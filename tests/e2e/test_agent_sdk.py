@@ -35,7 +35,7 @@ class Model:
 
 
 async def ask_agent(home: Path, model: Model, servers: dict[str, Any], tool: str) -> str:
-    """What the agent answers in the end."""
+    """Returns the agent's final answer."""
     async with http_servers.serve_app(messages_api.build_messages_app(model)) as url:
         environment = {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "none", "HOME": str(home)}
         quiet = {"DISABLE_TELEMETRY": "1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"}

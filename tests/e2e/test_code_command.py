@@ -28,7 +28,7 @@ def run_outrider(home: Path, environ: dict[str, str], *arguments: str) -> subpro
 
 
 def list_findings(home: Path, *settings: str) -> str:
-    """What `outrider doctor` says about code."""
+    """Lists the findings of `outrider doctor` about code."""
     said = run_outrider(home, os.environ | {"HOME": str(home)}, "doctor", *settings).stdout
     return "\n".join(line for line in said.splitlines() if "code" in line)
 

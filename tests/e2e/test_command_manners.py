@@ -1,4 +1,4 @@
-"""What the command says to people who mistype, break off, or run out of disk."""
+"""The command explains typing errors, interruptions and full disks."""
 
 import os
 import signal

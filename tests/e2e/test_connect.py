@@ -32,7 +32,7 @@ async def site(home: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[st
 
 
 async def run_command(*words: str) -> str:
-    """What a command of the terminal prints in the working directory."""
+    """Runs a command of the terminal in the working directory and returns its output."""
     return (await anyio.run_process(HostUser.build_command(*words))).stdout.decode()
 
 

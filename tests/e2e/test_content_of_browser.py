@@ -1,4 +1,4 @@
-"""What the browser shows is kept, too, where content stores are served."""
+"""Pages of the browser are stored too where content stores are served."""
 
 from pathlib import Path
 

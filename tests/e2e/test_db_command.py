@@ -27,7 +27,7 @@ ORPHAN = (
 
 
 def run_db_command(*arguments: str, environ: Mapping[str, str], code: int = 0) -> str:
-    """What the command prints."""
+    """Runs the command and returns its output."""
     command = outrider_command.build_command(*arguments)
     ended = subprocess.run(
         command, capture_output=True, text=True, timeout=120, check=False, env=os.environ | dict(environ)

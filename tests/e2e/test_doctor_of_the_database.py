@@ -13,7 +13,7 @@ from support.processes import outrider_command
 
 
 def run_doctor(**environ: str) -> dict[str, dict[str, str]]:
-    """What it found, by what it says."""
+    """Returns the doctor's findings by their text."""
     command = outrider_command.build_command("doctor", "--json")
     ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=os.environ | environ)
     assert ended.stdout, ended.stderr

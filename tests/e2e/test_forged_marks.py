@@ -1,4 +1,4 @@
-"""What a page prints is never taken for what our tools print: references, boundaries and citations."""
+"""Text of a page never passes for our own references, boundaries and citations."""
 
 import json
 import random

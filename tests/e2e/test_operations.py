@@ -1,4 +1,4 @@
-"""What operators see of `outrider serve`: readiness, metrics, traces over the whole path, logs, and how it goes."""
+"""Operators see the readiness, metrics, traces, logs and shutdown of `outrider serve`."""
 
 import json
 import os

@@ -30,7 +30,7 @@ def serve_address(home: Path) -> Generator[str]:
 
 
 async def run_curl(*arguments: str) -> str:
-    """What curl prints."""
+    """Runs curl and returns its output."""
     command = [shutil.which("curl") or "curl", "--silent", "--show-error", *arguments]
     return (await anyio.run_process(command)).stdout.decode()
 

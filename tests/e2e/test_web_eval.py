@@ -243,7 +243,7 @@ async def give_up_evaluation(client: Client, url: str, begun: anyio.Event) -> No
 
 
 async def read_last_evaluation(app: App) -> dict[str, Any]:
-    """What became of the last evaluation, as any client hears it."""
+    """Reads the result of the last evaluation as a client does."""
     async with Client(app.build_server()) as client:
         while True:
             run = (await call_eval_tool(client, "get_run_events")).structured_content["run"]

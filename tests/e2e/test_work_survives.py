@@ -42,7 +42,7 @@ def build_page(number: int) -> SiteAnswer:
 
 @pytest.fixture
 def shared_home() -> Generator[Path]:
-    """A home that every user can enter: code runs as nobody where we are root."""
+    """A home that every user can enter: as root, code runs as `nobody`."""
     with tempfile.TemporaryDirectory(prefix="outrider-home-", dir="/tmp") as folder:
         Path(folder).chmod(0o755)
         yield Path(folder)

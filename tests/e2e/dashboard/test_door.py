@@ -42,7 +42,7 @@ async def stranger(listening: DashboardServer) -> AsyncGenerator[httpx2.AsyncCli
 
 @pytest.fixture
 async def person(listening: DashboardServer, stranger: httpx2.AsyncClient) -> httpx2.AsyncClient:
-    """Somebody who has followed the address."""
+    """A client that has followed the address."""
     answer = await stranger.get(listening.sign_in_url)
     assert answer.status_code == 303
     return stranger

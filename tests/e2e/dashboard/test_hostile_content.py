@@ -61,7 +61,7 @@ async def view(office: DashboardSession) -> DashboardTab:
 
 
 async def fill_library(office: DashboardSession, home: str) -> None:
-    """Everything that the library shows, named and filled by somebody hostile."""
+    """Fills the library with hostile names and contents."""
     app, evil = office.app, hostile_payloads.list_hostile_texts(home)
     for text in evil:
         call = Call(session=text, assistant=text)

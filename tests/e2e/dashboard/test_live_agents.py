@@ -1,4 +1,4 @@
-"""What a pause does to those who wait: agents, their budgets, their hosts."""
+"""A pause holds up agents, their budgets and their hosts."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Every page of an app that has been lived in: reachable, small, usable by everybody at both widths and schemes."""
+"""Every page of a used app is reachable, small and accessible in all layouts."""
 
 import gzip
 import os
@@ -87,7 +87,7 @@ async def test_every_page_is_usable_by_everybody(
 
 
 async def find_problems(view: DashboardTab, path: str, width: int) -> list[str]:
-    """What axe says of a page, and whether it is wider than the window."""
+    """Lists axe's findings on a page, and whether it is wider than the window."""
     await view.open_path(path)
     told = await view.page.evaluate_in("axe", CHECK, timeout=60)
     wide = await view.evaluate_js("document.documentElement.scrollWidth")

@@ -45,12 +45,12 @@ def run_program(home: Path, *arguments: str) -> Generator[tuple[subprocess.Popen
 
 
 def find_dashboards(home: Path) -> list[DashboardAddress]:
-    """What runs, as its owner may read it."""
+    """Finds the running dashboards that their owner may read."""
     return running_dashboards(home / ".outrider")
 
 
 async def print_addresses(home: Path) -> list[str]:
-    """What `outrider dashboard --print` prints."""
+    """Returns the addresses that `outrider dashboard --print` prints."""
     command = outrider_command.build_command("dashboard", "--print")
     done = await anyio.run_process(command, env=build_environment(home), cwd=home)
     return done.stdout.decode().split()

@@ -52,7 +52,7 @@ def replace_nul(text: str) -> str:
 
 
 async def fill_with(office: DashboardSession, evil: list[str]) -> None:
-    """Every word that these pages show, written by somebody hostile."""
+    """Fills every word of these pages with hostile text."""
     runs, steps, questions = [], [], []
     for number, text in enumerate(map(replace_nul, evil)):
         runs += rows_of(f"run_{number}", text, number)

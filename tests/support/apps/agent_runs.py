@@ -50,7 +50,7 @@ class ScriptedApp:
         return await start_run(self.app, query, budgets=budgets, **fields)
 
     async def run_to_end(self, query: str = "Go.", **fields: Any) -> Run:
-        """The run, once nobody works on it any more."""
+        """Returns the run once it is at rest."""
         run = await self.start_run(query, **fields)
         return await self.wait_for_end(run)
 
@@ -116,7 +116,7 @@ class AgentWorkerProcess:
             self._process = fork_server.fork_process([url, query or "", database], environ, home, output)
 
     def read_line(self) -> str:
-        """What it says next: the run's id, or that it is ready."""
+        """Reads the next line: the run's id, or that it is ready."""
         return self._output.readline().strip()
 
     def kill(self) -> None:
@@ -126,6 +126,6 @@ class AgentWorkerProcess:
 
 
 def start_agent_fork_server() -> ForkServer:
-    """Where such processes come from."""
+    """Starts the server that forks such processes."""
     needed = ("outrider.agents.*", "outrider.toolsets.*", "outrider.app.*", "pydantic_ai.models.openai")
     return ForkServer("support.processes.agent_worker", *needed, "aiosqlite", "sqlalchemy.ext.asyncio", "psycopg")

@@ -20,7 +20,7 @@ CALL_COUNTER = itertools.count(1)
 
 
 def install_plugin(folder: Path) -> Path:
-    """Writes down that this toolset is a plugin; the folder must be on the path of whoever is to find it."""
+    """Installs this toolset as a plugin; the folder must be on the reader's path."""
     described = folder / "agent_tools-1.0.dist-info"
     described.mkdir(parents=True)
     (described / "METADATA").write_text("Metadata-Version: 2.1\nName: agent-tools\nVersion: 1.0\n")

@@ -47,7 +47,7 @@ class BrowserAppClient:
         return next(each for each in self.loopback.app.browsers.list_sessions() if each.id == session)
 
     async def evaluate_js(self, session: str, expression: str) -> Any:
-        """What an expression is in the page's own world."""
+        """Evaluates an expression in the page's own world."""
         async with self.find_session(session).acquire_page() as page:
             return await page.evaluate_in("", f"() => ({expression})")
 

@@ -27,7 +27,7 @@ def make_home() -> Generator[Path]:
 
 @asynccontextmanager
 async def open_code_app(home: Path, **settings: Any) -> AsyncGenerator[App]:
-    """The app. Skips the test where there is no sandbox."""
+    """Opens the app; skips the test without a sandbox."""
     flags = {"toolsets": ["workspace"], "tools": {"stakes": {"*": "never_ask"}}} | settings
     async with open_app(sqlite.prepare_database(load(flags, environ={}, home=home, workspace=home))) as app:
         if (await app.processes.sandbox.detect_isolation()).backend is None:

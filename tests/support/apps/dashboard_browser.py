@@ -53,7 +53,7 @@ class DashboardTab:
         await navigate_page(self.page, path if "://" in path else self.base_url.rstrip("/") + path)
 
     async def evaluate_js(self, expression: str) -> Any:
-        """What an expression is in the page; a promise is waited for."""
+        """Evaluates an expression in the page and awaits a promise."""
         return await self.page.evaluate_in("", f"() => ({expression})")
 
     async def wait_until(self, condition: str) -> None:

@@ -1,4 +1,4 @@
-"""What a page of the dashboard must never hold, whatever it shows."""
+"""Check that a page of the dashboard holds nothing foreign."""
 
 from typing import Any
 

@@ -94,7 +94,7 @@ async def later() -> str:
 
 
 def build_toolbox(folder: Path, **policy: Any) -> tuple[Toolbox, ArtifactStore]:
-    """A toolbox over the echo, whose database nobody opens."""
+    """Builds a toolbox over the echo; its database is never opened."""
     return _build_toolbox_over(folder, Database.from_file(folder / "echo.db"), **policy)
 
 

@@ -33,7 +33,7 @@ class ServedApp:
     url: str
 
     async def issue_token(self, person: str, *workspaces: str, role: Any = "member", **options: Any) -> str:
-        """A token for somebody, who is put into the workspaces."""
+        """Issues a token for a person and adds them to the workspaces."""
         return (await self.issue_token_record(person, *workspaces, role=role, **options))[1]
 
     async def issue_token_record(

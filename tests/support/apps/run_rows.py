@@ -87,7 +87,7 @@ def _build_step_row(run: str, key: str, number: int) -> dict[str, Any]:
 
 
 def build_question_row(name: str, run: str, *, root: str = "", age: float = 30.0, **values: Any) -> dict[str, Any]:
-    """An approval that nobody has given yet."""
+    """Builds an approval that has not been given yet."""
     return {
         "id": name,
         "run_id": run,

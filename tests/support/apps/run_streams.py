@@ -1,4 +1,4 @@
-"""Runs that somebody works on, and followers that write down what they hear."""
+"""Active runs, and followers that write down what they hear."""
 
 import time
 from typing import Any
@@ -14,7 +14,7 @@ EVENT_TIMEOUT_S = 30  # seconds
 
 
 async def add_active_run(database: Database, name: str = "run_1", status: str = "running") -> str:
-    """A run that somebody works on."""
+    """Adds a run at work."""
     now = time.time()
     empty: dict[str, Any] = {key: {} for key in ("definition", "budgets", "usage", "state")}
     texts = dict.fromkeys(("answer", "thoughts", "query", "workspace"), "")

@@ -87,7 +87,7 @@ class HostUser:
 
     @property
     def host_environ(self) -> dict[str, str]:
-        """What hosts are started with."""
+        """Builds the environment of hosts."""
         return {"HOME": str(self.home), "PATH": os.environ["PATH"], "PYTHONPATH": str(self.code)}
 
     @staticmethod
@@ -97,14 +97,14 @@ class HostUser:
     def build_host_parameters(
         self, *arguments: str, cwd: Path | None = None, environ: dict[str, str] | None = None
     ) -> StdioServerParameters:
-        """How a host starts `outrider mcp`."""
+        """Builds the parameters with which a host starts `outrider mcp`."""
         program, *rest = self.build_command("mcp", "--toolsets", "probe", *arguments)
         return StdioServerParameters(
             command=program, args=rest, env=self.host_environ | (environ or {}), cwd=cwd or self.home
         )
 
     def query_shared_process(self, word: bytes) -> dict[str, Any]:
-        """What the shared process says; empty if there is none. After `stop` it has ended."""
+        """Returns the shared process's status, or nothing; after `stop` it has ended."""
         reader, answer = frames.FrameReader(), b"{}"
         try:
             connection = daemon_socket.connect_daemon(self.socket_place)
@@ -123,7 +123,7 @@ class HostUser:
         return self.query_shared_process(b"status").get("process", 0)
 
     async def read_probe_report(self) -> str:
-        """What a waiting tool says next."""
+        """Reads the next report of a waiting tool."""
         async with await anyio.open_file(self.home / "told") as file:
             return (await file.read()).strip()
 
@@ -143,7 +143,7 @@ class HostUser:
 
 
 async def wait_for_exit(process: int) -> None:
-    """Waits until a process is no more."""
+    """Waits until a process has ended."""
     try:
         number = os.pidfd_open(process)
     except ProcessLookupError:
@@ -155,7 +155,7 @@ async def wait_for_exit(process: int) -> None:
 
 
 def copy_package(folder: Path) -> Path:
-    """A copy of the package, which nobody changes while tests run, with the probe beside it."""
+    """Copies the package and the probe, so that tests have a copy that does not change."""
     shutil.copytree(Path(outrider.__file__).parent, folder / "outrider")
     described = folder / "probe-1.0.dist-info"
     described.mkdir()

@@ -1,4 +1,4 @@
-"""Where the rows of a test's apps are: in a file of SQLite, or on a Postgres server, for one app or for three."""
+"""Put the rows of a test's apps into SQLite or Postgres, for one app or three."""
 
 import json
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from support.databases import postgres
 
 @dataclass
 class DatabaseSetup:
-    """Where the rows of a test's apps are.
+    """The place of the rows of a test's apps.
 
     Attributes:
         server: None means a file in the app's own folder.

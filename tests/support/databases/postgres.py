@@ -1,4 +1,4 @@
-"""A Postgres server of a test's own, on a socket in a folder. It will not run as root; then `nobody` runs it."""
+"""Start a Postgres server on a socket in a folder; as root, `nobody` runs it."""
 
 import asyncio
 import os
@@ -65,7 +65,7 @@ class PostgresServer:
         return f"postgresql+psycopg://outrider@/{name}?host={self.folder}"
 
     def create_database(self, template: str = "template1") -> str:
-        """The address of a new database, empty or a copy of another one that nobody uses."""
+        """Creates a database, empty or a copy of an unused one, and returns its address."""
         name = f"t{uuid.uuid4().hex}"
         self.run_sql(f"CREATE DATABASE {name} TEMPLATE {template} {self._copy_strategy}")
         return self.build_address(name)
@@ -77,7 +77,7 @@ class PostgresServer:
         return "STRATEGY file_copy" if int(re.findall(r"\d+", said)[0]) >= 15 else ""
 
     def drop_database(self, address: str) -> None:
-        """Removes a database, whoever still uses it."""
+        """Removes a database, even while it is used."""
         name = address.partition("@/")[2].partition("?")[0]
         self.run_sql(f"DROP DATABASE {name} WITH (FORCE)")
 
@@ -91,7 +91,7 @@ class PostgresServer:
         return self.create_database("tables")
 
     def run_sql(self, statement: str, name: str = "postgres") -> str:
-        """What `psql` prints: one row a line, columns parted by a bar."""
+        """Returns the output of `psql`: one row a line, columns parted by a bar."""
         command = [self.programs / "psql", "-h", self.folder, "-U", "outrider", "-d", name, "-AtXqc", statement]
         return subprocess.run(command, check=True, capture_output=True, text=True, cwd="/").stdout.strip()
 
@@ -112,7 +112,7 @@ class PostgresServer:
         return self._process is not None and self._process.poll() is None
 
     def stop(self, signal_number: signal.Signals = signal.SIGINT) -> None:
-        """Stops it: SIGINT throws everybody out, SIGQUIT is a crash, SIGTERM would wait for every client to leave."""
+        """Stops it: SIGINT ends every session, SIGQUIT is a crash, SIGTERM waits for clients."""
         if self._process is not None:
             self._process.send_signal(signal_number)
             self._process.wait()

@@ -37,7 +37,7 @@ def install_program(folder: Path, **behaviour: Any) -> Path:
 
 
 def read_calls(program: Path) -> list[dict[str, Any]]:
-    """What it was called with: `{argv, environ, folder}` each, oldest first."""
+    """Reads the calls it got: `{argv, environ, folder}` each, oldest first."""
     file = program.parent / "calls.jsonl"
     return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
 

@@ -1,4 +1,4 @@
-"""What hostile names, texts and files try on whoever looks at them; each calls home to a server that counts."""
+"""Hostile names, texts and files that call home to a counting server."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -10,7 +10,7 @@ from support.fakes import http_servers
 
 @dataclass
 class CanaryServer:
-    """A server of another origin: `requested_paths` are the paths that anybody has asked it for."""
+    """A server of another origin: `requested_paths` are the paths it was asked for."""
 
     url: str = ""
     requested_paths: list[str] = field(default_factory=list)

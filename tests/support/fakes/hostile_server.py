@@ -160,7 +160,7 @@ def redirect_to_next_number(head: bytes, writer: asyncio.StreamWriter) -> Awaita
 
 
 def send_smuggled_response(_: bytes, writer: asyncio.StreamWriter) -> Awaitable[None]:
-    """A second answer behind the first, for whoever asks next on this connection."""
+    """Sends a second answer after the first, for the next request on this connection."""
     writer.write(
         OK_STATUS_LINE + b"Content-Length: 5\r\n\r\nfirst" + OK_STATUS_LINE + b"Content-Length: 6\r\n\r\npoison"
     )

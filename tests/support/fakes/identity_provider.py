@@ -27,7 +27,7 @@ SIGNING_KEYS: dict[str, tuple[Any, str]] = {
 
 @dataclass
 class FakeIdentityProvider:
-    """What the provider publishes and how it behaves.
+    """A provider: its published keys and its behaviour.
 
     Attributes:
         url: Its address, which is its issuer; known once it is served.
@@ -47,7 +47,7 @@ class FakeIdentityProvider:
 
     @property
     def key_fetch_count(self) -> int:
-        """How often its keys were asked for."""
+        """Number of times that its keys were asked for."""
         return self.requested_paths.count("/keys")
 
     def build_app(self) -> Starlette:
@@ -102,6 +102,6 @@ def export_jwk(name: str) -> dict[str, Any]:
 
 
 def export_pem(name: str) -> bytes:
-    """The public key of that name as everybody can have it."""
+    """Exports the public key of that name."""
     public = SIGNING_KEYS[name][0].public_key()
     return public.public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)

@@ -27,7 +27,7 @@ class ModelTurn:
         wait_between: Waited for between the first piece and the rest.
         status: An HTTP error instead, with these headers, and this message if there is one.
         cut_off: The connection breaks off in the middle.
-        garbage: Something that is no answer at all.
+        garbage: A text that is not an answer.
         finish_reason: Another reason to stop than the usual.
         tokens: (read, written).
         cached: How many of Anthropic's tokens were read from its cache.
@@ -163,7 +163,7 @@ def _format_event(body: Mapping[str, Any], event: str = "") -> str:
 
 
 def _join_chat_events(events: list[str]) -> dict[str, Any]:
-    """What the pieces say together, for clients that did not ask for a stream."""
+    """Joins the pieces for clients that did not ask for a stream."""
     chunks = [json.loads(event.removeprefix("data: ")) for event in events[:-1]]
     choices = [choice for chunk in chunks for choice in chunk["choices"]]
     calls: list[dict[str, Any]] = []

@@ -1,4 +1,4 @@
-"""S3's real protocol on loopback, spoken by moto in a process of its own."""
+"""Serve S3's real protocol on loopback by moto in a separate process."""
 
 import http.client
 import os

@@ -31,7 +31,7 @@ def format_order(tool: str, **arguments: Any) -> str:
 
 
 def find_orders(results: Sequence[str]) -> list[tuple[str, dict[str, Any]]]:
-    """Every order that stands in what was read, whoever wrote it and wherever it hides."""
+    """Finds every order in the text that was read, wherever it hides."""
     found = []
     for text in map(_extract_text, results):
         for match in ORDER_PATTERN.finditer(text):

@@ -24,7 +24,7 @@ REDESIGNED_PAGE_HTML = (
 
 @dataclass
 class EngineBehaviour:
-    """Which page each engine shows, and what was asked: (engine, path, parameters, user agent)."""
+    """The page of each engine, and the requests: (engine, path, parameters, user agent)."""
 
     modes: dict[str, str] = field(default_factory=dict)
     requests: list[tuple[str, str, dict[str, str], str]] = field(default_factory=list)
@@ -34,7 +34,7 @@ class EngineBehaviour:
 
     @property
     def requested_engines(self) -> list[str]:
-        """Who was asked, in that order."""
+        """Lists the engines that were asked, in order."""
         return [each[0] for each in self.requests]
 
 

@@ -27,7 +27,7 @@ ENDPOINT_PATHS = {"you": "/you/v1/agents/search", "google_cse": "/google_cse/cus
 
 @dataclass(frozen=True)
 class ProviderRequest:
-    """What a provider was asked."""
+    """A request to a provider."""
 
     provider: str
     method: str
@@ -43,7 +43,7 @@ class ProviderRequest:
 
 @dataclass
 class ProviderBehaviour:
-    """How the providers act.
+    """The behaviour of the providers.
 
     `modes` by provider ("*" for all): a key of `WAYS` or a status such as "429". `failure_bodies` and
     `failure_headers` by provider replace the failure's own. `ignores_count` providers ignore the count asked for.
@@ -71,7 +71,7 @@ def build_provider_settings(
 
 
 def build_endpoint_url(url: str, name: str) -> str:
-    """Where the provider of that name answers."""
+    """Builds the address of the provider of that name."""
     return f"{url}{ENDPOINT_PATHS.get(name, f'/{name}')}"
 
 

@@ -18,7 +18,7 @@ Reply = tuple[int, dict[str, str], str]
 
 @dataclass
 class SourceBehaviour:
-    """What was asked, and replies that take the place of a source's own."""
+    """The requests, and replies that replace a source's own."""
 
     requests: list[ProviderRequest] = field(default_factory=list)
     replies: dict[str, Reply] = field(default_factory=dict)

@@ -29,7 +29,7 @@ WEBSITE_FOLDER = Path(__file__).parent / "website"
 
 @dataclass
 class SiteAnswer:
-    """What the site says to one request."""
+    """The site's answer to one request."""
 
     body: bytes | str = b""
     type: str | None = "text/html"
@@ -80,7 +80,7 @@ class FakeSite:
 
 
 class FakeClock:
-    """Time that passes only when told, or when somebody sleeps."""
+    """Time that passes only when a test or a sleep moves it."""
 
     def __init__(self) -> None:
         self.now = 1_800_000_000.0

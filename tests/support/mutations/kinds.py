@@ -83,7 +83,7 @@ class Mutation:
     reason: str = ""
 
     def expect(self, task: RecordedTask) -> str:
-        """What a person would do in this task."""
+        """Does what a person would do in this task."""
         return (task.in_row and self.in_rows) or self.person
 
 

@@ -79,7 +79,7 @@ Step = tuple[str, str, Any]
 
 @dataclass(frozen=True)
 class RecordedTask:
-    """What is recorded, and the selector of the control that mutations change.
+    """A recorded task, and the selector of the control that mutations change.
 
     Attributes:
         in_row: Whether that control is one of several of its name, in rows or sections.

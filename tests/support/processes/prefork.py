@@ -1,4 +1,4 @@
-"""Commands that start at once: a process that has imported all that a program needs forks one for whoever starts it.
+"""Commands that start at once, forked from a process that has all imports.
 
 What runs is a process that is spoken to over the very pipes of whoever started the command; only its imports were done
 before. Signals to the command reach it: SIGTERM, SIGINT and SIGHUP are passed on, and it is killed with the command.
@@ -45,7 +45,7 @@ def build_command(program: str, *arguments: str | Path) -> list[str]:
 
 @cache
 def _start_server(program: str) -> str:
-    """Starts the process that forks, which ends with this one; the name of its socket, which is no file.
+    """Starts the forking process, which ends with this one; returns its abstract socket's name.
 
     It returns when the imports are done, so that no test's time limit has to cover them.
     """

@@ -799,7 +799,7 @@ def sees_an_interface_of_the_machine():
 
 
 def run_attempt(fn: Callable[[], object]) -> str:
-    """What came of an attempt, in a process of its own."""
+    """Runs an attempt in its own process and returns the outcome."""
     reading, writing = os.pipe()
     child = os.fork()
     if not child:

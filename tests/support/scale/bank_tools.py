@@ -14,7 +14,7 @@ bank = Toolset("bank", "For tests.")
 
 
 def install_plugin(folder: Path) -> Path:
-    """Writes down that this toolset is a plugin; the folder must be on the path of whoever is to find it."""
+    """Installs this toolset as a plugin; the folder must be on the reader's path."""
     described = folder / "bank_tools-1.0.dist-info"
     described.mkdir(parents=True)
     (described / "METADATA").write_text("Metadata-Version: 2.1\nName: bank-tools\nVersion: 1.0\n")

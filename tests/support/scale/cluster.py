@@ -31,7 +31,7 @@ SMALL_WAL_OPTIONS = ("-c", "max_wal_size=64MB", "-c", "min_wal_size=32MB")
 
 @dataclass(frozen=True)
 class ProcessClock:
-    """What a process takes for the time of day; see `clock/sitecustomize.py`."""
+    """The clock of a process; see `clock/sitecustomize.py`."""
 
     file: Path
 
@@ -176,7 +176,7 @@ class Cluster:
             yield client
 
     def query_rows(self, query: str) -> list[list[str]]:
-        """What the database says."""
+        """Queries the database."""
         return [line.split("|") for line in self.server.run_sql(query).splitlines()]
 
 
@@ -258,7 +258,7 @@ def _build_environment(home: Path, clock: ProcessClock, more: dict[str, str]) ->
 
 
 def _allow_network_clients(server: postgres.PostgresServer) -> None:
-    """Whoever comes over the network."""
+    """Allows clients from the network."""
     with (server.folder / "data" / "pg_hba.conf").open("a") as rules:
         rules.write("host all all 10.0.0.0/8 trust\nhost all all 198.18.0.0/15 trust\n")
     server.run_sql("SELECT pg_reload_conf()")

@@ -102,7 +102,7 @@ class FaultInjector:
         victim.clock.set_offset(seconds)
 
     async def fill_disk(self, label: str) -> None:
-        """A disk is full; then somebody makes room, and starts the database if that has ended itself."""
+        """Fills a disk, then makes room and restarts the database if it ended itself."""
         self._record_event(f"the disk of {label} is full")
         await anyio.to_thread.run_sync(self._disks[label].fill_up)
         await anyio.sleep(self._rng.uniform(1.0, 4.0))

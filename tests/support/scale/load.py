@@ -32,7 +32,7 @@ RUN_ID_PATTERN = r"run_[0-9a-f]{32}"
 
 @dataclass
 class EffectCounter:
-    """Where effects are counted."""
+    """Counts effects."""
 
     counts_by_key: Counter[str] = field(default_factory=Counter)
     counts_by_text: Counter[str] = field(default_factory=Counter)
@@ -64,7 +64,7 @@ class CrawlSite:
 
 @dataclass
 class LoadJournal:
-    """What clients were told.
+    """The answers that clients got.
 
     Attributes:
         runs: Run ids that were given out, with the name of their job.
@@ -296,7 +296,7 @@ class LoadClients:
             await anyio.sleep(0.1)
 
     async def run_reading_client(self, number: int) -> None:
-        """Reads pages, the quickest way to see whether anybody is there."""
+        """Reads pages, the quickest way to see whether a replica answers."""
         while not self.finished.is_set():
             await self.try_call("web_fetch", {"url": f"{self.site_url}/p{number}"})
             await anyio.sleep(0.05)

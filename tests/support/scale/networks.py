@@ -29,7 +29,7 @@ with socket.create_server((host, 0)) as server:
 
 @dataclass(frozen=True)
 class Machine:
-    """Where a process is.
+    """The machine of a process.
 
     Attributes:
         host: Its address.
@@ -42,7 +42,7 @@ class Machine:
     cable: str = ""
 
     def disconnect(self) -> None:
-        """Nothing arrives any more on either side, and nobody is told, until `mend`."""
+        """Drops all packets on both sides without a notice, until `mend`."""
         _run_command("ip", "link", "set", self.cable, "down")
 
     def reconnect(self) -> None:

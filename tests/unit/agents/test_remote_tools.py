@@ -29,7 +29,7 @@ def open_app_with_server(play: TurnScript, pages: Path, **server: Any) -> Abstra
 
 
 def list_effects(pages: Path) -> Sequence[dict[str, Any]]:
-    """What the server was really asked to do."""
+    """Lists the calls that reached the server."""
     every = [json.loads(line) for line in pages.read_text().splitlines()] if pages.exists() else []
     return [each for each in every if each["what"] != "started"]
 

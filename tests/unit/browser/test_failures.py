@@ -1,4 +1,4 @@
-"""What goes wrong in the browser reaches a model in one shape, whatever it was."""
+"""Failures of the browser reach a model in one shape."""
 
 import pytest
 

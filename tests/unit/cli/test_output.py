@@ -1,4 +1,4 @@
-"""What pages say reaches files as it is, and terminals without what they would obey."""
+"""Text of pages reaches files unchanged, and terminals without control sequences."""
 
 import json
 import os

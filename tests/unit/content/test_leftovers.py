@@ -1,4 +1,4 @@
-"""What is deleted is out of sight at once, on SQLite and on Postgres; its rows go afterwards, whoever is killed."""
+"""Deleted rows are hidden at once on both databases, and purged even after kills."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager

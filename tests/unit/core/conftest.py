@@ -1,4 +1,4 @@
-"""What the core's tests share: a database in a file."""
+"""Share a database in a file between the core's tests."""
 
 from collections.abc import AsyncGenerator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What many calls say together."""
+"""Statistics summarize many calls."""
 
 from outrider.core.call_history import CallSample, FailedCall
 from outrider.core.call_stats import (

@@ -128,7 +128,7 @@ def start_script(script: str, *arguments: object) -> subprocess.Popen[str]:
 
 
 def finish_process(process: subprocess.Popen[str], given: str = "") -> str:
-    """What the process printed; it must end well, soon and without a word on stderr."""
+    """Returns the process's output; it must end well and print nothing on stderr."""
     printed, complaint = process.communicate(given, timeout=60)
     assert (process.returncode, complaint) == (0, "")
     return printed

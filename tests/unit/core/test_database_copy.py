@@ -45,7 +45,7 @@ async def databases(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncGene
 
 
 def build_value(column: "Column[Any]", number: int) -> Any:
-    """What may stand there, and is hard to copy."""
+    """Builds a valid value that is hard to copy."""
     if column.foreign_keys:
         return build_value(next(iter(column.foreign_keys)).column, number)
     hard = {

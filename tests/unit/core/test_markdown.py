@@ -32,7 +32,7 @@ PARTS = st.lists(
 
 
 def cut_with_shown(markdown: str, limit: int) -> list[tuple[str, str]]:
-    """What is cut, and what is shown of it."""
+    """Cuts Markdown and returns each cut with what is shown of it."""
     found, offset = [], 0
     while True:
         piece, shown = cut_markdown(markdown, limit, offset)

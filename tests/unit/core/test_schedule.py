@@ -1,4 +1,4 @@
-"""When a schedule comes next."""
+"""A schedule gives its next time."""
 
 from datetime import datetime
 from zoneinfo import ZoneInfo

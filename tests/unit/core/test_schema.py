@@ -116,7 +116,7 @@ def test_a_tool_without_parameters_has_an_empty_object():
 
 def test_a_result_is_not_described_twice():
     class Found(BaseModel):
-        """What was found."""
+        """A search result."""
 
         count: int = Field(description="Of all")
 

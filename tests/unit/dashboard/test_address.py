@@ -1,4 +1,4 @@
-"""Where dashboards are: found by their owner alone, known for gone when their process is."""
+"""Dashboards are found by their owner alone, and known to be gone with their process."""
 
 import json
 import stat

@@ -1,4 +1,4 @@
-"""Who may look: tokens that are spent, cookies that are signed, and how often somebody may ask."""
+"""Tokens are spent once, cookies are signed, and attempts are limited."""
 
 from base64 import urlsafe_b64encode
 

@@ -1,4 +1,4 @@
-"""Which element a flow means: the same one though much has changed, and none that only looks like it."""
+"""A flow finds its element on a changed page, and never one that only looks like it."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""What an interrupted run does again to come back to its page."""
+"""An interrupted run repeats the steps that lead back to its page."""
 
 from outrider.flows.flow import FlowStep
 from outrider.flows.journal import StepRecord

@@ -1,4 +1,4 @@
-"""What fuzzing found, as small as it could be made: none of it may come back."""
+"""Inputs that fuzzing found, made as small as possible, must not fail again."""
 
 import re
 import struct

@@ -1,4 +1,4 @@
-"""Pages made to hurt, each read in a process of its own that counts its memory and its children's."""
+"""Hostile pages are read in separate processes that measure their memory."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""What a page says of itself, in the ways that common systems write it: better nothing than something wrong."""
+"""Metadata is read as common systems write it; nothing is better than something wrong."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""A workflow says what is wrong with it before anybody follows it."""
+"""A workflow's problems are found before it is followed."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Where the shared process is: what the relay reads of the settings by itself is what the settings say."""
+"""The relay finds the shared process where the settings put it."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What a host loads before it can speak: a little of the standard library, counted and not timed."""
+"""A host loads little of the standard library before it can speak."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""While processes change: which lines go where, and what is said of requests that nobody will answer."""
+"""Lines go to the right process during a change, and lost requests are answered."""
 
 import json
 

@@ -37,7 +37,7 @@ SECOND = "The gardens of Formosa"
 
 
 def build_pages(dialect: str = "0.41.2", **kinds: str) -> dict[str, tuple[str, str]]:
-    """What the program sees at the engines' addresses: results, unless another kind of page is named."""
+    """Builds the pages at the engines' addresses: results, unless named otherwise."""
     seen: dict[str, tuple[str, str]] = {}
     for engine, place in (("google", "google."), ("bing", "bing."), ("duckduckgo", "duckduckgo.")):
         kind = kinds.get(engine, "results")
@@ -87,7 +87,7 @@ async def read_failure(search: Search) -> dict[str, Any]:
 
 
 async def wait_until_gone(*pids: int) -> bool:
-    """Whether the processes have ended; one that nobody collects is a zombie."""
+    """Waits until the processes have ended; one that is not collected is a zombie."""
     with anyio.move_on_after(10):
         for pid in pids:
             stat = Path(f"/proc/{pid}/stat")

@@ -27,7 +27,7 @@ async def run_python(folder: Path, source: str, *arguments: str, seconds: float 
 
 
 async def wait_until_gone(folder: Path) -> bool:
-    """Whether the program's child has ended; one that nobody collects is a zombie."""
+    """Waits until the program's child has ended; one that is not collected is a zombie."""
     stat = Path(f"/proc/{(folder / 'child').read_text()}/stat")
     with anyio.move_on_after(10):
         while stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z":

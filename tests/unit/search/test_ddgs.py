@@ -23,7 +23,7 @@ TOKEN = "pr0xy-t0ken-9f8e7d"
 
 @asynccontextmanager
 async def serve_proxy(answer: bytes, seen: list[bytes]) -> AsyncGenerator[str]:
-    """A proxy that notes what it is asked for and lets nobody through."""
+    """Serves a proxy that notes each request and refuses it."""
 
     async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         seen.append(await reader.readline())

@@ -1,4 +1,4 @@
-"""What single providers do on the wire beyond what all must do."""
+"""Single providers differ on the wire from what all must do."""
 
 import logging
 from collections.abc import AsyncGenerator
@@ -35,7 +35,7 @@ class Wire:
         return await Search(self.http, settings, None, clock=lambda: SEARCH_TIME_S).find(query)
 
     async def ask(self, name: str, query: Query, *, keyed: bool = True) -> dict[str, Any]:
-        """What goes over the wire for a query."""
+        """Returns the request on the wire for a query."""
         await self.find(name, query, keyed=keyed)
         request = self.behaviour.requests[-1]
         return request.body or request.query

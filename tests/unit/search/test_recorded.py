@@ -83,7 +83,7 @@ ERRORS = {
 async def replay_answer(
     name: str, body: Any, query: Query, *, status: int = 200, keyed: bool = True, **headers: str
 ) -> Any:
-    """What the search makes of that answer: what it found, or its error."""
+    """Replays that answer and returns the search's results or error."""
     behaviour = search_providers.ProviderBehaviour(
         modes={name: str(status)}, failure_bodies={name: body}, failure_headers={name: headers}
     )

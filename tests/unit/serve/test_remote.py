@@ -107,7 +107,7 @@ async def wait_until_ended(pid: int) -> None:
 
 
 def _read_process_state(pid: int) -> str:
-    """A process's state; empty once it is gone, Z where nobody has asked how it ended."""
+    """Reads a process's state; empty once it is gone, Z until it is collected."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
     except OSError:

@@ -1,4 +1,4 @@
-"""How agents become tools: their names."""
+"""Agents become tools: their names."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What counts as a change, and how it is written."""
+"""Changes of a page are told from noise, and written as text."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""When the engine looks, how it bears failures, and how processes share the work."""
+"""The engine checks pages on time, survives failures, and shares work between processes."""
 
 import random
 from collections import Counter

@@ -1,4 +1,4 @@
-"""A browser that somebody else has started: used, and left as it was."""
+"""A browser that another program has started is used, and left as it was."""
 
 import json
 import os
@@ -24,7 +24,7 @@ from support.fakes import http_servers
 
 @dataclass(frozen=True)
 class Stranger:
-    """Somebody's running browser: where it listens, and its profile."""
+    """A running browser of another program: its address and its profile."""
 
     port: int
     path: str

@@ -10,7 +10,7 @@ async def type_text(session: Session, text: str) -> None:
 
 
 async def press_in_field(session: Session, *chords: str) -> str:
-    """What the field holds after it was clicked and these keys were pressed."""
+    """Clicks the field, presses these keys, and returns its value."""
     async with session.acquire_page() as page:
         hands = get_page_tools(page).pointer
         await hands.click("input[name=name]")

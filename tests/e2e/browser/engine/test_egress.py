@@ -36,7 +36,7 @@ ANSWER = (
 
 
 class Canary(asyncio.DatagramProtocol):
-    """A port that nobody may reach: counts connections and datagrams."""
+    """A port that nothing may reach: counts connections and datagrams."""
 
     def __init__(self) -> None:
         self.port = 0

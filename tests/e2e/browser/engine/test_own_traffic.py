@@ -1,4 +1,4 @@
-"""What the browser does by itself, told by its own network log: in ours every connection is one to our proxies.
+"""The browser's network log shows only connections to our proxies.
 
 Updates, safe browsing, sign-in, time, translation, spelling, name resolution, proxy scripts, QUIC, and what servers
 ask it to do later (reports, alternative services). As everywhere, a browser without our settings is let loose first.
@@ -68,12 +68,12 @@ def read_network_log(file: Path) -> dict[str, set[str]]:
 
 
 def list_resolved_names(log: dict[str, set[str]]) -> set[str]:
-    """Names that somebody was asked for."""
+    """Lists the names that were resolved."""
     return {urlsplit(each).hostname or each for each in log["HOST_RESOLVER_MANAGER_JOB host"]}
 
 
 def list_hosts(log: dict[str, set[str]]) -> set[str | None]:
-    """Where requests wanted to go."""
+    """Lists the hosts of requests."""
     return {urlsplit(each).hostname for each in log["URL_REQUEST_START_JOB url"]}
 
 
@@ -123,7 +123,7 @@ async def test_nothing_is_resolved_or_dialled_but_our_proxies(unguarded_log, sit
 
 
 class Birds(asyncio.DatagramProtocol):
-    """A port over TCP and UDP that nobody may reach; counts who does."""
+    """A port over TCP and UDP that nothing may reach; counts who does."""
 
     def __init__(self) -> None:
         self.port = 0

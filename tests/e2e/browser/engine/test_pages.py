@@ -70,7 +70,7 @@ async def test_an_installed_script_is_in_every_frame_and_every_later_document(op
 
 
 async def wait_for_condition(page, condition):
-    """Whether a condition comes to hold on the page."""
+    """Waits until a condition holds on the page; false if it never does."""
     look = f"const look = () => ({condition})() ? done(true) : setTimeout(look, 5)"
     wait = f"() => new Promise(done => {{ {look}; look() }})"
     return await page.evaluate_in(WORLD, wait, timeout=5)

@@ -1,4 +1,4 @@
-"""Several browsers that somebody else has started: sessions are spread over them; one that dies costs its own."""
+"""Sessions are spread over several attached browsers; a dead one loses only its own."""
 
 import subprocess
 import uuid
@@ -19,7 +19,7 @@ from outrider.core.errors import Unavailable
 
 @dataclass
 class Stranger:
-    """Somebody's browser, which is started, killed and started again on its port."""
+    """A foreign browser, which is started, killed and started again on its port."""
 
     profile: Path
     port: int = 0

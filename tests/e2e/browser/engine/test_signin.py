@@ -65,7 +65,7 @@ async def sign_in_as_ada(session: Session) -> None:
 
 
 async def wait_until_stored(session: Session, item: str) -> None:
-    """Waits until somebody who looks once a second has seen what the page has stored."""
+    """Waits until an observer has seen the page's storage; it looks once a second."""
     while item not in json.dumps((await session.peek_state())["origins"]):
         await anyio.sleep(0.01)
 

@@ -1,4 +1,4 @@
-"""What an action reports: what it did to the page, in few words and never too early."""
+"""Actions report their effect on the page in few words, and never too early."""
 
 import asyncio
 import re

@@ -235,7 +235,7 @@ async def test_items_of_lists_that_listen_as_a_whole_have_references(visit: Open
     )
     outline = (await on.snapshotter.take_snapshot("full")).piece.text
     for bare in ("Plain", "A link"):
-        assert re.search(rf"<[^>]*{bare}", outline) is None, f"{bare} is no item of such a list:\n{outline}"
+        assert re.search(rf"<[^>]*{bare}", outline) is None, f"{bare} is not an item of such a list:\n{outline}"
     for pattern in ("<Tea REF>", "<Blue REF>", "<REF> One"):
         await on.pointer.click(await find_ref(on, pattern))
     await on.pointer.drag(await find_ref(on, "<Red REF>"), await find_ref(on, "<Basket REF>"))

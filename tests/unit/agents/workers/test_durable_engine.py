@@ -1,4 +1,4 @@
-"""What the durable engine leaves behind on SQLite."""
+"""The durable engine leaves little behind on SQLite."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Which embedder is used, what an endpoint is asked, and what its failures become."""
+"""An embedder is chosen, an endpoint is asked, and its failures become errors."""
 
 import json
 from collections.abc import AsyncGenerator, Callable

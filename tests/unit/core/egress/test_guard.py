@@ -1,4 +1,4 @@
-"""Which addresses are let through: every spelling, every answer of a resolver, every setting."""
+"""The guard lets through only permitted addresses, in every spelling and for every resolver."""
 
 from contextlib import suppress
 from ipaddress import IPv4Address, ip_address

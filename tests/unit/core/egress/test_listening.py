@@ -1,4 +1,4 @@
-"""A server that stops listening loses nobody whom it has accepted."""
+"""A server that stops listening serves every connection that it has accepted."""
 
 import asyncio
 import socket

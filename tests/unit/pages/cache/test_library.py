@@ -1,4 +1,4 @@
-"""What was read is found again, in any script."""
+"""Pages that were read are found again, in any script."""
 
 import pytest
 

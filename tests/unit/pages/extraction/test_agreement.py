@@ -9,8 +9,8 @@ from evals.structure.judge import find_links
 
 from outrider.pages.extract import extract
 
-FILES = sorted([*PAGES_FOLDER.glob("*.html"), *(OWN_CORPUS / "html").glob("*.html")])
-WORD = re.compile(r"\w+")
+HTML_FILES = sorted([*PAGES_FOLDER.glob("*.html"), *(OWN_CORPUS / "html").glob("*.html")])
+WORD_PATTERN = re.compile(r"\w+")
 FENCE = re.compile(r"^[>\s]*(?:- )*```\S*$", re.MULTILINE)
 NUMBER = re.compile(r"^((?:> )*\s*(?:- )*)\d+\. ", re.MULTILINE)
 TASK = re.compile(r"^(\s*)- \[[x ]\] ", re.MULTILINE)

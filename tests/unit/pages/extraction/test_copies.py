@@ -1,4 +1,4 @@
-"""What a page says twice is given once; what recurs line by line stays."""
+"""Text that a page repeats appears once; what recurs line by line stays."""
 
 import numpy as np
 import pytest

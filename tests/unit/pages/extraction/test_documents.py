@@ -1,4 +1,4 @@
-"""What generators of documents make, as a reader wants it."""
+"""Pages of documentation generators become clean Markdown."""
 
 from outrider.pages.extract import extract
 

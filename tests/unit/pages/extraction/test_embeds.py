@@ -1,4 +1,4 @@
-"""What a page embeds is a link where it stands, and adverts are not."""
+"""Embedded content becomes a link in its place; adverts do not."""
 
 import pytest
 
@@ -13,7 +13,7 @@ def extract_markdown(body: str, **options) -> str:
 
 
 def extract_embed(source: str) -> str:
-    """What stands between two paragraphs."""
+    """Extracts the part between two paragraphs."""
     return (
         extract_markdown(f"<p>Before it.</p>{source}<p>Behind it.</p>")
         .removeprefix("Before it.")

@@ -1,4 +1,4 @@
-"""How lists are numbered and columns aligned."""
+"""Lists keep their numbers, and columns their alignment."""
 
 import pytest
 

@@ -205,7 +205,7 @@ def test_the_source_of_a_suspect_page_is_thinned_not_lost():
 
 
 def test_a_sign_of_equality_at_the_end_of_a_value_gives_no_other_value():
-    """As Base64 ends with it: what follows is no value that goes on to the next quotation mark."""
+    """Base64 ends with it: the value does not go on to the next quotation mark."""
     picture = b"<picture><source srcset='data:image/svg+xml;base64,PHN2Zz4=' />"
     text = b"<p>Sixty years of light, and it's all here.</p>" * 500
     source = picture + text + b"</picture>"

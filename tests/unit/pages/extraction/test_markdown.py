@@ -1,4 +1,4 @@
-"""What the structure of a page looks like in Markdown."""
+"""The structure of a page becomes Markdown."""
 
 import json
 

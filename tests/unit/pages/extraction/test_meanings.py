@@ -1,4 +1,4 @@
-"""What the words of names mean: sums of their vectors, far and near, for each block."""
+"""The words of names become vectors, summed far and near for each block."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What the cut of a page must not tear apart."""
+"""The cut of a page keeps together what belongs together."""
 
 import numpy as np
 import pytest

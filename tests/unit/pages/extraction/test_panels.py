@@ -1,4 +1,4 @@
-"""What a reader opens is text of the page; what a page hides otherwise is not."""
+"""Text that a reader can open belongs to the page; other hidden text does not."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Where pictures are, whatever stands there until a script loads them."""
+"""Pictures are found behind the placeholders of lazy loading."""
 
 import pytest
 

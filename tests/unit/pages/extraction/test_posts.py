@@ -1,4 +1,4 @@
-"""Who wrote the posts of a discussion."""
+"""The posts of a discussion keep their authors."""
 
 import pytest
 
@@ -76,7 +76,7 @@ def test_a_number_of_a_post_is_no_name():
 
 
 def list_heads(source: str) -> list[str]:
-    """What is told of posts of which only the bodies are kept."""
+    """Lists the heads of posts of which only the bodies are kept."""
     page = cut_into_blocks(parse_html(source).body)
     chosen = [at for at, text in enumerate(page.texts) if text == BODY]
     return list(map(str, build_post_heads(page, chosen, find_posts(page, chosen)).values()))

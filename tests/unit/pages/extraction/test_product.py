@@ -1,4 +1,4 @@
-"""What a page declares of the product that it sells."""
+"""A product's declared data is read from its page."""
 
 import json
 from typing import Any

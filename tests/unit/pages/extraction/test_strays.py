@@ -1,4 +1,4 @@
-"""What of a page's margin looks like content, and is left out of an article all the same."""
+"""Parts of the margin that look like content are left out of an article."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What is in doubt and is kept, because it stands inside of the element that holds the content."""
+"""Doubtful blocks are kept inside the element that holds the content."""
 
 import numpy as np
 

@@ -36,7 +36,7 @@ pytestmark = pytest.mark.skipif(not is_supported(), reason="there are sandboxes 
 
 
 class World:
-    """A workspace, and what lies around it, open to everybody: only the sandbox keeps code from it."""
+    """A readable workspace and its surroundings: only the sandbox keeps code inside."""
 
     def __init__(self, folder: Path, level: IsolationLevel) -> None:
         folder.chmod(0o755)
@@ -116,7 +116,7 @@ def shared_folder() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def outcomes(shared_folder: Path) -> dict[str, dict[str, str]]:
-    """What came of the attempts, by level; empty where this machine does not have the level. Filled when asked for."""
+    """Outcomes of the attempts by level, empty where the machine lacks the level."""
     return {}
 
 

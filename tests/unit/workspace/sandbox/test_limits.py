@@ -1,4 +1,4 @@
-"""What code may take is bounded, and when it ends, all of it has ended."""
+"""Code's resources are bounded, and all its processes end with it."""
 
 import gc
 import os
@@ -43,7 +43,7 @@ def require_process_limit(sandbox_workspace: SandboxWorkspace) -> None:
 
 @pytest.fixture
 def mark() -> str:
-    """A word by which processes are found: seconds to sleep that nobody else sleeps."""
+    """A unique number of seconds to sleep, by which processes are found."""
     return f"60{uuid.uuid4().int % 1_000_000}"
 
 

@@ -1,4 +1,4 @@
-"""When the server dies, at whatever moment, what it has started dies with it."""
+"""Processes that the server has started die with it, at any moment."""
 
 import os
 import random

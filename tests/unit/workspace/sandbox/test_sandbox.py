@@ -1,4 +1,4 @@
-"""Which sandbox is used, what is told where there is none, and who the code is."""
+"""The best sandbox is chosen, and its absence is explained."""
 
 import json
 import os

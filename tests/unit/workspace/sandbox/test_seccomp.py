@@ -12,7 +12,7 @@ ALLOWED, KILLED = "allowed", "killed"
 
 
 def run_filter(program: bytes, call: int, *arguments: int, arch: int) -> str | int:
-    """What the program says to a call: allowed, killed, or the number of the error."""
+    """Runs the filter on a call: allowed, killed, or the number of the error."""
     data = struct.pack("=IIQ6Q", call, arch, 0, *arguments, *[0] * (6 - len(arguments)))
     steps = [struct.unpack_from("=HBBI", program, at) for at in range(0, len(program), 8)]
     at, value = 0, 0

@@ -1,4 +1,4 @@
-"""Both engines find the same lines, no pattern hangs, and nothing outside of the workspace is told."""
+"""Both engines find the same lines, no pattern hangs, and the workspace is not left."""
 
 import threading
 from pathlib import Path
