@@ -50,10 +50,10 @@ def test_structure_between_what_is_kept_needs_less_than_a_paragraph_on_a_listing
 
 def test_structure_between_what_is_kept_needs_least_in_documentation():
     members = '<table><tr><td>int<td><a href="/x">count of all of the lights</a></table>'
-    source = f"<main>{TEXT}{members}<p>Nobody has seen all of the lights.</p>{TEXT}</main>{MARGIN}"
+    source = f"<main>{FERRIES_HTML}{members}<p>Nobody has seen all of the lights.</p>{FERRIES_HTML}</main>{MARGIN}"
     doubted = "int count of all of the lights", "Nobody has seen all of the lights."
-    assert kept_of(source, "documentation", 0.12, *doubted) == {doubted[0]}
-    assert not kept_of(source, "documentation", 0.08, *doubted)
+    assert list_doubted_texts_left(source, "documentation", 0.12, *doubted) == {doubted[0]}
+    assert not list_doubted_texts_left(source, "documentation", 0.08, *doubted)
 
 
 def test_where_nothing_is_left_out_nothing_is_added():
