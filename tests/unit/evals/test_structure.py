@@ -126,7 +126,9 @@ TWINS = """<nav><ul><li><a href="/a">Lights of the coast</a></li><li><a href="/b
 
 def test_of_twins_the_one_counts_around_which_the_reference_agrees():
     reference = "There are four of them; see Lights of the coast for their heights and colours."
-    assert derive_facts(TWINS, GUIDE_URL, reference).links == [("Lights of the coast", "https://manual.example/in-the-text")]
+    assert derive_facts(TWINS, GUIDE_URL, reference).links == [
+        ("Lights of the coast", "https://manual.example/in-the-text")
+    ]
 
 
 def test_twins_count_as_often_as_the_reference_says_them():
