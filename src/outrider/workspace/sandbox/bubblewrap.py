@@ -6,7 +6,6 @@ and 0.11). As root we first switch to a user that owns nothing.
 
 import os
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -91,14 +90,14 @@ def _build_launch_spec(words: list[str | Path], uid: int | None, limits: Resourc
     bwrap_processes = 3  # its own processes count towards the limit
     spec: dict[str, Any] = {"mode": "bubblewrap", "uid": uid, "scratch": ""}
     if uid is None:
-        return {**spec, "sources": [], "limits": [], "command": [str(word) for word in words]}
+        return {**spec, "sources": [], "limits": [], "processes": None, "command": [str(word) for word in words]}
     sources = [word for word in words if isinstance(word, Path)]
     numbers = iter(range(len(sources)))
-    limits = replace(limits, processes=limits.processes + bwrap_processes)
     return {
         **spec,
         "sources": [str(path) for path in sources],
-        "limits": build_rlimits(limits, other_threads=count_threads(uid)),
+        "limits": build_rlimits(limits),
+        "processes": (limits.processes + bwrap_processes, count_threads(uid)),
         "command": [next(numbers) if isinstance(word, Path) else word for word in words],
     }
 

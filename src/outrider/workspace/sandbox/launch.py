@@ -37,6 +37,8 @@ def exec_bubblewrap(spec: dict, parent: int) -> None:
     paths = mount_sources(spec["sources"]) if spec["uid"] is not None else []
     apply_limits(spec["limits"])
     drop_privileges(spec["uid"], parent)
+    if spec["processes"]:
+        limit_processes(*spec["processes"])
     reset_signals()
     os.chdir("/")
     command = [paths[word] if isinstance(word, int) else word for word in spec["command"]]
@@ -76,6 +78,47 @@ def apply_limits(limits: list[tuple[int, int]]) -> None:
         resource.setrlimit(kind, (value, value))
     with open("/proc/self/oom_score_adj", "w") as score:
         score.write("1000")
+
+
+def limit_processes(limit: int, visible_threads: int) -> None:
+    """Let our user have `limit` processes more than it has now; called as that user.
+
+    The kernel counts all threads of a user, also those of other PID namespaces: containers may share their users.
+    """
+    hard = resource.getrlimit(resource.RLIMIT_NPROC)[1]
+    value = count_other_threads(visible_threads, hard) + limit
+    value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+    resource.setrlimit(resource.RLIMIT_NPROC, (value, value))
+
+
+def count_other_threads(visible_threads: int, hard: int) -> int:
+    """Return how many threads our user has besides us, and at most seven more; found by trying limits."""
+    precision, max_threads = 8, 1 << 22  # Linux has at most 4,194,304 threads
+    own_threads = 3  # we, our supervisor, and the child of a trial
+    if can_fork(visible_threads + precision, hard):
+        return visible_threads
+    low, high = visible_threads + precision, 2 * (visible_threads + precision)
+    while not can_fork(high, hard):
+        low, high = high, 2 * high
+        if high > max_threads:
+            return visible_threads  # something else forbids it
+    while high - low > precision:
+        middle = (low + high) // 2
+        low, high = (low, middle) if can_fork(middle, hard) else (middle, high)
+    return high - own_threads
+
+
+def can_fork(limit: int, hard: int) -> bool:
+    """Return whether a process could be started under this limit."""
+    resource.setrlimit(resource.RLIMIT_NPROC, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
+    try:
+        child = os.fork()
+    except BlockingIOError:
+        return False
+    if not child:
+        os._exit(0)
+    os.waitpid(child, 0)
+    return True
 
 
 def reset_signals() -> None:
@@ -183,6 +226,7 @@ def exec_confined(spec: dict, parent: int) -> None:
         os.setpgid(0, 0)
         apply_limits(spec["limits"])
         drop_privileges(spec["uid"], parent)
+        limit_processes(*spec["processes"])
         if spec["landlock"]:
             check_result(libc.prctl(NO_NEW_PRIVS, 1, 0, 0, 0))
             apply_landlock(*spec["landlock"])

@@ -147,7 +147,8 @@ def _build_supervised_plan(
         "scratch": str(scratch),
         "folder": inside.resolve_folder(job),
         "command": job.command(inside),
-        "limits": build_rlimits(job.limits, other_threads=count_threads(uid)),
+        "limits": build_rlimits(job.limits),
+        "processes": (job.limits.processes, count_threads(uid)),
         **build_restrictions(scratch),
     }
     return LaunchPlan(

@@ -11,11 +11,8 @@ from outrider.workspace.sandbox.job import ResourceLimits
 COUNTS_PER_NAMESPACE = sys.platform == "linux" and tuple(map(int, os.uname().release.split(".")[:2])) >= (5, 14)
 
 
-def build_rlimits(limits: ResourceLimits, *, other_threads: int = 0) -> list[tuple[int, int]]:
-    """Return the limits of a process as (resource, limit).
-
-    `other_threads` are threads outside the sandbox that the kernel counts together with the code's.
-    """
+def build_rlimits(limits: ResourceLimits) -> list[tuple[int, int]]:
+    """Return the limits of a process, but for the number of processes, as (resource, limit)."""
     import resource
 
     return [
@@ -23,7 +20,6 @@ def build_rlimits(limits: ResourceLimits, *, other_threads: int = 0) -> list[tup
         (resource.RLIMIT_FSIZE, limits.file_bytes),
         (resource.RLIMIT_CPU, limits.cpu_seconds),
         (resource.RLIMIT_NOFILE, limits.open_files),
-        (resource.RLIMIT_NPROC, limits.processes + other_threads),
         (resource.RLIMIT_MSGQUEUE, 0),
         (resource.RLIMIT_MEMLOCK, 0),
         (resource.RLIMIT_CORE, 0),
@@ -31,10 +27,14 @@ def build_rlimits(limits: ResourceLimits, *, other_threads: int = 0) -> list[tup
 
 
 def apply_rlimits(pid: int, limits: ResourceLimits, *, other_threads: int = 0) -> None:
-    """Limit a process of our own user, and all that it starts from then on."""
+    """Limit a process of our own user, and all that it starts from then on.
+
+    `other_threads` are threads outside the sandbox that the kernel counts together with the code's.
+    """
     import resource
 
-    for kind, limit in build_rlimits(limits, other_threads=other_threads):
+    process_limit = (resource.RLIMIT_NPROC, limits.processes + other_threads)
+    for kind, limit in (*build_rlimits(limits), process_limit):
         _, hard = resource.prlimit(pid, kind)
         value = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
         resource.prlimit(pid, kind, (value, value))
@@ -43,7 +43,7 @@ def apply_rlimits(pid: int, limits: ResourceLimits, *, other_threads: int = 0) -
 
 
 def count_threads(uid: int | None) -> int:
-    """Return the number of threads of a user (None: our own) on this machine."""
+    """Return the number of threads of a user (None: our own) that we can see, in our PID namespace."""
     user, total = os.geteuid() if uid is None else uid, 0
     for entry in os.scandir("/proc"):
         with suppress(OSError, ValueError):
