@@ -50,8 +50,10 @@ def build_token_check(database: Database) -> TokenCheck:
             holder = await (store.authenticate_id(token_id) if token_id else store.authenticate(digest))
         except InvalidCredentialError:
             return None
-        # Named beside toolsets; a token for all of them is for tools: the dashboard shows the work of everybody.
-        return holder if holder.memberships and "dashboard" in (holder.toolsets or ()) else None
+        # A token for all toolsets is for tools alone, because the dashboard shows everyone's work. A viewer is refused,
+        # because everyone who is signed in can approve and stop it.
+        may_act = any(membership.role != "viewer" for membership in holder.memberships)
+        return holder if may_act and "dashboard" in (holder.toolsets or ()) else None
 
     return find_holder
 

@@ -212,13 +212,17 @@ async def sign_in_by_name(operator: httpx2.AsyncClient, app: identity_app.Served
     for_tools = await app.issue_token("olga", "acme")
     record, token = await app.app.identity().tokens.create("olga", toolsets=["dashboard"])
     revoked, ended = await app.app.identity().tokens.create("olga", toolsets=["dashboard"])
+    _, for_viewing = await app.app.identity().tokens.create("olga", role="viewer", toolsets=["dashboard"])
     in_address = await operator.get("/", params={"token": token})
-    codes = [(await operator.post("/signin", data={"token": each})).status_code for each in (for_tools, ended)]
+    codes = [
+        (await operator.post("/signin", data={"token": each})).status_code for each in (for_tools, for_viewing, ended)
+    ]
     await app.app.identity().tokens.revoke(revoked.id)
     lost = await operator.get("/flows")
     again = await operator.post("/signin", data={"token": ended})
     signed_in = await operator.post("/signin", data={"token": token})
     assert [in_address.status_code, *codes, lost.status_code, again.status_code, signed_in.status_code] == [
+        401,
         401,
         401,
         303,
