@@ -28,7 +28,7 @@ def test_files_are_kept_listed_found_and_indexed_anew(home: Path):
     assert (hit["contentId"], hit["lineRange"]) == (row["contentId"], [1, 3])
     for file in (home / ".outrider" / "content").rglob("*.db"):
         file.unlink()
-    assert "1 index is new" in run_content_command("rebuild").stdout
+    assert "1 index rebuilt" in run_content_command("rebuild").stdout
     assert "tea.md" in run_content_command("search", "tea").stdout
     assert run_content_command("search", "zeppelin").returncode == 1
     assert run_content_command("search", "tea", "--session", "another").returncode == 1

@@ -121,7 +121,7 @@ async def test_the_skill_is_shown_and_installed_where_hosts_look(terminal: Termi
     assert reference == (SKILL / "references" / "stores.md").read_text()
     assert (unknown.returncode, b"there are agents, browser" in unknown.stderr) == (2, True)
     assert found == f"skill installed in {home}/.claude/skills/outrider\n"
-    assert "nothing to do" in again
+    assert "no change in" in again
     assert len(chosen.splitlines()) == 2
     for folder in (".claude/skills", ".agents/skills"):
         copied = {path.name: path.read_text() for path in (project / folder / "outrider").rglob("*.md")}
