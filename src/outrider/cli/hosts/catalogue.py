@@ -100,7 +100,7 @@ HOSTS = {
         Host(
             name="vscode",
             title="VS Code",
-            documentation="https://code.visualstudio.com/docs/copilot/reference/mcp-configuration",
+            documentation="https://code.visualstudio.com/docs/agents/reference/mcp-configuration",
             user_file="{config}/Code/User/mcp.json",
             project_file=".vscode/mcp.json",
             file_format="jsonc",
