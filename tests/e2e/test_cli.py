@@ -172,8 +172,18 @@ async def test_fetch_of_a_file_names_the_command_for_files(home: Path):
 async def test_fetch_of_a_private_address_is_refused_with_five(home: Path):
     done = await run_outrider(home, "fetch", "http://127.0.0.1:9/")
     assert done.returncode == 5
-    assert b"add '127.0.0.1:9' to egress.allow in ~/.outrider/settings.json" in done.stderr
+    assert b"outrider config add egress.allow 127.0.0.1:9" in done.stderr
     assert b"--set 'egress.allow=127.0.0.1:9'" in done.stderr
+
+
+async def test_a_refused_address_is_read_after_the_command_in_the_error(home: Path):
+    async with http_servers.serve_app(WAL_SITE) as url:
+        refused = await run_outrider(home, "fetch", f"{url}/wal")
+        advice = re.search(rb"outrider (config add egress.allow \S+),", refused.stderr)
+        assert advice
+        added = await run_outrider(home, *advice[1].decode().split())
+        assert added.returncode == 0, added.stderr
+        assert (await run_outrider(home, "fetch", f"{url}/wal")).returncode == 0
 
 
 async def test_a_page_in_the_cache_is_refused_once_the_rules_deny_its_address(home: Path):

@@ -60,8 +60,7 @@ def print_error(error: Mapping[str, Any]) -> None:
     hint = error.get("hint", "")
     if entry := error.get("details", {}).get("allow") if error.get("code") == "egress" else None:
         # Here the reader is the operator, whom models are told to ask.
-        hint = f"add {entry!r} to egress.allow in ~/.outrider/settings.json, or repeat the command with "
-        hint += f"--set 'egress.allow={entry}'"
+        hint = f"outrider config add egress.allow {entry}, or for once repeat with --set 'egress.allow={entry}'"
     if hint:
         print_line(f"{click.style('try:', fg='cyan')} {hint}", err=True)
 

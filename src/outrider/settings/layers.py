@@ -246,6 +246,11 @@ def parse_text_value(text: str, model: type[BaseModel], setting: SettingPath) ->
             raise InvalidInput(f"setting {'.'.join(setting)!r} is not valid JSON: {error}") from None
     if list in types:
         return [part.strip() for part in text.replace("\n", ",").split(",") if part.strip()]
+    if str not in types and types & {bool, int, float}:
+        try:
+            return json.loads(text.lower())
+        except ValueError:
+            return text  # validation accepts other spellings, such as yes, and names the setting if it cannot
     return text
 
 

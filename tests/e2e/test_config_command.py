@@ -1,0 +1,104 @@
+"""`outrider config` as people use it: settings are set, extended and removed, and their file keeps everything else."""
+
+import json
+import os
+import stat
+import subprocess
+from pathlib import Path
+
+import anyio
+import pytest
+
+from support.processes import outrider_command
+
+pytestmark = pytest.mark.anyio
+
+
+async def run_outrider(
+    home: Path, *arguments: str, stdin: bytes = b"", **environ: str
+) -> subprocess.CompletedProcess[bytes]:
+    """Runs the command in that home, without anything from the outside."""
+    command = outrider_command.build_command(*arguments)
+    environment = {"HOME": str(home), "PATH": os.environ["PATH"]} | environ
+    with anyio.fail_after(60):
+        return await anyio.run_process(command, input=stdin, env=environment, cwd=home, check=False)
+
+
+def read_settings_text(home: Path) -> str:
+    return (home / ".outrider" / "settings.json").read_text()
+
+
+async def test_a_value_that_is_set_is_effective_and_keeps_the_rest_of_the_file(home: Path):
+    (home / ".outrider").mkdir()
+    before = '{\n    "egress": {"deny": ["evil.example"]},\n    "names": "builtin"\n}\n'
+    (home / ".outrider" / "settings.json").write_text(before)
+    done = await run_outrider(home, "config", "set", "serve.port", "9000")
+    assert done.returncode == 0, done.stderr
+    assert before.rstrip("}\n") in read_settings_text(home)
+    assert json.loads(read_settings_text(home))["serve"]["port"] == 9000
+    shown = (await run_outrider(home, "config", "show", "serve.port")).stdout.decode()
+    assert "9000" in shown
+    assert "settings.json" in shown
+    assert len(shown.splitlines()) == 1
+
+
+async def test_lists_are_replaced_by_set_and_extended_by_add(home: Path):
+    await run_outrider(home, "config", "set", "egress.allow", "a.example,b.example")
+    await run_outrider(home, "config", "add", "egress.allow", "b.example", "c.example")
+    assert json.loads(read_settings_text(home)) == {"egress": {"allow": ["a.example", "b.example", "c.example"]}}
+    await run_outrider(home, "config", "set", "egress.allow", "d.example")
+    assert json.loads(read_settings_text(home)) == {"egress": {"allow": ["d.example"]}}
+
+
+async def test_a_removed_setting_has_its_default_again(home: Path):
+    await run_outrider(home, "config", "set", "boundary", "false")
+    assert json.loads(read_settings_text(home)) == {"boundary": False}
+    assert (await run_outrider(home, "config", "unset", "boundary")).returncode == 0
+    shown = await run_outrider(home, "config", "show", "boundary")
+    assert shown.stdout.decode().split() == ["boundary", "true", "(default)"]
+    again = await run_outrider(home, "config", "unset", "boundary")
+    assert again.returncode == 2
+    assert b"boundary is not set" in again.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("set", "serve.prot", "9000"), b"did you mean 'port'"),
+        (("set", "serve.port", "many"), b"serve.port: "),
+        (("set", "browser.warm", "true"), b"'browser.warm' no longer exists"),
+        (("add", "serve.port", "9000"), b"'serve.port' is not a list"),
+        (("add", "egress.alow", "a.example"), b"did you mean 'allow'"),
+        (("show", "serve.prot"), b"no setting 'serve.prot'"),
+    ],
+)
+async def test_a_wrong_name_or_value_changes_nothing(home: Path, arguments: tuple[str, ...], reason: bytes):
+    done = await run_outrider(home, "config", *arguments)
+    assert done.returncode == 2
+    assert reason in done.stderr
+    assert not (home / ".outrider" / "settings.json").exists()
+
+
+async def test_a_key_is_read_from_standard_input_into_a_private_file(home: Path):
+    done = await run_outrider(home, "config", "set", "search.providers.brave.api_key", "-", stdin=b"hush\n")
+    assert done.returncode == 0, done.stderr
+    assert b"hush" not in done.stdout + done.stderr
+    path = home / ".outrider" / "settings.json"
+    assert json.loads(path.read_text())["search"]["providers"]["brave"]["api_key"] == "hush"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+async def test_a_value_that_the_environment_overrides_is_announced(home: Path):
+    done = await run_outrider(home, "config", "set", "names", "builtin", OUTRIDER_NAMES="bare")
+    assert b"the value from the environment is used instead" in done.stderr
+
+
+async def test_a_file_that_is_not_json_is_left_as_it_is(home: Path):
+    path = home / ".outrider" / "settings.json"
+    path.parent.mkdir()
+    path.write_text('{"names": "bare",}')
+    for arguments in (("set", "names", "builtin"), ("unset", "names"), ("add", "egress.deny", "evil.example")):
+        done = await run_outrider(home, "config", *arguments)
+        assert done.returncode == 2
+        assert f"{path}, line 1, column ".encode() in done.stderr
+    assert path.read_text() == '{"names": "bare",}'
