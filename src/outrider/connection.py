@@ -23,7 +23,15 @@ from outrider.client.server_connection import (
     read_response,
 )
 from outrider.client.tool_client import ProgressListener, QuestionAnswerer, ToolClient
-from outrider.core.errors import InvalidInput, NotConfigured, NotFound, OutriderError, Refused, Unavailable
+from outrider.core.errors import (
+    ERROR_META_KEY,
+    InvalidInput,
+    NotConfigured,
+    NotFound,
+    OutriderError,
+    Refused,
+    Unavailable,
+)
 from outrider.core.result import ImageBlock, LinkBlock, ResourceBlock, Result, ResultBlock, TextBlock
 
 AsyncQuestionAnswerer = Callable[[str, dict[str, Any]], Awaitable[dict[str, Any] | None]]
@@ -188,7 +196,7 @@ def _build_result(response: dict[str, Any]) -> Result:
     """Return the result of a call as `App.call` does. Raises the error in it."""
     data = response.get("structuredContent") or {}
     if response.get("isError") and isinstance(data.get("error"), dict):
-        facts = data["error"]
+        facts = data["error"] | (response.get("_meta") or {}).get(ERROR_META_KEY, {})
         kinds = {each.kind: each for each in (InvalidInput, NotConfigured, NotFound, Refused, Unavailable)}
         given = {name: facts[name] for name in ("hint", "code", "details", "retry_after") if name in facts}
         raise kinds.get(facts.get("kind", ""), OutriderError)(facts["message"], **given)

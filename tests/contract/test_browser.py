@@ -19,6 +19,7 @@ from outrider.core.text import count_tokens
 from outrider.core.tool import Toolset
 from outrider.serve.protocol_results import build_tool_entry
 from support.apps.browser_app import BrowserAppClient, format_result_text, open_browser_app
+from support.results import read_error
 from support.timeouts import BROWSER_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
@@ -63,7 +64,7 @@ async def session(client: BrowserAppClient) -> AsyncGenerator[str]:
 def read_reason(result: CallToolResult) -> str:
     """Why nothing was done."""
     assert result.is_error, format_result_text(result)
-    return result.structured_content["error"]["details"]["reason"]
+    return read_error(result)["details"]["reason"]
 
 
 def find_ref(text: str, name: str) -> str:
@@ -117,7 +118,7 @@ async def test_a_session_tells_where_it_is_and_ends_when_it_is_closed(client: Br
     assert {"sessionId", "url", "title", "status", "createdAt", "lastUsedAt"} == set(rows[0])
     assert (width, place) == (900, ["de-AT", 9])
     assert data["sessionId"] in format_result_text(closed)
-    assert after.structured_content["error"]["code"] == "session_not_found"
+    assert read_error(after)["code"] == "session_not_found"
 
 
 async def test_a_session_is_its_owners_alone(client: BrowserAppClient, session: str):
@@ -131,7 +132,7 @@ async def test_a_session_is_its_owners_alone(client: BrowserAppClient, session: 
         ]
         other = await client.call_tool("closeSession", caller="other", sessionId=stranger)
     assert [row["sessionId"] for row in mine.structured_content["sessions"]] == [session]
-    assert {each.structured_content["error"]["code"] for each in tried} == {"session_not_found"}
+    assert {read_error(each)["code"] for each in tried} == {"session_not_found"}
     assert stranger not in format_result_text(mine)
     assert not other.is_error
 
@@ -167,7 +168,7 @@ async def test_an_address_that_may_not_be_reached_is_refused_before_anything_ope
     with anyio.fail_after(BROWSER_TIMEOUT_S):
         refused = await client.call_tool("createSession", url=url)
         listed = await client.call_tool("listSessions")
-    assert refused.structured_content["error"]["code"] == code
+    assert read_error(refused)["code"] == code
     assert listed.structured_content["sessions"] == []
 
 
@@ -237,7 +238,7 @@ async def test_a_click_that_cannot_be_done_says_why_with_evidence(client: Browse
         assert read_reason(failed) == why, selector
         assert format_result_text(failed).startswith("Click failed: "), selector
         assert says in format_result_text(failed), selector
-        details = failed.structured_content["error"]["details"]
+        details = read_error(failed)["details"]
         assert (details["ok"], details["selector"]) == (False, selector)
         if why not in ("not_found", "ambiguous", "invalid_selector"):
             assert {"element", "rect", "viewport", "diagnostics", "suggestions"} <= set(details), selector
@@ -248,7 +249,7 @@ async def test_a_covered_element_names_what_covers_it_and_the_way_out(client: Br
     with anyio.fail_after(BROWSER_TIMEOUT_S):
         await client.navigate_session(session, "/failures/covered.html")
         failed = await client.call_tool("clickElement", sessionId=session, selector="#under")
-    details = failed.structured_content["error"]["details"]
+    details = read_error(failed)["details"]
     assert "cover" in json.dumps(details["covered_by"])
     assert "Dismiss" in format_result_text(failed)
 
@@ -259,7 +260,7 @@ async def test_a_call_about_no_session_says_so_in_the_same_shape(client: Browser
         empty = await client.call_tool("clickElement", sessionId="gone")
         nowhere = await client.call_tool("inputText", sessionId="", selector="#a", text="x")
     assert read_reason(failed) == "session_not_found"
-    assert failed.structured_content["error"]["details"]["selector"] == "#a"
+    assert read_error(failed)["details"]["selector"] == "#a"
     assert "createSession" in format_result_text(failed)
     assert "selector" in format_result_text(empty)
     assert read_reason(nowhere) == "session_not_found"
@@ -405,7 +406,7 @@ async def test_keys_pointer_and_dragging_reach_the_page(client: BrowserAppClient
     assert all(message in format_result_text(result) for message, result in astray.items())
     assert "The tip" in format_result_text(hovered)
     assert "got dragged" in format_result_text(dragged)
-    assert wrong.structured_content["error"]["kind"] == "invalid_input"
+    assert read_error(wrong)["kind"] == "invalid_input"
     assert not doubled.is_error
     assert not menu.is_error
     assert {"key k", "double", "menu"} <= set(log)
@@ -420,7 +421,7 @@ async def test_files_go_up_from_the_workspace_only(client: BrowserAppClient, ses
         missing = await client.call_tool("uploadFiles", sessionId=session, selector="input", paths=["nope.txt"])
     assert "note.txt 5" in format_result_text(given)
     assert read_reason(outside) == "outside"
-    assert missing.structured_content["error"]["kind"] == "not_found"
+    assert read_error(missing)["kind"] == "not_found"
 
 
 async def test_files_come_down_into_the_workspace(client: BrowserAppClient, session: str):
@@ -459,7 +460,7 @@ async def test_waiting_ends_as_soon_as_it_is_there_or_gone(client: BrowserAppCli
         time = await client.call_tool("waitFor", sessionId=session, seconds=0.1)
     assert not [each for each in (text, there, url, time) if each.is_error]
     assert "'two' and #more is there" in format_result_text(there)
-    assert late.structured_content["error"]["code"] == "timeout"
+    assert read_error(late)["code"] == "timeout"
     assert "never said" in format_result_text(late)
     assert read_reason(wrong) == "invalid_selector"
 
@@ -484,8 +485,8 @@ async def test_the_only_session_need_not_be_named_and_of_several_the_caller_must
     assert by_default.structured_content == by_nothing.structured_content
     assert not by_default.is_error
     for refused in (unsure, lost):
-        assert "sessionId: is required" in refused.structured_content["error"]["message"]
-        assert only["sessionId"] in refused.structured_content["error"]["hint"]
+        assert "sessionId: is required" in read_error(refused)["message"]
+        assert only["sessionId"] in read_error(refused)["hint"]
 
 
 async def test_a_call_without_any_session_is_told_how_to_open_one_and_an_offset_past_the_end_is_named(
@@ -495,7 +496,7 @@ async def test_a_call_without_any_session_is_told_how_to_open_one_and_an_offset_
         nobody = await client.call_tool("clickElement", caller="somebody-else", ref="e1")
         beyond = await client.call_tool("extractPageContent", sessionId=session, offset=10**8)
         below = await client.call_tool("snapshotPage", session_id=session, offset=10**8)
-    assert nobody.structured_content["error"]["hint"] == "open a page first with navigateToUrl or createSession"
+    assert read_error(nobody)["hint"] == "open a page first with navigateToUrl or createSession"
     assert "offset: 100000000 is past the end of the page" in format_result_text(beyond)
     assert "offset: 100000000 is past the end of the outline" in format_result_text(below)
 
@@ -527,7 +528,7 @@ async def test_a_snapshot_is_to_be_read_and_marked_as_the_pages_own_words(client
     assert "read on with offset=" in format_result_text(full)
     assert format_result_text(more).split("\n")[1] not in format_result_text(full)
     assert "Open" in format_result_text(acts)
-    assert gone.structured_content["error"]["kind"] == "not_found"
+    assert read_error(gone)["kind"] == "not_found"
 
 
 @pytest.mark.parametrize("tool", TO_BE_READ)
@@ -728,7 +729,7 @@ async def test_tabs_are_listed_opened_switched_and_closed(client: BrowserAppClie
     assert format_result_text(url).endswith("/article")
     assert f"3 (in front) {client.loopback.site_url}/form Order form" in format_result_text(new)
     assert "/form" not in format_result_text(closed)
-    assert wrong.structured_content["error"]["kind"] == "not_found"
+    assert read_error(wrong)["kind"] == "not_found"
     assert "action=list" in format_result_text(missing)
 
 
@@ -748,7 +749,7 @@ async def test_a_sign_in_is_kept_and_used_by_a_later_session(client: BrowserAppC
     assert saved.structured_content["saved"] | {"savedAt": ""} == row
     assert [each["stateId"] for each in listed.structured_content["states"]] == ["ada"]
     assert later.structured_content["title"] == "Account"
-    assert stranger.structured_content["error"]["code"] == "unknown_state"
+    assert read_error(stranger)["code"] == "unknown_state"
     assert gone.structured_content["deleted"]["stateId"] == "ada"
     assert not [each for each in (saved, listed, gone) if "lovelace" in each.model_dump_json()]
 

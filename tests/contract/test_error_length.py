@@ -1,16 +1,18 @@
 """No error is longer than a model needs, whatever was sent."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 from mcp import Client, MCPError
-from mcp.types import TextContent, Tool
+from mcp.types import Tool
 
 from outrider.core.text import count_tokens
 from support.apps import agent_runs, loopback_app
 from support.fakes.model_apis import ModelTurn, play_turns
+from support.results import read_text
 
 pytestmark = pytest.mark.anyio
 MAX_ERROR_TOKENS = 120
@@ -67,11 +69,13 @@ async def test_no_error_that_an_agent_reads_is_long(tables: None):
 
 
 async def read_error_text(client: Client, tool: str, arguments: dict[str, Any]) -> str:
-    """Returns the text of an error; empty where there is none."""
+    """Returns the longer of an error's text and data; empty where there is none."""
     try:
         result = await client.call_tool(tool, arguments)
     except MCPError as error:
         return error.message
-    return (
-        "\n".join(block.text for block in result.content if isinstance(block, TextContent)) if result.is_error else ""
-    )
+    if not result.is_error:
+        return ""
+    assert result.structured_content
+    as_json = json.dumps(result.structured_content, ensure_ascii=False)  # which some hosts show in place of the text
+    return max(read_text(result), as_json, key=count_tokens)

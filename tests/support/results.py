@@ -4,6 +4,7 @@ from typing import Any
 
 from mcp.types import CallToolResult, TextContent
 
+from outrider.core.errors import ERROR_META_KEY
 from outrider.core.result import ResourceBlock, Result
 
 
@@ -17,7 +18,7 @@ def read_first_text(result: CallToolResult) -> str:
 def read_error(result: CallToolResult) -> dict[str, Any]:
     """The error that programs get."""
     assert result.is_error
-    return result.structured_content["error"]
+    return result.structured_content["error"] | (result.meta or {}).get(ERROR_META_KEY, {})
 
 
 def list_resources(result: Result) -> list[ResourceBlock]:

@@ -13,6 +13,7 @@ import click
 
 from outrider.cli.linked_files import OUTPUT_FOLDER
 from outrider.cli.output import EXIT_BUG, EXIT_CODES, print_error, print_json, print_text
+from outrider.core.errors import ERROR_META_KEY
 from outrider.core.untrusted import close_boundaries
 
 
@@ -68,6 +69,7 @@ def print_result(tool: str, result: Mapping[str, Any], options: CallOptions, sav
 
 def _print_error(result: Mapping[str, Any], options: CallOptions) -> int:
     error = (result.get("structuredContent") or {}).get("error") or {}
+    error |= (result.get("_meta") or {}).get(ERROR_META_KEY, {})
     text = "\n".join(item.get("text", "") for item in result.get("content", []))
     if options.as_json:
         print_json({"error": error or {"message": text}})

@@ -11,13 +11,15 @@ Anything else that a tool raises is a bug: the model gets an incident id, the lo
 `AnswerNeeded` is not a failure: the call pauses until a person has answered.
 """
 
+import json
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from outrider.core.questions import Question, QuestionKind
 from outrider.core.text import count_tokens
 
-MAX_ERROR_TOKENS = 120  # of message and hint together
+MAX_ERROR_TOKENS = 120  # of the text that models read, and of the JSON that some hosts show them in its place
+ERROR_META_KEY = "outrider/error"  # in `_meta`: what programs need to know and models do not
 
 
 class OutriderError(Exception):
@@ -59,6 +61,11 @@ class OutriderError(Exception):
         required = {"code": self.code, "kind": self.kind, "message": self.message, "retryable": self.retryable}
         optional = {"hint": self.hint, "details": self.details, "retry_after": self.retry_after}
         return required | {name: value for name, value in optional.items() if value not in (None, "", {})}
+
+    def split_for_model(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return what a model needs of `to_dict`, and the facts for programs alone."""
+        facts = self.to_dict()
+        return {name: facts.pop(name) for name in ("code", "message", "hint", "retry_after") if name in facts}, facts
 
 
 class InvalidInput(OutriderError):
@@ -115,25 +122,32 @@ class AnswerNeeded(Exception):
 
 def shorten_error(error: OutriderError, max_tokens: int = MAX_ERROR_TOKENS) -> OutriderError:
     """Cut the middle out of a long message, and of its hint, in place; their beginnings and ends say most."""
-    min_hint_tokens = 60  # however long the message is
-    max_counted_chars = 10_000  # longer messages are too long in any language
+    min_hint_tokens = 50  # however long the message is
     min_bytes_per_token = 2  # shorter errors, which most are, need no tokenizer
-    size = len(f"{error.message}{error.hint}".encode("utf-8", "replace"))
-    if size < min_bytes_per_token * max_tokens:
+    shown = json.dumps({"error": error.split_for_model()[0]}, ensure_ascii=False)
+    if len(shown.encode("utf-8", "replace")) < min_bytes_per_token * max_tokens:
         return error
-    if len(error.message) > max_counted_chars or count_tokens(f"{error.message}\n{error.hint}") > max_tokens:
-        message_tokens = count_tokens(error.message[:max_counted_chars])
-        error.hint = shorten_middle(error.hint, max(min_hint_tokens, max_tokens - 2 - message_tokens))
-        error.message = shorten_middle(error.message, max_tokens - 2 - count_tokens(error.hint))
+    message_tokens, hint_tokens = _count_json_tokens(error.message), _count_json_tokens(error.hint)
+    frame = {"error": error.split_for_model()[0] | {"message": "", "hint": ""}}
+    max_tokens -= _count_json_tokens(frame)
+    if message_tokens + hint_tokens > max_tokens:
+        error.hint = shorten_middle(error.hint, max(min_hint_tokens, max_tokens - message_tokens))
+        error.message = shorten_middle(error.message, max_tokens - _count_json_tokens(error.hint))
     return error
 
 
 def shorten_middle(text: str, max_tokens: int) -> str:
-    """Return a text of at most so many tokens, its middle replaced by `…`."""
+    """Return a text of at most so many tokens as JSON, its middle replaced by `…`."""
     max_chars = 8 * max_tokens
     shown = text if len(text) <= max_chars else f"{text[: max_chars // 2]}…{text[-max_chars // 2 :]}"
-    while count_tokens(shown) > max_tokens:
+    while _count_json_tokens(shown) > max_tokens:
         head, tail = max_chars * 2 // 3, max_chars // 3
         shown = f"{text[:head]}…{text[-tail:]}" if len(text) > max_chars else text
         max_chars = max_chars * 9 // 10
     return shown
+
+
+def _count_json_tokens(value: Any) -> int:
+    """Count the tokens of a value as JSON; a text that is too long in any language is cut before."""
+    max_counted_chars = 10_000
+    return count_tokens(json.dumps(value, ensure_ascii=False)[:max_counted_chars])

@@ -15,7 +15,7 @@ from mcp_types import (
     ToolAnnotations,
 )
 
-from outrider.core.errors import OutriderError, shorten_error
+from outrider.core.errors import ERROR_META_KEY, OutriderError, shorten_error
 from outrider.core.result import ImageBlock, LinkBlock, ResourceBlock, Result, ResultBlock, TextBlock
 from outrider.core.text import count_tokens
 from outrider.core.tool import Tool as OutriderTool
@@ -68,11 +68,15 @@ def to_call_result(result: Result, tool: OutriderTool) -> CallToolResult:
 
 
 def to_error_result(error: OutriderError) -> CallToolResult:
-    """Convert an error to text (the problem, then what to do) and the same as data."""
+    """Convert an error to text (the problem, then what to do), the same as data, and facts for programs."""
     error = shorten_error(error)
     text = f"{error.message}\n{error.hint}" if error.hint else error.message
+    data, facts = error.split_for_model()
     return CallToolResult(
-        content=[TextContent(text=text)], structured_content={"error": error.to_dict()}, is_error=True
+        content=[TextContent(text=text)],
+        structured_content={"error": data},
+        is_error=True,
+        _meta={ERROR_META_KEY: facts},
     )
 
 
@@ -80,9 +84,11 @@ def build_bug_result(tool: str, incident: str) -> CallToolResult:
     """Build the result of a bug of ours: no traceback, but a number to find it in the log."""
     message = f"{tool} failed on our side (incident {incident})"
     hint = "do not repeat the same call; the server's log has the details under that number"
-    error = {"code": "bug", "message": message, "hint": hint, "retryable": False, "incident": incident}
     return CallToolResult(
-        content=[TextContent(text=f"{message}\n{hint}")], structured_content={"error": error}, is_error=True
+        content=[TextContent(text=f"{message}\n{hint}")],
+        structured_content={"error": {"code": "bug", "message": message, "hint": hint}},
+        is_error=True,
+        _meta={ERROR_META_KEY: {"kind": "bug", "retryable": False, "incident": incident}},
     )
 
 
