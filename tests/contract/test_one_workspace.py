@@ -238,6 +238,22 @@ async def test_what_programs_of_the_user_run_is_written_only_in_folders_of_sessi
             await at.call("write_file", **hook)
 
 
+async def test_downloads_obey_the_protected_paths_of_the_settings(shared_home: Path):
+    (shared_home / "project" / "downloads").symlink_to("shared")
+    (shared_home / "project" / "shared").mkdir()
+    for protected, state in ([".hg"], "done"), (["shared"], "failed"):
+        async with open_workspace(shared_home, directory=".", protected=protected) as at:
+            await at.call("createSession", url=at.site_url)
+            await at.call("clickElement", selector="#report")
+            downloads = "coming"
+            with anyio.fail_after(SCENARIO_TIMEOUT_S):
+                while "coming" in downloads:
+                    downloads = read_text(await at.call("readLogs", kind="downloads"))
+            await at.call("closeSession")
+        assert state in downloads, (protected, downloads)
+    assert len(list((shared_home / "project" / "shared").iterdir())) == 1
+
+
 async def test_two_sessions_share_a_project_and_nothing_else(shared_home: Path):
     for directory, is_shared in (("", False), (".", True)):
         async with open_workspace(shared_home, directory=directory) as at:

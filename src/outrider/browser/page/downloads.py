@@ -2,7 +2,7 @@
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from outrider.browser.protocol.cdp import CdpConnection
 from outrider.browser.protocol.condition import Condition
 from outrider.browser.protocol.redact import clean_url
 from outrider.core.errors import NotFound, OutriderError, Unavailable
-from outrider.core.jail import PROTECTED_PATHS, Jail
+from outrider.core.jail import Jail
 
 DOWNLOADS_FOLDER = "downloads"
 
@@ -46,10 +46,12 @@ class Downloads:
         staging: The folder for unfinished files.
         workspace: The folder that gets finished files, below `downloads`. Hostile code may change it meanwhile.
         limit: The largest accepted size in bytes; 0 refuses all downloads.
+        protected: Paths of the workspace that are not written, as `Jail` takes them.
     """
 
-    def __init__(self, staging: Path, workspace: Path, limit: int) -> None:
+    def __init__(self, staging: Path, workspace: Path, limit: int, protected: Sequence[str] = ()) -> None:
         self._staging = staging
+        self._protected = protected
         self.workspace = workspace
         self._limit = limit
         self._downloads: OrderedDict[str, Download] = OrderedDict()
@@ -132,7 +134,7 @@ class Downloads:
             staged = self._staging / download.guid
             try:
                 download.size = staged.stat().st_size
-                download.path = Jail(self.workspace, PROTECTED_PATHS).add_file(
+                download.path = Jail(self.workspace, self._protected).add_file(
                     f"{DOWNLOADS_FOLDER}/{download.name}", staged
                 )
                 staged.unlink()

@@ -11,6 +11,7 @@ class SessionOptions:
     """A caller's options for a session; None and empty mean those of the settings.
 
     `workspace` gets downloads, and holds the files that may be uploaded; without it both are refused.
+    `protected` are paths of it that no download may write.
     `whose` is the owner of the saved states among which `state_id` is looked up: see `Browsers.get_state_store`.
     """
 
@@ -23,3 +24,4 @@ class SessionOptions:
     whose: str = ""
     dialogs: DialogPolicy | None = None
     workspace: Path | None = None
+    protected: tuple[str, ...] = ()

@@ -158,4 +158,5 @@ def parse_options(record: SessionRecord) -> SessionOptions:
     facts = dict(record.options)
     folder, size = facts.get("workspace"), facts.get("size")
     facts |= {"workspace": Path(folder) if folder else None, "size": tuple(size) if size else None}
+    facts["protected"] = tuple(facts.get("protected", ()))
     return SessionOptions(**facts)

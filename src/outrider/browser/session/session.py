@@ -123,7 +123,7 @@ class Session:
         self.downloads.stop()
         self.staging = staging / self.id
         max_bytes = self._settings.download_bytes if self.options.workspace else 0
-        self.downloads = Downloads(self.staging, self.downloads.workspace, max_bytes)
+        self.downloads = Downloads(self.staging, self.downloads.workspace, max_bytes, self.options.protected)
         await self.downloads.start(context.browser.connection, context.id, self._owns_frame)
         self._stop_listening = context.browser.connection.on_lost(self._handle_browser_loss)
         await self.prepare_page(page)

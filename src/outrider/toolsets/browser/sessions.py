@@ -82,6 +82,7 @@ async def createSession(
         state_id=stateId,
         whose=call.owner_folder,
         workspace=workspace.directory,
+        protected=workspace.protected,
     )
     async with translate_errors():
         try:
