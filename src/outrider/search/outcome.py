@@ -108,8 +108,9 @@ class SearchState:
         self.add_hint(candidate, "")
 
     def add_hint(self, candidate: Candidate, hint: str) -> None:
-        """Record the remedy for a failure; for a provider used without a key, a key is one."""
-        self.hints.append(hint or (candidate.provider.remedy if candidate.access.keyless else ""))
+        """Record the remedy for a failure; for a provider used without a key, a key may be one."""
+        is_key_helpful = candidate.access.keyless and self.query.mode in candidate.provider.modes
+        self.hints.append(hint or (candidate.provider.remedy if is_key_helpful else ""))
 
     def build_outcome(self, per_domain: int) -> SearchOutcome:
         """Return the answer, with at most `per_domain` hits of one host where several rankings are fused."""
@@ -146,10 +147,9 @@ class SearchState:
         details = {"attempts": [asdict(attempt) for attempt in self.attempts]}
         last_attempts = {attempt.provider: attempt for attempt in self.attempts}
         if all(attempt.outcome == "unsupported" for attempt in last_attempts.values()):
-            able = sorted(each.name for each in load_providers().values() if self.query.mode in each.modes)
             return NotConfigured(
                 f"none of the configured search providers has {self.query.mode} search",
-                hint=f"set a key for one of {', '.join(able)}",
+                hint=f"set a key for one of {', '.join(self._list_able_providers())}",
                 code="unsupported",
                 details=details,
             )
@@ -175,8 +175,15 @@ class SearchState:
         dialled = [attempt for attempt in failed if not load_providers_and_sources()[attempt.provider].run_search]
         if dialled and all(attempt.message.endswith("does not resolve") for attempt in dialled):
             return "no name resolves: check the network of the machine that Outrider runs on"
-        default_hint = "try later, or set a key for another provider"
+        others = "another provider" if self.query.mode == "web" else f"one of {', '.join(self._list_able_providers())}"
+        default_hint = f"try later, or set a key for {others}"
         return min(filter(None, self.hints), key=len, default=default_hint)
+
+    def _list_able_providers(self) -> list[str]:
+        """Return the providers whose key would bring searches of this mode."""
+        known = load_providers().values()
+        able = (each for each in known if self.query.mode in each.modes and each.credentials and not each.sunset_date)
+        return sorted(each.name for each in able)
 
 
 @dataclass(frozen=True)

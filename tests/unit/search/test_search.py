@@ -277,6 +277,19 @@ async def test_modes_that_a_provider_lacks_are_passed_over():
         assert "exa" not in w.asked
 
 
+async def test_the_remedy_of_an_image_search_names_providers_that_have_images():
+    async with open_world() as w:
+        search = w.search("brave", free=("you", "tavily"), brave={"timeout_s": 0.1, "rate": [1, 3_600]})
+        await search.find(Query("tea", mode="image"))
+        with pytest.raises(Unavailable) as caught:
+            await search.find(Query("tea", mode="image"))
+    hint = caught.value.hint
+    assert "YDC_API_KEY" not in hint
+    assert "TAVILY" not in hint
+    assert "serper" in hint
+    assert not {"you", "tavily", "bing", "google_cse", "ddgs"} & set(hint.replace(",", "").split())
+
+
 async def test_nothing_usable_says_which_variable_to_set():
     async with open_world() as w:
         with pytest.raises(NotConfigured) as caught:
