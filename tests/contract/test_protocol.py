@@ -112,19 +112,16 @@ async def test_an_error_tells_the_model_what_to_do_next(connect: Connect):
         result = await client.call_tool("lose", {})
     assert result.is_error
     assert read_first_text(result) == "no seed 'x'\nchoose another"
-    assert read_error(result) == {
-        "code": "not_found",
-        "kind": "not_found",
-        "message": "no seed 'x'",
-        "retryable": False,
-        "hint": "choose another",
-        "details": {"seeds": ["a", "b"]},
+    assert result.structured_content == {
+        "error": {"code": "not_found", "message": "no seed 'x'", "hint": "choose another"}
     }
+    facts = {"kind": "not_found", "retryable": False, "details": {"seeds": ["a", "b"]}}
+    assert (result.meta or {})["outrider/error"] == facts
 
 
 async def test_a_passing_failure_says_when_to_try_again(connect: Connect):
     async with connect() as client:
-        error = (await client.call_tool("later", {})).structured_content["error"]
+        error = read_error(await client.call_tool("later", {}))
     assert (error["code"], error["retryable"], error["retry_after"]) == ("unavailable", True, 30)
 
 
@@ -199,6 +196,21 @@ async def test_a_tool_of_high_stake_asks_the_person_behind_any_client(connect: C
         result = await client.call_tool("fly", {"where": "sea"})
     assert read_first_text(result).startswith(expected)
     assert result.is_error is not allow
+
+
+async def test_a_closed_question_is_not_a_refusal(connect: Connect):
+    answers = [ElicitResult(action="cancel"), ElicitResult(action="decline"), None]
+
+    async def person(context: Any, params: Any) -> ElicitResult:
+        return answers.pop(0) or ElicitResult(action="accept", content={"allow": True})
+
+    async with connect(elicitation_callback=person) as client:
+        closed, declined, allowed = [await client.call_tool("fly", {"where": "sea"}) for _ in range(3)]
+    assert read_error(closed)["code"] == "not_answered"
+    assert "did not allow" not in read_first_text(closed)
+    assert "ask the user, then repeat the call" in read_first_text(closed)
+    assert "the user did not allow fly" in read_first_text(declined)
+    assert not allowed.is_error
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])

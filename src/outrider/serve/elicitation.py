@@ -84,7 +84,7 @@ def build_input_required(question: AnswerNeeded) -> InputRequiredResult:
 async def ask_client(context: ServerRequestContext[Any, Any], call: Call, question: AnswerNeeded) -> Call:
     """Ask over the connection; return the call with the person's answers, or without if the client failed to ask.
 
-    Raises Refused if the call needs consent and the client cannot ask for it.
+    Raises Refused if the call needs consent and the client cannot ask for it, or closes the form.
     """
 
     async def send_heartbeats() -> None:
@@ -105,6 +105,8 @@ async def ask_client(context: ServerRequestContext[Any, Any], call: Call, questi
         reason = f"Your client could not ask the user: {error.message[:200]}"
         raise build_consent_error(question, reason) from None
     if not question.questions:
+        if form.action == "cancel":
+            raise build_dismissed_error(question)
         return _apply_consent(replace(call, state=question.state), form)
     kinds = {item.id: item.kind for item in question.questions}
     return replace(call, state=question.state, answers=_parse_form_decisions(form, kinds))
@@ -118,7 +120,19 @@ def build_consent_error(question: AnswerNeeded, reason: str) -> Refused:
     return Refused(f"{question.question} {reason}", code="consent_needed", hint=hint, details=details)
 
 
+def build_dismissed_error(question: AnswerNeeded) -> Refused:
+    """Build the error of a call whose form was closed, by a person or by a client that shows none."""
+    hint = "nothing was done: ask the user, then repeat the call. Where no one sees questions, the operator can allow "
+    hint += 'the tool: OUTRIDER_TOOLS__STAKES={"<tool>": "never_ask"}'
+    message = f"{question.question} The question was closed without an answer."
+    details = {name: value for name, value in question.details.items() if name != "hint"}
+    return Refused(message, code="not_answered", hint=question.details.get("hint", hint), details=details)
+
+
 def _apply_consent(call: Call, form: ElicitResult) -> Call:
+    """Return the call with a person's answer: none where the form was closed, no where it was declined."""
+    if form.action == "cancel":
+        return call
     content = (form.content or {}) if form.action == "accept" else {}
     is_allowed = bool(content.get("allow"))
     return replace(call, answer=is_allowed, is_answer_lasting=is_allowed and content.get(LASTING_FIELD) is True)

@@ -121,7 +121,7 @@ class McpHandlers:
                 call, has_form = elicitation.resume_call(call, params)
             if self._roots and (roots_question := await self._roots.read_roots(context, call, params)):
                 return roots_question
-            dismissed = has_form and not call.answers
+            dismissed = has_form and not call.answers and call.answer is None
             return await self._answer_call(context, tool, params.arguments, call, dismissed=dismissed)
         except OutriderError as error:
             return protocol_results.to_error_result(self._approvals.add_dashboard_hint(error))
@@ -229,6 +229,8 @@ class McpHandlers:
             runs_wait = bool(needed.questions)
             if runs_wait and (dismissed or not elicitation.can_ask(context)):
                 break
+            if dismissed:
+                raise elicitation.build_dismissed_error(needed)
             if elicitation.can_return_questions(context) and elicitation.can_ask(context):
                 return elicitation.build_input_required(needed)
             call = await elicitation.ask_client(context, call, needed)

@@ -131,6 +131,10 @@ def build_step_question(step: str, program: FlowProgram, call: Call, paused: Pau
 def require_step_allowed(flow: Flow, call: Call, paused: PausedRun | None) -> None:
     """Refuse to resume where the person has not allowed the step. Raises Refused."""
     if paused and paused.step and call.answer is not True:
+        if call.answer is None:
+            message = f"the question about step {paused.step} of {flow.name} was closed without an answer"
+            hint = f"ask the user; once they agree, call resumeFlow with runId={paused.run_id}"
+            raise Refused(message, hint=hint, code="not_answered")
         message = f"the user did not allow step {paused.step} of {flow.name}"
         hint = f"the browser session {paused.session_id} is open before that step; continue without it"
         raise Refused(message, hint=hint)
