@@ -78,7 +78,7 @@ def run_quick_call(words: list[str]) -> int | None:
 def _report_failure(error: BaseException) -> int:
     """Say what the command line would say, and return its exit code."""
     from outrider.cli import output
-    from outrider.cli.shared_process import EXIT_WRONG_USE
+    from outrider.cli.shared_process import report_unknown_tool
 
     if isinstance(error, KeyboardInterrupt):
         return output.EXIT_INTERRUPTED
@@ -89,8 +89,10 @@ def _report_failure(error: BaseException) -> int:
         if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
             raise error
         return output.report_full_disk(error)
+    if isinstance(error, UnknownTool):
+        return report_unknown_tool(*str(error).split("; ", 1))
     output.print_error({"message": str(error)})
-    return EXIT_WRONG_USE if isinstance(error, UnknownTool) else output.EXIT_BUG
+    return output.EXIT_BUG
 
 
 def _print_result(client: ToolClient, tool: str, result: dict[str, Any], *, names_commands: bool) -> int:

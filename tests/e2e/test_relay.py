@@ -499,8 +499,9 @@ async def test_the_command_shows_the_process_and_ends_it_and_hosts_go_on_with_a_
         async with Client(person.build_host_parameters()) as client:
             process = (await read_place(client))[0]
             shown = await daemon("status")
-            assert f"process: {process}".encode() in shown.stdout
-            assert b"hosts: 1" in shown.stdout
+            assert f"Running as process {process}".encode() in shown.stdout
+            assert b"Hosts connected: 1" in shown.stdout
+            assert b"_" not in shown.stdout.replace(str(person.home).encode(), b"")  # no key of the JSON
             assert b"stopped" in (await daemon("stop")).stderr
             assert not person.shared_process_pid
             assert (await read_place(client))[0] != process

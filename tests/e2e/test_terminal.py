@@ -171,7 +171,10 @@ async def test_any_tool_can_be_called_listed_and_explained(terminal: Terminal):
 
 async def test_what_goes_wrong_has_an_exit_code_and_a_remedy(terminal: Terminal):
     cases = {
-        ("call", "nosuch"): (2, "no tool 'nosuch'"),
+        ("call", "nosuch"): (2, "error: no tool 'nosuch'\ntry: the tools are createSession, "),
+        ("call", "nosuch", "--json"): (2, "`outrider call` lists all"),
+        ("call", "web_serch", "query=tea"): (2, "try: did you mean web_search"),
+        ("call", "web_serch", "--help"): (2, "try: did you mean web_search"),
         ("call", "web_fetch", "http://a.example/"): (2, "write key=value"),
         ("call", "web_fetch", "url:=["): (2, "not valid JSON"),
         ("call", "web_fetch", "offset=minus"): (2, "url"),

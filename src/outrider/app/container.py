@@ -34,6 +34,7 @@ from outrider.core.citations import CitationPool
 from outrider.core.database.database import Database
 from outrider.core.discovery import discover_instances
 from outrider.core.egress.guard import EgressGuard
+from outrider.core.errors import NotFound
 from outrider.core.http import HttpClient
 from outrider.core.storage.factory import build_storage
 from outrider.core.tool import InstalledToolNames, Toolset
@@ -406,7 +407,11 @@ class Container:
     @cached_property
     def served_toolbox(self) -> Toolbox:
         """The tools offered to hosts."""
-        served = select_toolsets(self.settings.toolsets, self.all_toolsets, self.services)
+        try:
+            served = select_toolsets(self.settings.toolsets, self.all_toolsets, self.services)
+        except NotFound as error:
+            error.message += self.loaded.describe_origin(("toolsets",))
+            raise
         unlisted = find_unlisted_tools(self.settings.toolsets, self.all_toolsets)
         toolbox = self._connect_toolbox(
             Toolbox(served, self.services, self.events, self.settings.tools, unlisted=unlisted)

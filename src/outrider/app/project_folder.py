@@ -37,7 +37,8 @@ def resolve_project_folder(loaded: LoadedSettings) -> Path | None:
     folder = (loaded.workspace / Path(settings.workspace.directory).expanduser()).resolve()
     if problem := explain_unusable_folder(folder, loaded):
         raise NotConfigured(
-            f"workspace.directory: {folder} cannot be the workspace: {problem}",
+            f"workspace.directory: {folder} cannot be the workspace: {problem}"
+            f"{loaded.describe_origin(('workspace', 'directory'))}",
             hint="choose a project's folder, or leave the setting empty",
         )
     return folder

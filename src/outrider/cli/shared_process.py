@@ -10,9 +10,10 @@ from typing import Any
 import click
 
 from outrider.cli.linked_files import save_linked_files
-from outrider.cli.output import EXIT_BUG, print_error, remove_control_characters
+from outrider.cli.output import EXIT_BUG, print_error, remove_control_characters, report_error
 from outrider.cli.tool_results import CallOptions, print_result
 from outrider.client import ConnectionEnded, ToolClient, UnknownTool
+from outrider.core.errors import NotFound
 
 EXIT_WRONG_USE = 2
 
@@ -59,11 +60,16 @@ def print_call(client: ToolClient, tool: str, call: Callable[[], dict[str, Any]]
             raise click.UsageError(f"the file cannot be written: {error.filename}: {error.strerror}") from None
         return print_result(tool, result, options, paths)
     except UnknownTool as error:
-        print_error({"message": str(error)})
-        return EXIT_WRONG_USE
+        return report_unknown_tool(*str(error).split("; ", 1))
     except ConnectionEnded as error:
         print_error({"message": str(error)})
         return EXIT_BUG
+
+
+def report_unknown_tool(message: str, hint: str = "") -> int:
+    """Print that a tool does not exist, with the nearest ones, and return the exit code."""
+    hint = hint.replace("tools/list has all", "`outrider call` lists all")
+    return report_error(NotFound(message, hint=hint))
 
 
 def parse_arguments(words: tuple[str, ...]) -> dict[str, Any]:

@@ -125,6 +125,10 @@ class LoadedSettings:
             name: server for name, server in self.settings.mcpServers.items() if name in configured_elsewhere
         }
 
+    def describe_origin(self, setting: SettingPath) -> str:
+        """Return ` (from the variable OUTRIDER_…)` or another source of a setting; empty for a default."""
+        return _describe_origin(setting, self.origins)
+
     def list_rows(self) -> list[tuple[str, str, str]]:
         """Return (name, value, origin) of every effective value, with secrets masked."""
         rows = []
@@ -173,7 +177,17 @@ def load(
         problems = "; ".join(_describe_problem(dict(each), origins) for each in errors)
         hint = "`outrider config schema` lists every setting"
         raise InvalidInput(f"settings: {problems}", code="bad_settings", hint=hint) from None
+    if ("data_dir",) in origins:  # a home that is a file is an empty one
+        _check_data_folder(settings.data_dir, _describe_origin(("data_dir",), origins))
     return LoadedSettings(settings, origins, warnings, environ, workspace, servers_file)
+
+
+def _check_data_folder(folder: Path, origin: str) -> None:
+    """Raise InvalidInput if no folder can be made there."""
+    existing = next((each for each in (folder, *folder.parents) if each.exists()), folder)
+    if existing.exists() and not existing.is_dir():
+        message = f"data_dir: {folder} cannot be a folder, because {existing} is not one{origin}"
+        raise InvalidInput(message, code="bad_settings", hint="choose another folder")
 
 
 def create_profile_template(home: Path | None = None) -> None:
@@ -236,16 +250,22 @@ def _apply_layer(layer: SettingsLayer, merged: dict[str, Any], origins: dict[Set
 def _describe_problem(error: dict[str, Any], origins: Mapping[SettingPath, str]) -> str:
     """Describe a wrong setting with its origin, without its value, which may be a secret."""
     location = tuple(str(part) for part in error["loc"])
-    name = ".".join(location)
-    sections = [location[:end] for end in range(len(location), 0, -1)]
-    parts = [setting for setting in origins if setting[: len(location)] == location]
-    origin = next((origins[setting] for setting in (*sections, *parts) if setting in origins), "")
-    where = f" (from {origin})" if origin else ""
+    name, where = ".".join(location), _describe_origin(location, origins)
     if name in REPLACED_SETTINGS:
         return f"no setting {name!r}{where}, use {REPLACED_SETTINGS[name]}"
     if error["type"] == "extra_forbidden":
         return f"no setting {name!r}{where}{_suggest_setting(error['loc'])}"
     return f"{name}: {error['msg'].removeprefix('Value error, ')}{where}"
+
+
+def _describe_origin(setting: SettingPath, origins: Mapping[SettingPath, str]) -> str:
+    sections = [setting[:end] for end in range(len(setting), 0, -1)]
+    parts = [each for each in origins if each[: len(setting)] == setting]
+    source = next((each for each in (*sections, *parts) if each in origins), None)
+    if source is None:
+        return ""
+    variable = f"the variable OUTRIDER_{'__'.join(source).upper()}"
+    return f" (from {variable if origins[source] == 'environment' else origins[source]})"
 
 
 def _suggest_setting(location: tuple[Any, ...]) -> str:

@@ -91,19 +91,26 @@ def test_an_empty_variable_says_nothing(read: Read, empty: str):
 @pytest.mark.parametrize(
     ("variable", "message"),
     [
-        ("OUTRIDER_SERCH__PROFILE", "no setting 'serch' (from environment), did you mean 'search'?"),
-        ("OUTRIDER_SEARCH__PROFIL", "no setting 'search.profil' (from environment), did you mean 'profile'?"),
-        ("OUTRIDER_XYZZY", "no setting 'xyzzy' (from environment)"),
-        ("OUTRIDER_", "no setting '' (from environment)"),
+        (
+            "OUTRIDER_SERCH__PROFILE",
+            "no setting 'serch' (from the variable OUTRIDER_SERCH__PROFILE), did you mean 'search'?",
+        ),
+        (
+            "OUTRIDER_SEARCH__PROFIL",
+            "no setting 'search.profil' (from the variable OUTRIDER_SEARCH__PROFIL), did you mean 'profile'?",
+        ),
+        ("OUTRIDER_XYZZY", "no setting 'xyzzy' (from the variable {variable})"),
+        ("OUTRIDER_", "no setting '' (from the variable {variable})"),
         ("OUTRIDER_SERVE__PORT", "serve.port: Input should be a valid integer"),
-        ("OUTRIDER_NAMES", "names: Input should be 'bare' or 'builtin' (from environment)"),
-        ("OUTRIDER_SEARCH__PROVIDERS", "search.providers: Input should be a valid dictionary (from environment)"),
+        ("OUTRIDER_NAMES", "names: Input should be 'bare' or 'builtin' (from the variable {variable})"),
+        ("OUTRIDER_SEARCH__PROVIDERS", "search.providers: Input should be a valid dictionary"),
     ],
 )
 def test_a_variable_that_means_nothing_is_an_error_that_names_it(read: Read, variable: str, message: str):
     with pytest.raises(InvalidInput) as caught:
         read({variable: "x"})
-    assert caught.value.message.startswith(f"settings: {message}")
+    assert caught.value.message.startswith(f"settings: {message.format(variable=variable)}")
+    assert variable in caught.value.message
     assert caught.value.code == "bad_settings"
     assert caught.value.hint
 
@@ -124,6 +131,12 @@ def test_a_variable_that_cannot_be_read_is_named(read: Read, environ: dict[str, 
     assert caught.value.message.startswith(message)
 
 
+def test_a_data_folder_that_cannot_be_made_is_named_with_its_variable(read: Read):
+    with pytest.raises(InvalidInput) as caught:
+        read({"OUTRIDER_DATA_DIR": "/dev/null/x"})
+    assert "/dev/null is not one (from the variable OUTRIDER_DATA_DIR)" in caught.value.message
+
+
 def test_other_programs_variables_are_none_of_ours():
     others = {"PATH": "x", "MY_OUTRIDER_X": "y", "outrider_names": "z", "OUTRIDER_FLOW_PASSWORD": "of a flow"}
     assert load_environment(others, Settings).values == {}
@@ -141,6 +154,7 @@ def test_flags_are_put_where_their_name_says():
 def test_a_wrong_value_tells_its_place_and_never_itself(read: Read, home: Path):
     with pytest.raises(InvalidInput) as caught:
         read({"OUTRIDER_SEARCH__PROVIDERS__BRAVE": "sk-secret"}, serve={"token": ["sk-secret"]})
-    assert "search.providers.brave: Input should be a valid dictionary (from environment)" in caught.value.message
+    variable = "(from the variable OUTRIDER_SEARCH__PROVIDERS__BRAVE)"
+    assert f"search.providers.brave: Input should be a valid dictionary {variable}" in caught.value.message
     assert "serve.token: Input should be a valid string (from command line)" in caught.value.message
     assert "sk-secret" not in caught.value.message

@@ -10,9 +10,16 @@ from click.shell_completion import CompletionItem
 
 import outrider
 from outrider.cli.output import EXIT_BUG, print_error, print_line
-from outrider.cli.shared_process import EXIT_WRONG_USE, add_call_options, call_tool, open_client, parse_arguments
+from outrider.cli.shared_process import (
+    add_call_options,
+    call_tool,
+    open_client,
+    parse_arguments,
+    report_unknown_tool,
+)
 from outrider.cli.tool_results import CallOptions
 from outrider.client.server_connection import ConnectionEnded
+from outrider.core.tool_suggestions import suggest_tools
 
 
 def _read_shipped_schemas() -> dict[str, dict[str, Any]]:
@@ -75,8 +82,7 @@ def command(
     elif tool in tools:
         print_line(format_tool_help(tools[tool]))
     else:
-        click.echo(f"error: no tool {tool!r}\ntry: outrider call (lists the tools)", err=True)
-        sys.exit(EXIT_WRONG_USE)
+        sys.exit(report_unknown_tool(f"no tool {tool!r}", suggest_tools(tool, tools, {})))
 
 
 def format_tool_help(tool: dict[str, Any]) -> str:

@@ -37,8 +37,7 @@ def status(sets: tuple[str, ...], as_json: bool) -> None:
     if as_json:
         print_json({"running": bool(facts)} | facts)
     elif facts:
-        for name, value in facts.items():
-            click.echo(f"{name.replace('_', ' ')}: {value}")
+        click.echo(_describe_status(facts))
     else:
         click.echo("not running; the next `outrider mcp` starts it")
     sys.exit(0 if facts else 1)
@@ -92,6 +91,20 @@ class HostCommandParser:
 
         lines = [f"error: {error.message}", *([f"try: {error.hint}"] if error.hint else [])]
         return HostRefusal("".join(f"{line}\n" for line in lines), get_exit_code(error))
+
+
+def _describe_status(facts: dict[str, Any]) -> str:
+    use = "calls or agents are at work" if facts["at_work"] else "nothing is at work"
+    lines = (
+        f"Running as process {facts['process']} (Outrider {facts['version']}), for {facts['seconds']:,.0f} seconds",
+        f"Hosts connected: {facts['hosts']}; {use}",
+        f"Ends after {facts['idle_s']:,.0f} seconds without use; `outrider daemon stop` ends it now",
+        f"Dashboard: {facts['dashboard'] or 'not open; `outrider dashboard` opens it'}",
+        f"Data: {facts['data_dir']}",
+        f"Log: {facts['log']}",
+        f"Token of the REST interface: in {facts['rest_token']}",
+    )
+    return "\n".join(lines)
 
 
 def _resolve_place(sets: tuple[str, ...]) -> DaemonPaths:
