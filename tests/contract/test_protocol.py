@@ -112,11 +112,9 @@ async def test_an_error_tells_the_model_what_to_do_next(connect: Connect):
         result = await client.call_tool("lose", {})
     assert result.is_error
     assert read_first_text(result) == "no seed 'x'\nchoose another"
-    assert result.structured_content == {
-        "error": {"code": "not_found", "message": "no seed 'x'", "hint": "choose another"}
-    }
-    facts = {"kind": "not_found", "retryable": False, "details": {"seeds": ["a", "b"]}}
-    assert (result.meta or {})["outrider/error"] == facts
+    facts = {"code": "not_found", "kind": "not_found", "retryable": False}
+    assert result.structured_content == {"error": facts | {"message": "no seed 'x'", "hint": "choose another"}}
+    assert (result.meta or {})["outrider/error"] == {"details": {"seeds": ["a", "b"]}}
 
 
 async def test_a_passing_failure_says_when_to_try_again(connect: Connect):
@@ -218,7 +216,7 @@ async def test_a_client_that_cannot_ask_hears_how_to_allow_the_tool(tmp_path: Pa
     async with in_memory(tmp_path, mode) as client:
         result = await client.call_tool("fly", {"where": "sea"})
     assert result.is_error
-    assert "OUTRIDER_TOOLS__STAKES" in read_first_text(result)
+    assert "outrider config set tools.stakes.fly never_ask" in read_first_text(result)
 
 
 @pytest.mark.parametrize("over", [in_memory, over_http, over_stdio])
@@ -230,7 +228,7 @@ async def test_a_client_whose_dialog_fails_has_refused_and_hears_how_to_allow_th
         result = await client.call_tool("fly", {"where": "sea"})
     assert read_error(result)["code"] == "consent_needed"
     assert "no window to show it in" in read_first_text(result)
-    assert "OUTRIDER_TOOLS__STAKES" in read_first_text(result)
+    assert "outrider config set tools.stakes.fly never_ask" in read_first_text(result)
 
 
 async def test_a_consent_cannot_be_moved_to_other_arguments(tmp_path: Path):

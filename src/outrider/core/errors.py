@@ -63,9 +63,12 @@ class OutriderError(Exception):
         return required | {name: value for name, value in optional.items() if value not in (None, "", {})}
 
     def split_for_model(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return what a model needs of `to_dict`, and the facts for programs alone."""
-        facts = self.to_dict()
-        return {name: facts.pop(name) for name in ("code", "message", "hint", "retry_after") if name in facts}, facts
+        """Return `to_dict` with the reason alone of its details, and all details, which only programs read."""
+        shown = self.to_dict()
+        details = shown.pop("details", {})
+        if "reason" in details:
+            shown["details"] = {"reason": details["reason"]}
+        return shown, {"details": details} if details else {}
 
 
 class InvalidInput(OutriderError):

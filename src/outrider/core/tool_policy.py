@@ -63,7 +63,13 @@ def require_consent(
     text = repr(shown)  # makes bidi and zero-width characters visible
     if len(text) > max_chars:
         text = f"{text[:max_chars]}… (cut: {len(text)} characters in all)"
-    raise AnswerNeeded(f"Allow {tool.title} ({tool.name}) with {text}?{why}", state=tool.name)
+    question = f"Allow {tool.title} ({tool.name}) with {text}?{why}"
+    raise AnswerNeeded(question, state=tool.name, details={"hint": suggest_stake(tool.name)})
+
+
+def suggest_stake(tool: str) -> str:
+    """Return how the operator allows a tool where nobody can be asked."""
+    return f"the operator can allow it: `outrider config set tools.stakes.{tool} never_ask`"
 
 
 def _match_names(patterns: Iterable[str], known: Mapping[str, Tool]) -> set[str]:

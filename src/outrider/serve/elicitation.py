@@ -114,19 +114,18 @@ async def ask_client(context: ServerRequestContext[Any, Any], call: Call, questi
 
 def build_consent_error(question: AnswerNeeded, reason: str) -> Refused:
     """Build the error of a call that needs consent that no person can give; `reason` is a sentence."""
-    hint = 'the operator can allow it: OUTRIDER_TOOLS__STAKES={"<tool>": "never_ask"}'
     details = {name: value for name, value in question.details.items() if name != "hint"}
-    hint = question.details.get("hint", hint)
+    hint = question.details.get("hint", "continue without it, or ask the user for a client that shows questions")
     return Refused(f"{question.question} {reason}", code="consent_needed", hint=hint, details=details)
 
 
 def build_dismissed_error(question: AnswerNeeded) -> Refused:
     """Build the error of a call whose form was closed, by a person or by a client that shows none."""
-    hint = "nothing was done: ask the user, then repeat the call. Where no one sees questions, the operator can allow "
-    hint += 'the tool: OUTRIDER_TOOLS__STAKES={"<tool>": "never_ask"}'
-    message = f"{question.question} The question was closed without an answer."
-    details = {name: value for name, value in question.details.items() if name != "hint"}
-    return Refused(message, code="not_answered", hint=question.details.get("hint", hint), details=details)
+    error = build_consent_error(question, "The question was closed without an answer.")
+    hint = "nothing was done: ask the user, then repeat the call"
+    if "hint" in question.details:
+        hint += f"; where no one sees questions, {error.hint}"
+    return Refused(error.message, code="not_answered", hint=hint, details=error.details)
 
 
 def _apply_consent(call: Call, form: ElicitResult) -> Call:

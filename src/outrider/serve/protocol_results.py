@@ -76,7 +76,7 @@ def to_error_result(error: OutriderError) -> CallToolResult:
         content=[TextContent(text=text)],
         structured_content={"error": data},
         is_error=True,
-        _meta={ERROR_META_KEY: facts},
+        _meta={ERROR_META_KEY: facts} if facts else None,
     )
 
 
@@ -84,11 +84,9 @@ def build_bug_result(tool: str, incident: str) -> CallToolResult:
     """Build the result of a bug of ours: no traceback, but a number to find it in the log."""
     message = f"{tool} failed on our side (incident {incident})"
     hint = "do not repeat the same call; the server's log has the details under that number"
+    error = {"code": "bug", "message": message, "hint": hint, "retryable": False, "incident": incident}
     return CallToolResult(
-        content=[TextContent(text=f"{message}\n{hint}")],
-        structured_content={"error": {"code": "bug", "message": message, "hint": hint}},
-        is_error=True,
-        _meta={ERROR_META_KEY: {"kind": "bug", "retryable": False, "incident": incident}},
+        content=[TextContent(text=f"{message}\n{hint}")], structured_content={"error": error}, is_error=True
     )
 
 

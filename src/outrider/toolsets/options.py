@@ -5,6 +5,7 @@ from typing import Literal
 
 from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded, Refused
+from outrider.core.tool_policy import suggest_stake
 from outrider.core.untrusted import disarm_marks, wrap_untrusted
 from outrider.workspace import SessionWorkspaces
 
@@ -64,4 +65,5 @@ def require_saving_consent(
     if call.answer is False:
         raise Refused(f"the user did not allow saving {file}", hint="do not repeat the call; continue without the file")
     folder = workspaces.find_workspace(call).directory
-    raise AnswerNeeded(f"Let {tool} save {file!r} in {str(folder)!r}?", state=file)
+    question = f"Let {tool} save {file!r} in {str(folder)!r}?"
+    raise AnswerNeeded(question, state=file, details={"hint": suggest_stake(tool)})
