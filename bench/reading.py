@@ -54,7 +54,6 @@ def build_settings(url: str, folder: str) -> dict[str, str]:
         "data_dir": folder,
         "egress.allow": url.removeprefix("http://"),
         "pages.per_host_rate": "100000",
-        "pages.per_host_concurrency": str(PARALLEL_REQUESTS),
     }
 
 

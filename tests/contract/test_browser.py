@@ -49,7 +49,7 @@ TO_BE_READ = ("snapshotPage", "selectOption", "pressKey", "hoverElement", "readL
 
 @pytest.fixture(scope="module")
 async def client(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[BrowserAppClient]:
-    async with open_browser_app(tmp_path_factory.mktemp("desk"), max_tabs=5) as opened:
+    async with open_browser_app(tmp_path_factory.mktemp("desk")) as opened:
         yield opened
 
 

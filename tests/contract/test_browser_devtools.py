@@ -21,7 +21,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture(scope="module")
 async def client(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[BrowserAppClient]:
-    async with open_browser_app(tmp_path_factory.mktemp("desk"), max_tabs=5) as opened:
+    async with open_browser_app(tmp_path_factory.mktemp("desk")) as opened:
         yield opened
 
 

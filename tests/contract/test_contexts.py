@@ -81,12 +81,6 @@ async def test_the_workspace_s_context_shows_two_levels_without_the_host_s_paths
     assert found.to_dict()["structuredState"]["directory"] == "."
 
 
-async def test_a_host_s_path_is_shown_where_the_operator_wants_that(home: Path):
-    async with open_test_app(home, "workspace", workspace={"show_paths": True}) as app:
-        text = (await app.render_context("workspace")).prompt
-    assert f"**Working Directory**: {home}/.outrider/workspaces/" in text
-
-
 async def test_a_context_is_the_session_s_own_and_never_longer_than_its_limit(home: Path):
     async with open_test_app(home, "planning") as app, mcp_clients.connect_client(app.build_server()) as client:
         for number in range(60):

@@ -264,7 +264,7 @@ async def test_a_full_workspace_is_said_and_nothing_is_torn(home: Path):
 
 
 async def test_what_nobody_uses_any_more_is_swept(home: Path):
-    async with open_workspace_app(home, keep_days=1) as app:
+    async with open_workspace_app(home) as app:
         await app.call("write_file", MINE, path="a.txt", content="x")
         assert app.workspaces.purge_unused() == 0
         import os

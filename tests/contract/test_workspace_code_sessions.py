@@ -175,7 +175,8 @@ async def test_calls_of_one_session_wait_for_one_another(app: App):
 
 
 async def test_an_idle_interpreter_is_closed_and_that_is_told(home: Path):
-    async with open_code_app(home, code={"idle_s": 0.5}) as app:
+    async with open_code_app(home) as app:
+        app.processes.kernels.idle_timeout_s = 0.5
         await run_python(app, "table = 1")
         slot = next(iter(app.processes.kernels._slots.values()))
         with anyio.fail_after(30):
@@ -187,7 +188,7 @@ async def test_an_idle_interpreter_is_closed_and_that_is_told(home: Path):
 
 
 async def test_the_interpreter_that_waited_longest_makes_room(home: Path):
-    async with open_code_app(home, code={"interpreters": 2}) as app:
+    async with open_code_app(home, code={"parallel": 1}) as app:
         for session in ("first", "second", "third"):
             await run_python(app, "mine = 1", session)
         kept = await run_python(app, "mine", "second")

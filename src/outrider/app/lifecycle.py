@@ -71,21 +71,21 @@ def _list_background_tasks(app: App) -> list[Callable[[], Coroutine[Any, Any, No
 
 async def _sweep_daily(app: App) -> None:
     """Delete what is older than the settings keep, once something else has opened the database."""
-    seconds_per_day = 86_400
+    keep_days, seconds_per_day = app.loaded.settings.keep_days, 86_400
     await app.database.opened_event.wait()
     from outrider.app.identity_cleanup import sweep_identity_data
 
     while True:
         with suppress(OutriderError):
             await app.events.delete_expired(
-                app.loaded.settings.keep_days * seconds_per_day,
+                keep_days * seconds_per_day,
                 app.loaded.settings.identity.audit_days * seconds_per_day,
             )
             await app.artifacts.delete_expired()
             await sweep_identity_data(app)
-            await anyio.to_thread.run_sync(app.workspaces.purge_unused)
-            await app.evaluator.evaluations.delete_expired(app.loaded.settings.keep_days * seconds_per_day)
-            await app.content.purge_stale()
+            await anyio.to_thread.run_sync(app.workspaces.purge_unused, keep_days)
+            await app.evaluator.evaluations.delete_expired(keep_days * seconds_per_day)
+            await app.content.purge_stale(keep_days)
         await anyio.sleep(seconds_per_day)
 
 

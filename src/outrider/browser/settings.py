@@ -30,20 +30,15 @@ class BrowserSettings(BaseModel, extra="forbid", defer_build=True):
         False,
         description="Let agents use tools that pages register (WebMCP), which Chromium has as an experimental feature",
     )
-    user_agent: str = Field("", description="The browser's User-Agent; empty means the one it sends with windows")
     viewport: str = Field("1200x800", pattern=r"^\d{2,5}x\d{2,5}$", description="Size of a page in CSS pixels")
     dialogs: DialogPolicy = Field(
         "dismiss", description="confirm() and prompt(): dismiss, accept, or ask (stays open until answered)"
     )
     max_sessions: int = Field(50, ge=1, le=500, description="Maximum open sessions, parked ones included")
-    max_tabs: int = Field(20, ge=1, le=200, description="Maximum tabs of a session; further pop-ups are closed")
     park_s: float = Field(
         300, gt=0, description="Idle seconds after which a session's pages are unloaded until its next call"
     )
     idle_s: float = Field(3_600, gt=0, description="Idle seconds after which a session is closed")
-    paused_s: float = Field(
-        1_800, gt=0, le=86_400, description="Seconds a call waits while a person has paused its session"
-    )
     download_bytes: int = Field(200_000_000, ge=0, description="Largest download; 0 refuses downloads")
     state_key: SecretStr | None = Field(None, description="Passphrase that encrypts saved states")
 

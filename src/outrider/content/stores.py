@@ -306,9 +306,9 @@ class ContentStores:
             await self._index_sync.catch_up([store])
         return len(stores)
 
-    async def purge_stale(self) -> None:
+    async def purge_stale(self, keep_days: float = 30) -> None:
         """Delete unused automatically saved pages, rows of deleted contents, and old records of removals."""
-        unused_since = time.time() - self.settings.keep_read_days * SECONDS_PER_DAY
+        unused_since = time.time() - keep_days * SECONDS_PER_DAY
         while await self._run_transaction(
             lambda connection: mutations.purge_unrequested(connection, unused_since), write=True
         ):

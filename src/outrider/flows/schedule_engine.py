@@ -84,7 +84,7 @@ class ScheduleEngine:
         self.schedules = FlowSchedules(database, project)
         self.next_due: float | None = None
         queue = NoticeQueue(database, flow_notices, load_notice, database.now)
-        self._sender = NoticeSender(queue, notifier, settings.concurrency)
+        self._sender = NoticeSender(queue, notifier, concurrency=2)
 
     def plan(
         self,
@@ -125,13 +125,14 @@ class ScheduleEngine:
             await self._run_when_due(tasks)
 
     async def _run_when_due(self, tasks: anyio.abc.TaskGroup) -> None:
+        max_running = 2
         max_pause_s, pause_s = 5.0, 5.0  # other processes add schedules, and die, too
         while True:
             self._wake_event = anyio.Event()
             try:
                 await self._write_due_runs()
                 pending = [each for each in await self.schedules.list_pending() if each[1].id not in self._running]
-                for schedule, run in pending[: max(self.settings.concurrency - len(self._running), 0)]:
+                for schedule, run in pending[: max(max_running - len(self._running), 0)]:
                     self._running.add(run.id)
                     tasks.start_soon(self._run_in_background, schedule, run)
                 self.next_due = await self.schedules.find_next_due()

@@ -10,4 +10,3 @@ class FlowsSettings(BaseModel, extra="forbid", defer_build=True):
         default=[], description="Names of notices (`watches.notices`) of scheduled runs that stop or heal"
     )
     max_schedules: int = Field(default=100, ge=0, description="Maximum schedules per person; 0 turns schedules off")
-    concurrency: int = Field(default=2, ge=1, le=16, description="Concurrent scheduled runs in one process")

@@ -166,7 +166,7 @@ class Pages:
             if cached.is_fresh(self._clock(), options.max_age, default_max_age=self._settings.max_age):
                 return cached.page
 
-        if (options.robots or self._settings.robots) == "respect":
+        if (options.robots or self._settings.page_robots) == "respect":
             await self.robots_policy.check_allowed(url)
 
         conditions = build_conditions(cached.etag, cached.last_modified) if cached else {}
@@ -277,7 +277,7 @@ class Pages:
             return page
 
         async def check_allowed(address: str) -> None:
-            if (options.robots or self._settings.robots) == "respect":
+            if (options.robots or self._settings.page_robots) == "respect":
                 await self.robots_policy.check_allowed(address)
 
         return await self._site_markdown.take_twin(page, response, check_allowed, negotiate=options.markdown_first)

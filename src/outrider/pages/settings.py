@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-RobotsMode = Literal["respect", "ignore"]
+RobotsMode = Literal["respect", "ignore"]  # of one page or crawl
 
 
 class PagesSettings(BaseModel, extra="forbid", defer_build=True):
@@ -17,10 +17,11 @@ class PagesSettings(BaseModel, extra="forbid", defer_build=True):
         ge=1_000,
         description="Maximum bytes of a PDF, local file or other document that cannot be cut",
     )
-    robots: RobotsMode = Field(
-        "ignore", description="Whether to obey robots.txt for pages that a person or model names"
+    robots: Literal["respect", "crawls", "ignore"] = Field(
+        "crawls",
+        description="Whether to obey robots.txt: `respect` always, `crawls` in crawls and watches but not for a page "
+        "that a person or model names, `ignore` never",
     )
-    crawl_robots: RobotsMode = Field("respect", description="Whether to obey robots.txt in crawls")
     user_agent: str | None = Field(None, description="User-Agent header; default: the product's name")
     reader_url: str = Field(
         "",
@@ -30,5 +31,21 @@ class PagesSettings(BaseModel, extra="forbid", defer_build=True):
     )
     max_age: float = Field(300.0, ge=0, description="Seconds for which a cached page is used without asking again")
     cache_bytes: int = Field(200_000_000, ge=0, description="Size of the page cache; 0 turns it off")
-    per_host_concurrency: int = Field(4, ge=1, description="Concurrent requests to one host")
-    per_host_rate: float = Field(8.0, gt=0, description="Requests per second to one host")
+    per_host_rate: float = Field(
+        8.0, gt=0, description="Requests per second to one host; half as many run at the same time"
+    )
+
+    @property
+    def per_host_concurrency(self) -> int:
+        """Maximum concurrent requests to one host, 1 to 64."""
+        return int(min(max(self.per_host_rate / 2, 1), 64))
+
+    @property
+    def page_robots(self) -> RobotsMode:
+        """Whether robots.txt binds pages that a person or model names."""
+        return "respect" if self.robots == "respect" else "ignore"
+
+    @property
+    def crawl_robots(self) -> RobotsMode:
+        """Whether robots.txt binds crawls and watches."""
+        return "ignore" if self.robots == "ignore" else "respect"

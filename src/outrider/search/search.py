@@ -59,8 +59,10 @@ class Search:
         build_services: Callable[[], SearchServices] = SearchServices,
         environ: Mapping[str, str] | None = None,
         clock: Callable[[], float] = time.time,
+        timeout_s: float = 60.0,
     ) -> None:
         self._http = http
+        self._timeout_s = timeout_s
         self._settings = settings
         self._database = database
         self._build_services = build_services
@@ -105,10 +107,10 @@ class Search:
             )
         state = SearchState(query, plan, parallelism[depth])
         await self._health.load()
-        with anyio.move_on_after(self._settings.deadline_s) as scope:
+        with anyio.move_on_after(self._timeout_s) as scope:
             await self._ask_in_batches(state)
         if scope.cancelled_caught:
-            message = f"no answer before the search ended after {self._settings.deadline_s:g} seconds"
+            message = f"no answer before the search ended after {self._timeout_s:g} seconds"
             state.attempts += [SearchAttempt(each.provider.name, "timeout", message) for each in state.pending]
         if not state.is_answered:
             raise state.build_error()

@@ -59,7 +59,6 @@ class SearchSettings(BaseModel):
     per_domain: int = Field(
         default=3, ge=0, description="Maximum results per host when answers are merged; 0 means no limit"
     )
-    deadline_s: float = Field(default=60.0, gt=0, description="Seconds after which a search returns what it has")
 
     def select_profile(self, profile: str | None) -> tuple[str, list[str]]:
         """Return the profile in force, "" for the default chain, and warnings about unusable profiles."""

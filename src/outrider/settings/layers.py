@@ -1,7 +1,7 @@
 """Read each source of settings into a plain dictionary."""
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import UnionType
@@ -33,13 +33,18 @@ class SettingsLayer:
     warnings: tuple[str, ...] = ()
     extended_lists: frozenset[SettingPath] = frozenset()
 
-    def drop_settings(self, names: Collection[str]) -> "SettingsLayer":
-        """Return the layer without settings that no longer exist, and with a warning for each."""
+    def drop_settings(self, fixed: Mapping[str, str]) -> "SettingsLayer":
+        """Return the layer without settings whose value is fixed now, and with a warning for each.
+
+        Args:
+            fixed: The value in force by name; empty where it does not concern people.
+        """
         removed: list[str] = []
         values: dict[str, Any] = {}
         for setting, value in flatten_values(self.values):
-            if (name := ".".join(setting)) in names:
-                removed.append(f"{self.origin}: {name!r} is ignored: its value is fixed now; remove the setting")
+            if (name := ".".join(setting)) in fixed:
+                state = f"always {fixed[name]}" if fixed[name] else "fixed"
+                removed.append(f"{self.origin}: {name!r} is ignored: its value is {state} now; remove the setting")
             else:
                 set_value(values, setting, value)
         return replace(self, values=values, warnings=(*self.warnings, *removed)) if removed else self

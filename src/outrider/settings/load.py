@@ -21,6 +21,7 @@ from outrider.search.settings import is_placeholder
 from outrider.settings import layers
 from outrider.settings.layers import SettingPath, SettingsLayer, flatten_values
 from outrider.settings.model import Settings
+from outrider.settings.removed import FIXED_SETTINGS, REPLACED_SETTINGS
 
 log = logging.getLogger(__name__)
 PROFILE_TEMPLATE = {
@@ -29,52 +30,6 @@ PROFILE_TEMPLATE = {
         "brave": {"provider": "brave", "api_key": "replace-me", "timeout_s": 20},
         "searxng": {"provider": "searxng", "endpoint": "replace-me", "timeout_s": 20},
     }
-}
-# Settings of earlier versions that only tuned internals. Files may still hold them, so they are ignored with a warning.
-REMOVED_SETTINGS = frozenset(
-    {
-        "agents.stream_ms",
-        "agents.width",
-        "browser.arrival_seconds",
-        "browser.navigation_seconds",
-        "browser.warm",
-        "code.background_hours",
-        "code.output_kb",
-        "content.embedding.batch",
-        "content.embedding.timeout_s",
-        "content.open_indexes",
-        "content.text_chars",
-        "identity.oauth.algorithms",
-        "identity.oauth.leeway_s",
-        "pages.attempts",
-        "pages.extract_chars",
-        "pages.extract_tags",
-        "pages.freshness_cap",
-        "pages.images_max_bytes",
-        "pages.pdf_max_pages",
-        "pages.stale_if_error",
-        "run_agent.progress_per_second",
-        "search.agent_browser.version",
-        "serve.state_hours",
-    }
-)
-# What to use instead, where the nearest name would not tell.
-REPLACED_SETTINGS = {
-    "browser.locale": "the variable LANG, or locale of createSession",
-    "browser.timezone": "the variable TZ, or timezone of createSession",
-    "content.file_bytes": "pages.document_max_bytes",
-    "content.roots": "workspace.import_roots",
-    "identity.quotas.person": "identity.quotas.people with the name *",
-    "identity.quotas.workspace": "identity.quotas.workspaces with the name *",
-    "pages.pdf_max_bytes": "pages.document_max_bytes",
-    "pages.seconds": "pages.timeout_s",
-    "search.agent_browser.auto_install": "search.agent_browser.command=npm",
-    "search.agent_browser.engines": "search.browser.engines",
-    "telemetry.headers": "the variable OTEL_EXPORTER_OTLP_HEADERS",
-    "telemetry.metrics_host": "telemetry.metrics=host:port",
-    "telemetry.metrics_port": "telemetry.metrics=host:port",
-    "telemetry.sample": "the variables OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG",
-    "telemetry.service": "the variable OTEL_SERVICE_NAME",
 }
 SECRET_MASK = "********"  # noqa: S105
 CREDENTIAL_SECTIONS = (("search", "profiles"), ("search", "providers"), ("models", "keys"))
@@ -164,7 +119,7 @@ def load(
     merged: dict[str, Any] = {"data_dir": home / ".outrider"}
     origins: dict[SettingPath, str] = {}
     layers_read = [
-        layer.drop_settings(REMOVED_SETTINGS) for layer in _load_layers(dict(flags or {}), environ, home, workspace)
+        layer.drop_settings(FIXED_SETTINGS) for layer in _load_layers(dict(flags or {}), environ, home, workspace)
     ]
     for layer in layers_read:
         _apply_layer(layer, merged, origins)

@@ -114,7 +114,12 @@ class Settings(BaseModel, extra="forbid", defer_build=True):
     boundary: bool = Field(default=True, description="Wrap page text in a random boundary that names its origin")
     mime_prefix: str = Field(default="application/vnd.dust", description="Vendor tree of typed result resources")
     artifacts: ArtifactsSettings = ArtifactsSettings()
-    keep_days: float = Field(default=30, gt=0, description="Days to keep artifacts and call records")
+    keep_days: float = Field(
+        default=30,
+        gt=0,
+        description="Days to keep artifacts and call records, and days after their last use to keep files of sessions "
+        "and automatically saved pages",
+    )
     daemon: bool = Field(default=True, description="Let `outrider mcp` of all hosts share one process of this user")
     daemon_idle_s: float = Field(
         default=900,

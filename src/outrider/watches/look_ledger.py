@@ -43,13 +43,11 @@ class LookLedger:
 
     Args:
         database: Holds the watches.
-        keep_changes: How many changes of a watch are kept.
         clock: The time in seconds since the epoch.
     """
 
-    def __init__(self, database: Database, keep_changes: int, clock: Callable[[], float]) -> None:
+    def __init__(self, database: Database, clock: Callable[[], float]) -> None:
         self._database = database
-        self._keep_changes = keep_changes
         self._clock = clock
         self._holder = build_holder()
 
@@ -127,6 +125,7 @@ class LookLedger:
             return await self._add_change(connection, watch, number, outcome)
 
     async def _add_change(self, connection: AsyncConnection, watch: Watch, number: int, outcome: LookOutcome) -> Change:
+        max_changes = 100  # of each watch; older ones are deleted
         now = self._clock()
         texts = {name: to_storable_text(text) for name, text in (outcome.change or {}).items()}
         change = Change(watch=watch.id, number=number, at=now, **texts)
@@ -137,7 +136,7 @@ class LookLedger:
         if rows:
             await connection.execute(watch_notices.insert(), rows)
         for table in (watch_notices, watch_changes):
-            old = (table.c.watch == watch.id) & (table.c.number <= number - self._keep_changes)
+            old = (table.c.watch == watch.id) & (table.c.number <= number - max_changes)
             await connection.execute(table.delete().where(old))
         return change
 

@@ -18,8 +18,6 @@ class WatchesSettings(BaseModel, extra="forbid", defer_build=True):
     max_watches: int = Field(
         default=5_000, ge=0, description="Watches of one person in one workspace; 0 turns watching off"
     )
-    keep_changes: int = Field(default=100, ge=1, description="Changes to keep of each watch")
-    concurrency: int = Field(default=4, ge=1, le=64, description="Concurrent checks in one process")
 
     @field_validator("timezone")
     @classmethod

@@ -55,16 +55,18 @@ class WatchEngine:
         environ: Mapping[str, str],
         *,
         clock: Callable[[], float],
+        concurrency: int = 4,
     ) -> None:
         self._settings = settings
+        self._concurrency = concurrency
         self._read_target = read_target
         self._clock = clock
         self._notifier = Notifier(http, settings.notices, environ)
         self._busy_hosts = set[str]()
         self._wake_event = anyio.Event()
-        self._ledger = LookLedger(database, settings.keep_changes, clock)
+        self._ledger = LookLedger(database, clock)
         queue = NoticeQueue(database, watch_notices, load_notice, clock)
-        self._sender = NoticeSender(queue, self._notifier, settings.concurrency)
+        self._sender = NoticeSender(queue, self._notifier, concurrency)
         self.store = WatchStore(database, settings.max_watches, clock)
         self.next_due: float | None = None
 
@@ -111,7 +113,7 @@ class WatchEngine:
         async def look_at_watch(claimed: ClaimedWatch) -> None:
             seen.append((claimed.watch, *await self._look_and_record(claimed)))
 
-        while claimed := await self._ledger.claim_due(self._settings.concurrency, ()):
+        while claimed := await self._ledger.claim_due(self._concurrency, ()):
             async with anyio.create_task_group() as tasks:
                 for each in claimed:
                     tasks.start_soon(look_at_watch, each)
@@ -126,7 +128,7 @@ class WatchEngine:
             while True:
                 self._wake_event = anyio.Event()
                 try:
-                    free = self._settings.concurrency - len(self._busy_hosts)
+                    free = self._concurrency - len(self._busy_hosts)
                     for claimed in await self._ledger.claim_due(free, self._busy_hosts) if free > 0 else ():
                         self._busy_hosts.add(claimed.watch.target.host)
                         tasks.start_soon(self._look_in_background, claimed)

@@ -151,12 +151,11 @@ class Processes:
 
     async def start_background(self, workspace: SessionWorkspace, job: "Job", title: str) -> BackgroundExecution:
         """Start a job in the background. Raises Refused if the session has too many, and the errors of `run`."""
-        max_finished = 50  # of each session
+        max_running, max_finished = 20, 50  # of each session
         max_age_s = 86_400.0
-        limit = self.sandbox.settings.background
-        if self.count_running(workspace) >= limit:
+        if self.count_running(workspace) >= max_running:
             raise Refused(
-                f"{limit} background processes are running, which is the limit",
+                f"{max_running} background processes are running, which is the limit",
                 hint="end one with stop_process first",
                 code="processes",
             )

@@ -38,5 +38,3 @@ class WorkspaceSettings(BaseModel, extra="forbid", defer_build=True):
         gt=0,
         description="Maximum bytes of one session's files; a folder chosen with `directory` has no limit",
     )
-    keep_days: float = Field(default=30, gt=0, description="Days to keep a session's files after its last use")
-    show_paths: bool = Field(default=False, description="Show models the path of the workspace on this machine")

@@ -179,12 +179,12 @@ class SessionWorkspaces:
                 self._host_projects[key] = Path(os.fsdecode((self.folder / key / PROJECT_FILE).read_bytes()))
         return self._host_projects[key]
 
-    def purge_unused(self) -> int:
-        """Delete the workspaces not used for `keep_days`; return their number. Blocking.
+    def purge_unused(self, keep_days: float = 30) -> int:
+        """Delete the workspaces not used for so many days; return their number. Blocking.
 
         In the others, delete partial files that a killed process has left.
         """
-        oldest = time.time() - self.settings.keep_days * 86_400
+        oldest = time.time() - keep_days * 86_400
         unused = [folder for folder in self._iter_folders() if _read_last_used(folder) < oldest]
         for folder in unused:
             rmtree(folder, ignore_errors=True)

@@ -109,7 +109,7 @@ async def resume_when_told(told: anyio.Event, resume: Callable[[str], Any]) -> N
 
 async def test_after_very_long_an_error_says_what_to_do(tmp_path: Path):
     with anyio.fail_after(PAUSE_TEST_TIMEOUT_S):
-        async with open_browser_app(tmp_path, paused_s=0.1, park_s=0.1, idle_s=0.2) as at:
+        async with open_browser_app(tmp_path, park_s=0.1, idle_s=0.2) as at:
             session = await at.open_session()
             at.find_session(session).control.pause()
             failed = [

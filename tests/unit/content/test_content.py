@@ -233,8 +233,7 @@ async def test_what_was_only_read_goes_when_nobody_has_used_it_for_long(tmp_path
         await content.add(call, asked)
         await content.purge_stale()
         assert len(await search_ids(content, call, "only asked")) == 3
-        content.settings.keep_read_days = 1e-9
-        await content.purge_stale()
+        await content.purge_stale(keep_days=1e-9)
         left = {each.preview for each in (await content.list_records(call))[0]}
         assert left == {"asked for and read again", "asked for"}
         assert await search_ids(content, call, "only") == set()

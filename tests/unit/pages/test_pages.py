@@ -488,6 +488,6 @@ async def test_one_host_is_not_asked_more_often_at_once_than_it_should_be():
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/plain")]})
         await send({"type": "http.response.body", "body": b"hello"})
 
-    async with open_pages(app, per_host_concurrency=2) as (pages, url):  # ty: ignore[invalid-argument-type]
+    async with open_pages(app, per_host_rate=4) as (pages, url):  # ty: ignore[invalid-argument-type]
         await read_all(pages, [f"{url}/{number}" for number in range(8)])
     assert most == 2

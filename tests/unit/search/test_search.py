@@ -38,7 +38,9 @@ class World:
         self.http, self.url, self.behaviour, self.database = http, url, behaviour, database
         self.now = SEARCH_TIME_S
 
-    def search(self, *names: str, free: tuple[str, ...] = (), local: Any = None, **more: Any) -> Search:
+    def search(
+        self, *names: str, free: tuple[str, ...] = (), local: Any = None, timeout_s: float = 60, **more: Any
+    ) -> Search:
         table = search_providers.build_provider_settings(
             self.url, *names, rate=1000
         ) | search_providers.build_provider_settings(self.url, *free, key="", rate=1000)
@@ -51,6 +53,7 @@ class World:
             self.database,
             build_services=lambda: SearchServices(search_local=local),
             clock=lambda: self.now,
+            timeout_s=timeout_s,
         )
 
     @property
@@ -260,11 +263,11 @@ async def test_who_cannot_get_a_turn_in_time_goes_to_the_next():
 async def test_a_search_ends_at_its_deadline_with_what_it_has():
     async with open_world(modes={"brave": "hang", "exa": "hang"}) as w:
         with anyio.fail_after(20):
-            found = await w.search("brave", "exa", "serper", deadline_s=1.0).find(TEA_QUERY, depth="wide")
+            found = await w.search("brave", "exa", "serper", timeout_s=1.0).find(TEA_QUERY, depth="wide")
             assert found.provider == "serper"
             assert sorted(each.outcome for each in found.attempts) == ["ok", "timeout", "timeout"]
             with pytest.raises(Unavailable, match=r"0\.3 seconds"):
-                await w.search("brave", "exa", deadline_s=0.3).find(TEA_QUERY)
+                await w.search("brave", "exa", timeout_s=0.3).find(TEA_QUERY)
 
 
 async def test_modes_that_a_provider_lacks_are_passed_over():

@@ -223,18 +223,20 @@ def test_a_file_that_may_not_be_read_is_an_error(read: Read, write_in_home: Writ
 
 def test_a_removed_setting_is_ignored_with_a_warning(read: Read, write_in_home: Write):
     path = write_in_home(".outrider/settings.json", {"agents": {"width": 4, "runs": 7}, "content": {"open_indexes": 3}})
-    loaded = read({"OUTRIDER_AGENTS__STREAM_MS": "50"})
+    loaded = read({"OUTRIDER_AGENTS__STREAM_MS": "50", "OUTRIDER_CODE__CPU_S": "60"})
     assert loaded.settings.agents.runs == 7
     assert loaded.warnings == (
         f"{path}: 'agents.width' is ignored: its value is fixed now; remove the setting",
         f"{path}: 'content.open_indexes' is ignored: its value is fixed now; remove the setting",
         "environment: 'agents.stream_ms' is ignored: its value is fixed now; remove the setting",
+        "environment: 'code.cpu_s' is ignored: its value is always 600 now; remove the setting",
     )
 
 
 @pytest.mark.parametrize(
     ("setting", "told"),
     [
+        ({"workspace": {"keep_days": 9}}, "no setting 'workspace.keep_days' (from {path}), use keep_days"),
         ({"pages": {"seconds": 9}}, "no setting 'pages.seconds' (from {path}), use pages.timeout_s"),
         ({"browser": {"cdp_url": "chrome"}}, "no setting 'browser.cdp_url' (from {path}), did you mean 'cdp_urls'?"),
         ({"browser": {"idle_seconds": 9}}, "no setting 'browser.idle_seconds' (from {path}), did you mean 'idle_s'?"),

@@ -48,12 +48,14 @@ class Web:
 
 
 @asynccontextmanager
-async def open_engine(file: Path, web: Web, clock: website.FakeClock, **more: Any) -> AsyncGenerator[WatchEngine]:
+async def open_engine(
+    file: Path, web: Web, clock: website.FakeClock, *, concurrency: int = 4, **more: Any
+) -> AsyncGenerator[WatchEngine]:
     database = Database.from_file(sqlite.create_migrated_file(file) if not file.exists() else file)
     settings = WatchesSettings.model_validate({"min_interval_s": 1} | more)
     try:
         async with website.open_http_client() as http:
-            yield WatchEngine(database, settings, web.read, http, {}, clock=clock)
+            yield WatchEngine(database, settings, web.read, http, {}, clock=clock, concurrency=concurrency)
     finally:
         await database.close()
 

@@ -215,14 +215,13 @@ class AttemptRunner:
             if status in ("completed", "partial"):
                 files = await self._dependencies.publish_files(run.build_call(""), files)
             state |= {"citations": executor.citations, "files": files}
-        thoughts = outcome.thoughts if self._dependencies.settings.keep_thoughts else ""
         values: dict[str, Any] = {
             "status": status,
             "stop_reason": outcome.reason,
             "usage": meter.own_usage.to_dict(),
             "cost": meter.own_usage.cost,
             "answer": outcome.answer,
-            "thoughts": thoughts,
+            "thoughts": outcome.thoughts,
             "error": outcome.error,
             "state": state,
             "model": outcome.model or run.model,
@@ -236,7 +235,7 @@ class AttemptRunner:
             "agent",
             answer,
             agent=run.agent,
-            thoughts=thoughts,
+            thoughts=outcome.thoughts,
             citations=state.get("citations"),
             files=state.get("files", ()),
             run_id=run.id,

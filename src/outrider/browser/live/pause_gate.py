@@ -17,15 +17,16 @@ class PauseGate:
         max_wait_s: Seconds that a call waits before it fails with a request to call again later.
 
     Attributes:
+        max_wait_s: As above.
         paused_at: When it was paused, in seconds since the epoch; None while it is open.
         waiting: How many calls wait.
         changed: Notified when it opens and when a call starts to wait.
     """
 
-    def __init__(self, max_wait_s: float) -> None:
+    def __init__(self, max_wait_s: float = 1_800) -> None:
         self.paused_at: float | None = None
         self.waiting = 0
-        self._max_wait_s = max_wait_s
+        self.max_wait_s = max_wait_s
         self.changed = Condition()
 
     @property
@@ -55,7 +56,7 @@ class PauseGate:
         self.changed.notify_all()
         try:
             async with pause_timeouts(reason):
-                is_open = await self.changed.wait_until(lambda: not self.paused, self._max_wait_s)
+                is_open = await self.changed.wait_until(lambda: not self.paused, self.max_wait_s)
         finally:
             self.waiting -= 1
         if not is_open:

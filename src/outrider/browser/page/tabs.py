@@ -11,13 +11,13 @@ class Tabs:
     """The pages of a session in the order in which they opened.
 
     Args:
-        limit: The most tabs that may be open.
+        limit: The most tabs that may be open; further pop-ups are closed.
 
     Attributes:
         opened_total: How many pop-ups have opened so far, closed ones included.
     """
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int = 20) -> None:
         self._pages: list[BrowserPage] = []
         self._limit = limit
         self._current: BrowserPage | None = None

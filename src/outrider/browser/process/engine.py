@@ -56,11 +56,11 @@ class BrowserEngine:
         """A folder inside its profile for unfinished downloads."""
         return self.running.profile.path / "coming"
 
-    async def start(self, user_agent: str = "") -> None:
+    async def start(self) -> None:
         """Start following pages and fill the stock of warm contexts."""
         await self.browser.start()
         own_user_agent = (await self.connection.send("Browser.getVersion"))["userAgent"]
-        self.user_agent = user_agent or strip_headless_marker(own_user_agent)
+        self.user_agent = strip_headless_marker(own_user_agent)
         self.refill_warm()
 
     async def acquire_context(self) -> tuple[BrowserContext, BrowserPage]:
@@ -123,7 +123,7 @@ async def start_engine(settings: BrowserSettings, guard: EgressGuard, *, headles
     engine = BrowserEngine(running, guard, warm=warm if headless else 0)
     engine.clipboard = Clipboard(engine.browser) if headless else None
     try:
-        await engine.start(settings.user_agent)
+        await engine.start()
     except BaseException:
         await engine.aclose()
         raise

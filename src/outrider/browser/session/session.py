@@ -83,7 +83,7 @@ class Session:
         self.emulation = self._own_emulation = emulation
         self.conditions = Conditions()
         self.created_at = self.used_at = time.time()
-        self.tabs = Tabs(settings.max_tabs)
+        self.tabs = Tabs()
         self.clipboard: ClipboardIsolation | None = None
         self.tabs.on_crash = self._handle_page_crash
         self.console, self.actions = ConsoleLog(), ActionLog()
@@ -104,7 +104,7 @@ class Session:
         self._hang_detector = HangDetector(self.dialogs, self._add_note)
         self._storage = StorageTracker()
         self._title = options.title
-        self._call_lock = CallLock(PauseGate(settings.paused_s))
+        self._call_lock = CallLock(PauseGate())
         self.control = SessionControl(self._call_lock.gate, lambda: self.tabs.alive_page, self._handle_handback)
         self.screencast = Screencast(self.tabs, lambda: not self.emulation.window)
         self.dialogs.is_person_acting = lambda: self.control.holder is not None

@@ -44,7 +44,6 @@ class RobotsPolicy:
         Raises:
             Refused: With code `robots`, if it does not.
         """
-        operator_hint = ", or have an operator set pages.robots to ignore"
         parts = urlsplit(url)
         if parts.path == "/robots.txt":
             return
@@ -55,7 +54,8 @@ class RobotsPolicy:
             raise Refused(
                 f"{parts.netloc}'s robots.txt {reason}",
                 code="robots",
-                hint=f"{'try later' if rules.error else 'choose another source'}{operator_hint}",
+                hint=f"{'try later' if rules.error else 'choose another source'}, or have an operator set pages.robots "
+                "to crawls, which binds only crawls, or to ignore",
             )
 
     async def list_sitemaps(self, url: str) -> list[str]:

@@ -19,9 +19,8 @@ async def describe_workspace(
     """Return its directory, its running processes and two levels of its files, as text and as data."""
     session_workspace = workspaces.find_workspace(call)
     tree = await anyio.to_thread.run_sync(render_tree, session_workspace.files.jail)
-    directory = str(session_workspace.directory) if workspaces.settings.show_paths else "."
     running = processes.count_running(session_workspace)
-    lines = [f"**Working Directory**: {directory}", *([f"**Running Processes**: {running}"] if running else [])]
+    lines = ["**Working Directory**: .", *([f"**Running Processes**: {running}"] if running else [])]
     head = format_status("Workspace", "workspace", offered, *lines)
     text = "\n".join([head, "", "## Current Directory Structure", *(tree or ["(empty)"])])
-    return text, {"directory": directory, "processes": running, "entries": tree}
+    return text, {"directory": ".", "processes": running, "entries": tree}

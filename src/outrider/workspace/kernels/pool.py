@@ -30,9 +30,14 @@ class KernelSlot:
 
 
 class KernelPool:
-    """The kernels of all sessions."""
+    """The kernels of all sessions.
 
-    def __init__(self, sandbox: Sandbox) -> None:
+    Attributes:
+        idle_timeout_s: Seconds without a call after which a kernel is closed.
+    """
+
+    def __init__(self, sandbox: Sandbox, idle_timeout_s: float = 1_800) -> None:
+        self.idle_timeout_s = idle_timeout_s
         self._sandbox = sandbox
         self._slots: dict[tuple[str, KernelLanguage], KernelSlot] = {}
         self._idle_watch: asyncio.Task[None] | None = None
@@ -93,7 +98,7 @@ class KernelPool:
     async def _start_kernel(self, language: "KernelLanguage", build_job: Callable[[], Awaitable["Job"]]) -> "Kernel":
         from outrider.workspace.kernels.kernel import Kernel
 
-        limit = self._sandbox.settings.interpreters
+        limit = 2 * self._sandbox.settings.parallel
         idle = [slot for slot in self._slots.values() if slot.kernel and not slot.lock.locked()]
         count = sum(slot.kernel is not None for slot in self._slots.values())
         if idle and count >= limit:
@@ -110,7 +115,7 @@ class KernelPool:
         return kernel
 
     async def _close_idle_forever(self) -> None:
-        idle_s = self._sandbox.settings.idle_s
+        idle_s = self.idle_timeout_s
         idle_time = f"{idle_s / 60:.0f} minutes" if idle_s >= 120 else f"{idle_s:g} s"
         while True:
             await anyio.sleep(min(idle_s / 2, 60.0))

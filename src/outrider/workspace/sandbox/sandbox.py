@@ -70,13 +70,7 @@ class Sandbox:
         """Return the operator's limits."""
         from outrider.workspace.sandbox.job import ResourceLimits
 
-        chosen = self.settings
-        return ResourceLimits(
-            memory=chosen.memory_bytes,
-            processes=chosen.processes,
-            cpu_seconds=chosen.cpu_s,
-            file_bytes=chosen.file_bytes,
-        )
+        return ResourceLimits(memory=self.settings.memory_bytes, processes=self.settings.processes)
 
     async def detect_isolation(self) -> IsolationResult:
         """Return what this machine supports; tried once."""

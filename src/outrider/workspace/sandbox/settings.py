@@ -27,17 +27,12 @@ class CodeSettings(BaseModel, extra="forbid", defer_build=True):
         default=1_024_000_000, ge=64_000_000, description="Maximum memory of all processes of an execution"
     )
     processes: int = Field(default=128, ge=8, le=4_096, description="Maximum processes and threads at a time")
-    cpu_s: int = Field(default=600, ge=1, description="CPU seconds of one process")
-    file_bytes: int = Field(default=200_000_000, ge=1_000_000, description="Largest file that code can write")
-    parallel: int = Field(default=8, ge=1, le=64, description="Concurrent executions; further ones wait")
-    background: int = Field(default=20, ge=0, le=100, description="Maximum background processes of one session")
-    interpreters: int = Field(
-        default=16,
+    parallel: int = Field(
+        default=8,
         ge=1,
-        le=256,
-        description="Maximum idle interpreters kept for the next call, over all sessions and languages",
+        le=64,
+        description="Concurrent executions; further ones wait. Twice as many interpreters are kept for the next call",
     )
-    idle_s: float = Field(default=1_800, gt=0, description="Idle seconds after which an interpreter is closed")
     cgroup: str = Field(
         default="",
         description="A cgroup v2 folder delegated to this user, in which each execution is limited as a whole; empty "

@@ -48,7 +48,7 @@ async def site() -> AsyncGenerator[Site]:
 @pytest.fixture(scope="module")
 async def browsers(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Browsers]:
     folder = tmp_path_factory.mktemp("browser")
-    settings = BrowserSettings(max_tabs=8, download_bytes=1_000_000, flags=["--disable-popup-blocking"])
+    settings = BrowserSettings(download_bytes=1_000_000, flags=["--disable-popup-blocking"])
     found = Browsers(settings, site.guard, folder)
     yield found
     await found.aclose()
