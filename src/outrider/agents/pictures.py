@@ -19,16 +19,16 @@ def explain_hidden_pictures(content: Sequence[ResultBlock], *, sees_pictures: bo
     """Return why pictures of a result are not shown to the agent, by their index in the content."""
     max_result_pictures = 4
     reasons: dict[int, str] = {}
-    shown = 0
+    shown_count = 0
     for index, block in enumerate(content):
         if not isinstance(block, ImageBlock):
             continue
         reason = _explain_hidden(block, sees_pictures=sees_pictures)
-        if not reason and shown == max_result_pictures:
+        if not reason and shown_count == max_result_pictures:
             reason = f"a result shows at most {max_result_pictures}"
         if reason:
             reasons[index] = reason
-        shown += not reason
+        shown_count += not reason
     return reasons
 
 

@@ -116,7 +116,7 @@ def classify_effect(*, reads: bool | None, destroys: bool | None) -> tuple[Effec
     return ("write", "low") if destroys is False else ("act", "high")
 
 
-def assign_tool_names(server: str, originals: Collection[str], taken: Collection[str] = ()) -> dict[str, str]:
+def assign_tool_names(server: str, originals: Collection[str], taken_names: Collection[str] = ()) -> dict[str, str]:
     """Assign a name to each tool of a server: `<server>_<tool>`, at most 43 characters, without `__`.
 
     Names that are too long, reserved or not unique end in a digest of server and tool, so that they are the same in
@@ -128,7 +128,7 @@ def assign_tool_names(server: str, originals: Collection[str], taken: Collection
     counts = Counter(slugs.values())
     names: dict[str, str] = {}
     for original, slug in slugs.items():
-        is_unique = counts[slug] == 1 and slug not in taken and not slug.startswith("run_")
+        is_unique = counts[slug] == 1 and slug not in taken_names and not slug.startswith("run_")
         if is_unique and len(slug) <= MAX_REMOTE_NAME_CHARS:
             names[original] = slug
         else:

@@ -96,8 +96,8 @@ class RunService:
         agent = await self._freeze_agent(agent, work.toolsets, parent_run, call.grant)
         model, client_model = await self._choose_model(agent, call)
         # Only this process has the parent's budgets and the connection to the client.
-        here = parent_run is not None or client_model is not None
-        if here or self._settings.runs:
+        runs_here = parent_run is not None or client_model is not None
+        if runs_here or self._settings.runs:
             await self._worker.ensure_engine()
         message = build_message(conversation.id, "user", work.message or work.query, agent=agent.name, files=work.files)
         state: dict[str, Any] = {"given": [dict(file) for file in work.files]}
@@ -113,14 +113,14 @@ class RunService:
             state=state,
             history=await self._load_history(conversation.id, agent.name),
         )
-        row |= {"model": model, "executor": self._worker.name if here else None}
+        row |= {"model": model, "executor": self._worker.name if runs_here else None}
         run, is_new = await self._rows.add_run(row, message, work.start_key)
         if not is_new:
             await self.conversations.delete_if_empty(conversation.id)
             return run
         if client_model is not None:
             self._worker.client_models[run.id] = client_model
-        await self._worker.start_attempt(run.id, run.attempt, here=here)
+        await self._worker.start_attempt(run.id, run.attempt, here=runs_here)
         return run
 
     async def check_agent(self, agent: Agent) -> None:
@@ -152,13 +152,13 @@ class RunService:
         if run.status != "blocked":
             return run
         unchanged = runs.c.id == run.id, runs.c.status == "blocked", runs.c.attempt == run.attempt
-        here = run.parent_run_id is not None and bool(self._settings.runs)
-        if here:
+        runs_here = run.parent_run_id is not None and bool(self._settings.runs)
+        if runs_here:
             await self._worker.ensure_engine()
-        values = {"attempt": run.attempt + 1, "executor": self._worker.name if here else None}
+        values = {"attempt": run.attempt + 1, "executor": self._worker.name if runs_here else None}
         if await self._rows.update_runs(*unchanged, status="queued", **values):
             await self.streams.append(run.id, [("status", {"status": "queued", "attempt": run.attempt + 1})])
-            await self._worker.start_attempt(run.id, run.attempt + 1, here=here)
+            await self._worker.start_attempt(run.id, run.attempt + 1, here=runs_here)
         return await self._rows.get(run_id)
 
     async def _resume_if_unblocked(self, run: Run) -> None:

@@ -96,9 +96,13 @@ class RunNotifier:
             freeze_imports("news of runs")
             driver: Any = (await connection.get_raw_connection()).driver_connection
             while True:
-                async for news in driver.notifies(timeout=keepalive_interval_s):
+                async for notification in driver.notifies(timeout=keepalive_interval_s):
                     # The payload is the id of the run alone, or with its events.
-                    run_id, events = json.loads(news.payload) if news.payload.startswith("[") else (news.payload, [])
+                    run_id, events = (
+                        json.loads(notification.payload)
+                        if notification.payload.startswith("[")
+                        else (notification.payload, [])
+                    )
                     self._on_news(run_id, [RunEvent(run_id, *fields) for fields in events])
                 await connection.execute(text("SELECT 1"))
         finally:

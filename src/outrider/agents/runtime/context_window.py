@@ -63,8 +63,8 @@ class ContextWindow:
 
     def render_messages(self, messages: Sequence[ModelMessage]) -> list[ModelMessage]:
         """Return the messages for a request; each call keeps its result, and each result its call."""
-        kept = drop_old_pictures(messages)
-        recent = [self._shorten_message(message) for message in kept[self.summarized_count :]]
+        recent_messages = drop_old_pictures(messages)
+        recent = [self._shorten_message(message) for message in recent_messages[self.summarized_count :]]
         return [ModelRequest(parts=[UserPromptPart(self.summary)]), *recent] if self.summarized_count else recent
 
     def is_over_limit(self, messages: Sequence[ModelMessage], parameters: ModelRequestParameters) -> bool:

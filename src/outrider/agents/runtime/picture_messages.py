@@ -21,8 +21,8 @@ def build_result_content(text: str, pictures: Sequence[Mapping[str, str]]) -> An
     """Return the content of a tool's result: its text, or a list of its text and its pictures."""
     if not pictures:
         return text
-    shown = [BinaryContent(base64.b64decode(each["data"]), media_type=each["mime_type"]) for each in pictures]
-    return [text, *shown]
+    images = [BinaryContent(base64.b64decode(each["data"]), media_type=each["mime_type"]) for each in pictures]
+    return [text, *images]
 
 
 def get_pictures(part: Any) -> list[BinaryContent]:
@@ -38,17 +38,17 @@ def drop_old_pictures(messages: Sequence[ModelMessage], limit: int = MAX_PICTURE
     total = sum(len(get_pictures(part)) for message in messages for part in message.parts)
     excess = total - limit
     remaining = excess if limit < dropped_pictures else -(-excess // dropped_pictures) * dropped_pictures
-    kept: list[ModelMessage] = []
+    pruned: list[ModelMessage] = []
     for message in messages:
         if remaining > 0 and isinstance(message, ModelRequest):
             counts = [len(get_pictures(part)) for part in message.parts]
             budgets = [max(0, remaining - sum(counts[:index])) for index in range(len(counts))]
             remaining -= sum(counts)
             parts = [_drop_first(part, budget) for part, budget in zip(message.parts, budgets, strict=True)]
-            kept.append(replace(message, parts=parts))
+            pruned.append(replace(message, parts=parts))
         else:
-            kept.append(message)
-    return kept
+            pruned.append(message)
+    return pruned
 
 
 def adapt_pictures(messages: Sequence[ModelMessage], access: ModelAccess) -> list[ModelMessage]:

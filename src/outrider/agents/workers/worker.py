@@ -181,11 +181,11 @@ class RunWorker:
             # Back into the queue, or on here if it is below another run; the update has an effect in one process only.
             unchanged = runs.c.id == run.id, runs.c.attempt == run.attempt, runs.c.status.in_(ACTIVE_STATUSES)
             same_executor = runs.c.executor == run.executor if run.executor else runs.c.executor.is_(None)
-            here = run.is_child and bool(self._settings.runs)
-            values = {"status": "queued", "executor": self.name if here else None}
+            runs_here = run.is_child and bool(self._settings.runs)
+            values = {"status": "queued", "executor": self.name if runs_here else None}
             if await self._rows.update_runs(*unchanged, same_executor, **values):
                 log.info("run %s of worker %s is queued again", run.id, run.executor)
-                if here:
+                if runs_here:
                     await self.start_attempt(run.id, run.attempt, here=True)
         if lost or (self.is_started and self._settings.runs):
             await self.dispatch_queued()
