@@ -58,8 +58,8 @@ def find_unlisted_tools(names: list[str], toolsets: dict[str, Toolset]) -> froze
 def _find_named(names: list[str], toolsets: dict[str, Toolset]) -> list[Toolset]:
     """Return the toolsets that are named, each once; `all` names none in particular."""
     known = {name: each for each in toolsets.values() for name in (each.name, each.display_name, *each.aliases) if name}
-    wanted = [name for name in names if name != "all"]
-    for name in wanted:
+    listed_names = [name for name in names if name != "all"]
+    for name in listed_names:
         if name not in known:
             raise NotFound(f"no toolset {name!r}", hint=f"the toolsets are {', '.join(toolsets)}, or all")
-    return list({known[name].name: known[name] for name in wanted}.values())
+    return list({known[name].name: known[name] for name in listed_names}.values())

@@ -56,11 +56,11 @@ class SessionNames:
         return session not in self._in_use and self._joined.get(session, cwd) == cwd
 
     def _find_free_name(self) -> str:
-        taken = self._in_use | {name for names in self._by_directory.values() for name in names}
+        used_names = self._in_use | {name for names in self._by_directory.values() for name in names}
         if not self._in_use and DEFAULT_SESSION not in self._joined:
             return DEFAULT_SESSION
         number = 1
-        while _format_name(number) in taken:
+        while _format_name(number) in used_names:
             number += 1
         return _format_name(number)
 
