@@ -38,7 +38,7 @@ async def drag_along(
         await move_along(page, points[:1], times_s=times_s[:1], modifiers=modifiers)
         await page.dispatch_mouse("down", *points[0], button=button, modifiers=modifiers)
         await anyio.sleep(hold_s)
-        await move_along(page, points, times_s=[0.0, *times_s[1:]], held=(button,), modifiers=modifiers)
+        await move_along(page, points, times_s=[0.0, *times_s[1:]], held_buttons=(button,), modifiers=modifiers)
         if intercepted:  # HTML drag and drop
             for kind in ("dragEnter", "dragOver", "drop"):
                 params = {"type": kind, "x": goal[0], "y": goal[1], "data": intercepted[0]}
@@ -54,7 +54,7 @@ async def move_along(
     points: list[Point],
     *,
     times_s: Sequence[float] = (),
-    held: tuple[MouseButton, ...] = (),
+    held_buttons: tuple[MouseButton, ...] = (),
     modifiers: tuple[str, ...] = (),
 ) -> None:
     """Move the mouse through points.
@@ -63,13 +63,13 @@ async def move_along(
         page: The page.
         points: CSS pixels of the viewport.
         times_s: Seconds of the way to each point, from where the mouse is. Without any, it moves as fast as it can.
-        held: Held buttons.
+        held_buttons: Held buttons.
         modifiers: Held keys: Alt, Control, Meta, Shift.
     """
     if not any(times_s):
         path = _interpolate_path(points)
         for point in path if path and page.mouse_at == points[0] else [points[0], *path]:
-            await page.dispatch_mouse("move", *point, held=held, modifiers=modifiers)
+            await page.dispatch_mouse("move", *point, held_buttons=held_buttons, modifiers=modifiers)
             await anyio.lowlevel.checkpoint()
         return
     frame_s = 1 / 60
@@ -80,9 +80,9 @@ async def move_along(
             share = 1 - rest_s / seconds
             share = share * share * (3 - 2 * share)
             if (point := (left + (x - left) * share, top + (y - top) * share)) != page.mouse_at:
-                await page.dispatch_mouse("move", *point, held=held, modifiers=modifiers)
+                await page.dispatch_mouse("move", *point, held_buttons=held_buttons, modifiers=modifiers)
             await anyio.sleep(min(frame_s, rest_s))
-        await page.dispatch_mouse("move", x, y, held=held, modifiers=modifiers)
+        await page.dispatch_mouse("move", x, y, held_buttons=held_buttons, modifiers=modifiers)
 
 
 def _interpolate_path(points: list[Point]) -> list[Point]:

@@ -58,8 +58,9 @@ class Forms:
             if submit:
                 await self.pointer.run_unless_blocked(self.page.dispatch_key("Enter"), monitor)
             report = await self.pointer.wait_for_effects(location.frame, location.ref, monitor, settle)
-            taken = "drawn" in location.report and report.get("changes")  # terminals and editors empty their field
-            if written.get("connected") and not written["same"] and written["unchanged"] and not taken:
+            # Terminals and editors empty their field.
+            was_processed = "drawn" in location.report and report.get("changes")
+            if written.get("connected") and not written["same"] and written["unchanged"] and not was_processed:
                 holds = "" if written["value"] is None else f"; it still holds {written['value']!r}"
                 raise _build_no_effect_error("type", selector, location.report, f"it did not take the text{holds}")
             outcome = await self.pointer.build_outcome("type", location, monitor, report, settle)
@@ -73,7 +74,7 @@ class Forms:
 
     async def check(self, selector: str, *, checked: bool = True, settle: SettleMode | None = None) -> ActionOutcome:
         """Check or uncheck a check box, radio button or switch. Raises OutriderError as `type`."""
-        action, wanted = ("check" if checked else "uncheck"), str(checked).lower()
+        action, target_state = ("check" if checked else "uncheck"), str(checked).lower()
         query = parse_element_query(selector)
         location = await self.pointer.locator.locate(query, action)
         before = location.report["before"]["checked"]
@@ -84,7 +85,7 @@ class Forms:
             message = "a radio button cannot be unchecked"
             problem = {"reason": "bad_value", "message": message, "hint": "check another one"}
             raise build_action_error(action, selector, location.report | problem)
-        if before == wanted:
+        if before == target_state:
             note = f"it was already {action}ed"
             outcome = ActionOutcome(action, location.element, ref=location.ref, note=note, url=self.page.url)
             outcome.location = location
@@ -96,7 +97,7 @@ class Forms:
 
         outcome, report = await self.pointer.press_until_landed(query, action, press_at, settle)
         after = (report.get("after") or {}).get("checked")
-        if report.get("connected") and after != wanted:
+        if report.get("connected") and after != target_state:
             states = {"true": "checked", "false": "not checked", "mixed": "half checked"}
             message = f"it is still {states.get(str(after), 'unknown')} after the click"
             raise _build_no_effect_error(action, selector, location.report, message)
@@ -191,7 +192,7 @@ class Forms:
         if not is_pasted:
             await self._write_text(text, delay, replaces=not append)
 
-    async def _step_slider(self, location: ElementLocation, wanted: float) -> None:
+    async def _step_slider(self, location: ElementLocation, target_value: float) -> None:
         """Press arrow keys until a focused slider shows the value; stop where a press leads no nearer."""
         max_presses = 200
         start = value = await self._invoke_script(location, "readSlider")
@@ -199,13 +200,13 @@ class Forms:
         for increase, decrease in (("ArrowUp", "ArrowDown"), ("ArrowRight", "ArrowLeft")):
             for _ in range(max_presses):
                 before = value
-                if before is None or before == wanted:
+                if before is None or before == target_value:
                     return
-                await self.page.dispatch_key(increase if wanted > before else decrease)
+                await self.page.dispatch_key(increase if target_value > before else decrease)
                 value = await self._invoke_script(location, "readSlider")
-                if value is None or abs(value - wanted) >= abs(before - wanted):
+                if value is None or abs(value - target_value) >= abs(before - target_value):
                     break
-            if value is None or start is None or abs(value - wanted) < abs(start - wanted):
+            if value is None or start is None or abs(value - target_value) < abs(start - target_value):
                 return
 
     async def _invoke_script(self, location: ElementLocation, name: str, *args: object) -> Any:

@@ -134,8 +134,8 @@ class ElementLocator:
         frame = self.scripts.find_frame(query.ref) if query.ref else page.main
         if frame is None:
             message = f"{query.ref} is not on the page any more"
-            gone = {"reason": "not_found", "message": message, "hint": "take a snapshot"}
-            raise build_action_error(action, query.text, gone)
+            not_found = {"reason": "not_found", "message": message, "hint": "take a snapshot"}
+            raise build_action_error(action, query.text, not_found)
         report = await self.scripts.invoke(frame, "locate", target, action, options)
         if report.get("reason") == "not_found" and query.selector:
             for child in page.frames:

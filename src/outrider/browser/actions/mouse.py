@@ -83,7 +83,7 @@ async def _place_points(pointer: Pointer, points: Sequence[Point], location: Ele
 
 async def _perform_gesture(pointer: Pointer, gesture: MouseGesture, points: list[Point]) -> None:
     page, button, modifiers = pointer.page, gesture.button, gesture.modifiers
-    held = (pointer.held_button,) if pointer.held_button else ()
+    held_buttons = (pointer.held_button,) if pointer.held_button else ()
     if gesture.kind == "drag":
         times_s = gesture.times_s
         await drag_along(page, points, button=button, modifiers=modifiers, hold_s=gesture.hold_s, times_s=times_s)
@@ -91,10 +91,10 @@ async def _perform_gesture(pointer: Pointer, gesture: MouseGesture, points: list
         for point in points:
             await pointer.press(point, button=button, count=gesture.count, modifiers=modifiers, hold_s=gesture.hold_s)
     elif gesture.kind == "wheel":
-        await page.dispatch_mouse("move", *points[-1], held=held, modifiers=modifiers)
+        await page.dispatch_mouse("move", *points[-1], held_buttons=held_buttons, modifiers=modifiers)
         await page.dispatch_mouse("wheel", *points[-1], delta=gesture.delta, modifiers=modifiers)
     else:
-        await move_along(page, points, times_s=gesture.times_s, held=held, modifiers=modifiers)
+        await move_along(page, points, times_s=gesture.times_s, held_buttons=held_buttons, modifiers=modifiers)
         if gesture.kind != "move":
             await page.dispatch_mouse(gesture.kind, *points[-1], button=button, modifiers=modifiers)
             pointer.held_button = button if gesture.kind == "down" else None

@@ -327,8 +327,8 @@ async def remember_tool_call(scripts: PageScripts, name: str, arguments: Mapping
     after = await read_milestones(scripts)
     for key in secrets:
         after = hide_secret(after, str(arguments[key]))
-    kept = {key: value for key, value in arguments.items() if key not in secrets}
-    values = {"name": name, "arguments": kept, "secrets": secrets, "form": form}
+    public_arguments = {key: value for key, value in arguments.items() if key not in secrets}
+    values = {"name": name, "arguments": public_arguments, "secrets": secrets, "form": form}
     log.add("tool", values, before=before or PageMilestones(scripts.page.url), after=after)
 
 

@@ -170,8 +170,8 @@ class Pointer:
                 # A password may be typed key by key.
                 hides = len(chord) == 1 and is_secret_field((focus.report if focus else {}).get("evidence") or {})
                 outcome.location = focus
-                what, values = ("fill", {"text": chord}) if hides else ("press", {"key": chord})
-                await self.remember(outcome, what, values, settle)
+                action, values = ("fill", {"text": chord}) if hides else ("press", {"key": chord})
+                await self.remember(outcome, action, values, settle)
             return outcome
 
     async def describe_focus(self) -> ElementLocation:
@@ -183,9 +183,9 @@ class Pointer:
         self, outcome: ActionOutcome, kind: str, values: dict[str, Any], settle: SettleMode | None
     ) -> None:
         """Add an action to the session's log; empty values are left out."""
-        given = {name: value for name, value in values.items() if value not in (None, False, 0.0, [], "")}
+        used_values = {name: value for name, value in values.items() if value not in (None, False, 0.0, [], "")}
         scripts, looks = self.snapshotter.scripts, self.should_wait(settle)
-        await remember_action(scripts, outcome, kind, outcome.location, given, looks=looks)
+        await remember_action(scripts, outcome, kind, outcome.location, used_values, looks=looks)
 
     async def press_until_landed(
         self,

@@ -47,13 +47,13 @@ def select_requests(
     log: NetworkLog, pattern: str = "", *, failed: bool = False, after: int = 0
 ) -> list[NetworkRequest]:
     """Return the recorded requests after a number whose address matches, oldest first. Raises InvalidInput."""
-    wanted = UrlPattern(pattern) if pattern else None
+    url_pattern = UrlPattern(pattern) if pattern else None
     requests = log.list_failed() if failed else log.requests
     return sorted(
         (
             request
             for request in requests
-            if request.number > after and (wanted is None or wanted.matches_url(get_full_url(request)))
+            if request.number > after and (url_pattern is None or url_pattern.matches_url(get_full_url(request)))
         ),
         key=lambda request: request.number,
     )
@@ -111,13 +111,13 @@ async def view_request(request: NetworkRequest, *, bodies: bool = True) -> Reque
 
 async def _fetch_body(details: RequestDetails, mime_type: str) -> Body:
     """Fetch a response's body from the browser, if it has kept it."""
-    gone = "the browser has discarded it: repeat the request"
+    reason = "the browser has discarded it: repeat the request"
     if not details.response:
         return Body(missing="not received yet")
     try:
         answer = await details.channel.send("Network.getResponseBody", {"requestId": details.request_id}, timeout=5.0)
     except (ProtocolError, OutriderError):
-        return Body(missing=gone)
+        return Body(missing=reason)
     data = b64decode(answer["body"]) if answer.get("base64Encoded") else answer["body"].encode()
     if answer.get("base64Encoded") and not any(kind in mime_type for kind in TEXT_TYPES):
         return Body(size=len(data), missing=f"{len(data):,} bytes that are not text")

@@ -120,12 +120,12 @@ def _build_answer(route: Route, event: dict[str, Any]) -> tuple[str, dict[str, A
 
 def _build_cors_headers(request_headers: dict[str, str]) -> dict[str, str]:
     """Return the headers that let the page read an answer from another origin."""
-    asked = {name.lower(): value for name, value in request_headers.items()}
-    if "origin" not in asked:
+    requested = {name.lower(): value for name, value in request_headers.items()}
+    if "origin" not in requested:
         return {}
-    headers = {"access-control-allow-origin": asked["origin"], "access-control-allow-credentials": "true"}
+    headers = {"access-control-allow-origin": requested["origin"], "access-control-allow-credentials": "true"}
     for kind in ("method", "headers"):
-        if value := asked.get(f"access-control-request-{kind}"):
+        if value := requested.get(f"access-control-request-{kind}"):
             headers[f"access-control-allow-{kind}{'s' if kind == 'method' else ''}"] = value
     return headers
 

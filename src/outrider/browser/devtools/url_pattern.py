@@ -17,11 +17,11 @@ class UrlPattern:
             hint = "a part of the address, for instance /api/, or with stars https://*.example.com/*"
             raise InvalidInput(f"pattern: 1 to {max_chars} characters are needed", hint=hint)
         self.text = text.strip()
-        whole = self.text if self.text.startswith(("http://", "https://")) else f"*{self.text}"
-        whole = whole if "*" in self.text else f"{whole}*"
-        self._pattern = re.compile(".*".join(map(re.escape, re.split(r"\*+", whole))), re.DOTALL)
+        full_pattern = self.text if self.text.startswith(("http://", "https://")) else f"*{self.text}"
+        full_pattern = full_pattern if "*" in self.text else f"{full_pattern}*"
+        self._pattern = re.compile(".*".join(map(re.escape, re.split(r"\*+", full_pattern))), re.DOTALL)
         # The browser's own patterns know `?` (one character) and escape with a backslash.
-        self.for_browser = re.sub(r"([\\?])", r"\\\1", re.sub(r"\*+", "*", whole))
+        self.for_browser = re.sub(r"([\\?])", r"\\\1", re.sub(r"\*+", "*", full_pattern))
 
     def matches_url(self, url: str) -> bool:
         """Return whether an address matches."""

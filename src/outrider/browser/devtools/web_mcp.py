@@ -83,8 +83,8 @@ class OfferedTools:
     def list_tools(self, page: BrowserPage) -> list[OfferedTool]:
         """List the tools of the documents that a page shows now."""
         tools = self._tools.get(page, {})
-        gone = [key for key, tool in tools.items() if not is_offered(page, tool)]
-        for key in gone:
+        withdrawn = [key for key, tool in tools.items() if not is_offered(page, tool)]
+        for key in withdrawn:
             del tools[key]
         return list(tools.values())
 

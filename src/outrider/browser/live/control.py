@@ -204,15 +204,15 @@ class InputQueue:
     def _send_input(self, page: BrowserPage, event: UserInput) -> list["asyncio.Future[Any]"]:
         clipboard_keys = frozenset({"c", "x", "v", "insert"})
         commands = self._input_state.build_commands(event)
-        held = [name for name in MODIFIER_BITS if name in self._input_state.keys]
+        held_modifiers = [name for name in MODIFIER_BITS if name in self._input_state.keys]
         if (
             page.clipboard is not None  # see `process.clipboard`
             and event.kind == "keydown"
             and event.key is not None
             and event.key.name.lower() in clipboard_keys
-            and not {"Control", "Meta", "Shift"}.isdisjoint(held)
+            and not {"Control", "Meta", "Shift"}.isdisjoint(held_modifiers)
         ):
-            return [asyncio.ensure_future(page.dispatch_key("+".join([*held, event.key.name])))]
+            return [asyncio.ensure_future(page.dispatch_key("+".join([*held_modifiers, event.key.name])))]
         return [page.send(method, params, timeout=INPUT_TIMEOUT_S) for method, params in commands]
 
     def _handle_answer(self, future: "asyncio.Future[Any]", page: BrowserPage) -> None:

@@ -97,8 +97,8 @@ class InputState:
             scroll = {"type": "mouseWheel", "deltaX": event.delta[0], "deltaY": event.delta[1]}
             return [_to_mouse_command(point | scroll)]
         if event.kind == "move":
-            held = {"button": self.buttons[0] if self.buttons else "none", "buttons": self.button_bits}
-            return [_to_mouse_command(point | held | {"type": "mouseMoved"})]
+            button_state = {"button": self.buttons[0] if self.buttons else "none", "buttons": self.button_bits}
+            return [_to_mouse_command(point | button_state | {"type": "mouseMoved"})]
         if event.kind == "click":
             presses = [
                 self._build_button_command(point, kind, event.button, number)

@@ -167,17 +167,17 @@ class Screencast:
 
     def _update_cast(self) -> None:
         """Start, stop or move the screencast to match the viewers and the current tab."""
-        wanted, current = self._wanted_source, self._cast
-        if wanted == ((current.page, current.quality) if current else None):
+        wanted_source, current = self._wanted_source, self._cast
+        if wanted_source == ((current.page, current.quality) if current else None):
             return
         if current is not None:
             current.stop()
         self._cast = None
-        if wanted is not None:
+        if wanted_source is not None:
             self.counters.starts += 1
             self.counters.error = ""
             self._cast = _PageScreencast(
-                *wanted, received=self._handle_frame, failed=self._handle_failure, may_raise=self._may_raise
+                *wanted_source, received=self._handle_frame, failed=self._handle_failure, may_raise=self._may_raise
             )
 
     def _handle_frame(self, data: str, metadata: dict[str, Any]) -> None:

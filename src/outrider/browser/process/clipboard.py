@@ -94,5 +94,5 @@ class SessionClipboard:
 def can_touch_clipboard(chord: str) -> bool:
     """Return whether a chord may copy, cut or paste. Raises InvalidInput as `parse_chord`."""
     clipboard_keys = frozenset({"c", "x", "v", "insert", "delete"})
-    held, last = parse_chord(chord)
-    return bool(held) and last.name.lower() in clipboard_keys
+    modifiers, last = parse_chord(chord)
+    return bool(modifiers) and last.name.lower() in clipboard_keys

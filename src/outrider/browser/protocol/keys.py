@@ -68,12 +68,12 @@ def parse_chord(text: str) -> tuple[list[Key], Key]:
     """Parse `Control+Shift+a` into the keys to hold and the key to press. Raises InvalidInput."""
     parts = [*text[:-2].split("+"), "+"] if text.endswith("++") else text.split("+") if text != "+" else ["+"]
     names = [KEY_ALIASES.get(part.lower(), part) if len(part) > 1 else part for part in parts if part]
-    *held, last = names or [""]
-    wrong = [name for name in held if name not in MODIFIER_BITS]
+    *modifiers, last = names or [""]
+    wrong = [name for name in modifiers if name not in MODIFIER_BITS]
     if not last or wrong:
         raise InvalidInput(f"keys: {text!r} is not a key", hint="write Enter, Tab, a, Control+a, Shift+ArrowDown")
-    shift = "Shift" in held
-    return [find_key(name) for name in held], find_key(last, shift=shift)
+    shift = "Shift" in modifiers
+    return [find_key(name) for name in modifiers], find_key(last, shift=shift)
 
 
 def parse_modifiers(names: Sequence[str]) -> tuple[str, ...]:

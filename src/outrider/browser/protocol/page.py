@@ -184,7 +184,7 @@ class BrowserPage:
         button: MouseButton = "left",
         count: int = 1,
         modifiers: tuple[str, ...] = (),
-        held: tuple[MouseButton, ...] = (),
+        held_buttons: tuple[MouseButton, ...] = (),
         delta: tuple[float, float] = (0, 0),
     ) -> None:
         """Dispatch trusted mouse input at a point of the viewport, to the frame that is there.
@@ -196,7 +196,7 @@ class BrowserPage:
             button: The button of `down`, `up` and `click`.
             count: 2 for a double click.
             modifiers: Held keys: Alt, Control, Meta, Shift.
-            held: Buttons held during a `move` (a drag).
+            held_buttons: Buttons held during a `move` (a drag).
             delta: CSS pixels that a `wheel` scrolls, right and down.
         """
         point = {
@@ -207,8 +207,8 @@ class BrowserPage:
         down = point | {"type": "mousePressed", "button": button, "buttons": BUTTON_BITS[button]}
         up = point | {"type": "mouseReleased", "button": button, "buttons": 0}
         if kind == "move":
-            held_bits = sum(BUTTON_BITS[held_button] for held_button in held)
-            pressed = {"button": held[0] if held else "none", "buttons": held_bits}
+            held_bits = sum(BUTTON_BITS[held_button] for held_button in held_buttons)
+            pressed = {"button": held_buttons[0] if held_buttons else "none", "buttons": held_bits}
             events = [point | pressed | {"type": "mouseMoved"}]
         elif kind == "wheel":
             events = [point | {"type": "mouseWheel", "deltaX": delta[0], "deltaY": delta[1]}]
@@ -236,19 +236,19 @@ class BrowserPage:
             await self._dispatch_chord(chord, kind)
 
     async def _dispatch_chord(self, chord: str, kind: KeyAction) -> None:
-        held, last = parse_chord(chord)
+        held_keys, last = parse_chord(chord)
         modifiers = self._held_modifiers
         events: list[dict[str, Any]] = []
         if kind != "up":
-            for key in held:
+            for key in held_keys:
                 modifiers |= MODIFIER_BITS[key.name]
                 events.append(key.build_event("down", modifiers))
             modifiers |= MODIFIER_BITS.get(last.name, 0)
             events.append(last.build_event("down", modifiers))
         else:
-            modifiers |= sum(MODIFIER_BITS[key.name] for key in held)
+            modifiers |= sum(MODIFIER_BITS[key.name] for key in held_keys)
         if kind != "down":
-            for key in (last, *reversed(held)):
+            for key in (last, *reversed(held_keys)):
                 modifiers &= ~MODIFIER_BITS.get(key.name, 0)
                 events.append(key.build_event("up", modifiers))
         # Keys that stay down hold for the mouse and for later keys as well.

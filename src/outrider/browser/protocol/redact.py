@@ -117,8 +117,8 @@ def _redact_form(text: str, more_names: frozenset[str] = frozenset()) -> str:
     pairs = parse_qsl(text, keep_blank_values=True)
     if not any(is_secret(name, value) for name, value in pairs):
         return text
-    shown = [(name, REMOVED if is_secret(name, value) else value) for name, value in pairs]
-    return urlencode(shown, safe="[]/:,@")
+    redacted = [(name, REMOVED if is_secret(name, value) else value) for name, value in pairs]
+    return urlencode(redacted, safe="[]/:,@")
 
 
 def _redact_value(value: Any) -> Any:

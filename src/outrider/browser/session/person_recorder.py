@@ -153,8 +153,8 @@ class PersonRecorder:
                 self._log.add("dialog", {name: report[name] for name in ("accept", "text")})
                 self._tell(f"dialog: {'accept' if report['accept'] else 'dismiss'}")
             elif report["kind"] == "missed":
-                seen = self._clean_page(PageMilestones.from_report(report["milestones"]))
-                self._add_pending(self._view if report["frame"].parent else seen)
+                milestones = self._clean_page(PageMilestones.from_report(report["milestones"]))
+                self._add_pending(self._view if report["frame"].parent else milestones)
                 self._miss(str(self._clean_report({"what": report["what"]})["what"]))
             else:
                 self._record_input(page, report)
@@ -191,11 +191,11 @@ class PersonRecorder:
             values["secret"] = True
         frame: Frame = report.pop("frame")
         report = self._clean_report(report)
-        element, seen = report["evidence"], self._clean_page(PageMilestones.from_report(report["milestones"]))
-        view = self._view if frame.parent else seen
+        element, milestones = report["evidence"], self._clean_page(PageMilestones.from_report(report["milestones"]))
+        view = self._view if frame.parent else milestones
         before = view or PageMilestones(record_url(page.url))
-        if frame.parent and seen:
-            element["frame"], before = seen.url, before.add_frame(seen)
+        if frame.parent and milestones:
+            element["frame"], before = milestones.url, before.add_frame(milestones)
         self._frame = frame
         new = _RecordedInput(report["kind"], values, element, before)
         new.goal, new.is_focus = report.get("goal"), bool(report.get("field"))
@@ -225,9 +225,9 @@ class PersonRecorder:
             upload.element, upload.before = self._pending.element, self._pending.before
             self._pending = None
 
-    def _miss(self, what: str) -> None:
-        self.missed.append(what)
-        self._on_step(f"not recorded: {what}")
+    def _miss(self, description: str) -> None:
+        self.missed.append(description)
+        self._on_step(f"not recorded: {description}")
 
     def _switch_page(self, page: BrowserPage) -> None:
         """Add a step for another tab."""
@@ -321,10 +321,10 @@ async def _read_history(page: BrowserPage, report: dict[str, Any]) -> dict[str, 
     While documents change, the browser refuses to answer, or answers without the new one; and a person may be further.
     """
     max_attempts, min_attempts, interval_s = 20, 3, 0.05
-    asked = report["history"]
+    request = report["history"]
     for attempt in range(max_attempts):
         with suppress(*PAGE_ERRORS):
-            answer = dict(await asked)
+            answer = dict(await request)
             urls = [entry["url"].partition("#")[0] for entry in answer["entries"]]
             if urls[answer["currentIndex"]] == report["url"]:
                 return answer
@@ -334,5 +334,5 @@ async def _read_history(page: BrowserPage, report: dict[str, Any]) -> dict[str, 
         if page.lost:
             return None
         await asyncio.sleep(interval_s)
-        asked = page.send("Page.getNavigationHistory", timeout=HISTORY_TIMEOUT_S)
+        request = page.send("Page.getNavigationHistory", timeout=HISTORY_TIMEOUT_S)
     return None

@@ -79,6 +79,8 @@ async def _describe_component(frame: Frame, element: str) -> dict[str, str]:
     states = {each["name"].lower(): each["value"].get("value") for each in node.get("properties", ())}
     attributes = {f"aria-{name}": value for name, value in states.items() if name in ARIA_STATES}
     attributes |= {"aria-label": node.get("name", {}).get("value"), "aria-valuenow": node.get("value", {}).get("value")}
-    given = {name: value for name, value in attributes.items() if value not in (None, "")}
-    texts = {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in given.items()}
+    set_attributes = {name: value for name, value in attributes.items() if value not in (None, "")}
+    texts = {
+        name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in set_attributes.items()
+    }
     return {"role": role} | texts

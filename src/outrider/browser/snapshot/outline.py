@@ -98,8 +98,8 @@ def filter_interactive(lines: list[str]) -> list[str]:
 
 def filter_matching(lines: list[str], text: str) -> list[str]:
     """Return the lines that contain a text in any case, with their headings and landmarks."""
-    wanted = " ".join(text.casefold().split())
-    matches = [wanted in line.casefold() or wanted in unescape_refs(line).casefold() for line in lines]
+    needle = " ".join(text.casefold().split())
+    matches = [needle in line.casefold() or needle in unescape_refs(line).casefold() for line in lines]
     return _select_with_context(lines, matches)
 
 
@@ -192,11 +192,11 @@ def _pair_changes(removed: list[str], added: list[str]) -> tuple[list[str], list
     return [line for line in removed if line not in replaced], changes
 
 
-def _join_blocks(blocks: list[tuple[list[str], list[str]]], shown: set[str]) -> list[str]:
+def _join_blocks(blocks: list[tuple[list[str], list[str]]], known_lines: set[str]) -> list[str]:
     """Mark removed lines; several controls are named once by their references alone: they were shown before."""
     max_refs = 12
     controls = [line for removed, _ in blocks for line in removed if CONTROL_PATTERN.match(line)]
-    refs = [ref for line in controls for ref in find_refs(line) if ref not in shown] if len(controls) > 1 else []
+    refs = [ref for line in controls for ref in find_refs(line) if ref not in known_lines] if len(controls) > 1 else []
     lines = []
     if refs:
         ranges = _join_ranges(refs)
