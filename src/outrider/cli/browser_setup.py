@@ -106,10 +106,10 @@ def list_states(sets: tuple[str, ...], *, as_json: bool) -> None:
 def delete(name: str, sets: tuple[str, ...], *, as_json: bool) -> None:
     """Delete the saved sign-in NAME."""
     try:
-        gone = _open_state_store(sets).delete(name)
+        deleted = _open_state_store(sets).delete(name)
     except OutriderError as error:
         sys.exit(report_error(error, as_json=as_json))
-    print_json(_serialize_state(gone)) if as_json else click.echo(f"deleted {_format_state(gone)}")
+    print_json(_serialize_state(deleted)) if as_json else click.echo(f"deleted {_format_state(deleted)}")
 
 
 @state.command("import")
@@ -120,10 +120,10 @@ def delete(name: str, sets: tuple[str, ...], *, as_json: bool) -> None:
 def import_state(file: Path, name: str, sets: tuple[str, ...], *, as_json: bool) -> None:
     """Import a FILE that `outrider browser login` or Playwright wrote elsewhere."""
     try:
-        kept = _open_state_store(sets).import_file(name, file)
+        state_info = _open_state_store(sets).import_file(name, file)
     except OutriderError as error:
         sys.exit(report_error(error, as_json=as_json))
-    print_json(_serialize_state(kept)) if as_json else click.echo(f"saved {_format_state(kept)}")
+    print_json(_serialize_state(state_info)) if as_json else click.echo(f"saved {_format_state(state_info)}")
 
 
 def _open_state_store(sets: tuple[str, ...]) -> "StateStore":
@@ -145,5 +145,5 @@ def _serialize_state(info: "StateInfo") -> dict[str, object]:
 
 def _format_state(info: "StateInfo") -> str:
     row = _serialize_state(info)
-    what = "encrypted" if info.encrypted else "damaged" if info.cookies is None else f"{info.cookies} cookies"
-    return f"{row['state_id']}  {row['saved']}  {what}  {row['path']}"
+    contents = "encrypted" if info.encrypted else "damaged" if info.cookies is None else f"{info.cookies} cookies"
+    return f"{row['state_id']}  {row['saved']}  {contents}  {row['path']}"

@@ -83,22 +83,25 @@ def _check_shared_database(app: "App", found: "DatabaseStatus") -> list[Finding]
     max_clock_skew_s = 2.0  # seconds; leases and pauses are counted in such
     crowded_share = 0.8  # of the connections that the server allows
     findings = []
-    used, most = found.connections or 0, found.most_connections or 1
-    if used > crowded_share * most:
+    used, max_connections = found.connections or 0, found.most_connections or 1
+    if used > crowded_share * max_connections:
         remedy = "raise max_connections of the server, or lower `database_connections` of the replicas"
-        findings.append(Finding("note", f"{used} of the server's {most} connections are taken", remedy))
+        findings.append(Finding("note", f"{used} of the server's {max_connections} connections are taken", remedy))
     if abs(found.clock) > max_clock_skew_s:
-        said = f"this machine's clock is {abs(found.clock):.1f} seconds {'behind' if found.clock > 0 else 'ahead of'}"
-        findings.append(Finding("note", f"{said} the server's", "let NTP set both clocks"))
+        direction = "behind" if found.clock > 0 else "ahead of"
+        problem = f"this machine's clock is {abs(found.clock):.1f} seconds {direction} the server's"
+        findings.append(Finding("note", problem, "let NTP set both clocks"))
     if found.milliseconds > slow_answer_ms:
-        said = f"the database takes {found.milliseconds} ms to answer"
-        findings.append(Finding("note", said, "run replicas near their database"))
+        problem = f"the database takes {found.milliseconds} ms to answer"
+        findings.append(Finding("note", problem, "run replicas near their database"))
     if not app.loaded.settings.serve.state_key:
-        said = "paused calls can be answered on this machine only: replicas have no shared key"
-        findings.append(Finding("note", said, "set the same `serve.state_key` (OUTRIDER_SERVE__STATE_KEY) on all"))
+        problem = "paused calls can be answered on this machine only: replicas have no shared key"
+        findings.append(Finding("note", problem, "set the same `serve.state_key` (OUTRIDER_SERVE__STATE_KEY) on all"))
     if not app.loaded.settings.artifacts.storage:
-        said = f"artifacts are in {app.artifacts.storage.location}, which other machines may not see"
-        findings.append(Finding("note", said, "set `artifacts.storage` to a shared folder or to s3://bucket/prefix?…"))
+        problem = f"artifacts are in {app.artifacts.storage.location}, which other machines may not see"
+        findings.append(
+            Finding("note", problem, "set `artifacts.storage` to a shared folder or to s3://bucket/prefix?…")
+        )
     return findings
 
 
@@ -123,9 +126,9 @@ async def _check_embedders(app: "App") -> AsyncGenerator[Finding]:
 
     loaded, http = app.loaded, HttpClient(EgressGuard(app.loaded.settings.egress))
     settings, folder = loaded.settings, loaded.settings.data_dir / "models"
-    means = EmbedderDependencies(settings.content.embedding, http, folder, loaded.environ, settings.models.keys)
+    dependencies = EmbedderDependencies(settings.content.embedding, http, folder, loaded.environ, settings.models.keys)
     try:
-        used = select_embedder(means.settings, http, means.environ, folder=folder, keys=means.keys)
+        used = select_embedder(dependencies.settings, http, dependencies.environ, folder=folder, keys=dependencies.keys)
     except NotConfigured as error:
         yield Finding("bad", f"search by meaning: {error.message}", error.hint)
         return
@@ -136,9 +139,9 @@ async def _check_embedders(app: "App") -> AsyncGenerator[Finding]:
         return
     yield Finding("ok", f"search by meaning: vectors of {used.name}")
     for each in load_embedder_providers().values():
-        if missing := each.missing(means):
-            what = f"search by meaning: {each.title} is not used: {missing}"
-            yield Finding("note", what, each.remedy, choice=each.title)
+        if missing := each.missing(dependencies):
+            problem = f"search by meaning: {each.title} is not used: {missing}"
+            yield Finding("note", problem, each.remedy, choice=each.title)
 
 
 async def check_identity(app: "App") -> AsyncGenerator[Finding]:

@@ -45,8 +45,8 @@ async def record_flow(loaded: LoadedSettings, name: str, url: str, description: 
     if not recorded.actions:
         print_notes(notes)
         return False
-    given = {"description": description, "replace": replace}
-    saved = await save_actions(store, ToolOptions(), Call(), name, recorded.actions, **given)
+    options = {"description": description, "replace": replace}
+    saved = await save_actions(store, ToolOptions(), Call(), name, recorded.actions, **options)
     click.echo(f"{saved.data['path']}: {saved.data['steps']} steps")
     print_notes([*saved.data.get("notes", []), *notes])
     return True

@@ -77,8 +77,8 @@ def load_settings(
         values["workspace"] = values.get("workspace", {}) | {"directory": folder}
     if (endpoint := flags.get("browser_endpoint")) is not None:
         values["browser"] = values.get("browser", {}) | {"cdp_urls": [endpoint], "cdp_profile": "own"}
-    if given := {name: _split_names(text) for name, text in tools.items() if text is not None}:
-        values["tools"] = values.get("tools", {}) | given
+    if policy := {name: _split_names(text) for name, text in tools.items() if text is not None}:
+        values["tools"] = values.get("tools", {}) | policy
     return load(values, environ=environ, workspace=workspace)
 
 

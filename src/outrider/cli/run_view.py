@@ -75,8 +75,8 @@ class TerminalRunView:
                 self._text += event.data["text"]
             case "tool_started":
                 self._print_thinking()
-                said = f"{event.data['title']} {event.data['arguments']}"
-                self._print(f"→ {_shorten_line(said, 160)}", fg="cyan")
+                line = f"{event.data['title']} {event.data['arguments']}"
+                self._print(f"→ {_shorten_line(line, 160)}", fg="cyan")
             case "tool_ended":
                 self._print_tool(event.data)
             case "question":
@@ -125,8 +125,8 @@ class TerminalRunView:
 
         def format_numbers(block: re.Match[str]) -> str:
             known = [name.strip() for name in block[1].split(",") if name.strip() in run.citations]
-            shown = "".join(f"[{order.setdefault(name, len(order) + 1)}]" for name in known)
-            return f" {shown}" if shown else ""
+            marks = "".join(f"[{order.setdefault(name, len(order) + 1)}]" for name in known)
+            return f" {marks}" if marks else ""
 
         answer = clean_untrusted(CITATION_PATTERN.sub(format_numbers, run.answer))
         print_line(format_markdown(answer, get_line_width()) if sys.stdout.isatty() else answer)

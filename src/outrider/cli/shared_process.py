@@ -23,8 +23,8 @@ def add_call_options(function: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> None:
-        given = [each.name for each in fields(CallOptions) if each.name in kwargs]
-        options = CallOptions(**{name: kwargs.pop(name) for name in given})
+        option_names = [each.name for each in fields(CallOptions) if each.name in kwargs]
+        options = CallOptions(**{name: kwargs.pop(name) for name in option_names})
         function(*args, options=options, **kwargs)
 
     for option in (
@@ -81,10 +81,10 @@ def parse_arguments(words: tuple[str, ...]) -> dict[str, Any]:
     arguments: dict[str, Any] = {}
     for word in words:
         if word == "-" or word.startswith("{"):
-            given = _parse_json("the arguments", sys.stdin.read() if word == "-" else word)
-            if not isinstance(given, dict):
+            parsed = _parse_json("the arguments", sys.stdin.read() if word == "-" else word)
+            if not isinstance(parsed, dict):
                 raise click.UsageError('the arguments: JSON, but not an object; write {"key": value}')
-            arguments |= given
+            arguments |= parsed
             continue
         key, separator, text = word.partition("=")
         if not separator or not key:

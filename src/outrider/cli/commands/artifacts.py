@@ -25,10 +25,10 @@ async def command(sets: tuple[str, ...], uri: str | None, output: Path | None, *
         await _list_artifacts(settings, as_json=as_json)
         return
     async with open_app(settings) as app:
-        kept, data = await app.artifacts.read(uri)
-    saved = output or Path(PurePosixPath(kept.name).name or kept.id)
+        artifact, data = await app.artifacts.read(uri)
+    saved = output or Path(PurePosixPath(artifact.name).name or artifact.id)
     if saved.is_dir():
-        saved /= PurePosixPath(kept.name).name or kept.id
+        saved /= PurePosixPath(artifact.name).name or artifact.id
     try:
         with saved.open("xb") as file:
             file.write(data)
@@ -49,8 +49,8 @@ async def _list_artifacts(settings: Any, *, as_json: bool) -> None:
     rows = []
     for each in artifacts:
         at = datetime.fromtimestamp(each.created_at).astimezone().isoformat(timespec="seconds")
-        about = {"name": each.name, "mime_type": each.mime_type, "size": each.size, "created_at": at}
-        rows.append(about | {"session": each.session, "sha256": each.sha256, "uri": each.uri})
+        fields = {"name": each.name, "mime_type": each.mime_type, "size": each.size, "created_at": at}
+        rows.append(fields | {"session": each.session, "sha256": each.sha256, "uri": each.uri})
     if as_json:
         print_json(rows)
         return

@@ -68,18 +68,18 @@ async def status(sets: tuple[str, ...], *, as_json: bool) -> None:
     found = load_settings(sets)
     settings, http = found.settings, HttpClient(EgressGuard(found.settings.egress))
     folder = settings.data_dir / "models"
-    means = EmbedderDependencies(settings.content.embedding, http, folder, found.environ, settings.models.keys)
+    dependencies = EmbedderDependencies(settings.content.embedding, http, folder, found.environ, settings.models.keys)
     try:
-        used = select_embedder(means.settings, http, means.environ, folder=folder, keys=means.keys)
+        used = select_embedder(dependencies.settings, http, dependencies.environ, folder=folder, keys=dependencies.keys)
     except NotConfigured:
         used = None
     name = used.name if used else ""
     rows: list[dict[str, Any]] = [
-        {"name": each.name, "title": each.title, "missing": each.missing(means), "remedy": each.remedy}
+        {"name": each.name, "title": each.title, "missing": each.missing(dependencies), "remedy": each.remedy}
         for each in load_embedder_providers().values()
     ]
     for row, each in zip(rows, load_embedder_providers().values(), strict=True):
-        row["used"] = not row["missing"] and each.open(means).name == name
+        row["used"] = not row["missing"] and each.open(dependencies).name == name
     await http.close()
     if as_json:
         print_json(rows)
@@ -112,16 +112,16 @@ async def list_contents(
     call = Call(session=session)
     async with open_app(load_settings(sets)) as app:
         stores = [await app.content.get_store(call, store_id)] if store_id else (await app.content.list_stores(call))[0]
-        kept = [(store, (await app.content.list_records(call, store.id, 0, limit))[0]) for store in stores]
+        records_by_store = [(store, (await app.content.list_records(call, store.id, 0, limit))[0]) for store in stores]
     if as_json:
-        print_json([serialize_listed_record(record) for _, records in kept for record in records])
+        print_json([serialize_listed_record(record) for _, records in records_by_store for record in records])
         return
-    for store, records in kept:
+    for store, records in records_by_store:
         figures = f"{store.content_count} contents, {store.chunk_count} passages, {store.total_size:,} bytes"
         print_line(f"{click.style(store.name, bold=True)}  {store.id}  {figures}")
         for record in records:
             print_line(f"  {_format_record(record)}")
-    if not any(records for _, records in kept):
+    if not any(records for _, records in records_by_store):
         print_notes([f"session {session!r} has no stored contents; `outrider content add FILE` adds one"])
 
 

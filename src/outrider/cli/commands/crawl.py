@@ -68,9 +68,9 @@ def _build_page_writer(folder: Path) -> Any:
 
     def write_atomically(path: Path, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        half = path.with_name(f".{path.name}.half")
-        half.write_text(text, encoding="utf-8", newline="\n")
-        half.replace(path)
+        partial_path = path.with_name(f".{path.name}.half")
+        partial_path.write_text(text, encoding="utf-8", newline="\n")
+        partial_path.replace(path)
 
     async def write_page(page: Any) -> str:
         name = build_file_name(page.url)

@@ -125,7 +125,7 @@ async def status(sets: tuple[str, ...], *, as_json: bool) -> None:
 async def check(sets: tuple[str, ...], *, repair: bool, as_json: bool) -> None:
     """Look for missing, damaged and orphaned data in database, artifacts and indexes. Exit code 1: problems remain."""
     findings = await _check_database(load_settings(sets), repair=repair)
-    left = [each for each in findings if not each["repaired"]]
+    remaining = [each for each in findings if not each["repaired"]]
     if as_json:
         print_json(findings)
     for each in () if as_json else findings:
@@ -133,11 +133,11 @@ async def check(sets: tuple[str, ...], *, repair: bool, as_json: bool) -> None:
             f"{click.style('✓' if each['repaired'] else '✗', fg='green' if each['repaired'] else 'red')} ", nl=False
         )
         click.echo(each["message"] + (f": {each['repaired']}" if each["repaired"] else ""))
-        if each in left and each["remedy"]:
+        if each in remaining and each["remedy"]:
             click.echo(f"    {each['remedy']}")
     if not findings and not as_json:
         click.echo("no problems found")
-    if left:
+    if remaining:
         sys.exit(EXIT_PARTIAL)
 
 
@@ -233,9 +233,9 @@ async def _check_database(settings: "LoadedSettings", *, repair: bool) -> list[d
             findings.append({"code": each.code, "message": each.message, "remedy": remedy, "repaired": repaired})
         if sound:
             async for index in find_mismatches(database, settings.settings.data_dir / "content", repair=repair):
-                said = f"the index of store {index.store} has {index.indexed} passages, its rows {index.passages}"
+                problem = f"the index of store {index.store} has {index.indexed} passages, its rows {index.passages}"
                 repaired = "made anew" if repair else ""
-                findings.append({"code": "index", "message": said, "remedy": fix, "repaired": repaired})
+                findings.append({"code": "index", "message": problem, "remedy": fix, "repaired": repaired})
     return findings
 
 
@@ -301,7 +301,7 @@ async def _run_copy(work: "DatabaseCopy", tell: Callable[[str], Any], *, into_ex
         if copied.copied:
             tell(f"{copied.copied:>12,}  {copied.table}")
     compared = [each async for each in work.verify_tables()]
-    whole = all(each.is_complete for each in compared)
+    is_complete = all(each.is_complete for each in compared)
     for each in compared:
         if each.left_out:
             tell(f"{each.table}: {each.left_out} rows are left out, their files are gone")
@@ -310,12 +310,12 @@ async def _run_copy(work: "DatabaseCopy", tell: Callable[[str], Any], *, into_ex
                 f"{each.table}: {each.missing} rows are missing and {each.different} differ; "
                 "if the source was at work meanwhile, or the target held rows of the same ids, look at those"
             )
-    if whole:
+    if is_complete:
         await work.clear_progress()
         tell(f"all {sum(each.rows for each in compared):,} rows are there and say the same")
         tell(f"not in the database, copy it yourself if you use it: {', '.join(uncopied_files)} of data_dir")
     return {
-        "whole": whole,
+        "whole": is_complete,
         "tables": [(asdict(each) | {"checksum": f"{each.checksum:032x}"}) for each in compared if each.rows],
     }
 
@@ -350,11 +350,11 @@ def _resolve_address(place: str) -> str:
     return build_sqlite_url((path / "outrider.db" if path.is_dir() or not path.suffix else path).absolute())
 
 
-def _open_storage(settings: "LoadedSettings", given: str | None = None, address: str = "") -> "Storage":
+def _open_storage(settings: "LoadedSettings", chosen_storage: str | None = None, address: str = "") -> "Storage":
     """Open the artifact storage of the database; by default that of the settings."""
     path = get_sqlite_path(normalize_url(address)) if address else None
     own = normalize_url(address or settings.settings.database_url) == normalize_url(settings.settings.database_url)
-    setting = given or (settings.settings.artifacts.storage if own or path is None else "")
+    setting = chosen_storage or (settings.settings.artifacts.storage if own or path is None else "")
     return build_storage(setting, path.parent if path and not own else settings.settings.data_dir, settings.environ)
 
 

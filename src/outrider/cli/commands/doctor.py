@@ -84,8 +84,8 @@ async def _check_providers(app: "App") -> AsyncGenerator[Finding]:
             key = "with a key" if each.key else "without a key"
             yield Finding("ok", f"search: {each.title} {key}", choice=f"{each.title} {key}" if each.key else each.title)
         else:
-            what = f"search: {each.title} is not used: {each.reason}"
-            yield Finding("note", what, each.remedy, choice=each.title)
+            problem = f"search: {each.title} is not used: {each.reason}"
+            yield Finding("note", problem, each.remedy, choice=each.title)
 
 
 async def _ask_providers(app: "App") -> AsyncGenerator[Finding]:
@@ -119,8 +119,8 @@ async def _check_models(app: "App") -> AsyncGenerator[Finding]:
         if each.usable:
             yield Finding("ok", f"model: {each.title}, {each.model}")
         else:
-            what = f"model: {each.title} is not used: {each.reason}"
-            yield Finding("note", what, each.remedy, choice=each.title)
+            problem = f"model: {each.title} is not used: {each.reason}"
+            yield Finding("note", problem, each.remedy, choice=each.title)
 
 
 async def _check_agents(app: "App") -> AsyncGenerator[Finding]:
@@ -164,9 +164,9 @@ async def _check_code(app: "App") -> AsyncGenerator[Finding]:
     """Check the isolation of code, whether or not its tools are served."""
     sandbox = app.processes.sandbox
     found = await sandbox.detect_isolation()
-    for level, why in found.reasons.items():
+    for level, reason in found.reasons.items():
         yield Finding(
-            "note", f"code: no isolation by {level}: {why}", describe_remedy() if level == "namespaces" else ""
+            "note", f"code: no isolation by {level}: {reason}", describe_remedy() if level == "namespaces" else ""
         )
     if found.level is None:
         yield Finding(

@@ -110,8 +110,8 @@ def _read_input(file: str, limit: int) -> bytes:
     except FileNotFoundError:
         raise NotFound(f"no such file: {file}", hint="check the path") from None
     except OSError as error:
-        said = f"{file} cannot be read: {error.strerror or error}"
-        raise InvalidInput(said, hint="give the path of a readable file") from None
+        message = f"{file} cannot be read: {error.strerror or error}"
+        raise InvalidInput(message, hint="give the path of a readable file") from None
     if len(body) > limit:
         raise Refused(
             f"{file} has more than {limit} bytes", code="too_large", hint="raise it: --set pages.document_max_bytes=…"

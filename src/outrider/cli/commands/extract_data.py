@@ -50,11 +50,11 @@ async def command(
         sys.exit(EXIT_PARTIAL)
 
 
-def read_schema(given: str) -> dict[str, Any]:
+def read_schema(schema_text: str) -> dict[str, Any]:
     """Return the schema in a text or in the file of that name. Raises InvalidInput."""
     hint = 'give JSON like \'{"price": "number"}\', or the path of a file with it'
     try:
-        text = given if given.lstrip()[:1] == "{" else Path(given).read_text(encoding="utf-8")
+        text = schema_text if schema_text.lstrip()[:1] == "{" else Path(schema_text).read_text(encoding="utf-8")
         schema = json.loads(text)
     except (OSError, ValueError) as error:
         raise InvalidInput(f"--schema cannot be read: {error}", hint=hint) from None

@@ -33,8 +33,8 @@ def command() -> None:
 @add_call_options
 def save_flow(name: str, since: int | None, description: str | None, options: CallOptions, *, replace: bool) -> None:
     """Save the actions of the browser session as flow NAME."""
-    given = {"name": name, "since": since, "description": description, "replace": replace or None}
-    _call("saveFlow", given, options)
+    arguments = {"name": name, "since": since, "description": description, "replace": replace or None}
+    _call("saveFlow", arguments, options)
 
 
 @command.command("record")
@@ -80,7 +80,7 @@ def run_flow(
     A parameter with columns takes CSV or JSON; PARAMETER=@FILE reads it from a file, and PARAMETER=? asks for it
     without showing it.
     """
-    given = {
+    arguments = {
         "name": name,
         "parameters": _parse_parameters(parameters) or None,
         "sessionId": browser_session,
@@ -88,7 +88,7 @@ def run_flow(
         "stateId": state,
         "keepOpen": keep_open or None,
     }
-    _call("runFlow", given, options)
+    _call("runFlow", arguments, options)
 
 
 @command.command("runs")
@@ -113,8 +113,8 @@ def resume_flow(
 
     Parameters that are secrets are not kept with a run: SECRET=? asks for one without showing it.
     """
-    given = {"runId": run, "fromStep": from_step, "unknownStep": unknown_step}
-    _call("resumeFlow", given | {"parameters": _parse_parameters(parameters) or None}, options)
+    arguments = {"runId": run, "fromStep": from_step, "unknownStep": unknown_step}
+    _call("resumeFlow", arguments | {"parameters": _parse_parameters(parameters) or None}, options)
 
 
 @command.command("repair")
@@ -152,8 +152,8 @@ def schedule_flow(
     The shared process, `outrider serve` and `outrider mcp` run it while they run. If times were missed
     meanwhile, it runs once.
     """
-    given = {"name": name, "cron": cron, "timezone": timezone, "stateId": state, "notify": list(notify) or None}
-    _call("scheduleFlow", given | {"parameters": _parse_parameters(parameters) or None}, options)
+    arguments = {"name": name, "cron": cron, "timezone": timezone, "stateId": state, "notify": list(notify) or None}
+    _call("scheduleFlow", arguments | {"parameters": _parse_parameters(parameters) or None}, options)
 
 
 @command.command("schedules")
@@ -296,9 +296,9 @@ def export_flow(name: str, language: str) -> None:
 
 
 def _call(tool: str, arguments: Mapping[str, object], options: CallOptions) -> None:
-    given = {name: value for name, value in arguments.items() if value is not None}
+    set_arguments = {name: value for name, value in arguments.items() if value is not None}
     with open_client(options) as client:
-        sys.exit(call_tool(client, tool, given, replace(options, names_commands=True)))
+        sys.exit(call_tool(client, tool, set_arguments, replace(options, names_commands=True)))
 
 
 def _parse_parameters(words: tuple[str, ...]) -> dict[str, str]:
@@ -308,8 +308,8 @@ def _parse_parameters(words: tuple[str, ...]) -> dict[str, str]:
         click.echo(f"error: {wrong!r} is not a parameter: write name=value", err=True)
         sys.exit(EXIT_WRONG_USE)
     values = {name: _read_file(value[1:]) if value.startswith("@") else value for name, _, value in pairs}
-    asked = (name for name, value in values.items() if value == "?")
-    return values | {name: str(click.prompt(name, hide_input=True, err=True)) for name in asked}
+    prompted_names = (name for name, value in values.items() if value == "?")
+    return values | {name: str(click.prompt(name, hide_input=True, err=True)) for name in prompted_names}
 
 
 def _read_file(path: str) -> str:

@@ -66,8 +66,8 @@ def _change_settings(host: Host, path: Path, entry: dict[str, Any], *, remove: b
     if not quiet and not change.is_needed:
         click.echo(f"{host.title}: {path} {'has no outrider' if remove else 'already has outrider'}")
     elif not quiet:
-        kept = f" (backup: {backup})" if backup else ""
-        click.echo(f"{host.title}: outrider {'removed from' if remove else 'added to'} {path}{kept}")
+        backup_note = f" (backup: {backup})" if backup else ""
+        click.echo(f"{host.title}: outrider {'removed from' if remove else 'added to'} {path}{backup_note}")
         if starts:
             click.echo(f"  it runs {shlex.join(starts)}; restart {host.title} to see its tools")
     done = {"changed": change.is_needed, "backup": str(backup) if backup else None, "starts": starts}

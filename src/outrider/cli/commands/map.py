@@ -29,5 +29,7 @@ async def command(url: str, sets: tuple[str, ...], *, as_json: bool, **chosen: A
         return
     for page in data["pages"]:
         click.echo(page["url"])
-    shown = len(data["pages"])
-    print_notes([*data["notes"], f"{data['total']} addresses" + (f", {shown} shown" if shown < data["total"] else "")])
+    page_count = len(data["pages"])
+    print_notes(
+        [*data["notes"], f"{data['total']} addresses" + (f", {page_count} shown" if page_count < data["total"] else "")]
+    )

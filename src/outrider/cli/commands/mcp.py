@@ -61,10 +61,10 @@ def parse_host_options(
 
     Raises InvalidInput, and click's own exceptions as the command would.
     """
-    given = command.make_context("mcp", [*arguments], parent=parent).params
-    name, session, joins, _ = (given.pop(option) for option in ("name", "session", "join", "no_daemon"))
-    sets = _apply_lean(given.pop("sets"), given)
-    return load_settings(sets, (environ, workspace), **given), name, session or "", joins
+    parameters = command.make_context("mcp", [*arguments], parent=parent).params
+    name, session, joins, _ = (parameters.pop(option) for option in ("name", "session", "join", "no_daemon"))
+    sets = _apply_lean(parameters.pop("sets"), parameters)
+    return load_settings(sets, (environ, workspace), **parameters), name, session or "", joins
 
 
 def _apply_lean(sets: tuple[str, ...], flags: dict[str, Any]) -> tuple[str, ...]:

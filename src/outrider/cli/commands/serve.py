@@ -28,8 +28,8 @@ async def command(sets: tuple[str, ...], host: str | None, port: int | None, **f
     """Serve MCP over streamable HTTP at /mcp, and each toolset alone at /mcp/<toolset>."""
     from outrider.serve.telemetry.logs import configure_logging
 
-    given = [f"serve.{name}={value}" for name, value in (("host", host), ("port", port)) if value is not None]
-    settings = load_settings((*sets, *given), **flags)
+    overrides = [f"serve.{name}={value}" for name, value in (("host", host), ("port", port)) if value is not None]
+    settings = load_settings((*sets, *overrides), **flags)
     configure_logging(settings.settings.log_level, settings.settings.log_style)
     print_notes(settings.warnings)
     chosen = settings.settings.serve
@@ -72,17 +72,17 @@ async def _serve_http(settings: LoadedSettings) -> None:
             timeout_graceful_shutdown=round(chosen.drain_s),
             ws_per_message_deflate=False,  # pictures are compressed already
         )
-        taken = bind_server_socket(config, "serve.port", "--port")
+        server_socket = bind_server_socket(config, "serve.port", "--port")
         if app.cluster is not None:
-            own = await find_advertised_address(format_socket_url(taken), settings.settings.database)
+            own = await find_advertised_address(format_socket_url(server_socket), settings.settings.database)
             app.cluster.replicas.address = chosen.internal_url or own
         dashboard: MountedDashboard = site.state.dashboard
-        dashboard_url = stack.enter_context(dashboard.publish_address(format_socket_url(taken)))
-        told = partial(_announce_addresses, format_socket_url(taken), metrics, dashboard_url)
+        dashboard_url = stack.enter_context(dashboard.publish_address(format_socket_url(server_socket)))
+        announce = partial(_announce_addresses, format_socket_url(server_socket), metrics, dashboard_url)
         server = DrainingServer(
-            config, streams=streams, stop_requested=leaving, on_started=told, drain_notice_s=chosen.notice_s
+            config, streams=streams, stop_requested=leaving, on_started=announce, drain_notice_s=chosen.notice_s
         )
-        await server.serve(sockets=[taken])
+        await server.serve(sockets=[server_socket])
 
 
 def _announce_addresses(address: str, metrics: str | None, dashboard: str) -> None:

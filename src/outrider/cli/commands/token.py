@@ -48,11 +48,11 @@ async def create(person: str, sets: tuple[str, ...], *, as_json: bool, **options
         print_json(_serialize_token(token) | {"token": secret})
     else:
         click.echo(secret)
-        where = ", ".join(token.workspaces) or "all their workspaces"
-        what = "all toolsets" if token.toolsets is None else ", ".join(token.toolsets)
+        workspace_names = ", ".join(token.workspaces) or "all their workspaces"
+        toolset_names = "all toolsets" if token.toolsets is None else ", ".join(token.toolsets)
         end = token.expires_at
         until = "it is revoked" if end is None else datetime.fromtimestamp(end).astimezone().date().isoformat()
-        click.echo(f"{token.id} for {person}: {where}; {what}; until {until}", err=True)
+        click.echo(f"{token.id} for {person}: {workspace_names}; {toolset_names}; until {until}", err=True)
         click.echo("It is not shown again: store it where you keep secrets.", err=True)
     if not settings.settings.identity.tokens:
         print_notes(
@@ -115,15 +115,15 @@ async def _create_token(settings: Any, person: str, options: dict[str, Any]) -> 
         return token, secret
 
 
-def _parse_toolsets(every: dict[str, Any], servers: Iterable[str], wanted: str | None) -> tuple[str, ...] | None:
+def _parse_toolsets(every: dict[str, Any], servers: Iterable[str], text: str | None) -> tuple[str, ...] | None:
     """Return the names of toolsets and MCP servers. Raises InvalidInput for an unknown one."""
-    if wanted is None or wanted.strip() == "all":
+    if text is None or text.strip() == "all":
         return None
     from outrider.agents.remote_tools import build_toolset_name
 
     known = {name: build_toolset_name(name) for name in servers} | {"dashboard": "dashboard"}
     known |= {name: each.name for each in every.values() for name in (each.name, each.display_name, *each.aliases)}
-    names = [part.strip() for part in wanted.split(",") if part.strip()]
+    names = [part.strip() for part in text.split(",") if part.strip()]
     for name in names:
         if name not in known:
             raise InvalidInput(f"--toolsets: no toolset {name!r}", hint=f"there are {', '.join(dict.fromkeys(known))}")

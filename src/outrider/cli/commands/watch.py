@@ -48,7 +48,7 @@ def add_watch(
 ) -> None:
     """Watch pages, or a search with --search."""
     pairs = (word.partition(":") for word in fields)
-    given = {
+    arguments = {
         "every": every,
         "name": name,
         "notify": list(notify) or None,
@@ -60,9 +60,9 @@ def add_watch(
         click.echo("error: give the address of a page, or --search WORDS", err=True)
         sys.exit(EXIT_WRONG_USE)
     for target in targets[:-1]:
-        if code := _call_tool({"action": "add"} | given | target, options):
+        if code := _call_tool({"action": "add"} | arguments | target, options):
             sys.exit(code)
-    sys.exit(_call_tool({"action": "add"} | given | targets[-1], options))
+    sys.exit(_call_tool({"action": "add"} | arguments | targets[-1], options))
 
 
 @command.command("list")
@@ -81,8 +81,8 @@ def list_watches(offset: int, options: CallOptions) -> None:
 @add_call_options
 def list_changes(watch: str | None, since: str | None, limit: int, wait: int | None, options: CallOptions) -> None:
     """Show what has changed, newest first: of WATCH, or of all."""
-    given = {"action": "changes", "id": watch, "since": since, "limit": limit, "wait_seconds": wait}
-    sys.exit(_call_tool(given, options))
+    arguments = {"action": "changes", "id": watch, "since": since, "limit": limit, "wait_seconds": wait}
+    sys.exit(_call_tool(arguments, options))
 
 
 @command.command("look")
@@ -130,20 +130,20 @@ async def run_watches(sets: tuple[str, ...], *, as_json: bool) -> None:
     from outrider.toolsets.watches import describe_change
 
     async with open_app(load_settings(sets)) as app:
-        seen = await app.watcher.engine.look_at_due()
-    changes = [change for _, change, _ in seen if change is not None]
-    problems = [f"{watch.id} {watch.name}: {problem}" for watch, _, problem in seen if problem]
+        looked_at = await app.watcher.engine.look_at_due()
+    changes = [change for _, change, _ in looked_at if change is not None]
+    problems = [f"{watch.id} {watch.name}: {problem}" for watch, _, problem in looked_at if problem]
     if as_json:
-        print_json({"looks": len(seen), "changes": [describe_change(change) for change in changes]})
+        print_json({"looks": len(looked_at), "changes": [describe_change(change) for change in changes]})
     for change in () if as_json else changes:
         print_line(f"{click.style(change.watch, bold=True)}  {change.url}  {change.summary}")
         print_line(change.difference)
-    print_notes([*problems, f"{len(seen)} watches were due, {len(changes)} have changed"])
+    print_notes([*problems, f"{len(looked_at)} watches were due, {len(changes)} have changed"])
     if problems:
         sys.exit(EXIT_PARTIAL)
 
 
 def _call_tool(arguments: Mapping[str, object], options: CallOptions) -> int:
-    given = {name: value for name, value in arguments.items() if value is not None}
+    set_arguments = {name: value for name, value in arguments.items() if value is not None}
     with open_client(options) as client:
-        return call_tool(client, "web_watch", given, replace(options, names_commands=True))
+        return call_tool(client, "web_watch", set_arguments, replace(options, names_commands=True))

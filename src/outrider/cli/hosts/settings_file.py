@@ -85,11 +85,11 @@ def _edit(host: Host, text: str, values: dict[str, Any], entry: Mapping[str, Any
         after = editor.remove(text, key, SERVER_NAME)
         servers = {name: each for name, each in servers.items() if name != SERVER_NAME}
     else:
-        given = _select_changes(existing, entry)
-        if not given:
+        changes = _select_changes(existing, entry)
+        if not changes:
             return text
-        after = editor.set(text, key, SERVER_NAME, given)
-        servers = servers | {SERVER_NAME: (existing if isinstance(existing, dict) else {}) | given}
+        after = editor.set(text, key, SERVER_NAME, changes)
+        servers = servers | {SERVER_NAME: (existing if isinstance(existing, dict) else {}) | changes}
     _compare(editor, after, values, key, servers)
     return after
 
