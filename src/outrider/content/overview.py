@@ -62,9 +62,9 @@ class ContentOverview:
         if workspace is not None:
             query = query.where(table.c.workspace == to_storable_text(workspace, 200))
         if text:
-            wanted = to_storable_text(text, 200)
+            needle = to_storable_text(text, 200)
             query = query.where(
-                or_(*(column.icontains(wanted, autoescape=True) for column in (table.c.name, table.c.description)))
+                or_(*(column.icontains(needle, autoescape=True) for column in (table.c.name, table.c.description)))
             )
         return await self._load_stores(query, limit)
 
@@ -85,9 +85,9 @@ class ContentOverview:
         query = query.join(content_stores, content_stores.c.id == contents.c.store_id)
         query = query.where(contents.c.store_id == to_storable_text(store_id, 40)).limit(limit + 1)
         if text:
-            wanted = to_storable_text(text, 200)
+            needle = to_storable_text(text, 200)
             columns = (contents.c.title, contents.c.filename, contents.c.source)
-            query = query.where(or_(*(column.icontains(wanted, autoescape=True) for column in columns)))
+            query = query.where(or_(*(column.icontains(needle, autoescape=True) for column in columns)))
         rows = await self._fetch_rows(query)
         return build_batch(rows, limit, queries.build_record, lambda row: format_cursor(row.uploaded_at, row.id))
 

@@ -195,7 +195,7 @@ class PostgresIndex:
     async def _run_queries(self, queries: Sequence[tuple[str, Mapping[str, Any]]]) -> list[list[Any]]:
         await self._ensure_tables()
         async with self._database.read() as connection:
-            return [list((await _execute_sql(connection, query, given)).all()) for query, given in queries]
+            return [list((await _execute_sql(connection, query, parameters)).all()) for query, parameters in queries]
 
     async def _ensure_tables(self) -> None:
         """Create the tables, once per process."""

@@ -60,8 +60,8 @@ class EndpointEmbedder:
         too_large_statuses = frozenset({400, 413, 422})  # answers of servers to a batch that is too large
         reply = await self._request_with_retries(texts)
         if reply.status in too_large_statuses and len(texts) > 1:
-            half = len(texts) // 2
-            return np.concatenate([await self._embed_batch(texts[:half]), await self._embed_batch(texts[half:])])
+            middle = len(texts) // 2
+            return np.concatenate([await self._embed_batch(texts[:middle]), await self._embed_batch(texts[middle:])])
         if reply.status != 200:
             raise self._build_error(reply)
         body = reply.json()
