@@ -50,8 +50,8 @@ def build_approval_result(
         return Result((TextBlock(json.dumps(body, ensure_ascii=False)),), is_error=True)
     messages = "; ".join(question.message for question in questions)
     fields = {"type": "tool_blocked_awaiting_input", "blockingEvents": events, "state": dict(state)}
-    where = f" They can answer at {answer_url}" if answer_url else ""
-    return Result((ResourceBlock("", mime_type, f"Waiting for a person: {messages}{where}", fields),))
+    answer_place = f" They can answer at {answer_url}" if answer_url else ""
+    return Result((ResourceBlock("", mime_type, f"Waiting for a person: {messages}{answer_place}", fields),))
 
 
 def parse_approval_result(result: Mapping[str, Any]) -> ApprovalRequired | None:

@@ -139,7 +139,10 @@ def _build_example(schema: dict[str, Any], definitions: dict[str, Any], depth: i
         return [_build_example(schema.get("items", {}), definitions, depth + 1)]
     if kind == "object":
         properties = schema.get("properties", {})
-        shown = list(schema.get("required", [])) or list(properties)[:2]
-        shown = shown if len(shown) > 1 else list(dict.fromkeys([*shown, *properties]))[:3]
-        return {name: _build_example(properties[name], definitions, depth + 1) for name in shown} if depth < 4 else {}
+        example_names = list(schema.get("required", [])) or list(properties)[:2]
+        if len(example_names) < 2:
+            example_names = list(dict.fromkeys([*example_names, *properties]))[:3]
+        if depth >= 4:
+            return {}
+        return {name: _build_example(properties[name], definitions, depth + 1) for name in example_names}
     return {"integer": schema.get("minimum", 1), "number": 1, "boolean": True}.get(str(kind), "…")

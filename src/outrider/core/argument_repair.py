@@ -152,8 +152,8 @@ def _write_text(value: Any, problem: dict[str, Any]) -> Any:
             return json.dumps(value, indent=2, ensure_ascii=False)
     if not isinstance(value, dict):
         return _take_only_item(value, problem)
-    only = next(iter(value.values()), None) if len(value) == 1 else None
-    return only if isinstance(only, str) else _write_pair(value)
+    single_value = next(iter(value.values()), None) if len(value) == 1 else None
+    return single_value if isinstance(single_value, str) else _write_pair(value)
 
 
 def _join_words(words: list[str], parameter: str | int) -> Any:
@@ -239,12 +239,12 @@ def _match_choice(value: Any, problem: dict[str, Any]) -> Any:
         value = str(value)
     if not isinstance(value, str):
         return _take_only_item(value, problem)
-    choices, given = list_choices(problem), _fold_choice(value[:100])
+    choices, folded = list_choices(problem), _fold_choice(value[:100])
     words = re.findall(r"[a-z0-9]+", value[:100].casefold())
     tests: tuple[Callable[[str], bool], ...] = (
-        lambda choice: choice == given,
-        lambda choice: any(choice in same and given in same for same in SAME_CHOICES),
-        lambda choice: min(len(choice), len(given)) >= 3 and (choice.startswith(given) or given.startswith(choice)),
+        lambda choice: choice == folded,
+        lambda choice: any(choice in same and folded in same for same in SAME_CHOICES),
+        lambda choice: min(len(choice), len(folded)) >= 3 and (choice.startswith(folded) or folded.startswith(choice)),
         lambda choice: (
             choice in words and "," not in value and len(words) <= 4 and words[0] not in ("double", "not", "no")
         ),

@@ -157,12 +157,12 @@ async def _read_new_sqlite(connection: AsyncConnection, cursor: str) -> tuple[li
     number = literal_column("events.rowid", Integer)
     highest: Any = select(func.max(number)).select_from(events)
     last = int((await connection.execute(highest)).scalar() or 0)
-    seen = _parse_number(cursor) if cursor else last
-    if seen > last:  # all rows have expired, and numbers start again
-        seen = 0
-    query = select(events, number.label("number")).where(number > seen).order_by(number).limit(MAX_NEW_CALLS)
+    last_seen = _parse_number(cursor) if cursor else last
+    if last_seen > last:  # all rows have expired, and numbers start again
+        last_seen = 0
+    query = select(events, number.label("number")).where(number > last_seen).order_by(number).limit(MAX_NEW_CALLS)
     rows = (await connection.execute(query)).mappings().all()
-    return [_to_record(row) for row in rows], str(rows[-1]["number"] if rows else seen)
+    return [_to_record(row) for row in rows], str(rows[-1]["number"] if rows else last_seen)
 
 
 async def _read_new_postgres(connection: AsyncConnection, cursor: str) -> tuple[list[CallRecord], str]:
@@ -171,8 +171,8 @@ async def _read_new_postgres(connection: AsyncConnection, cursor: str) -> tuple[
     if not cursor:
         return [], f"{(horizon or 1) - 1}~z"  # `z` sorts after every id of that transaction
     transaction, _, key = cursor.partition("~")
-    seen = _parse_number(transaction)
-    later = or_(events.c.written > seen, and_(events.c.written == seen, events.c.id > key))
+    last_seen = _parse_number(transaction)
+    later = or_(events.c.written > last_seen, and_(events.c.written == last_seen, events.c.id > key))
     query = (
         select(events)
         .where(later, events.c.written < horizon)

@@ -148,8 +148,8 @@ class CallRecorder:
             attributes = {"toolset": tool.toolset, "tool": tool.name, "outcome": outcome}
             TOOL_SECONDS.record(seconds, attributes)
             TOOL_RESULT_CHARS.record(size, attributes)
-            about: dict[str, Any] = {"key": key, "seconds": seconds, "size": size, "provider": provider}
-            self.record(CallRecord.from_call(tool, call, recorded.arguments, outcome, message, **about))
+            call_facts: dict[str, Any] = {"key": key, "seconds": seconds, "size": size, "provider": provider}
+            self.record(CallRecord.from_call(tool, call, recorded.arguments, outcome, message, **call_facts))
 
     def record(self, event: CallRecord) -> None:
         """Queue a record without waiting for the database."""
@@ -276,10 +276,10 @@ class InflightCalls:
     def track_call(self, tool: Tool, call: Call, arguments: Mapping[str, Any]) -> Generator[None]:
         """List the call as in progress during the body."""
         max_remembered, max_chars = 500, 200
-        shown: dict[str, str] = {}
+        public_arguments: dict[str, str] = {}
         for name, value in arguments.items():
             text = "[not shown]" if tool.private and tool.is_private(name) else str(value)[: max_chars + 1]
-            shown[name] = text if len(text) <= max_chars else f"{text[:max_chars]}…"
+            public_arguments[name] = text if len(text) <= max_chars else f"{text[:max_chars]}…"
         inflight = InflightCall(
             uuid.uuid4().hex,
             tool.name,
@@ -288,14 +288,14 @@ class InflightCalls:
             call.session,
             call.run.id if call.run else "",
             time.time(),
-            shown,
+            public_arguments,
         )
         self._running[inflight.id] = inflight
         try:
             yield
         finally:
             del self._running[inflight.id]
-            if session := shown.get("sessionId"):
+            if session := public_arguments.get("sessionId"):
                 self._ended[session] = replace(inflight, ended_at=time.time())
                 self._ended.move_to_end(session)
                 while len(self._ended) > max_remembered:

@@ -39,7 +39,7 @@ class CitationPool:
         self._database = database
         self._fallback: dict[str, int] = {}
 
-    async def take(self, call: Call, wanted: int) -> list[str]:
+    async def take(self, call: Call, count: int) -> list[str]:
         """Return the next references for this call's message; fewer at the end of the pool.
 
         A host that reserves references itself sends their offset and count with the call; then
@@ -47,13 +47,13 @@ class CitationPool:
         """
         if call.citations is not None:
             start, reserved = call.citations
-            end = start + min(reserved, wanted)
+            end = start + min(reserved, count)
         else:
             message_key = "\x1f".join((call.session, call.thread or "", call.message or ""))
-            end = await self._advance_counter(message_key, wanted)
-            start = end - wanted
+            end = await self._advance_counter(message_key, count)
+            start = end - count
         references = list(build_references()[start:end])
-        if wanted and not references:
+        if count and not references:
             raise Refused(
                 "this message has used every citation reference",
                 code="citation_pool_exhausted",

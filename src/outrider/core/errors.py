@@ -142,12 +142,12 @@ def shorten_error(error: OutriderError, max_tokens: int = MAX_ERROR_TOKENS) -> O
 def shorten_middle(text: str, max_tokens: int) -> str:
     """Return a text of at most so many tokens as JSON, its middle replaced by `…`."""
     max_chars = 8 * max_tokens
-    shown = text if len(text) <= max_chars else f"{text[: max_chars // 2]}…{text[-max_chars // 2 :]}"
-    while _count_json_tokens(shown) > max_tokens:
+    shortened = text if len(text) <= max_chars else f"{text[: max_chars // 2]}…{text[-max_chars // 2 :]}"
+    while _count_json_tokens(shortened) > max_tokens:
         head, tail = max_chars * 2 // 3, max_chars // 3
-        shown = f"{text[:head]}…{text[-tail:]}" if len(text) > max_chars else text
+        shortened = f"{text[:head]}…{text[-tail:]}" if len(text) > max_chars else text
         max_chars = max_chars * 9 // 10
-    return shown
+    return shortened
 
 
 def _count_json_tokens(value: Any) -> int:

@@ -28,14 +28,14 @@ class Installation:
 
     def suggest_extra(self, extra: str) -> str:
         """Return the command that adds an extra of Outrider."""
-        wanted = f"'outrider[{','.join(sorted({*self.extras, extra}))}]'"
+        requirement = f"'outrider[{','.join(sorted({*self.extras, extra}))}]'"
         pip = "uv pip" if self.has_uv else "pip"
         commands: dict[InstallMethod, str] = {
-            "uvx": f"start it with uvx --from {wanted} outrider",
-            "uv tool": f"uv tool install {wanted}",
-            "pipx": f"pipx install --force {wanted}",
+            "uvx": f"start it with uvx --from {requirement} outrider",
+            "uv tool": f"uv tool install {requirement}",
+            "pipx": f"pipx install --force {requirement}",
             "checkout": f"{pip} install -e '.[{extra}]' in the checkout",
-            "pip": f"{pip} install {wanted}",
+            "pip": f"{pip} install {requirement}",
         }
         return commands[self.method]
 

@@ -133,8 +133,8 @@ class Jail:
             source: The content, or a file of ours with it, which the caller removes afterwards.
             suffixes: Added to the stem, one after another, until the name is free: by default ` (1)`, ` (2)`.
         """
-        wanted = PurePosixPath(_check_file_path(path))
-        self.make_directory(str(wanted.parent))
+        requested = PurePosixPath(_check_file_path(path))
+        self.make_directory(str(requested.parent))
         with self._open_parent(path, follow=False, writing=True) as (folder, name), _translate_errors(path):
             partial = f"{PARTIAL_PREFIX}{uuid.uuid4().hex}"
             try:
@@ -145,7 +145,7 @@ class Jail:
                     candidate = f"{stem}{suffix}{extension}"
                     with suppress(FileExistsError):
                         _publish_partial(partial, candidate, folder)
-                        return str(wanted.with_name(candidate))
+                        return str(requested.with_name(candidate))
             finally:
                 with suppress(OSError):
                     os.unlink(partial, dir_fd=folder)

@@ -233,12 +233,12 @@ def find_parameter(model: type[BaseModel], name: str) -> str | None:
 def _shorten_name(name: str) -> Iterator[str]:
     """Yield a name's normalized forms without the words that say little, the longest first."""
     words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+", name)
-    kept = [word.lower() for word in words]
-    yield from _change_number("".join(kept))
-    while len(kept) > 1 and (kept[0] in EMPTY_WORDS or kept[-1] in EMPTY_WORDS):
-        kept = kept[1:] if kept[0] in EMPTY_WORDS else kept[:-1]
-        yield "".join(kept)
-        yield from _change_number("".join(kept))
+    remaining_words = [word.lower() for word in words]
+    yield from _change_number("".join(remaining_words))
+    while len(remaining_words) > 1 and (remaining_words[0] in EMPTY_WORDS or remaining_words[-1] in EMPTY_WORDS):
+        remaining_words = remaining_words[1:] if remaining_words[0] in EMPTY_WORDS else remaining_words[:-1]
+        yield "".join(remaining_words)
+        yield from _change_number("".join(remaining_words))
 
 
 def _change_number(name: str) -> tuple[str, str]:

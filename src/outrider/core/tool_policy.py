@@ -59,8 +59,8 @@ def require_consent(
         return
     if call.answer is False:
         raise Refused(f"the user did not allow {tool.name}", hint="do not repeat the call; continue without it")
-    shown = {name: "[private]" if tool.is_private(name) else value for name, value in arguments.items()}
-    text = repr(shown)  # makes bidi and zero-width characters visible
+    public_arguments = {name: "[private]" if tool.is_private(name) else value for name, value in arguments.items()}
+    text = repr(public_arguments)  # makes bidi and zero-width characters visible
     if len(text) > max_chars:
         text = f"{text[:max_chars]}… (cut: {len(text)} characters in all)"
     question = f"Allow {tool.title} ({tool.name}) with {text}?{why}"

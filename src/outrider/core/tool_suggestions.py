@@ -31,12 +31,12 @@ def suggest_tools(name: str, offered: Collection[str], usual_names: Mapping[str,
     """
     max_listed_chars = 240
     bare = re.sub(r"^mcp__.*?__", "", name)
-    wanted = {normalize_name(bare), _normalize_without_product(bare)}
+    requested_names = {normalize_name(bare), _normalize_without_product(bare)}
     known = [
         each
         for each in offered
         if any(
-            wanted & {normalize_name(usual), _normalize_without_product(usual)}
+            requested_names & {normalize_name(usual), _normalize_without_product(usual)}
             for usual in (each, *usual_names.get(each, "").split())
         )
     ]

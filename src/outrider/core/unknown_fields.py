@@ -173,8 +173,8 @@ class UnknownFields:
             meant = MEANINGS[name, value.casefold()]
             flag = meant if meant.keys() <= self._model.model_fields.keys() else None
         if flag is not None:
-            shown = ", ".join(f"{parameter}={each}" for parameter, each in flag.items())
-            return flag, f"{{}} as {shown}" if flag else ""
+            assignments = ", ".join(f"{parameter}={each}" for parameter, each in flag.items())
+            return flag, f"{{}} as {assignments}" if flag else ""
         if name == "textgone" and "gone" in self._model.model_fields:
             return {"text": value, "gone": True}, "{} as text"
         if name in ("days", "recency", "recencydays") and "freshness" in self._model.model_fields:

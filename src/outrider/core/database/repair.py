@@ -68,14 +68,14 @@ def repair_database(path: Path, *, is_work_file: bool = False) -> DatabaseRepair
             return DatabaseRepair(None)
         tables = _salvage_work_rows(copy, new) if is_work_file else _salvage_rows(copy, new)
         if not any(table.saved for table in tables):
-            kept = _build_kept_path(path)
+            backup = _build_kept_path(path)
             raise Refused(
                 f"nothing in {path} can be read as a database of Outrider, so it is left unchanged",
-                hint=f"restore a backup, or start with an empty one: mv {path} {kept}",
+                hint=f"restore a backup, or start with an empty one: mv {path} {backup}",
                 code="not_repairable",
             )
-        kept = _replace_damaged_file(path, new)
-    return DatabaseRepair(kept, [table for table in tables if table.saved or not table.is_whole])
+        backup = _replace_damaged_file(path, new)
+    return DatabaseRepair(backup, [table for table in tables if table.saved or not table.is_whole])
 
 
 def _check_free_space(path: Path) -> None:
@@ -138,25 +138,25 @@ def _salvage_once(copy: Path, new: Path) -> list[SavedTable]:
 
 def _replace_damaged_file(path: Path, new: Path) -> Path:
     """Put the new file in the place of the damaged one, and return where that is now."""
-    kept = _build_kept_path(path)
+    backup = _build_kept_path(path)
     shutil.copymode(path, new)
     # The log first: SQLite would replay it into the new file.
     for suffix in ("-wal", "-shm"):
         part = path.with_name(path.name + suffix)
         if part.exists():
-            part.rename(kept.with_name(kept.name + suffix))
+            part.rename(backup.with_name(backup.name + suffix))
     with new.open("rb") as file:
         os.fsync(file.fileno())
-    path.rename(kept)
+    path.rename(backup)
     new.rename(path)
-    return kept
+    return backup
 
 
 def _build_kept_path(path: Path) -> Path:
     """Return a name that says when, and that is not taken."""
     stamp = time.strftime("%Y%m%d-%H%M%S")
     names = (f"{path.name}.damaged-{stamp}{suffix}" for suffix in ("", *(f"-{number}" for number in range(2, 1_000))))
-    return next(kept for name in names if not (kept := path.with_name(name)).exists())
+    return next(candidate for name in names if not (candidate := path.with_name(name)).exists())
 
 
 def _get_wal(path: Path) -> Path:

@@ -132,9 +132,9 @@ def salvage_foreign_tables(source: sqlite3.Connection, target: Path) -> Generato
 
 def _list_sources(source: sqlite3.Connection, target: sqlite3.Connection) -> Generator[_Source]:
     for table in list_tables():
-        wanted = set(_read_columns(target, table.name))
-        columns = [name for name in _read_columns(source, table.name) if name in wanted]
-        if wanted and table.name not in PROCESS_TABLES:
+        target_columns = set(_read_columns(target, table.name))
+        columns = [name for name in _read_columns(source, table.name) if name in target_columns]
+        if target_columns and table.name not in PROCESS_TABLES:
             yield _Source(table.name, columns, table.name, _build_row_check(table, columns))
     # The words of cached pages are a full-text index, which keeps its texts in a table of its own.
     yield _Source("page_words_content", ["id", "c0", "c1", "c2"], "page_words (rowid, key, title, body)", bool)

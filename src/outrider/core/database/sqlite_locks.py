@@ -69,9 +69,9 @@ def _find_holder(file: IO[bytes], start: int, length: int) -> int | None:
     if sys.platform != "linux":  # the structure differs elsewhere
         return None
     flock = struct.Struct("hhqqi4x")  # fcntl(2): type, whence, start, length, pid
-    asked = flock.pack(fcntl.F_WRLCK, 0, start, length, 0)
+    lock_request = flock.pack(fcntl.F_WRLCK, 0, start, length, 0)
     try:
-        kind, _, _, _, pid = flock.unpack(fcntl.fcntl(file, fcntl.F_GETLK, asked))
+        kind, _, _, _, pid = flock.unpack(fcntl.fcntl(file, fcntl.F_GETLK, lock_request))
     except OSError:
         return None
     return pid if kind != fcntl.F_UNLCK and pid > 0 else None
