@@ -24,5 +24,5 @@ def can_view(connection: HTTPConnection, owner: ResourceOwner) -> bool:
     Who holds the token of the dashboard's address runs this Outrider, reads its database and sees everything. Where
     the state of a connection names a `workspace`, it is for that one alone.
     """
-    only = get_allowed_workspace(connection)
-    return only is None or (owner.workspace or "") == only
+    allowed_workspace = get_allowed_workspace(connection)
+    return allowed_workspace is None or (owner.workspace or "") == allowed_workspace

@@ -102,10 +102,10 @@ async def stream_feed(request: Request) -> Response:
     """Serve `GET feed?at=…` (from `start`) or `?topics=a,b` (from now on)."""
     heartbeat_interval_s = 15  # seconds between comments that keep the connection open
     feeds: TopicFeeds = request.app.state.feeds
-    given = request.headers.get("last-event-id") or request.query_params.get("at")
-    if given:
+    last_event_id = request.headers.get("last-event-id") or request.query_params.get("at")
+    if last_event_id:
         try:
-            cursors = {str(topic): str(cursor) for topic, cursor in json.loads(given).items()}
+            cursors = {str(topic): str(cursor) for topic, cursor in json.loads(last_event_id).items()}
         except (ValueError, AttributeError, RecursionError):
             raise InvalidInput("after: is not a valid position", hint="reload the page") from None
     else:

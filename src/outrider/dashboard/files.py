@@ -71,12 +71,12 @@ async def require_artifact(request: Request) -> Artifact:
 
 def open_artifact(request: Request, artifact: Artifact) -> ServedFile:
     """Open an artifact as a file."""
-    kept = get_services(request).artifacts
+    artifacts = get_services(request).artifacts
     return ServedFile(
         artifact.name,
         artifact.mime_type,
         artifact.size,
-        lambda start, stop: kept.read_range(artifact, start, stop),
+        lambda start, stop: artifacts.read_range(artifact, start, stop),
         artifact.sha256,
     )
 
@@ -90,9 +90,9 @@ async def respond_with_file(request: Request, file: ServedFile) -> Response:
     """Send the file or the requested range. Raises NotFound when it is gone."""
     immutable_cache_control = "private, max-age=31536000, immutable"  # an id never stands for other bytes
     picture = detect_picture_type(await file.read(0, SNIFF_BYTES))
-    shown = bool(picture) and "download" not in request.query_params
+    is_inline = bool(picture) and "download" not in request.query_params
     headers = SANDBOX_HEADERS | {
-        "content-disposition": build_content_disposition(file.name, inline=shown),
+        "content-disposition": build_content_disposition(file.name, inline=is_inline),
         "content-type": picture or (file.mime_type if file.mime_type in PASSIVE_TYPES else FALLBACK_MIME_TYPE),
         "accept-ranges": "bytes",
         "cache-control": immutable_cache_control if file.digest else "no-store",

@@ -24,10 +24,10 @@ class TokenBucketLimiter:
         """Return whether `key` is within its limit, and count the use."""
         max_buckets = 1_000  # who have not been seen for longest are forgotten
         now = self._clock()
-        left, at = self._buckets.pop(key, (float(self._burst), now))
-        left = min(self._burst, left + (now - at) * self._rate)
-        allowed = left >= 1
-        self._buckets[key] = (left - 1 if allowed else left, now)
+        tokens, at = self._buckets.pop(key, (float(self._burst), now))
+        tokens = min(self._burst, tokens + (now - at) * self._rate)
+        allowed = tokens >= 1
+        self._buckets[key] = (tokens - 1 if allowed else tokens, now)
         if len(self._buckets) > max_buckets:
             self._buckets.popitem(last=False)
         return allowed

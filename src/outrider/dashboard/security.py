@@ -99,8 +99,10 @@ class SecurityMiddleware:
     def _refuse_foreign(self, connection: HTTPConnection) -> Response | None:
         """Refuse requests of other sites."""
         loopback_hosts = ("127.0.0.1", "localhost", "[::1]")
-        named = HOST_HEADER.fullmatch(connection.headers.get("host", "").lower())
-        if named is None or (named[1] not in loopback_hosts and not {named[0], named[1]} & self._hosts):
+        host_match = HOST_HEADER.fullmatch(connection.headers.get("host", "").lower())
+        if host_match is None or (
+            host_match[1] not in loopback_hosts and not {host_match[0], host_match[1]} & self._hosts
+        ):
             return _build_refusal(
                 "host", "this name is not served here; use 127.0.0.1, or add it to serve.allowed_hosts"
             )
@@ -119,8 +121,8 @@ class SecurityMiddleware:
             token, next_path = connection.query_params[TOKEN_PARAM], _strip_token(connection)
             return await self._exchange_token(connection, token, next_path, None)
         if scope["method"] == "POST" and path == SIGN_IN_PATH:
-            given = await _read_form(Request(scope, receive))
-            token, next_path = given.get(TOKEN_PARAM, ""), _ensure_local_path(scope, given.get("next", ""))
+            fields = await _read_form(Request(scope, receive))
+            token, next_path = fields.get(TOKEN_PARAM, ""), _ensure_local_path(scope, fields.get("next", ""))
             # A person's token is good for long, so that it is taken from the form alone and never from an address.
             return await self._exchange_token(connection, token, next_path, self._find_holder)
         return None
@@ -229,8 +231,8 @@ def _strip_token(connection: HTTPConnection) -> str:
 def _ensure_local_path(scope: Scope, path: str) -> str:
     """Return the path if it is in the dashboard, else its root."""
     root = scope.get("root_path", "") + "/"
-    inside = path.startswith(root) and not path.startswith(("//", "/\\")) and path.isprintable()
-    return path if inside else root
+    is_local = path.startswith(root) and not path.startswith(("//", "/\\")) and path.isprintable()
+    return path if is_local else root
 
 
 async def _read_form(request: Request) -> dict[str, str]:

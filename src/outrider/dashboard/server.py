@@ -74,10 +74,10 @@ class DashboardServer:
             ws_per_message_deflate=False,  # pictures are compressed already
             timeout_graceful_shutdown=shutdown_grace_s,
         )
-        taken = bind_server_socket(config, "dashboard.port")
-        self.base_url = f"http://{loopback_host}:{taken.getsockname()[1]}/"
+        server_socket = bind_server_socket(config, "dashboard.port")
+        self.base_url = f"http://{loopback_host}:{server_socket.getsockname()[1]}/"
         self._server = EmbeddedServer(config)
-        self._task = asyncio.create_task(self._server.serve(sockets=[taken]))
+        self._task = asyncio.create_task(self._server.serve(sockets=[server_socket]))
         await self._server.listening.wait()
         self._services.artifacts.dashboard_url = self.base_url
         self._address_file.enter_context(

@@ -32,7 +32,7 @@ def render_sign_in_page(next_path: str, *, root: str, wrong: bool = False) -> HT
         root: Where the dashboard is mounted.
         wrong: Whether a token was given, and was not the one.
     """
-    why = (
+    explanation = (
         "This address has already been used, or Outrider was restarted."
         if wrong
         else "This browser is not signed in to Outrider's dashboard."
@@ -41,7 +41,7 @@ def render_sign_in_page(next_path: str, *, root: str, wrong: bool = False) -> HT
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Sign in · Outrider</title><style>{SIGN_IN_STYLE}</style></head>
 <body><main><h1>Sign in to Outrider</h1>
-<p>{why} Run <code>outrider dashboard</code> on the machine where it runs: that opens it with a new address.</p>
+<p>{explanation} Run <code>outrider dashboard</code> on the machine where it runs: that opens it with a new address.</p>
 <p>Signed in before and came here by a link from another page? <a href="{escape(next_path)}">Continue</a>.</p>
 <form method="post" action="{escape(root)}{SIGN_IN_PATH}">
 <input type="hidden" name="next" value="{escape(next_path)}">

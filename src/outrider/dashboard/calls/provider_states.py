@@ -29,8 +29,8 @@ def describe_provider(status: ProviderStatus) -> ProviderState:
     if (limited := health.limited_until) is not None and limited > now:
         return ProviderState(status, health, "rate limited", "warn", f"for another {duration(limited - now)}")
     if (opens := health.open_until) is not None and opens > now:
-        why = f"for another {duration(opens - now)}: {health.last_failure}, {health.streak} in a row"
-        return ProviderState(status, health, "paused", "bad", why)
+        reason = f"for another {duration(opens - now)}: {health.last_failure}, {health.streak} in a row"
+        return ProviderState(status, health, "paused", "bad", reason)
     if not status.usable:
         return ProviderState(status, health, "not set up", "", status.reason or status.remedy)
     if health.is_half_open(now):

@@ -67,25 +67,25 @@ async def show_files(request: Request) -> Response:
 
 async def show_file(request: Request) -> Response:
     """Show one artifact as an image or text, with its details."""
-    kept = await require_artifact(request)
+    artifact = await require_artifact(request)
     extracted = request.query_params.get("as") == "text"
-    seen = await preview_file(
-        open_artifact(request, kept), parse_start(request.query_params.get("from", "")), extracted=extracted
+    preview = await preview_file(
+        open_artifact(request, artifact), parse_start(request.query_params.get("from", "")), extracted=extracted
     )
     return await render_section(
         request,
-        SCREENSHOTS_SECTION if seen.picture else FILES_SECTION,
+        SCREENSHOTS_SECTION if preview.picture else FILES_SECTION,
         "file",
-        file=kept,
-        name=format_label(kept.name, "unnamed", 300),
-        session=format_label(kept.session),
-        said_type=format_label(kept.mime_type),
-        seen=seen,
+        file=artifact,
+        name=format_label(artifact.name, "unnamed", 300),
+        session=format_label(artifact.session),
+        said_type=format_label(artifact.mime_type),
+        seen=preview,
         extracted=extracted,
         source=build_list_url(request, **{"as": "", "from": ""}),
         text=build_list_url(request, **{"as": "text", "from": ""}),
-        newest=build_list_url(request, **{"from": ""}) if seen.part and seen.part.start else "",
-        older=build_list_url(request, **{"from": seen.part.after}) if seen.part and seen.part.after else "",
+        newest=build_list_url(request, **{"from": ""}) if preview.part and preview.part.start else "",
+        older=build_list_url(request, **{"from": preview.part.after}) if preview.part and preview.part.after else "",
     )
 
 

@@ -35,9 +35,9 @@ class ListQuery:
 def parse_list_query(request: Request) -> ListQuery:
     """Parse the query of a request."""
     max_search_chars = 200  # characters of a search
-    given = request.query_params
+    params = request.query_params
     return ListQuery(
-        given.get("q", "").strip()[:max_search_chars], given.get("session", "")[:200], given.get("after", "")[:300]
+        params.get("q", "").strip()[:max_search_chars], params.get("session", "")[:200], params.get("after", "")[:300]
     )
 
 

@@ -27,9 +27,9 @@ class SessionOwners:
 
     def find_keys_by_name(self, text: str) -> set[str]:
         """Return keys of workspaces whose session name contains this text."""
-        wanted = text.casefold()
+        needle = text.casefold()
         return {
-            key for key, session in self.sessions_by_key.items() if wanted in describe_known_session(session).casefold()
+            key for key, session in self.sessions_by_key.items() if needle in describe_known_session(session).casefold()
         }
 
 

@@ -39,7 +39,7 @@ async def show_page(request: Request) -> Response:
     found = await _require_page(request)
     source = request.query_params.get("as") == "source" and found.html is not None
     text = (found.html or "") if source else found.document.markdown
-    seen = cut_part(text, parse_start(request.query_params.get("from", "")))
+    part = cut_part(text, parse_start(request.query_params.get("from", "")))
     return await render_section(
         request,
         PAGES_SECTION,
@@ -48,12 +48,12 @@ async def show_page(request: Request) -> Response:
         key=request.path_params["key"],
         title=format_label(found.title, limit=300),
         address=format_label(found.url, limit=1_000),
-        seen=seen,
+        seen=part,
         source=source,
         as_text=build_list_url(request, **{"as": "", "from": ""}),
         as_source=build_list_url(request, **{"as": "source", "from": ""}),
-        newest=build_list_url(request, **{"from": ""}) if seen.start else "",
-        older=build_list_url(request, **{"from": seen.after}) if seen.after else "",
+        newest=build_list_url(request, **{"from": ""}) if part.start else "",
+        older=build_list_url(request, **{"from": part.after}) if part.after else "",
     )
 
 

@@ -17,7 +17,7 @@ async def show_states(request: Request) -> Response:
     list_query, states = parse_list_query(request), get_services(request).browsers.states
     found = await to_thread.run_sync(states.list_states) if can_view(request, ResourceOwner()) else []
     text = list_query.q.casefold()
-    wanted = [
+    matching_states = [
         each
         for each in found
         if each.state_id > list_query.after
@@ -25,7 +25,7 @@ async def show_states(request: Request) -> Response:
     ]
     rows = [
         (each, [format_label(origin) for origin in (each.origins or ())[:max_sites]])
-        for each in wanted[:LIST_PAGE_SIZE]
+        for each in matching_states[:LIST_PAGE_SIZE]
     ]
-    after = wanted[LIST_PAGE_SIZE - 1].state_id if len(wanted) > LIST_PAGE_SIZE else ""
+    after = matching_states[LIST_PAGE_SIZE - 1].state_id if len(matching_states) > LIST_PAGE_SIZE else ""
     return await render_list(request, section_name, "states", after=after, states=rows)

@@ -42,9 +42,9 @@ class HitView:
 async def show_stores(request: Request) -> Response:
     """Show all stores."""
     services, list_query = get_services(request), parse_list_query(request)
-    only = get_allowed_workspace(request)
+    allowed_workspace = get_allowed_workspace(request)
     found = await services.content.overview.list_stores(
-        text=list_query.q, workspace=only, after=list_query.after, limit=LIST_PAGE_SIZE
+        text=list_query.q, workspace=allowed_workspace, after=list_query.after, limit=LIST_PAGE_SIZE
     )
     known = await load_session_owners(services)
     rows = [
@@ -61,29 +61,31 @@ async def show_store(request: Request) -> Response:
     services = get_services(request)
     store = await services.content.overview.get_store(request.path_params["store"])
     owned, known = await _require_visible(request, store)
-    wanted = request.query_params.get("find", "").strip()[:500]
+    search_text = request.query_params.get("find", "").strip()[:500]
     modes = ("keyword", "hybrid", "semantic") if services.content.has_semantic_search else ("keyword",)
     mode = request.query_params.get("mode", "")
     mode = mode if mode in modes else "keyword"
-    shown = _build_store_row(owned, known) | {
-        "find": wanted,
+    store_row = _build_store_row(owned, known) | {
+        "find": search_text,
         "mode": mode,
         "semantic": services.content.has_semantic_search,
     }
-    if wanted:
+    if search_text:
         options = SearchOptions(mode=mode, stores=[owned.store.id], top_n=max_hits)
-        found = await services.content.overview.search(wanted, options)
+        found = await services.content.overview.search(search_text, options)
         hits = []
         for hit in found.hits:
             title = format_label(hit.title) or format_label(hit.filename) or format_label(hit.source) or hit.content_id
             hits.append(HitView(hit, title, split_at_matches(hit.excerpt_text, hit.excerpt.matches)))
-        return await render_section(request, STORES_SECTION, "store_hits", store=shown, hits=hits, notes=found.notes)
+        return await render_section(
+            request, STORES_SECTION, "store_hits", store=store_row, hits=hits, notes=found.notes
+        )
     list_query = parse_list_query(request)
-    held = await services.content.overview.list_contents(
+    contents = await services.content.overview.list_contents(
         owned.store.id, text=list_query.q, after=list_query.after, limit=LIST_PAGE_SIZE
     )
-    rows = [(each, describe_title(each)) for each in held.items]
-    return await render_list(request, STORES_SECTION, "store", after=held.after, store=shown, contents=rows)
+    rows = [(each, describe_title(each)) for each in contents.items]
+    return await render_list(request, STORES_SECTION, "store", after=contents.after, store=store_row, contents=rows)
 
 
 async def show_content(request: Request) -> Response:
@@ -93,13 +95,13 @@ async def show_content(request: Request) -> Response:
     first = parse_start(request.query_params.get("from", ""))
     overview = get_services(request).content.overview
     # As many as fit on a page, at least one
-    shown, weight = [], 0
+    shown_versions, weight = [], 0
     for each in await overview.list_passages(record.id, first=first, limit=max_passages):
         weight += measure_html_bytes(each.text) + measure_html_bytes(each.heading) + 400
-        if shown and weight > MAX_PART_HTML_BYTES:
+        if shown_versions and weight > MAX_PART_HTML_BYTES:
             break
-        shown.append(each)
-    last = shown[-1].number + 1 if shown else 0
+        shown_versions.append(each)
+    last = shown_versions[-1].number + 1 if shown_versions else 0
     return await render_section(
         request,
         STORES_SECTION,
@@ -108,7 +110,7 @@ async def show_content(request: Request) -> Response:
         title=describe_title(record),
         store=_build_store_row(owned, known),
         facts=json.dumps(dict(record.facts), ensure_ascii=False, indent=2)[:2_000] if record.facts else "",
-        passages=[(each, format_label(each.heading, limit=300)) for each in shown],
+        passages=[(each, format_label(each.heading, limit=300)) for each in shown_versions],
         newest=build_list_url(request, **{"from": ""}) if first else "",
         older=build_list_url(request, **{"from": last}) if 0 < last < record.chunk_count else "",
     )

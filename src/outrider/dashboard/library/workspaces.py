@@ -66,16 +66,16 @@ async def show_folder(request: Request) -> Response:
     entries = await to_thread.run_sync(_list_entries, place)
     after = parse_list_query(request).after
     rest = [each for each in entries if _build_sort_key(each) > after] if after else entries
-    shown = rest[:max_entries]
+    entries_here = rest[:max_entries]
     return await render_list(
         request,
         WORKSPACES_SECTION,
         "folder",
-        after=_build_sort_key(shown[-1]) if len(rest) > max_entries else "",
+        after=_build_sort_key(entries_here[-1]) if len(rest) > max_entries else "",
         place=place,
         total=len(entries),
         above=_list_parents(place.path),
-        entries=[(each, format_label(each.name)) for each in shown],
+        entries=[(each, format_label(each.name)) for each in entries_here],
     )
 
 
@@ -84,7 +84,7 @@ async def show_workspace_file(request: Request) -> Response:
     place = await _require_workspace_path(request)
     file = await _open_served_file(place)
     extracted = request.query_params.get("as") == "text"
-    seen = await preview_file(file, parse_start(request.query_params.get("from", "")), extracted=extracted)
+    preview = await preview_file(file, parse_start(request.query_params.get("from", "")), extracted=extracted)
     return await render_section(
         request,
         WORKSPACES_SECTION,
@@ -92,13 +92,13 @@ async def show_workspace_file(request: Request) -> Response:
         place=place,
         name=format_label(file.name),
         size=file.size,
-        seen=seen,
+        seen=preview,
         above=_list_parents(place.path),
         extracted=extracted,
         source=build_list_url(request, **{"as": "", "from": ""}),
         text=build_list_url(request, **{"as": "text", "from": ""}),
-        newest=build_list_url(request, **{"from": ""}) if seen.part and seen.part.start else "",
-        older=build_list_url(request, **{"from": seen.part.after}) if seen.part and seen.part.after else "",
+        newest=build_list_url(request, **{"from": ""}) if preview.part and preview.part.start else "",
+        older=build_list_url(request, **{"from": preview.part.after}) if preview.part and preview.part.after else "",
     )
 
 

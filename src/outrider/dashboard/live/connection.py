@@ -183,7 +183,7 @@ class LiveConnection:
 
     async def _send_states(self) -> None:
         known: list[dict[str, Any]] | None = None
-        held: dict[str, Any] | None = None
+        last_state: dict[str, Any] | None = None
         while True:
             self._changed = anyio.Event()
             session = self._session if self._session and not self._session.closed else None
@@ -195,8 +195,8 @@ class LiveConnection:
                 "waiting": control.get("waiting", 0),
                 "active_session_id": session.id if session else None,
             }
-            if state != held:
-                held = state
+            if state != last_state:
+                last_state = state
                 await self._send_event("control_state", state)
             if (sessions := self._hub.list_sessions()) != known:
                 known = sessions

@@ -26,8 +26,8 @@ class _RunText:
     def goal(self) -> str:
         """The end of the answer text, else of the thoughts."""
         max_goal_chars = 400  # characters
-        said = " ".join((self.text or self.thinking[-max_goal_chars:]).split())
-        return said if len(said) <= max_goal_chars else f"{said[:max_goal_chars]}…"
+        goal_text = " ".join((self.text or self.thinking[-max_goal_chars:]).split())
+        return goal_text if len(goal_text) <= max_goal_chars else f"{goal_text[:max_goal_chars]}…"
 
 
 class RunGoals:
@@ -48,15 +48,15 @@ class RunGoals:
     async def refresh_goal(self, run_id: str) -> None:
         """Read what a run has said since the last refresh."""
         max_runs = 100  # runs that are remembered
-        said = self._texts.setdefault(run_id, _RunText())
+        run_text = self._texts.setdefault(run_id, _RunText())
         self._texts.move_to_end(run_id)
         while len(self._texts) > max_runs:
             self._texts.popitem(last=False)
         try:
-            while events := await self._runs.streams.read(run_id, said.seq):
+            while events := await self._runs.streams.read(run_id, run_text.seq):
                 for event in events:
-                    said.seq = event.seq
+                    run_text.seq = event.seq
                     if event.kind in ("text", "thinking"):
-                        said.append_text(event.kind, event.data.get("step", 0), event.data["text"])
+                        run_text.append_text(event.kind, event.data.get("step", 0), event.data["text"])
         except OutriderError:  # a database that is away for a moment
             return

@@ -45,11 +45,11 @@ class LiveHub:
         if time.monotonic() - self._serialized_at >= max_age_s:
             self._serialized_at = time.monotonic()
             inflight = self.services.events.inflight
-            mine = [
+            own_sessions = [
                 serialize_session(each, inflight, self._goals, self._titles.get(each.id, "") or each.options.title)
                 for each in self.services.browsers.list_sessions()[::-1]
             ]
-            self._sessions = [*mine, *self._remote_sessions]
+            self._sessions = [*own_sessions, *self._remote_sessions]
         return self._sessions
 
     def invalidate(self) -> None:

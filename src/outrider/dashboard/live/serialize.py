@@ -72,20 +72,20 @@ def find_run_id(session: Session, inflight: InflightCalls) -> str:
 
 def _find_session_calls(session: Session, inflight: InflightCalls) -> tuple[InflightCall | None, InflightCall | None]:
     """Return the running call of the session, and its last one."""
-    mine = [each for each in inflight.calls if each.browser_session == session.id]
-    return (mine[0] if mine else None), inflight.find_last_ended(session.id)
+    session_calls = [each for each in inflight.calls if each.browser_session == session.id]
+    return (session_calls[0] if session_calls else None), inflight.find_last_ended(session.id)
 
 
 def _serialize_call(doing: InflightCall | None) -> dict[str, Any] | None:
     if doing is None:
         return None
-    given = {
+    arguments = {
         clip_encodable(name): clip_encodable(value) for name, value in doing.arguments.items() if name != "sessionId"
     }
     return {
         "tool": doing.tool,
         "title": doing.title,
-        "arguments": given,
+        "arguments": arguments,
         "began_at": round(doing.began_at, 3),
         "ended_at": doing.ended_at,
     }

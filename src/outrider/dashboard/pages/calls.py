@@ -27,11 +27,11 @@ PERIOD_SECONDS = {"hour": 3_600, "day": DAY_S, "week": 7 * DAY_S}
 async def show_calls(request: Request) -> Response:
     """Show call records, newest first; with `part=rows` only the rows."""
     max_rows = 100
-    history, wanted = await _open_history(request), parse_call_query(request)
+    history, call_query = await _open_history(request), parse_call_query(request)
     at = await feed.get_feed_position(request, "calls")
     after = request.query_params.get("after", "")
     part = await history.list_batch(_build_call_filter(request), after=after, limit=max_rows)
-    values: dict[str, Any] = {"events": part.items, "asked": wanted, "older": part.after, "after": after}
+    values: dict[str, Any] = {"events": part.items, "asked": call_query, "older": part.after, "after": after}
     if request.query_params.get("part") == "rows":
         return render.render_fragment(request, "calls/rows.html", **values)
     # The filters offer what occurs in the newest calls.
@@ -48,7 +48,7 @@ async def show_calls(request: Request) -> Response:
 
 async def show_speed(request: Request) -> Response:
     """Show durations and sizes by tool and provider."""
-    at, wanted = await feed.get_feed_position(request, "calls"), parse_call_query(request)
+    at, call_query = await feed.get_feed_position(request, "calls"), parse_call_query(request)
     calls = await (await _open_history(request)).sample_calls(_build_call_filter(request))
     tools, answered = (
         summarize_calls_by(calls, lambda call: call.tool),
@@ -57,12 +57,12 @@ async def show_speed(request: Request) -> Response:
     # From the period's start, or from the oldest call
     now = time.time()
     oldest = calls[-1].at if calls else now
-    begin = now - PERIOD_SECONDS[wanted.period] if wanted.period in PERIOD_SECONDS else min(oldest, now - 60)
+    begin = now - PERIOD_SECONDS[call_query.period] if call_query.period in PERIOD_SECONDS else min(oldest, now - 60)
     return await _render_calls_page(
         request,
         "speed",
         feed=at,
-        asked=wanted,
+        asked=call_query,
         whole=summarize_calls("all", calls),
         columns=charts.build_columns(bucket_calls(calls, begin, now, COLUMN_COUNT), CHART_WIDTH),
         tables=(("tool", "Tools", tools), ("provider", "Providers that answered", answered)),
@@ -84,17 +84,17 @@ async def show_providers(request: Request) -> Response:
 async def show_errors(request: Request) -> Response:
     """Show failures by code and message pattern."""
     max_groups = 100  # kinds of errors that are shown
-    at, wanted = await feed.get_feed_position(request, "calls"), parse_call_query(request)
+    at, call_query = await feed.get_feed_position(request, "calls"), parse_call_query(request)
     found = group_failures(
         await (await _open_history(request)).list_failures(
-            replace(_build_call_filter(request), outcome=wanted.outcome or FAILED_OUTCOME)
+            replace(_build_call_filter(request), outcome=call_query.outcome or FAILED_OUTCOME)
         )
     )
     return await _render_calls_page(
         request,
         "errors",
         feed=at,
-        asked=wanted,
+        asked=call_query,
         groups=found[:max_groups],
         more=len(found) - max_groups,
         failed=FAILED_OUTCOME,
@@ -174,5 +174,5 @@ class CallQuery:
 def parse_call_query(request: Request) -> CallQuery:
     """Parse the filters of a request."""
     max_filter_chars = 200  # characters of a filter
-    given = request.query_params
-    return CallQuery(**{each.name: given.get(each.name, "").strip()[:max_filter_chars] for each in fields(CallQuery)})
+    params = request.query_params
+    return CallQuery(**{each.name: params.get(each.name, "").strip()[:max_filter_chars] for each in fields(CallQuery)})

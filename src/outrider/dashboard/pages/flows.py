@@ -77,8 +77,8 @@ async def repair_flow_run(request: Request) -> Response:
     """Save another version of a stopped flow, and continue its run."""
     _require_all_seen(request)
     services, form = get_services(request), await request.form()
-    given = {name: str(value) for name, value in form.items() if isinstance(value, str)}
-    run = await repair_flow(services, request.path_params["run"][:40], given)
+    fields = {name: str(value) for name, value in form.items() if isinstance(value, str)}
+    run = await repair_flow(services, request.path_params["run"][:40], fields)
     place = build_route_path(request, "flow_run", run=run.id)
     return RedirectResponse(place, 303, background=BackgroundTask(resume_run, services, run))
 

@@ -27,11 +27,20 @@ async def show_live(request: Request) -> Response:
     room = _ensure_hub(request)
     await room.refresh()
     sessions = room.list_sessions() if can_view(request, UNKNOWN_OWNER) else []
-    wanted = request.query_params.get("session", "")
-    shown = [each for each in sessions if each["id"] == wanted or (not wanted and each["status"] != "elsewhere")]
-    chosen = shown[0] if shown else None
+    wanted_session = request.query_params.get("session", "")
+    visible_sessions = [
+        each
+        for each in sessions
+        if each["id"] == wanted_session or (not wanted_session and each["status"] != "elsewhere")
+    ]
+    chosen = visible_sessions[0] if visible_sessions else None
     return await render.render_page(
-        request, "live.html", sessions=sessions, chosen=chosen, wanted=wanted, qualities=list(SCREENCAST_QUALITIES)
+        request,
+        "live.html",
+        sessions=sessions,
+        chosen=chosen,
+        wanted=wanted_session,
+        qualities=list(SCREENCAST_QUALITIES),
     )
 
 

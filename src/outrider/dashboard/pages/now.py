@@ -27,10 +27,10 @@ MAX_LIST_ENTRIES = 5  # entries of a list: the page of its own has the rest
 async def show_now(request: Request) -> Response:
     """Show the overview; viewers of a single workspace see only its calls."""
     at = await feed.get_feed_position(request, "calls", "runs", "questions")
-    services, only = get_services(request), get_allowed_workspace(request)
+    services, allowed_workspace = get_services(request), get_allowed_workspace(request)
     await services.events.flush()
     history, now = CallHistory(services.database), time.time()
-    last_hour = CallFilter(since=now - HOUR_S, workspace=only)
+    last_hour = CallFilter(since=now - HOUR_S, workspace=allowed_workspace)
     calls = await history.sample_calls(last_hour)
     values: dict[str, Any] = {
         "whole": summarize_calls("all", calls),
@@ -38,10 +38,10 @@ async def show_now(request: Request) -> Response:
         "errors": group_failures(await history.list_failures(last_hour))[:MAX_LIST_ENTRIES],
         "failed": FAILED_OUTCOME,
     }
-    if only is None:
+    if allowed_workspace is None:
         values |= await _collect_activity(request, services)
     return await render.render_page(
-        request, "now.html", feed=at, shows_all_workspaces=only is None, hour=HOUR_S, **values
+        request, "now.html", feed=at, shows_all_workspaces=allowed_workspace is None, hour=HOUR_S, **values
     )
 
 

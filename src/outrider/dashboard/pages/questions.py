@@ -68,28 +68,33 @@ async def show_question(request: Request) -> Response:
         over = (await services.runs.get(question.run_id)).has_ended
     except NotFound:
         over = True
-    shown = build_question_view(question, services.toolbox.tools, max_argument_bytes)
+    question_view = build_question_view(question, services.toolbox.tools, max_argument_bytes)
     return await render.render_page(
-        request, "questions/question.html", question=question, shown=shown, over=over, DECISION_LABELS=DECISION_LABELS
+        request,
+        "questions/question.html",
+        question=question,
+        shown=question_view,
+        over=over,
+        DECISION_LABELS=DECISION_LABELS,
     )
 
 
 async def answer_questions(request: Request) -> Response:
     """Take the answer to one question, or one answer to several.
 
-    The first answer to a question stands, through whichever door it came; who comes later is told. A script gets that
-    as JSON, a form the page that says it.
+    The first answer counts, wherever it was given; later ones get a notice. A script receives the outcome as JSON, and
+    a form is redirected to the page that shows it.
     """
     services = get_services(request)
     is_script = "application/json" in request.headers.get("content-type", "")
     form = FormData() if is_script else await request.form()
     if is_script:
-        given = _parse_json(await request.body())
+        answers = _parse_json(await request.body())
     else:
         ids = [str(each) for each in form.getlist("question")]
-        given = _build_answers(ids, str(form.get("decision", "")), str(form.get("reason", "")), form.get("value"))
+        answers = _build_answers(ids, str(form.get("decision", "")), str(form.get("reason", "")), form.get("value"))
     by = str(get_viewer(request))
-    answered = await build_answer_service(services).answer(given, by=by)
+    answered = await build_answer_service(services).answer(answers, by=by)
     for each in answered.decisions:
         if each.won:
             await record_decision(
@@ -100,16 +105,16 @@ async def answer_questions(request: Request) -> Response:
     if form.get("back") and not answered.blocked_reason and all(each.won for each in answered.decisions):
         return RedirectResponse(build_route_path(request, "run", run=str(form["back"])), 303)
     names = {"told": True, "late": False}
-    said = {
+    outcome_ids = {
         name: ",".join(each.question.id for each in answered.decisions if each.won is won)
         for name, won in names.items()
     }
-    query = {name: value for name, value in (said | {"held": answered.blocked_reason[:300]}).items() if value}
+    query = {name: value for name, value in (outcome_ids | {"held": answered.blocked_reason[:300]}).items() if value}
     return RedirectResponse(f"{build_route_path(request, 'questions')}?{urlencode(query)}", 303)
 
 
 def _serialize_answers(answered: AnswerReport) -> dict[str, Any]:
-    told = [
+    answers = [
         {
             "id": each.question.id,
             "won": each.won,
@@ -118,7 +123,7 @@ def _serialize_answers(answered: AnswerReport) -> dict[str, Any]:
         }
         for each in answered.decisions
     ]
-    return {"answered": told, "resumed": list(answered.resumed), "held": answered.blocked_reason}
+    return {"answered": answers, "resumed": list(answered.resumed), "held": answered.blocked_reason}
 
 
 def _parse_json(sent: bytes) -> dict[str, QuestionAnswer]:

@@ -46,35 +46,35 @@ async def show_run(request: Request) -> Response:
     """Show one run from a given step on, or with `part` a piece of its page."""
     services, run_id, after = get_services(request), request.path_params["run"], request.query_params.get("after", "")
     if part := request.query_params.get("part"):  # which a script replaces
-        about = await run_view.load_run_view(services, run_id)
+        view = await run_view.load_run_view(services, run_id)
         if part == "about":
-            return render.render_fragment(request, "runs/about.html", **_build_head_values(services, about))
-        steps, part_of = await run_view.load_step_views(services, about, after, 2 * STEPS_PER_PART)
-        return render.render_fragment(request, "runs/steps.html", about=about, steps=steps, part=part_of, after=after)
+            return render.render_fragment(request, "runs/about.html", **_build_head_values(services, view))
+        steps, part_of = await run_view.load_step_views(services, view, after, 2 * STEPS_PER_PART)
+        return render.render_fragment(request, "runs/steps.html", about=view, steps=steps, part=part_of, after=after)
     # The place from which updates come is taken first: what changes while we look is then shown twice at worst.
     places = json.loads(await feed.get_feed_position(request, "questions"))
     places["run"] = await updates.build_start_cursor(services, await services.runs.get(run_id))
-    about = await run_view.load_run_view(services, run_id)
-    if not after and about.branch.run.working:
-        after = await StepList(services.database).find_last_batch(about.run.id, STEPS_PER_PART)
-    steps, part_of = await run_view.load_step_views(services, about, after)
+    view = await run_view.load_run_view(services, run_id)
+    if not after and view.branch.run.working:
+        after = await StepList(services.database).find_last_batch(view.run.id, STEPS_PER_PART)
+    steps, part_of = await run_view.load_step_views(services, view, after)
     values: dict[str, Any] = {"steps": steps, "part": part_of, "after": after}
     return await render.render_page(
-        request, "runs/run.html", feed=json.dumps(places), **values, **_build_head_values(services, about)
+        request, "runs/run.html", feed=json.dumps(places), **values, **_build_head_values(services, view)
     )
 
 
-def _build_head_values(services: DashboardServices, about: run_view.RunView) -> dict[str, Any]:
+def _build_head_values(services: DashboardServices, view: run_view.RunView) -> dict[str, Any]:
     max_questions = 8  # questions that a run's page shows
-    run = about.run
+    run = view.run
     return {
-        "about": about,
+        "about": view,
         "task": sanitize.cut_excerpt(run.query, TASK_BYTES),
         "answer": sanitize.cut_excerpt(run.answer, ANSWER_BYTES),
         "error": run.error or {},
         "waiting": [
             build_question_view(each.question, services.toolbox.tools, ANSWER_BYTES)
-            for each in about.open[:max_questions]
+            for each in view.open[:max_questions]
         ],
         "web_address": sanitize.sanitize_url,
     }
@@ -90,22 +90,22 @@ async def redirect_to_step(request: Request) -> Response:
 async def show_full_text(request: Request) -> Response:
     """Show a text in full that a page has cut: of a step (`key`), or of the run."""
     services, query = get_services(request), request.query_params
-    run_id, what, key = request.path_params["run"], query.get("what", ""), query.get("key", "")
+    run_id, part, key = request.path_params["run"], query.get("what", ""), query.get("key", "")
     if key:
         titles = {"text": "Result", "thoughts": "Thoughts", "arguments": "Arguments"}
-        if what not in titles:
+        if part not in titles:
             raise InvalidInput("what: not a part of a step", hint=f"one of {', '.join(titles)}")
         row = await StepList(services.database).load_step(run_id, key)
         texts = {"text": row.text, "thoughts": row.thoughts, "arguments": sanitize.format_arguments(row.arguments)}
-        title, text = f"{titles[what]} of step {row.number}{f', {row.tool}' if row.is_tool else ''}", texts[what]
+        title, text = f"{titles[part]} of step {row.number}{f', {row.tool}' if row.is_tool else ''}", texts[part]
     else:
         titles = {"task": "Task", "answer": "Answer", "instructions": "Instructions", "thoughts": "Thoughts"}
         run = await services.runs.get(run_id)
         texts = {"task": run.query, "answer": run.answer, "thoughts": run.thoughts}
         texts["instructions"] = str(run.definition.get("instructions", ""))
-        if what not in texts:
+        if part not in texts:
             raise InvalidInput("what: not a part of a run", hint=f"one of {', '.join(titles)}")
-        title, text = titles[what], texts[what]
+        title, text = titles[part], texts[part]
     if query.get("part") == "text":
         return render.render_fragment(request, "runs/whole_text.html", text=text)
     return await render.render_page(request, "runs/whole.html", title=title, text=text, run_id=run_id)

@@ -19,22 +19,24 @@ async def show_watches(request: Request) -> Response:
     page_size, max_offset = 50, 1_000_000
     text = request.query_params.get("q", "").strip()[:200]
     filters: tuple[WatchFilter, ...] = get_args(WatchFilter)
-    which = next((each for each in filters if each == request.query_params.get("which")), "all")
-    given = request.query_params.get("offset", "")[:9]
-    offset = min(int(given), max_offset) if given.isascii() and given.isdigit() else 0
+    watch_filter = next((each for each in filters if each == request.query_params.get("which")), "all")
+    offset_text = request.query_params.get("offset", "")[:9]
+    offset = min(int(offset_text), max_offset) if offset_text.isascii() and offset_text.isdigit() else 0
     found, total = [], 0
     if _may_see_watches(request):
         store = get_services(request).watcher.engine.store
-        found, total = await store.list_watches(None, offset=offset, limit=page_size, text=text, which=which)
+        found, total = await store.list_watches(
+            None, offset=offset, limit=page_size, text=text, watch_filter=watch_filter
+        )
     links = {"older": offset + page_size if offset + page_size < total else None, "newest": 0 if offset else None}
-    kept = {"q": text, "which": "" if which == "all" else which}
+    active_filters = {"q": text, "which": "" if watch_filter == "all" else watch_filter}
     urls = {
-        name: f"{request.url.path}?{urlencode({**kept, 'offset': start})}"
+        name: f"{request.url.path}?{urlencode({**active_filters, 'offset': start})}"
         for name, start in links.items()
         if start is not None
     }
     return await render.render_page(
-        request, "watches/watches.html", watches=found, total=total, text=text, which=which, urls=urls
+        request, "watches/watches.html", watches=found, total=total, text=text, which=watch_filter, urls=urls
     )
 
 
@@ -52,11 +54,11 @@ async def set_watch_state(request: Request) -> Response:
     watch, form = await _require_watch(request), await request.form()
     engine = get_services(request).watcher.engine
     actions = {"paused": engine.pause_watch, "active": engine.resume_watch}
-    wanted = str(form.get("state", ""))
-    if wanted not in actions:
+    new_state = str(form.get("state", ""))
+    if new_state not in actions:
         raise InvalidInput("state: must be active or paused", hint="use the buttons of the page")
-    if wanted != watch.state:
-        await actions[wanted](watch)
+    if new_state != watch.state:
+        await actions[new_state](watch)
     return RedirectResponse(build_route_path(request, "watch", watch=watch.id), 303)
 
 

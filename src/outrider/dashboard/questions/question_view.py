@@ -68,13 +68,13 @@ class QuestionGroup:
         return hashlib.blake2s("".join(each.question.id for each in self.shown).encode(), digest_size=8).hexdigest()
 
 
-def group_questions(asked: Sequence[InboxQuestion], tools: Mapping[str, Tool]) -> list[QuestionGroup]:
+def group_questions(questions: Sequence[InboxQuestion], tools: Mapping[str, Tool]) -> list[QuestionGroup]:
     """Group questions by task, the longest waiting first."""
     max_page_bytes = 90_000  # bytes of a page that all arguments together may take
-    shown = asked[:MAX_SHOWN_QUESTIONS]
-    room = max(MIN_ARGUMENT_BYTES, min(MAX_ARGUMENT_BYTES, max_page_bytes // max(1, len(shown))))
+    shown_questions = questions[:MAX_SHOWN_QUESTIONS]
+    argument_bytes = max(MIN_ARGUMENT_BYTES, min(MAX_ARGUMENT_BYTES, max_page_bytes // max(1, len(shown_questions))))
     together: dict[str, list[InboxQuestion]] = {}
-    for each in shown:
+    for each in shown_questions:
         together.setdefault(each.question.root_run_id, []).append(each)
     return [
         QuestionGroup(
@@ -82,7 +82,7 @@ def group_questions(asked: Sequence[InboxQuestion], tools: Mapping[str, Tool]) -
             first.root_agent,
             first.root_query,
             first.identity or f"session {first.session[:60]}",
-            [build_question_view(each.question, tools, room) for each in members],
+            [build_question_view(each.question, tools, argument_bytes) for each in members],
         )
         for root, members in together.items()
         for first in members[:1]

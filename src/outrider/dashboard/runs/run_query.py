@@ -15,21 +15,23 @@ RUN_STATUSES = ("open", *get_args(RunStatus))
 
 def parse_run_filter(query: QueryParams) -> RunFilter:
     """Parse the filter; invalid values are ignored."""
-    given = read_form_fields(query)
-    since = RUN_PERIODS.get(given["since"])
+    fields = read_form_fields(query)
+    since = RUN_PERIODS.get(fields["since"])
     return RunFilter(
-        agent=given["agent"],
-        status=given["status"],
-        text=given["q"],
-        person=given["who"],
+        agent=fields["agent"],
+        status=fields["status"],
+        text=fields["q"],
+        person=fields["who"],
         since=time.time() - since if since else 0.0,
-        kind="evaluation" if given["kind"] == "evaluation" else "agent" if given["kind"] == "agent" else "",
+        kind="evaluation" if fields["kind"] == "evaluation" else "agent" if fields["kind"] == "agent" else "",
     )
 
 
 def read_form_fields(query: QueryParams) -> dict[str, str]:
     """Return the form's fields as they were filled in."""
     field_names = ("q", "agent", "status", "since", "who", "kind")
-    given = {name: query.get(name, "").strip()[:200] for name in field_names}
-    fitting = given["status"] in RUN_STATUSES, given["since"] in RUN_PERIODS
-    return given | {name: given[name] if fits else "" for name, fits in zip(("status", "since"), fitting, strict=True)}
+    fields = {name: query.get(name, "").strip()[:200] for name in field_names}
+    are_valid = fields["status"] in RUN_STATUSES, fields["since"] in RUN_PERIODS
+    return fields | {
+        name: fields[name] if fits else "" for name, fits in zip(("status", "since"), are_valid, strict=True)
+    }

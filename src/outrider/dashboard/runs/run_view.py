@@ -53,11 +53,11 @@ class RunView:
     @property
     def open(self) -> list[InboxQuestion]:
         """Open questions of the run and its children."""
-        mine = {each.run.id for each in _iter_branches(self.branch)}
+        branch_run_ids = {each.run.id for each in _iter_branches(self.branch)}
         return (
             []
             if self.run.has_ended
-            else [one for one in self.questions if not one.question.decision and one.question.run_id in mine]
+            else [one for one in self.questions if not one.question.decision and one.question.run_id in branch_run_ids]
         )
 
     @property
@@ -108,13 +108,13 @@ async def load_step_views(
     """Load a page of the steps, and the page, which knows where the next begins."""
     part = await StepList(services.database).load_batch(view.run.id, after=after, limit=limit)
     children = {each.run.parent_call_id or "": each for each in view.branch.children}
-    seen: Sequence[EvaluationRecord] = ()
+    evaluation_records: Sequence[EvaluationRecord] = ()
     if view.evaluation is not None and part.items:
         since = min(each.started_at for each in part.items)
-        seen = await services.evaluations.list_records(
+        evaluation_records = await services.evaluations.list_records(
             view.evaluation.id, ("agent", "screenshot"), since=since, limit=2_000
         )
-    return build_step_views(part.items, children, seen), part
+    return build_step_views(part.items, children, evaluation_records), part
 
 
 def build_answer_service(services: DashboardServices) -> AnswerService:

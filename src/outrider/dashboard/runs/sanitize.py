@@ -74,13 +74,13 @@ def escape_invisible(text: str) -> str:
 
 def build_argument_views(arguments: Any, limit: int) -> list[ArgumentView]:
     """List arguments by name within `limit` bytes; anything but an object is one unnamed argument."""
-    given = arguments if isinstance(arguments, Mapping) else {} if arguments is None else {"": arguments}
+    named_arguments = arguments if isinstance(arguments, Mapping) else {} if arguments is None else {"": arguments}
     found: list[ArgumentView] = []
-    for name, value in given.items():
-        shown = cut_excerpt(_format_value(value), max(limit, 40))
-        limit -= len(shown.text) + len(str(name))
+    for name, value in named_arguments.items():
+        excerpt = cut_excerpt(_format_value(value), max(limit, 40))
+        limit -= len(excerpt.text) + len(str(name))
         found.append(
-            ArgumentView(escape_invisible(str(name))[:200], shown, not isinstance(value, str) or "\n" in value)
+            ArgumentView(escape_invisible(str(name))[:200], excerpt, not isinstance(value, str) or "\n" in value)
         )
     return found
 

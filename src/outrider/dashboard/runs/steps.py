@@ -79,27 +79,33 @@ class StepView:
 
 
 def build_step_views(
-    rows: Iterable[StepRow], children: Mapping[str, RunBranch], seen: Sequence["EvaluationRecord"] = ()
+    rows: Iterable[StepRow], children: Mapping[str, RunBranch], evaluation_records: Sequence["EvaluationRecord"] = ()
 ) -> list[StepView]:
     """Build the views of one page of steps.
 
     Args:
         rows: In order.
         children: Runs by the call that began them.
-        seen: What an evaluation's watcher saw meanwhile.
+        evaluation_records: What an evaluation's watcher saw meanwhile.
     """
     return [
-        _build_step_view(number, list(group), children, seen) for number, group in groupby(rows, lambda row: row.number)
+        _build_step_view(number, list(group), children, evaluation_records)
+        for number, group in groupby(rows, lambda row: row.number)
     ]
 
 
 def _build_step_view(
-    number: int, rows: Sequence[StepRow], children: Mapping[str, RunBranch], seen: Sequence["EvaluationRecord"]
+    number: int,
+    rows: Sequence[StepRow],
+    children: Mapping[str, RunBranch],
+    evaluation_records: Sequence["EvaluationRecord"],
 ) -> StepView:
     spoken = [row for row in rows if not row.is_tool]
     model = next((row for row in spoken if row.key.startswith("model:")), None)
     tools = [row for row in rows if row.is_tool]
-    calls = [_build_call_view(row, mark, children.get(row.key), seen) for mark, row in enumerate(tools, 1)]
+    calls = [
+        _build_call_view(row, mark, children.get(row.key), evaluation_records) for mark, row in enumerate(tools, 1)
+    ]
     facts = [(row.key, row.outcome, row.seconds) for row in rows]
     below = [(each.child.run.status, each.child.run.id) for each in calls if each.child]
     stamp = hashlib.blake2s(repr((facts, below)).encode("utf-8", "replace"), digest_size=8).hexdigest()
@@ -114,7 +120,9 @@ def _build_step_view(
     )
 
 
-def _build_call_view(row: StepRow, mark: int, child: RunBranch | None, seen: Sequence["EvaluationRecord"]) -> CallView:
+def _build_call_view(
+    row: StepRow, mark: int, child: RunBranch | None, evaluation_records: Sequence["EvaluationRecord"]
+) -> CallView:
     made = [each for each in row.files if isinstance(each, Mapping) and each.get("id")]
     pictures = [StepPicture(str(each["id"]), str(each.get("title") or "")) for each in made if _is_picture(each)]
     max_sources = 12
@@ -126,7 +134,7 @@ def _build_call_view(row: StepRow, mark: int, child: RunBranch | None, seen: Seq
         mark,
         build_argument_views(row.arguments, ARGUMENT_BYTES),
         excerpt_result(row.text, RESULT_BYTES),
-        [*_find_screenshots(row, seen), *pictures],
+        [*_find_screenshots(row, evaluation_records), *pictures],
         [each for each in made if not _is_picture(each)],
         sources,
         child,
@@ -138,11 +146,13 @@ def _is_picture(file: Mapping[str, Any]) -> bool:
     return file.get("content_type") in picture_types
 
 
-def _find_screenshots(row: StepRow, seen: Sequence["EvaluationRecord"]) -> list[StepPicture]:
+def _find_screenshots(row: StepRow, evaluation_records: Sequence["EvaluationRecord"]) -> list[StepPicture]:
     """Find screenshots taken before the call ended."""
     if row.ended_at is None:
         return []
-    during = [each for each in seen if row.started_at <= each.at <= row.ended_at]
-    mine = {each.step for each in during if each.kind == "agent" and each.details.get("tool") == row.tool}
-    taken = [each for each in during if each.kind == "screenshot" and each.step in mine and each.artifact_id]
-    return [StepPicture(each.artifact_id or "", each.summary or each.url) for each in taken]
+    during = [each for each in evaluation_records if row.started_at <= each.at <= row.ended_at]
+    agent_steps = {each.step for each in during if each.kind == "agent" and each.details.get("tool") == row.tool}
+    screenshots = [
+        each for each in during if each.kind == "screenshot" and each.step in agent_steps and each.artifact_id
+    ]
+    return [StepPicture(each.artifact_id or "", each.summary or each.url) for each in screenshots]

@@ -33,8 +33,8 @@ async def read_run_events(services: DashboardServices, cursor: str) -> tuple[lis
         raise InvalidInput("after: is not a valid position", hint="reload the page")
     run_id, root_id, seq, standing = parts[0], parts[1], int(parts[2]), parts[3]
     events = await services.runs.streams.read(run_id, seq)
-    news = merge_text_events(events)
+    merged = merge_text_events(events)
     now = await RunOverview(services.database).compute_fingerprint(root_id)
     if now != standing:
-        news.append({"kind": "tree", "seq": 0, "at": 0, "data": {}})
-    return news, f"{run_id}~{root_id}~{events[-1].seq if events else seq}~{now}"
+        merged.append({"kind": "tree", "seq": 0, "at": 0, "data": {}})
+    return merged, f"{run_id}~{root_id}~{events[-1].seq if events else seq}~{now}"
