@@ -91,10 +91,10 @@ class Document:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "Document":
         """Return the document that `to_dict` serialized. Raises TypeError, KeyError or ValueError for other data."""
-        given: dict[str, Any] = dict(data)
-        given["links"] = [DocumentLink(**link) for link in data["links"]]
-        given["images"] = [ImageRef(**image) for image in data["images"]]
-        document = cls(**given)
+        fields: dict[str, Any] = dict(data)
+        fields["links"] = [DocumentLink(**link) for link in data["links"]]
+        fields["images"] = [ImageRef(**image) for image in data["images"]]
+        document = cls(**fields)
         if not isinstance(document.markdown, str):
             raise TypeError("markdown is not a string")
         return document

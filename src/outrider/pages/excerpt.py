@@ -85,8 +85,8 @@ def _score_groups(
     scores = []
     for number, group in enumerate(groups):
         neighbors = [at for at in (number - 1, number + 1) if 0 <= at < len(groups)]
-        near = sum(own[at] for at in neighbors if groups[at].passage == group.passage)
-        scores.append((ranking.scores[group.passage] + own[number] + neighbor_weight * near) / 2)
+        neighbor_score = sum(own[at] for at in neighbors if groups[at].passage == group.passage)
+        scores.append((ranking.scores[group.passage] + own[number] + neighbor_weight * neighbor_score) / 2)
     return scores
 
 
@@ -123,12 +123,12 @@ def _fit_budget(markdown: str, chosen: list[DocumentExcerpt], budget: int) -> li
         if sum(count_tokens(each.text) for each in excerpts) <= budget:
             return excerpts
         chosen.remove(min(chosen, key=lambda each: each.score))
-    (only,) = _join_adjacent(markdown, chosen) or [None]
-    if only is None or count_tokens(only.text) <= budget:
-        return [only] if only else []
-    text = cut_tokens(only.text, budget).text.rstrip()
+    (single_piece,) = _join_adjacent(markdown, chosen) or [None]
+    if single_piece is None or count_tokens(single_piece.text) <= budget:
+        return [single_piece] if single_piece else []
+    text = cut_tokens(single_piece.text, budget).text.rstrip()
     fits = text and count_tokens(text) <= budget
-    return [replace(only, text=text, end=only.start + len(text))] if fits else []
+    return [replace(single_piece, text=text, end=single_piece.start + len(text))] if fits else []
 
 
 def _join_adjacent(markdown: str, chosen: Sequence[DocumentExcerpt]) -> list[DocumentExcerpt]:

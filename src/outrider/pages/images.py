@@ -85,11 +85,11 @@ def build_file_name(url: str, content_type: str, filename: str | None = None) ->
         subtype = IMAGE_SUBTYPE.fullmatch(content_type)
         extension = f".{subtype[1]}" if subtype else ".img"
     base_name = Path((filename or "").replace("\\", "/")).name
-    wanted = UNSAFE_NAME_CHARACTER.sub("_", base_name).strip("._- ")[:max_name_chars]
-    if not wanted:
+    stem = UNSAFE_NAME_CHARACTER.sub("_", base_name).strip("._- ")[:max_name_chars]
+    if not stem:
         return f"image_{hash_url(url)}{extension}"
-    suffix = Path(wanted).suffix.lower()
-    return wanted if extension_aliases.get(suffix, suffix) == extension else wanted + extension
+    suffix = Path(stem).suffix.lower()
+    return stem if extension_aliases.get(suffix, suffix) == extension else stem + extension
 
 
 def hash_url(url: str) -> str:

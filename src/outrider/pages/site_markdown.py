@@ -130,10 +130,10 @@ class SiteMarkdown:
                 await check_allowed(address)
             twin = await self._extract(await self._fetch(address, MARKDOWN_FIRST), address)
             is_markdown = twin.content_type == MARKDOWN_TYPE and not twin.cut
-            shown = match_twin(page.document, twin.document.markdown, page.html or "") if is_markdown else None
-            if shown is not None:
-                self._remember_good(page.url, shown.unseen_lines, is_negotiated=address == page.url)
-                return apply_twin(page, shown.markdown, address)
+            twin_match = match_twin(page.document, twin.document.markdown, page.html or "") if is_markdown else None
+            if twin_match is not None:
+                self._remember_good(page.url, twin_match.unseen_lines, is_negotiated=address == page.url)
+                return apply_twin(page, twin_match.markdown, address)
         self._remember(page.url, MarkdownSite(is_good=False, expires_at=self._clock() + 86_400.0))
         return page
 

@@ -41,9 +41,9 @@ async def list_pages(database: Database, *, text: str = "", after: str = "", lim
     columns: Any = [table.c[name] for name in CachedPage.__dataclass_fields__]
     query = order_newest_first(select(*columns), table.c.fetched_at, table.c.key, after).limit(limit + 1)
     if text:
-        wanted = to_storable_text(text, 500)
+        needle = to_storable_text(text, 500)
         query = query.where(
-            or_(*(column.icontains(wanted, autoescape=True) for column in (table.c.title, table.c.url)))
+            or_(*(column.icontains(needle, autoescape=True) for column in (table.c.title, table.c.url)))
         )
     async with database.read() as connection:
         rows = list(await connection.execute(query))

@@ -108,8 +108,8 @@ class CrawlLedger:
             await connection.execute(
                 self._database.build_insert(crawls).values(self._build_initial_row()).on_conflict_do_nothing()
             )
-            mine = select(crawls).where(crawls.c.id == self.id).with_for_update()
-            row = (await connection.execute(mine)).mappings().one()
+            own_row = select(crawls).where(crawls.c.id == self.id).with_for_update()
+            row = (await connection.execute(own_row)).mappings().one()
             lease_left_s = row["held_until"] - self._clock()
             if lease_left_s > 0 and not is_holder_dead(row["holder"]):
                 raise Unavailable(
@@ -137,15 +137,15 @@ class CrawlLedger:
         """
         async with self._database.write() as connection:
             state = {"state": "finished"} if finished else {}
-            mine = (crawls.c.id == self.id) & (crawls.c.holder == self._holder)
+            is_own = (crawls.c.id == self.id) & (crawls.c.holder == self._holder)
             values = state | {"held_until": 0.0, "updated_at": self._clock(), "errand": None, "until": None}
-            released = await connection.execute(update(crawls).where(mine).values(**values))
+            released = await connection.execute(update(crawls).where(is_own).values(**values))
             failed = (await self._count_pages(connection)).failed if finished else 0
             if finished and released.rowcount and not failed:
                 old = (crawl_pages.c.crawl == self.id) & (crawl_pages.c.round < self.round)
-                gone = old & crawl_pages.c.state.in_(("read", "duplicate"))
+                is_gone = old & crawl_pages.c.state.in_(("read", "duplicate"))
                 values = {"state": "gone", "round": self.round, "detail": "no link leads there", "change": ""}
-                await connection.execute(update(crawl_pages).where(gone).values(**values))
+                await connection.execute(update(crawl_pages).where(is_gone).values(**values))
 
     async def add(self, found: Iterable[DiscoveredUrl]) -> None:
         """Queue addresses to read, except those already known in this round."""
@@ -195,8 +195,8 @@ class CrawlLedger:
             values = asdict(outcome) | texts | {"again": int(outcome.again), "read_at": self._clock()}
             if outcome.state == "failed":  # its last successful reading stays recorded
                 values = {name: value for name, value in values.items() if name not in kept_columns}
-            mine = (crawl_pages.c.crawl == self.id) & (crawl_pages.c.key == page.key)
-            await connection.execute(update(crawl_pages).where(mine).values(**values))
+            is_own = (crawl_pages.c.crawl == self.id) & (crawl_pages.c.key == page.key)
+            await connection.execute(update(crawl_pages).where(is_own).values(**values))
             await self._add_urls(connection, found)
         return outcome
 
@@ -251,10 +251,10 @@ class CrawlLedger:
         await self._add_urls(connection, [DiscoveredUrl(self.plan.start, 0)])
 
     async def _renew_lease(self, connection: AsyncConnection) -> None:
-        mine = (crawls.c.id == self.id) & (crawls.c.holder == self._holder)
+        is_own = (crawls.c.id == self.id) & (crawls.c.holder == self._holder)
         now = self._clock()
         renewed = await connection.execute(
-            update(crawls).where(mine).values(held_until=now + LEASE_S, updated_at=now).returning(crawls.c.id)
+            update(crawls).where(is_own).values(held_until=now + LEASE_S, updated_at=now).returning(crawls.c.id)
         )
         if renewed.first() is None:
             raise Unavailable("another process has taken over this crawl", code="crawl_running", retry_after=LEASE_S)

@@ -78,14 +78,16 @@ def normalize_url(url: str) -> str:
     parts = parts._replace(path=PATH_SESSION.sub("", parts.path))
     if not parts.query:
         return urlunsplit(parts)
-    given = parse_qsl(parts.query, keep_blank_values=True)
-    kept = []
-    for name, value in given:
+    parameters = parse_qsl(parts.query, keep_blank_values=True)
+    kept_parameters = []
+    for name, value in parameters:
         key = name.lower()
         is_session = POSSIBLE_SESSION_NAME.fullmatch(key) and SESSION_VALUE.fullmatch(value)
         if not (TRACKING_NAME.fullmatch(key) or SESSION_NAME.fullmatch(key) or is_session):
-            kept.append((name, value))
-    return urlunsplit(parts if len(kept) == len(given) else parts._replace(query=urlencode(kept)))
+            kept_parameters.append((name, value))
+    return urlunsplit(
+        parts if len(kept_parameters) == len(parameters) else parts._replace(query=urlencode(kept_parameters))
+    )
 
 
 def build_page_key(url: str) -> str:

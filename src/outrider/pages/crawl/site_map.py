@@ -57,9 +57,9 @@ class SiteMap:
 
     def find_pages(self, words: str = "") -> list[MappedPage]:
         """Return the pages whose address or title has all these words, in the order in which they were listed."""
-        wanted = words.lower().split()
+        needles = words.lower().split()
         return [
-            page for page in self.pages.values() if all(word in f"{page.url} {page.title}".lower() for word in wanted)
+            page for page in self.pages.values() if all(word in f"{page.url} {page.title}".lower() for word in needles)
         ]
 
     def merge_twins(self) -> None:
@@ -162,8 +162,8 @@ class SiteMapper:
         site = CrawlSite(self._pages, self._scope, None, anyio.sleep)
         try:
             async for entry in site.iter_sitemap():
-                when = entry.modified
-                day = datetime.fromtimestamp(when, UTC).date().isoformat() if when else ""
+                modified = entry.modified
+                day = datetime.fromtimestamp(modified, UTC).date().isoformat() if modified else ""
                 self._add(entry.url, "", "sitemap", day)
                 if self.found.is_cut:
                     return

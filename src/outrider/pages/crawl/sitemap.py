@@ -111,9 +111,9 @@ def _iter_lines(pieces: Iterable[bytes]) -> Iterator[str]:
 def _parse_lastmod(text: str) -> float:
     """Parse a W3C date or date-time into seconds since the epoch; a date means its end, an invalid one 0."""
     try:
-        when = datetime.fromisoformat(text)
+        modified = datetime.fromisoformat(text)
     except ValueError:
         return 0.0
     if len(text) <= len("2024-01-01"):
-        when = when.replace(hour=23, minute=59, second=59)
-    return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+        modified = modified.replace(hour=23, minute=59, second=59)
+    return (modified if modified.tzinfo else modified.replace(tzinfo=UTC)).timestamp()

@@ -96,21 +96,21 @@ def _unpack(source: ReaderInput, name: str, read: Callable[[int], tuple[bytes, b
 def _find_member(source: ReaderInput, members: list[PackedFile]) -> PackedFile:
     """Return the requested file, by its full path or by an unambiguous end of it."""
     max_suggestions = 5
-    wanted = source.file.strip("/")
+    member_name = source.file.strip("/")
     for matches in (
-        lambda name: name == wanted,
-        lambda name: name.lower() == wanted.lower(),
-        lambda name: name.lower().endswith("/" + wanted.lower()),
+        lambda name: name == member_name,
+        lambda name: name.lower() == member_name.lower(),
+        lambda name: name.lower().endswith("/" + member_name.lower()),
     ):
         candidates = [member for member in members if matches(member.name)]
         if len(candidates) == 1:
             return candidates[0]
     names = [member.name for member in members]
-    suffix = PurePosixPath(wanted).suffix
+    suffix = PurePosixPath(member_name).suffix
     similar = [name for name in names if suffix and name.endswith(suffix)] or names
     suggestions = ", ".join(map(to_single_line, similar[:max_suggestions]))
     raise NotFound(
-        f"{source.url or 'this archive'} does not contain {wanted!r}",
+        f"{source.url or 'this archive'} does not contain {member_name!r}",
         hint=f"choose one of its {len(members)}, for instance {suggestions}" if similar else "it is empty",
     )
 

@@ -81,8 +81,8 @@ def _write_event(draft: DocumentDraft, event: Component) -> None:
     if end and end[:10] == begin[:10] and len(end) > len("2024-01-01"):
         end = end[11:]
     period = f"{begin} to {end}" if end and end != begin else begin
-    when = f"{period} ({zone})" if zone and period else period
-    facts = [("when", when), ("due", _format_moment(event.get_first("due")))]
+    date_text = f"{period} ({zone})" if zone and period else period
+    facts = [("when", date_text), ("due", _format_moment(event.get_first("due")))]
     facts += [(word, to_single_line(event.get_first(name).text)) for name, word in fact_names]
     facts += [("organizer", _format_person(event.get_first("organizer")))]
     people = [_format_person(attendee) for attendee in event.get_all("attendee")]

@@ -92,12 +92,12 @@ def _read_sheet(draft: DocumentDraft, sheet: Sheet, formats: NumberFormats) -> S
     hidden_columns = {number + 1 for number, column in columns.items() if column.hidden and column is not trimmed}
     cells = SheetCells(sheet.name, hidden_columns=hidden_columns)
     hidden_rows = {number for number, row in sheet.rowinfo_map.items() if row.hidden}
-    shown = 0
+    row_count = 0
     for row in range(sheet.nrows):
-        if shown >= MAX_ROWS:
+        if row_count >= MAX_ROWS:
             cells.more_rows = sheet.nrows - row
             break
-        shown += sheet.row_len(row) > 0 and _put_row(cells, row, sheet.row(row), formats, hidden=row in hidden_rows)
+        row_count += sheet.row_len(row) > 0 and _put_row(cells, row, sheet.row(row), formats, hidden=row in hidden_rows)
     for top, bottom, left, right in sheet.merged_cells:
         cells.merges.append((CellAddress(top + 1, left + 1), CellAddress(bottom, right)))
     for (row, column), link in sheet.hyperlink_map.items():

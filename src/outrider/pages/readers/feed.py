@@ -105,7 +105,7 @@ def read_feed(source: ReaderInput) -> Document:
             feed.handle_tag(token)
         else:
             feed.handle_text(token.text)
-    about = feed.about | {"description": feed.about.get("summary", "")}
+    metadata = feed.about | {"description": feed.about.get("summary", "")}
     entries = []
     for entry in feed.entries:
         guid = entry.get("guid", "")  # the entry's URL unless it says otherwise (RSS 2.0)
@@ -119,7 +119,7 @@ def read_feed(source: ReaderInput) -> Document:
                 "summary": entry.get("summary") or entry.get("content", ""),
             }
         )
-    return _build_document(source, about, entries, total=feed.total)
+    return _build_document(source, metadata, entries, total=feed.total)
 
 
 def read_json_feed(source: ReaderInput) -> Document:
@@ -151,10 +151,10 @@ def read_json_feed(source: ReaderInput) -> Document:
 
 
 def _build_document(
-    source: ReaderInput, about: dict[str, Any], entries: list[dict[str, str]], *, total: int
+    source: ReaderInput, metadata: dict[str, Any], entries: list[dict[str, str]], *, total: int
 ) -> Document:
-    title = to_single_line(_to_visible_text(_get_string(about, "title")))
-    summary = to_single_line(_to_visible_text(_get_string(about, "description")))
+    title = to_single_line(_to_visible_text(_get_string(metadata, "title")))
+    summary = to_single_line(_to_visible_text(_get_string(metadata, "description")))
     blocks = [f"# {title}"] if title else []
     blocks += [summary] if summary else []
     links: dict[str, DocumentLink] = {}
@@ -172,8 +172,8 @@ def _build_document(
     markdown = tidy_text("\n\n".join(blocks))
     return Document(
         markdown, strip_markdown(markdown), title, summary, kind="feed",
-        language=to_single_line(_get_string(about, "language"), 20),
-        author=to_single_line(_to_visible_text(_get_string(about, "author"))),
+        language=to_single_line(_get_string(metadata, "language"), 20),
+        author=to_single_line(_to_visible_text(_get_string(metadata, "author"))),
         links=list(links.values()), metadata={"entries": total},
     )  # fmt: skip
 
@@ -190,8 +190,8 @@ def _format_entry(link: DocumentLink, entry: dict[str, str], media: str) -> str:
     return "\n  ".join([*lines, *([f"media: <{media}>"] if media else [])])
 
 
-def _get_string(about: dict[str, Any], name: str) -> str:
-    value = about.get(name)
+def _get_string(metadata: dict[str, Any], name: str) -> str:
+    value = metadata.get(name)
     return value if isinstance(value, str) else ""
 
 

@@ -130,8 +130,12 @@ def _build_document(source: ReaderInput, kind: str, facts: ImageFacts) -> Docume
     if facts.has_location:
         draft.add_block("(It also notes where it was taken, which is left out.)")
     texts = facts.texts
-    taken = EXIF_DATE.match(texts.get("taken") or texts.get("changed", ""))
-    date = f"{taken[1]}-{taken[2]}-{taken[3]}" + (f"T{taken[4]}" if taken[4] else "") if taken else ""
+    date_match = EXIF_DATE.match(texts.get("taken") or texts.get("changed", ""))
+    date = (
+        f"{date_match[1]}-{date_match[2]}-{date_match[3]}" + (f"T{date_match[4]}" if date_match[4] else "")
+        if date_match
+        else ""
+    )
     known = {"content_type": kind, "width": facts.width, "height": facts.height, "located": facts.has_location}
     named = {"title": texts.get("title", ""), "description": texts.get("description", "")}
     return draft.build_document(
@@ -144,8 +148,8 @@ def _parse_png(body: bytes, facts: ImageFacts) -> None:
     """Parse PNG chunks (w3.org/TR/png-3 section 5)."""
     max_packed_bytes = 4_000  # of a compressed text
     facts.width, facts.height = struct.unpack_from(">LL", body, 16)
-    at, left = 8, MAX_CHUNKS
-    while at + 12 <= len(body) and left:
+    at, chunks_left = 8, MAX_CHUNKS
+    while at + 12 <= len(body) and chunks_left:
         size, name = struct.unpack_from(">L4s", body, at)
         data = body[at + 8 : at + 8 + size]
         if name == b"tEXt":
@@ -164,7 +168,7 @@ def _parse_png(body: bytes, facts: ImageFacts) -> None:
                 facts.texts.setdefault(key.decode("latin-1").lower(), value.decode("utf-8", "replace"))
         elif name == b"eXIf":
             facts.add_exif(read_exif(data))
-        at, left = at + 12 + size, left - 1
+        at, chunks_left = at + 12 + size, chunks_left - 1
     facts.texts.setdefault("artist", facts.texts.pop("author", ""))
     facts.texts = {name: text for name, text in facts.texts.items() if text.strip()}
 
@@ -172,8 +176,8 @@ def _parse_png(body: bytes, facts: ImageFacts) -> None:
 def _parse_jpeg(body: bytes, facts: ImageFacts) -> None:
     """Parse JPEG segments (ITU-T T.81 annex B) up to the first frame header."""
     frame_markers = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}  # table B.1
-    at, left = 2, MAX_CHUNKS
-    while at + 4 <= len(body) and body[at] == 0xFF and left:
+    at, chunks_left = 2, MAX_CHUNKS
+    while at + 4 <= len(body) and body[at] == 0xFF and chunks_left:
         marker, size = body[at + 1], struct.unpack_from(">H", body, at + 2)[0]
         if marker in frame_markers:
             facts.height, facts.width = struct.unpack_from(">HH", body, at + 5)
@@ -184,7 +188,7 @@ def _parse_jpeg(body: bytes, facts: ImageFacts) -> None:
             facts.texts.setdefault(
                 "description", body[at + 4 : at + 2 + min(size, MAX_TEXT_BYTES)].decode("utf-8", "replace")
             )
-        at, left = at + 2 + max(2, size), left - 1
+        at, chunks_left = at + 2 + max(2, size), chunks_left - 1
 
 
 def _parse_fixed_header(kind: str, body: bytes, facts: ImageFacts) -> None:

@@ -116,14 +116,14 @@ def _build_document(source: ReaderInput, extracted: Any) -> Document:
     draft.is_cut = len(content) > source.max_chars
     if source.content_type in IWORK_TYPES.values() and not content.strip():
         raise build_broken_error(source, TYPE_NAMES[source.content_type], "no text can be read from it")
-    about = extracted.metadata
-    date = ISO_DATE.match(about.created_at or about.modified_at or "")
+    metadata = extracted.metadata
+    date = ISO_DATE.match(metadata.created_at or metadata.modified_at or "")
     return draft.build_document(
         {
-            "title": about.title or "",
-            "author": ", ".join(about.authors or []) or about.created_by or "",
-            "description": about.subject or "",
-            "language": about.language or "",
+            "title": metadata.title or "",
+            "author": ", ".join(metadata.authors or []) or metadata.created_by or "",
+            "description": metadata.subject or "",
+            "language": metadata.language or "",
             "published": date[0] if date else "",
         }
     )

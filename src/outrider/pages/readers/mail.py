@@ -57,9 +57,9 @@ def read_mailbox(source: ReaderInput) -> Document:
     if not starts or source.body[: starts[0]].strip():
         raise build_broken_error(source, "mailbox", "it does not start with a message")
     draft = DocumentDraft(source, "mail")
-    shown = starts[: max_messages + 1]
-    ends = [*starts[1:], len(source.body)] if len(shown) == len(starts) else shown[1:]
-    for start, end in zip(shown, ends, strict=False):
+    shown_starts = starts[: max_messages + 1]
+    ends = [*starts[1:], len(source.body)] if len(shown_starts) == len(starts) else shown_starts[1:]
+    for start, end in zip(shown_starts, ends, strict=False):
         if draft.is_full:
             draft.is_cut = True
             break
@@ -83,8 +83,8 @@ def write_message(draft: DocumentDraft, mail: MailMessage, level: int) -> None:
     """Write a message, then the messages that it forwards, one heading level deeper."""
     tnef_types = ("application/ms-tnef", "application/vnd.ms-tnef")
     draft.add_heading(level, mail.headers["Subject"] or "(no subject)")
-    shown = {name: value for name, value in mail.headers.items() if value and name not in ("Subject", "Message-ID")}
-    draft.add_block("\n".join(f"- {name}: {value}" for name, value in shown.items()))
+    headers = {name: value for name, value in mail.headers.items() if value and name not in ("Subject", "Message-ID")}
+    draft.add_block("\n".join(f"- {name}: {value}" for name, value in headers.items()))
     _write_text(draft, mail)
     if mail.encrypted:
         draft.add_block("(this message is encrypted for its recipient)")

@@ -176,18 +176,18 @@ class RtfWriter:
         """Use what a destination's group collected."""
         if ended is None or ended.to == self._stack.current.to:
             return
-        held = "".join(self._held).strip()
+        group_text = "".join(self._held).strip()
         if ended.to in ("footnote", "annotation"):
             text = render_inline(self._runs)
             self._runs, label = self._notes.pop()
             self.draft.add_note(label, f"Comment: {text}" if ended.to == "annotation" and text else text)
         elif ended.to == "fldinst":
-            address = parse_hyperlink_field(held)
+            address = parse_hyperlink_field(group_text)
             self._link = self.draft.resolve_link(address) if address else ""
         elif ended.to in ("listtext", "pntext"):
-            self._paragraph.marker = held or "-"
+            self._paragraph.marker = group_text or "-"
         elif ended.to in ("title", "author", "subject"):
-            self.facts["description" if ended.to == "subject" else ended.to] = held
+            self.facts["description" if ended.to == "subject" else ended.to] = group_text
         if ended.to not in ("-", ""):
             self._held.clear()
 

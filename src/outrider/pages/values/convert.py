@@ -43,11 +43,15 @@ def convert_value(text: str, schema: dict[str, Any], base_url: str = "", languag
     text = " ".join(text.split())
     if not text or len(text) > max_value_chars or text.casefold() in NO_VALUES:
         return None
-    wanted = schema.get("type", "string")
-    wanted = next((each for each in wanted if each != "null"), "string") if isinstance(wanted, list) else wanted
-    if wanted in ("number", "integer"):
-        return convert_number(text, is_integer=wanted == "integer", language=language.lower())
-    if wanted == "boolean":
+    schema_type = schema.get("type", "string")
+    schema_type = (
+        next((each for each in schema_type if each != "null"), "string")
+        if isinstance(schema_type, list)
+        else schema_type
+    )
+    if schema_type in ("number", "integer"):
+        return convert_number(text, is_integer=schema_type == "integer", language=language.lower())
+    if schema_type == "boolean":
         return _convert_boolean(text)
     value = _convert_format(text, str(schema.get("format", "")), base_url, language)
     if value is not None and isinstance(choices := schema.get("enum"), list):
@@ -57,11 +61,13 @@ def convert_value(text: str, schema: dict[str, Any], base_url: str = "", languag
 
 def _convert_boolean(text: str) -> bool | None:
     """Return what a text says by itself or by its first word before a comma."""
-    said = re.split(r"\s*[,;(\u2013\u2014]\s*|\.\s", text.rpartition("/")[2].casefold().strip(" .!"), maxsplit=1)[0]
-    plain = "".join(each for each in unicodedata.normalize("NFKD", said) if not unicodedata.combining(each))
-    if said in FALSE_WORDS or plain in FALSE_WORDS:
+    first_clause = re.split(
+        r"\s*[,;(\u2013\u2014]\s*|\.\s", text.rpartition("/")[2].casefold().strip(" .!"), maxsplit=1
+    )[0]
+    plain = "".join(each for each in unicodedata.normalize("NFKD", first_clause) if not unicodedata.combining(each))
+    if first_clause in FALSE_WORDS or plain in FALSE_WORDS:
         return False
-    return True if said in TRUE_WORDS or plain in TRUE_WORDS else None
+    return True if first_clause in TRUE_WORDS or plain in TRUE_WORDS else None
 
 
 def _convert_format(text: str, kind: str, base_url: str, language: str) -> str | None:

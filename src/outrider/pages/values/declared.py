@@ -81,15 +81,15 @@ def _find_scope_name(node: Any, scope: Any) -> tuple[str, ...]:
 def read_meta(tree: Any) -> Iterator[OfferedValue]:
     """Yield the values of a page's meta elements, its canonical address and its title."""
     for node in tree.css("meta[content]")[:300]:
-        given = node.attributes.get("property") or node.attributes.get("name") or ""
-        label = given.lower()
+        property_name = node.attributes.get("property") or node.attributes.get("name") or ""
+        label = property_name.lower()
         for prefix in META_PREFIXES:
             label = label.removeprefix(prefix)
         if label and (value := tidy_value(node.attributes.get("content"))):
             labels = tuple(label.replace(":", ".").split("."))
-            yield OfferedValue(labels, value, "meta", f"meta {given}", META_WEIGHT)
+            yield OfferedValue(labels, value, "meta", f"meta {property_name}", META_WEIGHT)
             if len(labels) > 1:  # og:price:amount is a price
-                yield OfferedValue((" ".join(labels[:-1]),), value, "meta", f"meta {given}", META_WEIGHT * 0.9)
+                yield OfferedValue((" ".join(labels[:-1]),), value, "meta", f"meta {property_name}", META_WEIGHT * 0.9)
     canonical = tree.css_first("link[rel=canonical][href]")
     if canonical is not None and (address := tidy_value(canonical.attributes.get("href"))):
         yield OfferedValue(("url",), address, "meta", "link rel=canonical", META_WEIGHT)

@@ -176,7 +176,7 @@ def fill_row(plan: ValuePlan, row: Row, page: PageLocale) -> ExtractedRow:
     return ExtractedRow(place, {name: value for name, value in found.items() if value is not None})
 
 
-def choose_value(wanted: ValueField, candidates: list[OfferedValue], page: PageLocale) -> FoundValue | None:
+def choose_value(value_field: ValueField, candidates: list[OfferedValue], page: PageLocale) -> FoundValue | None:
     """Return the value that fits a field best, or None if no place offers one, or if places differ."""
     min_confidence = 0.35
     first_counts = {"json-ld", "microdata", "meta", "element"}  # others say several things without an order
@@ -185,15 +185,15 @@ def choose_value(wanted: ValueField, candidates: list[OfferedValue], page: PageL
     for candidate in candidates:
         labels = (*candidate.labels, candidate.context, candidate.source)
         if (fit := fits.get(labels)) is None:
-            fit = fits[labels] = wanted.compare_offer(candidate)
+            fit = fits[labels] = value_field.compare_offer(candidate)
         score = candidate.weight * fit
-        if score >= min_confidence and (value := _read_offer(wanted, candidate, page)) is not None:
+        if score >= min_confidence and (value := _read_offer(value_field, candidate, page)) is not None:
             offers.append((score, value, candidate))
     if not offers:
         return None
     score, value, best = max(offers, key=lambda offer: offer[0])
-    if wanted.is_list:
-        return _join_values(wanted, offers, page)
+    if value_field.is_list:
+        return _join_values(value_field, offers, page)
     confidence = score
     for other_source in {candidate.source for _, each, candidate in offers if each == value} - {best.source}:
         agreeing = max(each for each, same, candidate in offers if candidate.source == other_source and same == value)
@@ -208,10 +208,10 @@ def choose_value(wanted: ValueField, candidates: list[OfferedValue], page: PageL
     )
 
 
-def _read_offer(wanted: ValueField, offer: OfferedValue, page: PageLocale) -> Any:
+def _read_offer(value_field: ValueField, offer: OfferedValue, page: PageLocale) -> Any:
     """Return what an offer means for a field: of an address its link, of a date its time, else its text."""
     max_words = 4
-    form, text = wanted.schema.get("format"), offer.text
+    form, text = value_field.schema.get("format"), offer.text
     if form in ("uri", "url"):
         is_declared = offer.source in ("json-ld", "microdata", "meta", "element")
         text = offer.link or (text if is_declared or "://" in text else "")
@@ -220,25 +220,29 @@ def _read_offer(wanted: ValueField, offer: OfferedValue, page: PageLocale) -> An
     elif form in ("date", "date-time"):
         text = offer.when or text
     elif offer.source == "link" or (
-        len(offer.parts) > 1 and not wanted.is_list and offer.text == " ".join(offer.parts)
+        len(offer.parts) > 1 and not value_field.is_list and offer.text == " ".join(offer.parts)
     ):
         return None  # several values without a sign between them
     elif (
-        offer.source == "class" and wanted.schema.get("type") in ("number", "integer") and len(text.split()) > max_words
-    ) or has_other_unit(wanted.path[-1], text):
+        offer.source == "class"
+        and value_field.schema.get("type") in ("number", "integer")
+        and len(text.split()) > max_words
+    ) or has_other_unit(value_field.path[-1], text):
         return None
-    return convert_value(text, wanted.schema, page.url, page.language)
+    return convert_value(text, value_field.schema, page.url, page.language)
 
 
-def _join_values(wanted: ValueField, offers: list[tuple[float, Any, OfferedValue]], page: PageLocale) -> FoundValue:
+def _join_values(
+    value_field: ValueField, offers: list[tuple[float, Any, OfferedValue]], page: PageLocale
+) -> FoundValue:
     """Return all values of the best place: its items, those under the same label, or those of an enumeration."""
     score, value, best = max(offers, key=lambda offer: offer[0])
     origin = (best.labels, best.source, best.context)
     values = [each for _, each, offer in offers if (offer.labels, offer.source, offer.context) == origin]
     values = list(dict.fromkeys(values))
     if len(best.parts) > 1:
-        values = [convert_value(part, wanted.schema, page.url, page.language) for part in best.parts]
+        values = [convert_value(part, value_field.schema, page.url, page.language) for part in best.parts]
     elif len(values) == 1 and isinstance(value, str):
-        values = [convert_value(part, wanted.schema, page.url, page.language) for part in split_list(best.text)]
-    kept = list(dict.fromkeys(each for each in values if each is not None))
-    return FoundValue(kept, best.text, best.place, best.source, round(score, 2))
+        values = [convert_value(part, value_field.schema, page.url, page.language) for part in split_list(best.text)]
+    distinct = list(dict.fromkeys(each for each in values if each is not None))
+    return FoundValue(distinct, best.text, best.place, best.source, round(score, 2))

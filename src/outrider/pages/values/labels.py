@@ -93,11 +93,11 @@ def compare_labels(name: str, label: str) -> float:
             and any(word.startswith(short) for word in normalize_label(name).split())
         ):
             return 0.75  # Ext. for extension
-        given, given_unit = split_unit(LABEL_NUMBER.sub("", label[:200]))
-        wanted, wanted_unit = split_unit(name[:200])
+        label_words, given_unit = split_unit(LABEL_NUMBER.sub("", label[:200]))
+        wanted_words, wanted_unit = split_unit(name[:200])
         is_other_unit = given_unit in UNIT_WORDS and wanted_unit in UNIT_WORDS and given_unit != wanted_unit
-        if (wanted, given) != (name, label) and not is_other_unit:
-            score = 0.97 * _compare_words(normalize_label(wanted), normalize_label(given))
+        if (wanted_words, label_words) != (name, label) and not is_other_unit:
+            score = 0.97 * _compare_words(normalize_label(wanted_words), normalize_label(label_words))
     return score
 
 
@@ -117,21 +117,21 @@ def has_other_unit(name: str, text: str) -> bool:
         {"kg", "g", "mg", "t", "lb", "oz"}, {"km", "m", "cm", "mm", "mi", "ft", "in"}, {"l", "ml"}, {"s", "min", "h"},
         {"kmh", "mph", "ms", "kn", "kt"},
     )  # fmt: skip
-    wanted = split_unit(name[:200])[1]
+    wanted_unit = split_unit(name[:200])[1]
     match = re.search(r"\d\s*([^\W\d_]{1,3}(?:/[sh])?)\b", text[:200])
-    given = match[1].replace("/", "") if match else ""
-    return given != wanted and any({wanted, given.lower()} <= kind for kind in kinds)
+    label_unit = match[1].replace("/", "") if match else ""
+    return label_unit != wanted_unit and any({wanted_unit, label_unit.lower()} <= kind for kind in kinds)
 
 
-def _compare_words(wanted: str, given: str) -> float:
+def _compare_words(requested: str, label_words: str) -> float:
     """Return how well the words of two normalized labels fit."""
-    wanted_words, given_words = set(wanted.split()), set(given.split())
-    if not wanted or not given:
+    wanted_words, given_words = set(requested.split()), set(label_words.split())
+    if not requested or not label_words:
         return 0.0
     difference = (wanted_words ^ given_words) - FILL_WORDS
-    if wanted_words == given_words or wanted.replace(" ", "") == given.replace(" ", ""):
+    if wanted_words == given_words or requested.replace(" ", "") == label_words.replace(" ", ""):
         score = 1.0
-    elif SYNONYMS.get(wanted, set()) & SYNONYMS.get(given, set()):
+    elif SYNONYMS.get(requested, set()) & SYNONYMS.get(label_words, set()):
         score = 0.85
     elif not difference and (wanted_words & given_words) - FILL_WORDS:
         score = 0.95
@@ -142,5 +142,5 @@ def _compare_words(wanted: str, given: str) -> float:
     elif given_words < wanted_words and len(difference) == 1 and given_words - KIND_WORDS:
         score = 0.75 if difference <= KIND_WORDS else 0.5
     else:
-        score = 0.6 if given in ("title", "headline") and wanted.endswith(" title") else 0.0
+        score = 0.6 if label_words in ("title", "headline") and requested.endswith(" title") else 0.0
     return score

@@ -19,22 +19,24 @@ INSTRUCTIONS = (
 )
 
 
-def build_question(plan: ValuePlan, wanted: Iterable[ValueField], markdown: str) -> str:
+def build_question(plan: ValuePlan, value_fields: Iterable[ValueField], markdown: str) -> str:
     """Return the request for the values of these fields."""
-    fields = [f"- {each.name}: {json.dumps(each.schema | ({'list': True} if each.is_list else {}))}" for each in wanted]
+    fields = [
+        f"- {each.name}: {json.dumps(each.schema | ({'list': True} if each.is_list else {}))}" for each in value_fields
+    ]
     count = "one row" if plan.rows_at is None else "one row for each object in the document"
     return f"Give {count} with these fields:\n{chr(10).join(fields)}\n\nThe document:\n\n{markdown}"
 
 
 def read_answer(
-    plan: ValuePlan, wanted: Iterable[ValueField], answer: str, markdown: str, url: str
+    plan: ValuePlan, value_fields: Iterable[ValueField], answer: str, markdown: str, url: str
 ) -> tuple[list[ExtractedRow], int]:
     """Return the rows of a model's answer with the wanted values, and how many of those were left out.
 
     A value stays only with a quote that is in the page, and if it is in that quote itself.
     """
     max_rows = 500
-    fields = {each.name: each for each in wanted}
+    fields = {each.name: each for each in value_fields}
     rows: list[ExtractedRow] = []
     rejected = 0
     for given in _parse_rows(answer)[: 1 if plan.rows_at is None else max_rows]:
@@ -49,7 +51,7 @@ def read_answer(
     return rows, rejected
 
 
-def check_claim(wanted: ValueField, claim: dict[str, Any], markdown: str, url: str) -> FoundValue | None:
+def check_claim(value_field: ValueField, claim: dict[str, Any], markdown: str, url: str) -> FoundValue | None:
     """Return a value that a model claims with its place in the page; None if the page does not say it."""
     quote = " ".join(str(claim.get("quote") or "").split())
     # The page may have other white space.
@@ -58,14 +60,14 @@ def check_claim(wanted: ValueField, claim: dict[str, Any], markdown: str, url: s
     )
     if match is None:
         return None
-    given = claim["value"] if isinstance(claim["value"], list) else [claim["value"]]
-    values = [convert_value(str(each), wanted.schema, url) for each in given]
-    if not values or not all(_is_in_quote(value, quote, wanted.schema) for value in values):
+    claimed_values = claim["value"] if isinstance(claim["value"], list) else [claim["value"]]
+    values = [convert_value(str(each), value_field.schema, url) for each in claimed_values]
+    if not values or not all(_is_in_quote(value, quote, value_field.schema) for value in values):
         return None
-    is_certain = not any(isinstance(value, bool) for value in values) and "enum" not in wanted.schema
-    if not wanted.is_list and len(values) > 1:
+    is_certain = not any(isinstance(value, bool) for value in values) and "enum" not in value_field.schema
+    if not value_field.is_list and len(values) > 1:
         return None
-    value = values if wanted.is_list else values[0]
+    value = values if value_field.is_list else values[0]
     return FoundValue(value, quote, f"character {match.start()} of the page", "model", 0.7 if is_certain else 0.5)
 
 

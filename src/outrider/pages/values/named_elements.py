@@ -40,8 +40,8 @@ def read_element(node: Any, text: str, lead: str, context: str) -> Iterator[Offe
     if tag in ("h1", "h2", "h3", "h4") and text:
         weight = 0.85 if tag == "h1" else 0.6
         yield OfferedValue(("title",), text, "element", f"{lead}{tag} {text[:60]!r}", weight)
-    elif tag == "time" and (when := tidy_value(attributes.get("datetime") or text)):
-        yield OfferedValue(("date",), when, "time", f"{lead}time element", 0.65)
+    elif tag == "time" and (timestamp := tidy_value(attributes.get("datetime") or text)):
+        yield OfferedValue(("date",), timestamp, "time", f"{lead}time element", 0.65)
     elif tag == "a" and (address := attributes.get("href")) and address[:1] != "#":
         yield from _read_link(address, text, lead, context)
     elif tag == "img" and (address := attributes.get("src")) and address[:5] != "data:":
@@ -64,8 +64,8 @@ def _read_link(address: str, text: str, lead: str, context: str) -> Iterator[Off
     place = f"{lead}link {text[:60]!r}"
     kind = {"mailto": "email", "tel": "phone"}.get(address.partition(":")[0])
     if kind:
-        shown = text if kind == "phone" else address.partition(":")[2].partition("?")[0]
-        yield OfferedValue((kind,), shown, "link to " + kind, place, 0.6, context)
+        link_text = text if kind == "phone" else address.partition(":")[2].partition("?")[0]
+        yield OfferedValue((kind,), link_text, "link to " + kind, place, 0.6, context)
         return
     yield OfferedValue(("url",), address, "element", place, 0.5)
     if text:

@@ -69,8 +69,8 @@ class TextReader:
         max_chars, max_parts = 500, 100
         # An element without words may have a text for those who do not see it.
         pictures = [] if (text := self.read(node)) else [node, *node.css("img[alt], [aria-label], [title]")[:2]]
-        said = (each.attributes.get(name) for each in pictures for name in ("alt", "aria-label", "title"))
-        text = text or next(filter(None, map(tidy_value, said)), "")
+        alternatives = (each.attributes.get(name) for each in pictures for name in ("alt", "aria-label", "title"))
+        text = text or next(filter(None, map(tidy_value, alternatives)), "")
         if not text or len(text) > max_chars or self.offers_left <= 0:
             return None
         self.offers_left -= 1
@@ -83,9 +83,9 @@ class TextReader:
         items = [each for tag in ("li", "a", "abbr") if len(each := node.css(tag)[:max_parts]) > 1][:1]
         parts = tuple(filter(None, (self.read(item) for item in items[0]))) if items else ()
         links = {address for each in node.css("a[href]")[:3] if (address := each.attributes.get("href"))}
-        times = {when for each in node.css("time[datetime]")[:3] if (when := each.attributes.get("datetime"))}
-        link, when = (each.pop() if len(each) == 1 else "" for each in (links, times))
-        return OfferedValue(labels, text, source, place, weight, context, link, when, parts)
+        times = {timestamp for each in node.css("time[datetime]")[:3] if (timestamp := each.attributes.get("datetime"))}
+        link, timestamp = (each.pop() if len(each) == 1 else "" for each in (links, times))
+        return OfferedValue(labels, text, source, place, weight, context, link, timestamp, parts)
 
 
 def split_list(text: str) -> list[str]:

@@ -60,8 +60,8 @@ class ValueField:
             score = max(score, 0.9 * compare_labels(str(title), label))
         description = str(self.schema.get("description") or "")
         if score < 0.9 and len(description.split()) <= max_description_words:
-            said = compare_labels(description, label)
-            score = max(score, 0.95 * said if said >= 0.95 or not description.isascii() else 0.0)
+            similarity = compare_labels(description, label)
+            score = max(score, 0.95 * similarity if similarity >= 0.95 or not description.isascii() else 0.0)
         return score
 
 
@@ -128,9 +128,9 @@ def _list_fields(schema: dict[str, Any], path: tuple[str, ...], *, in_rows: bool
             fields += _list_fields(inner, (*path, str(name)), in_rows=in_rows)
         elif inner.get("type") == "array":
             items = inner.get("items")
-            said = {key: inner[key] for key in ("title", "description") if key in inner}
+            annotations = {key: inner[key] for key in ("title", "description") if key in inner}
             fields.append(
-                ValueField((*path, str(name)), said | (items if isinstance(items, dict) else {}), is_list=True)
+                ValueField((*path, str(name)), annotations | (items if isinstance(items, dict) else {}), is_list=True)
             )
         else:
             fields.append(ValueField((*path, str(name)), inner))

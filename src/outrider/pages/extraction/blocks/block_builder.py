@@ -262,8 +262,8 @@ class BlockBuilder:
 
 def _join_words(pieces: list[InlinePiece], start: int) -> str:
     """Return the text of the pieces from `start` on."""
-    if len(pieces) == start + 1 and isinstance(only := pieces[start], str):
-        return only  # the usual case
+    if len(pieces) == start + 1 and isinstance(single_piece := pieces[start], str):
+        return single_piece  # the usual case
     return "".join([piece for piece in pieces[start:] if isinstance(piece, str)])
 
 

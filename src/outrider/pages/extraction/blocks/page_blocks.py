@@ -100,13 +100,15 @@ def iter_parts(page: PageBlocks, blocks: int, chars: int) -> Iterator[PageBlocks
         text_chars = chars // (end - start) + 1
         until = bisect_right(page.elements, end, key=lambda row: row[5])
         # Of the elements that ended in earlier parts only the last are kept: work and memory would grow with each part.
-        kept = [number for number in range(until) if page.last[number] > start or number >= until - max_ended_elements]
-        numbers = {number: place for place, number in enumerate(kept)}
-        elements = [page.elements[number] for number in kept]
+        recent_numbers = [
+            number for number in range(until) if page.last[number] > start or number >= until - max_ended_elements
+        ]
+        numbers = {number: place for place, number in enumerate(recent_numbers)}
+        elements = [page.elements[number] for number in recent_numbers]
         yield PageBlocks(
             texts=[text[:text_chars] for text in page.texts[start:end]],
             rows=[(numbers[row[0]], *row[1:]) for row in page.rows[start:end]],
             elements=[(numbers.get(row[0], -1), *row[1:5], max(row[5] - start, 0)) for row in elements],
-            last=[min(max(page.last[number] - start, 0), end - start) for number in kept],
-            names=[page.names[number] for number in kept],
+            last=[min(max(page.last[number] - start, 0), end - start) for number in recent_numbers],
+            names=[page.names[number] for number in recent_numbers],
         )

@@ -78,7 +78,7 @@ def complete_lists(
     ordered = sorted(kept)
     gaps = [before + 1 for before, after in pairwise(ordered) if after - before == 2]
     for block in gaps:
-        parents = {elements[page.rows[near][0]][0] for near in (block - 1, block, block + 1)}
+        parents = {elements[page.rows[neighbor][0]][0] for neighbor in (block - 1, block, block + 1)}
         if probabilities[block] >= MIN_RELATED_PROBABILITY and len(parents) == 1:
             kept.add(block)
     kept.update(_find_adjacent_lists(page, ordered, probabilities))

@@ -179,7 +179,9 @@ def _write_ancestors(sheet: FeatureSheet, view: BlockArrays) -> tuple[Numbers, F
     return holder, *_describe_containers(view, up, holder[1], container_rows)
 
 
-def _describe_containers(view: BlockArrays, up: Numbers, holder: Numbers, held: Floats) -> tuple[Floats, Numbers]:
+def _describe_containers(
+    view: BlockArrays, up: Numbers, holder: Numbers, container_values: Floats
+) -> tuple[Floats, Numbers]:
     """Return the columns of the containers from the second on, each once, and the row of each block."""
     occurs = np.zeros(len(up), np.bool_)
     occurs[holder] = True
@@ -193,7 +195,7 @@ def _describe_containers(view: BlockArrays, up: Numbers, holder: Numbers, held: 
         found[
             :,
             CONTAINER_TAG_COLUMNS + level * CONTAINER_COLUMNS : CONTAINER_TAG_COLUMNS + (level + 1) * CONTAINER_COLUMNS,
-        ] = held.take(at, 0)
+        ] = container_values.take(at, 0)
         at = up.take(at)
     return found, (occurs.cumsum() - 1).take(holder)
 
@@ -244,15 +246,15 @@ def _write_neighbors(sheet: FeatureSheet, view: BlockArrays) -> None:
     """Write the columns of the blocks before and after."""
     neighbor_columns = (0, 2, 5, 22, 14, 23, 24, 21)  # of the columns of `_write_basic`
     count, pad = view.count, max(NEIGHBOR_SHIFTS)
-    near = np.full((9, count + 2 * pad), -1, np.float32)
-    mine = near[:, pad : pad + count]
-    mine[:8] = sheet.columns.take(neighbor_columns, 0)
-    mine[8] = view.block_signature
+    neighbor_values = np.full((9, count + 2 * pad), -1, np.float32)
+    own_values = neighbor_values[:, pad : pad + count]
+    own_values[:8] = sheet.columns.take(neighbor_columns, 0)
+    own_values[8] = view.block_signature
     rows = sheet.take_columns(9 * len(NEIGHBOR_SHIFTS)).reshape(len(NEIGHBOR_SHIFTS), 9, count)
     for at, shift in enumerate(NEIGHBOR_SHIFTS):
-        other = near[:, pad + shift : pad + shift + count]
+        other = neighbor_values[:, pad + shift : pad + shift + count]
         rows[at, :8] = other[:8]
-        rows[at, 8] = other[8] == mine[8]
+        rows[at, 8] = other[8] == own_values[8]
 
 
 def _write_windows(sheet: FeatureSheet, view: BlockArrays) -> int:

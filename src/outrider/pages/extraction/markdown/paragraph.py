@@ -156,8 +156,8 @@ class ParagraphWriter:
     def _render_pieces(self, pieces: list[InlinePiece]) -> str:
         """Render a paragraph with single spaces and a zero character for each line break."""
         has_references, text = self.style.links == "references", ""
-        if len(pieces) == 1 and not has_references and (only := pieces[0]).__class__ is str:
-            return escape_text(collapse_spaces(only))
+        if len(pieces) == 1 and not has_references and (single_piece := pieces[0]).__class__ is str:
+            return escape_text(collapse_spaces(single_piece))
         draft = ParagraphDraft(escape_brackets=has_references)
         for piece in pieces:
             if piece.__class__ is str:

@@ -37,14 +37,14 @@ def _find_language_labels(page: PageBlocks, chosen: list[int]) -> set[int]:
     labels: set[int] = set()
     tags = [page.elements[page.rows[number][0]][1] for number in chosen]
     for at in [at for at, tag in enumerate(tags) if tag == PRE_TAG_NUMBER]:
-        for near in (at - 1, at + 1):
-            if not 0 <= near < len(chosen) or tags[near] not in NON_PARAGRAPH_TAGS:
+        for neighbor in (at - 1, at + 1):
+            if not 0 <= neighbor < len(chosen) or tags[neighbor] not in NON_PARAGRAPH_TAGS:
                 continue
-            label = page.texts[chosen[near]]
+            label = page.texts[chosen[neighbor]]
             if len(label) <= max_label_chars and is_language_label(
                 label, detect_code_language(page, page.rows[chosen[at]][0])
             ):
-                labels.add(chosen[near])
+                labels.add(chosen[neighbor])
     return labels
 
 

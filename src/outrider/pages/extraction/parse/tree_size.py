@@ -22,12 +22,15 @@ def limit_tree_size(source: bytes) -> tuple[bytes, bool]:
     """
     max_comment_bytes = MAX_TREE_BYTES // 10  # many comments are left out before anything that is shown
     min_attribute_bytes = 8  # shorter ones take twice as much, and leave nothing for blocks to take
-    left = MAX_TREE_BYTES // NODE_BYTES - source.count(b"<")
-    if len(source) // min_attribute_bytes <= left:
+    nodes_left = MAX_TREE_BYTES // NODE_BYTES - source.count(b"<")
+    if len(source) // min_attribute_bytes <= nodes_left:
         return source, False
     other = bytes({*range(256)}.difference(b" \t\n\f\r/="))  # of these one stands before each attribute or in it
     tags = TAG_PATTERN.findall
-    if len(source.translate(None, other)) <= left or len(b"".join(tags(source)).translate(None, other)) <= left:
+    if (
+        len(source.translate(None, other)) <= nodes_left
+        or len(b"".join(tags(source)).translate(None, other)) <= nodes_left
+    ):
         return source, False
     find_attributes = re.compile(rb"""[^\s/>=][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"?|'[^']*+'?|[^\s>]*+))?+""").findall
     markup = remove_raw_text(source)  # the signs of scripts make no elements

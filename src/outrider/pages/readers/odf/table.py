@@ -31,7 +31,7 @@ class RowShortener:
 def read_table(table: XmlElement, name: str, get_text: Callable[[XmlElement], str]) -> SheetCells:
     """Return the cells of a table; `get_text` returns an element's text."""
     sheet = SheetCells(name)
-    number = taken = 0
+    number = cell_count = 0
     column = 0
     for element in table.iter_descendants("table:table-column"):
         times = _parse_repeat(element, "table:number-columns-repeated")
@@ -42,15 +42,15 @@ def read_table(table: XmlElement, name: str, get_text: Callable[[XmlElement], st
     for row in _iter_rows(table):
         times = _parse_repeat(row, "table:number-rows-repeated")
         filled = _is_filled(row)
-        if filled and taken >= MAX_ROWS:
+        if filled and cell_count >= MAX_ROWS:
             sheet.more_rows += times
         elif filled and row.get("table:visibility") in HIDDEN_VISIBILITIES:
             sheet.hidden_rows += times
         elif filled:
-            for repeat in range(min(times, MAX_ROWS - taken)):
+            for repeat in range(min(times, MAX_ROWS - cell_count)):
                 _read_row(sheet, row, number + repeat + 1, get_text)
-            sheet.more_rows += max(0, times - (MAX_ROWS - taken))
-            taken += min(times, MAX_ROWS - taken)
+            sheet.more_rows += max(0, times - (MAX_ROWS - cell_count))
+            cell_count += min(times, MAX_ROWS - cell_count)
         number += times
     return sheet
 

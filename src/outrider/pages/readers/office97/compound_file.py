@@ -82,11 +82,11 @@ class CompoundFile:
     def _read_difat(self) -> list[int]:
         """Return the sectors that hold the file allocation table."""
         sectors = list(struct.unpack_from("<109L", self._body, 76))
-        next_sector, left = struct.unpack_from("<L", self._body, 68)[0], len(self._body) // self._sector_bytes
-        while next_sector < FIRST_SPECIAL_SECTOR and left > 0:
+        next_sector, sectors_left = struct.unpack_from("<L", self._body, 68)[0], len(self._body) // self._sector_bytes
+        while next_sector < FIRST_SPECIAL_SECTOR and sectors_left > 0:
             *more, next_sector = self._read_numbers(next_sector)
             sectors += more
-            left -= 1
+            sectors_left -= 1
         sectors = [sector for sector in sectors if sector < FIRST_SPECIAL_SECTOR]
         if len(set(sectors)) < len(sectors):  # repeated sectors would make the table larger than the file
             raise CompoundFileError("its table of sectors is damaged")
@@ -107,12 +107,12 @@ class CompoundFile:
 
     def _iter_chain(self, first: int, table: list[int], sector_count: int) -> Iterator[int]:
         """Yield the sector numbers of a chain; one with more sectors than there are is circular."""
-        number, left = first, sector_count + 1  # the last sector of a file may be cut
+        number, sectors_left = first, sector_count + 1  # the last sector of a file may be cut
         while number < FIRST_SPECIAL_SECTOR:
-            if number >= len(table) or left <= 0:
+            if number >= len(table) or sectors_left <= 0:
                 raise CompoundFileError("its table of sectors is damaged")
             yield number
-            number, left = table[number], left - 1
+            number, sectors_left = table[number], sectors_left - 1
 
     def _parse_directory(self, body: bytes) -> list[CompoundEntry]:
         """Return the directory entries in file order, the root first."""

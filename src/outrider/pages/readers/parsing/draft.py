@@ -110,14 +110,14 @@ def join_lines(text: str) -> str:
 def render_table(rows: Sequence[Sequence[str]], *, columns: int = MAX_COLUMNS, width: int = 0) -> str:
     """Return rows as a Markdown table, the first one its header; columns past the bound, of `width`, are counted."""
     widest = max(width, *map(len, rows)) if rows else 0
-    shown = min(widest, columns)
-    filled = ([*row[:shown], *([""] * (shown - len(row)))] for row in rows)
+    shown_columns = min(widest, columns)
+    filled = ([*row[:shown_columns], *([""] * (shown_columns - len(row)))] for row in rows)
     lines = ["| " + " | ".join(join_lines(text).replace("|", "\\|") for text in row) + " |" for row in filled]
-    if widest > shown:
-        more = f"(and {widest - shown} more columns)"
+    if widest > shown_columns:
+        more = f"(and {widest - shown_columns} more columns)"
         lines = [f"{line} {'…' if number else more} |" for number, line in enumerate(lines)]
-        shown += 1
-    return "\n".join([lines[0], "|" + " --- |" * shown, *lines[1:]]) if lines else ""
+        shown_columns += 1
+    return "\n".join([lines[0], "|" + " --- |" * shown_columns, *lines[1:]]) if lines else ""
 
 
 def spread_spans(cells: Sequence[tuple[str, int]], width: int) -> list[str]:

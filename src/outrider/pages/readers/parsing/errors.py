@@ -8,29 +8,29 @@ from outrider.pages.document import Document
 from outrider.pages.reader import ReaderInput
 
 
-def build_broken_error(source: ReaderInput, kind: str, why: str = "it cannot be opened") -> Unavailable:
+def build_broken_error(source: ReaderInput, kind: str, reason: str = "it cannot be opened") -> Unavailable:
     """Return the error for a cut, damaged, empty or mislabelled file; code `broken_file`."""
-    why = why if source.body else "it is empty"
+    reason = reason if source.body else "it is empty"
     return Unavailable(
-        f"the {kind} at {_describe_source(source)} is broken: {why}",
+        f"the {kind} at {_describe_source(source)} is broken: {reason}",
         code="broken_file",
         hint="look for another copy of it",
     )
 
 
-def build_encrypted_error(source: ReaderInput, kind: str, why: str = "is encrypted and needs a password") -> Refused:
+def build_encrypted_error(source: ReaderInput, kind: str, reason: str = "is encrypted and needs a password") -> Refused:
     """Return the error for a file that needs a password or rights; code `encrypted`."""
     return Refused(
-        f"the {kind} at {_describe_source(source)} {why}",
+        f"the {kind} at {_describe_source(source)} {reason}",
         code="encrypted",
         hint="look for another copy of it, or save it without the protection",
     )
 
 
-def build_too_large_error(source: ReaderInput, kind: str, why: str) -> Refused:
+def build_too_large_error(source: ReaderInput, kind: str, reason: str) -> Refused:
     """Return the error for a file that unpacks past the bounds; code `too_large`."""
     return Refused(
-        f"the {kind} at {_describe_source(source)} is refused: {why}",
+        f"the {kind} at {_describe_source(source)} is refused: {reason}",
         code="too_large",
         hint="look for a smaller copy of it",
     )

@@ -81,26 +81,26 @@ class LineReader:
 
     def take_until(self, ends: re.Pattern[str]) -> list[str]:
         """Consume lines up to the one that ends a listing; return them without that line."""
-        taken: list[str] = []
+        lines: list[str] = []
         for line in self:
             if ends.fullmatch(line.strip()):
                 break
-            taken.append(line)
-        return taken
+            lines.append(line)
+        return lines
 
     def take_indented(self) -> list[str]:
         """Consume the indented lines; return them without their common indentation."""
-        taken: list[str] = []
+        lines: list[str] = []
         while self._at < len(self._lines) and (not self.peek().strip() or self.peek()[0] in " \t"):
-            taken.append(self.peek())
+            lines.append(self.peek())
             self.skip()
-        while taken and not taken[-1].strip():
-            taken.pop()
+        while lines and not lines[-1].strip():
+            lines.pop()
             self._at -= 1
-        while taken and not taken[0].strip():
-            taken.pop(0)
-        common = min((len(line) - len(line.lstrip()) for line in taken if line.strip()), default=0)
-        return [line[common:] for line in taken]
+        while lines and not lines[0].strip():
+            lines.pop(0)
+        common = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
+        return [line[common:] for line in lines]
 
 
 def convert_rst(text: str) -> ConvertedMarkup:
@@ -173,8 +173,8 @@ def convert_asciidoc(text: str) -> ConvertedMarkup:
         elif fact := ASCIIDOC_ATTRIBUTE.fullmatch(line):
             converted.add_fact(*fact.groups())
         elif line.startswith("|==="):
-            taken = lines.take_until(re.compile(r"\|={3,}"))
-            converted.blocks += ["", _render_asciidoc_table(taken, options), ""]
+            table_lines = lines.take_until(re.compile(r"\|={3,}"))
+            converted.blocks += ["", _render_asciidoc_table(table_lines, options), ""]
             options = ""
         elif line.startswith("[") and "|===" in (lines.peek()[:4], lines.peek(1)[:4]):
             options = line

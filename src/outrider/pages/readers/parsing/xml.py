@@ -217,7 +217,7 @@ class _ElementParser:
 
     def __init__(
         self,
-        wanted: frozenset[str],
+        names: frozenset[str],
         budget: ElementBudget,
         shorten: Callable[[XmlElement], None] | None = None,
         starts: frozenset[str] = frozenset(),
@@ -229,7 +229,7 @@ class _ElementParser:
         self._expat.EndElementHandler = self._on_end
         self._expat.CharacterDataHandler = self._on_text
         self._expat.EntityDeclHandler = self._on_entity
-        self._wanted = wanted
+        self._wanted = names
         self._budget = budget
         self._shorten, self._starts = shorten, starts
         self._open: list[tuple[XmlElement, list[XmlElement | str], int]] = []  # children so far, and memory before it

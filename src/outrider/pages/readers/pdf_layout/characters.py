@@ -320,8 +320,8 @@ class PageCharacters:
             # In right-to-left text the next word is on the left, or past the left-to-right words in between.
             is_wide = max(after[0] - before[2], before[0] - after[2]) > MIN_CELL_GAP_EM * size
             if is_wide and gaps is not None:
-                near, far = min(before[2], after[2]), max(before[0], after[0])
-                is_wide = any(near <= start + 1 and end <= far + 1 for start, end in gaps)
+                smaller, far = min(before[2], after[2]), max(before[0], after[0])
+                is_wide = any(smaller <= start + 1 and end <= far + 1 for start, end in gaps)
             if is_jump or is_wide:
                 cells.append(_build_cell(self._slice_text(cell_start, space.start()), cell_box, before))
                 cell_start, cell_box = space.end(), after

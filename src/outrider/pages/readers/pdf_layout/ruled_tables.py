@@ -112,13 +112,13 @@ class RuledGrid:
         if len({column for _, column in cells}) < 2:
             return {}
         texts: dict[int, list[str]] = {}
-        fitting = 0
+        fitting_count = 0
         for box, text in pieces:
             overhang = 0.25 * (box.right - box.left)
             column = sum(edge - overhang <= box.left for edge in self.columns) - 1
-            fitting += box.right <= self.columns[column + 1] + overhang
+            fitting_count += box.right <= self.columns[column + 1] + overhang
             texts.setdefault(column, []).append(text)
-        if len(texts) < 2 or fitting < min_fitting_share * len(pieces):
+        if len(texts) < 2 or fitting_count < min_fitting_share * len(pieces):
             return {}
         return {column: " ".join(texts.get(column, [])) for _, column in cells}
 

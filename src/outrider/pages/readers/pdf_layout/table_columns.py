@@ -41,9 +41,9 @@ class TableColumns:
             if last > first:
                 return None
             if last < first:  # it stands between two columns, or beside all
-                near = [at for at in (last, first) if 0 <= at < len(self.spans)]
-                gaps = [max(self.lefts[at] - cell.right, cell.left - self.rights[at]) for at in near]
-                first = near[gaps.index(min(gaps))]
+                edge_columns = [at for at in (last, first) if 0 <= at < len(self.spans)]
+                gaps = [max(self.lefts[at] - cell.right, cell.left - self.rights[at]) for at in edge_columns]
+                first = edge_columns[gaps.index(min(gaps))]
             places.append(first)
         return places if len(set(places)) == len(places) else None
 

@@ -127,12 +127,12 @@ def _find_table(region: list[PdfLine]) -> PdfTable | None:
 def _take_lines(region: list[PdfLine], columns: TableColumns) -> list[PdfLine]:
     """Return the first lines as far as they fit the columns, with labels and further lines of cells between them."""
     max_labels, max_label_chars, max_gap_em = 3, 80, 0.6
-    taken, pending = list[PdfLine](), list[PdfLine]()
+    table_lines, pending = list[PdfLine](), list[PdfLine]()
     labels = 0
     for line in region:
         places = columns.place_cells(line)
         if len(line.cells) > 1 and places:
-            taken += [*pending, line]
+            table_lines += [*pending, line]
             pending, labels = [], 0
             continue
         is_label = places is None or places == [0]
@@ -140,10 +140,10 @@ def _take_lines(region: list[PdfLine], columns: TableColumns) -> list[PdfLine]:
         if labels > max_labels or (is_label and max(len(cell.text) for cell in line.cells) > max_label_chars):
             break
         pending.append(line)
-    for line in pending if taken else []:  # further lines of the last row's cells
+    for line in pending if table_lines else []:  # further lines of the last row's cells
         places = columns.place_cells(line)
         is_further = bool(places) and (places != [0] or line.text[:1].islower())
-        if not is_further or taken[-1].bottom - line.top >= max_gap_em * line.size:
+        if not is_further or table_lines[-1].bottom - line.top >= max_gap_em * line.size:
             break
-        taken.append(line)
-    return taken
+        table_lines.append(line)
+    return table_lines

@@ -32,9 +32,9 @@ class CellAddress(NamedTuple):
     @property
     def name(self) -> str:
         """Return the address as sheets show it: `B2`."""
-        letters, left = "", self.column
-        while left > 0:
-            left, letter = divmod(left - 1, 26)
+        letters, remaining = "", self.column
+        while remaining > 0:
+            remaining, letter = divmod(remaining - 1, 26)
             letters = chr(65 + letter) + letters
         return f"{letters}{self.row}"
 
