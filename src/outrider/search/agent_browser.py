@@ -293,9 +293,9 @@ class AgentBrowserSession:
         return data if isinstance(data, dict) else {}
 
 
-def _parse_reply(out: str) -> dict[str, Any] | None:
+def _parse_reply(output: str) -> dict[str, Any] | None:
     """Return the last line that is a JSON object, because notices may precede it."""
-    for line in reversed(out.strip().splitlines()):
+    for line in reversed(output.strip().splitlines()):
         with suppress(ValueError, RecursionError):
             value = json.loads(line)
             if isinstance(value, dict):

@@ -61,10 +61,10 @@ async def run_command(
     except OSError as error:
         message = f"{name} cannot be run: {error.strerror or error}"
         raise build_failure("not_configured", message, hint=f"install {name}, or correct its path") from None
-    output, out, err = _OutputCounter(max_output_bytes), b"", b""
+    output, stdout, err = _OutputCounter(max_output_bytes), b"", b""
     try:
         with anyio.move_on_after(seconds) as scope:
-            out, err = await _read_output(process, output)
+            stdout, err = await _read_output(process, output)
     finally:
         with anyio.CancelScope(shield=True):
             await _kill_process_group(process)
@@ -72,21 +72,21 @@ async def run_command(
         raise build_failure("bad_reply", f"{name} wrote more than {max_output_bytes // 1_000_000} MB and was killed")
     if scope.cancelled_caught:
         raise build_failure("timeout", f"{name} {program[1]} did not end within {seconds:g} seconds")
-    return CommandResult(process.returncode or 0, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
+    return CommandResult(process.returncode or 0, stdout.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
 
 
 async def _read_output(process: Process, output: _OutputCounter) -> tuple[bytes, bytes]:
     drain_timeout_s = 0.5  # output may still arrive once the program has ended
     assert process.stdout
     assert process.stderr
-    out, err = bytearray(), bytearray()
+    stdout, err = bytearray(), bytearray()
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_read_stream, process.stdout, out, output, tasks.cancel_scope)
+        tasks.start_soon(_read_stream, process.stdout, stdout, output, tasks.cancel_scope)
         tasks.start_soon(_read_stream, process.stderr, err, output, tasks.cancel_scope)
         await process.wait()
         # A child that it left behind may hold the streams open forever.
         tasks.cancel_scope.deadline = anyio.current_time() + drain_timeout_s
-    return bytes(out), bytes(err)
+    return bytes(stdout), bytes(err)
 
 
 async def _read_stream(

@@ -236,15 +236,15 @@ def fuse_rankings(rankings: Iterable[Ranking], *, limit: int | None = None, per_
         (_merge_votes(group) for group in votes_by_page.values()),
         key=lambda hit: (-(hit.score or 0.0), min(source.rank for source in hit.sources), _get_page_key(hit)),
     )
-    kept = _limit_per_host(fused, per_domain) if per_domain > 0 else fused
-    return [replace(hit, rank=rank) for rank, hit in enumerate(kept[:limit], start=1)]
+    limited = _limit_per_host(fused, per_domain) if per_domain > 0 else fused
+    return [replace(hit, rank=rank) for rank, hit in enumerate(limited[:limit], start=1)]
 
 
 def deduplicate_hits(hits: Iterable[SearchHit]) -> list[SearchHit]:
     """Return one provider's hits, each page once, ranked anew from 1."""
     first = {_get_page_key(hit): hit for hit in reversed(list(hits))}
-    kept = sorted(first.values(), key=lambda hit: hit.rank)
-    return [replace(hit, rank=rank) for rank, hit in enumerate(kept, start=1)]
+    distinct = sorted(first.values(), key=lambda hit: hit.rank)
+    return [replace(hit, rank=rank) for rank, hit in enumerate(distinct, start=1)]
 
 
 def _get_page_key(hit: SearchHit) -> str:
@@ -272,10 +272,10 @@ def _merge_votes(votes: list[_Vote]) -> SearchHit:
 
 def _limit_per_host(hits: Iterable[SearchHit], limit: int) -> list[SearchHit]:
     seen: Counter[str] = Counter()
-    kept: list[SearchHit] = []
+    limited: list[SearchHit] = []
     for hit in hits:
         host = parse_host(canonicalize_url(hit.url))
         seen[host] += 1
         if seen[host] <= limit:
-            kept.append(hit)
-    return kept
+            limited.append(hit)
+    return limited

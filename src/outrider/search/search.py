@@ -132,9 +132,9 @@ class Search:
         attempts: list[SearchAttempt] = []
         for candidate in (*plan.candidates, *sources):
             name, started_at = candidate.provider.name, self._clock()
-            asked = replace(query, text="requests") if candidate in sources else query
+            provider_query = replace(query, text="requests") if candidate in sources else query
             try:
-                hits = (await self._query_provider(asked, candidate)).hits
+                hits = (await self._query_provider(provider_query, candidate)).hits
             except OutriderError as error:
                 attempts.append(SearchAttempt(name, error.code, error.message, self._clock() - started_at))
                 continue

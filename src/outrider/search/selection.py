@@ -259,11 +259,11 @@ def _build_chain(settings: SearchSettings, environ: Mapping[str, str], *, browse
         order = named.get(provider.name, len(named)), result_pages.get(provider.name, len(result_pages))
         return (*order, kind, keyless_rank, provider.name)
 
-    wanted = named.keys() | result_pages.keys()
+    configured = named.keys() | result_pages.keys()
     candidates = [
         candidate
         for provider in load_providers().values()
-        if not provider.uses_browser or provider.name in wanted  # else a browser would be looked for in vain
+        if not provider.uses_browser or provider.name in configured  # else a browser would be looked for in vain
         if (candidate := _build_candidate(provider, contents.get(provider.name, {}), environ, settings))
     ]
     return sorted(candidates, key=rank_candidate)
@@ -323,8 +323,10 @@ def _build_access(
 ) -> ProviderAccess:
     keyless = not credentials
     default_endpoint = (provider.keyless_endpoint if keyless else "") or provider.endpoint
-    given = credentials.get("endpoint") or ("" if is_placeholder(content.get("endpoint")) else str(content["endpoint"]))
-    if given and not is_web_url(given):
+    endpoint_text = credentials.get("endpoint") or (
+        "" if is_placeholder(content.get("endpoint")) else str(content["endpoint"])
+    )
+    if endpoint_text and not is_web_url(endpoint_text):
         raise NotConfigured(f"{where}: endpoint is not an http(s) address", hint="begin it with https://")
     agent = content.get("user_agent")
     # A key that was replaced must not inherit the old one's failures, so the id holds a digest of the key.
@@ -332,10 +334,10 @@ def _build_access(
     digest = hashlib.blake2s(joined.encode(), digest_size=4).hexdigest()
     return ProviderAccess(
         id=f"{provider.name}:keyless" if keyless else f"{provider.name}#{digest}",
-        endpoint=(given or default_endpoint).rstrip("/"),
+        endpoint=(endpoint_text or default_endpoint).rstrip("/"),
         credentials=dict(credentials),
         secrets=tuple(credentials[each.name] for each in provider.credentials if each.secret and credentials),
-        trusted=bool(given),
+        trusted=bool(endpoint_text),
         keyless=keyless,
         timeout=_parse_timeout(content.get("timeout_s"), provider.timeout_s, warnings, where),
         user_agent="" if is_placeholder(agent) else str(agent).strip(),

@@ -45,8 +45,8 @@ def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
     # The market of the language and the country, of the language alone, or of the country alone.
     spoken = {"nb": "no", "nn": "no"}.get(query.language_code or "", query.language_code)
     any_country = "zh-TW" if language == "zh-hant" else f"{spoken}-"
-    wanted = (f"{spoken}-{query.country_code}", any_country, f"-{query.country_code}")
-    market = next((each for part in wanted for each in MARKETS.split() if part in f"{each}-"), None)
+    market_choices = (f"{spoken}-{query.country_code}", any_country, f"-{query.country_code}")
+    market = next((each for part in market_choices for each in MARKETS.split() if part in f"{each}-"), None)
     params = {
         "q": query.text,
         "count": query.count,

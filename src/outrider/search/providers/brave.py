@@ -84,8 +84,8 @@ def _parse_image(item: ResultItem) -> ResultItem:
 
 def read_quota(reply: HttpResponse) -> int | None:
     """Return the calls left this month: `X-RateLimit-Remaining: 0, 14523` is for this second and for the month."""
-    left = reply.headers.get("x-ratelimit-remaining", "").split(",")[-1].strip()
-    return int(left) if left.isascii() and left.isdigit() else None
+    remaining = reply.headers.get("x-ratelimit-remaining", "").split(",")[-1].strip()
+    return int(remaining) if remaining.isascii() and remaining.isdigit() else None
 
 
 provider = SearchProvider(

@@ -27,8 +27,8 @@ def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
     # Phrases in quotation marks and words are a term each; words that say nothing are left out.
     stop_words = "a an and are as at by do for from how in is it of on or the to what which who why with"
     tokens = [phrase or word for phrase, word in re.findall(r'"([^"]+)"|([^\s"()\[\]:]+)', query.text)]
-    wanted = [token for token in tokens if token.lower() not in stop_words.split()] or tokens
-    terms = [f'all:"{token}"' if re.search(r"\W", token) else f"all:{token}" for token in wanted]
+    search_terms = [token for token in tokens if token.lower() not in stop_words.split()] or tokens
+    terms = [f'all:"{token}"' if re.search(r"\W", token) else f"all:{token}" for token in search_terms]
     if since or query.until:
         first, last = f"{since or '1991-01-01'}".replace("-", ""), f"{query.until or access.today}".replace("-", "")
         terms.append(f"submittedDate:[{first}0000 TO {last}2359]")

@@ -68,8 +68,8 @@ def parse_results(body: Any, _query: Query) -> list[ResultItem]:
 
 def read_quota(reply: HttpResponse) -> int | None:
     """Return the calls left today."""
-    left = _read_number(reply, "quota_remaining")
-    return None if left is None else int(left)
+    remaining = _read_number(reply, "quota_remaining")
+    return None if remaining is None else int(remaining)
 
 
 def read_pause(reply: HttpResponse) -> float | None:
