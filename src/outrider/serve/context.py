@@ -74,13 +74,15 @@ class ConnectionContexts:
             message = "this protocol has no connection state; send session_id and assistant_id in each request's _meta"
             raise MCPError(code=INVALID_REQUEST, message=message)
         current = self._find_defaults(context)
-        given = {
+        set_params = {
             "session": params.session_id,
             "assistant": params.assistant_id,
             "thread": params.thread_id,
             "workspace": params.workspace,
         }
-        changes = {name: value or getattr(self._defaults, name) for name, value in given.items() if value is not None}
+        changes = {
+            name: value or getattr(self._defaults, name) for name, value in set_params.items() if value is not None
+        }
         switched = replace(current, **changes, chosen=current.chosen or "session" in changes)
         self._overrides[context.session._connection] = switched  # noqa: SLF001 - the SDK has no public way to it
         return EmptyResult()

@@ -75,8 +75,8 @@ def build_input_required(question: AnswerNeeded) -> InputRequiredResult:
     name, state = CONSENT_FORM, question.state
     if question.questions:
         # A declined form rejects the questions that were asked, and none that were raised later.
-        asked = {item.id: item.kind for item in question.questions}
-        name, state = DECISIONS_FORM, json.dumps({"state": question.state, "asked": asked})
+        kinds_by_id = {item.id: item.kind for item in question.questions}
+        name, state = DECISIONS_FORM, json.dumps({"state": question.state, "asked": kinds_by_id})
     form = ElicitRequestFormParams(message=_format_message(question), requested_schema=_build_form(question))
     return InputRequiredResult(input_requests={name: ElicitRequest(params=form)}, request_state=state)
 

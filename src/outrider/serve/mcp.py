@@ -351,12 +351,12 @@ def _build_server(
     name: str, toolbox: Toolbox, handlers: McpHandlers, list_changes: ListChangeNotifier, instructions: str
 ) -> OutriderMcpServer:
     tools_ttl_ms = 60_000
-    only = next(iter(toolbox.toolsets.values())) if len(toolbox.toolsets) == 1 else None
+    single_toolset = next(iter(toolbox.toolsets.values())) if len(toolbox.toolsets) == 1 else None
     return OutriderMcpServer(
         name,
         version=__version__,
-        title=only.display_name if only and only.display_name else "Outrider",
-        description=only.record.description or None if only else None,
+        title=single_toolset.display_name if single_toolset and single_toolset.display_name else "Outrider",
+        description=single_toolset.record.description or None if single_toolset else None,
         instructions=instructions,
         cache_hints={"tools/list": CacheHint(ttl_ms=tools_ttl_ms, scope="private")},
         on_list_tools=handlers.list_tools,

@@ -111,16 +111,16 @@ class ProblemMiddleware:
 
 def _convert_refusal(start: Message, body: bytes) -> Response:
     try:
-        told: dict[str, Any] = json.loads(body)
+        fields: dict[str, Any] = json.loads(body)
     except ValueError:
-        told = {"error_description": body.decode("utf-8", "replace")}
-    if isinstance(told.get("error"), dict):  # of the dashboard, which shares a port with REST
-        error = told["error"]
-        told = {"error": error.get("code"), "error_description": error.get("message"), "hint": error.get("hint")}
+        fields = {"error_description": body.decode("utf-8", "replace")}
+    if isinstance(fields.get("error"), dict):  # of the dashboard, which shares a port with REST
+        error = fields["error"]
+        fields = {"error": error.get("code"), "error_description": error.get("message"), "hint": error.get("hint")}
     title = HTTPStatus(start["status"]).phrase
-    code = str(told.get("error") or title.lower().replace(" ", "_"))
-    detail = str(told.get("error_description") or told.get("error") or title)
-    hint = {"hint": told["hint"]} if told.get("hint") else {}
+    code = str(fields.get("error") or title.lower().replace(" ", "_"))
+    detail = str(fields.get("error_description") or fields.get("error") or title)
+    hint = {"hint": fields["hint"]} if fields.get("hint") else {}
     response = JSONResponse(_build_problem(start["status"], detail, code, **hint), start["status"], None, PROBLEM_TYPE)
     replaced = (b"content-type", b"content-length")
     response.raw_headers += [each for each in start["headers"] if each[0].lower() not in replaced]

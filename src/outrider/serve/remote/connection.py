@@ -59,16 +59,16 @@ class RemoteConnection:
         max_pages = 50
         client = await self._ensure_open()
         if self._tools is None:
-            listed: list[Tool] = []
+            tools: list[Tool] = []
             with self._translate_errors(), anyio.fail_after(OPEN_TIMEOUT_S):
                 cursor: str | None = None
                 for _ in range(max_pages):
                     page = await client.list_tools(cursor=cursor)
-                    listed += page.tools
+                    tools += page.tools
                     cursor = page.next_cursor
                     if cursor is None:
                         break
-            self._tools = listed
+            self._tools = tools
         return self._tools
 
     async def call_tool(self, tool: str, arguments: dict[str, Any], **options: Any) -> CallToolResult:
@@ -121,13 +121,13 @@ class RemoteConnection:
 
     async def _run_connection(self, opened: "asyncio.Future[Client]") -> None:
         """Open the connection, report it in `opened`, and keep it until it ends or is closed."""
-        gone = anyio.Event()
+        closed_event = anyio.Event()
         if self._server.url:
             streams: Any = open_address(self._server, self._name, self._environ, self._guard, self._error_statuses)
         else:
             streams = open_program(self._server, self._name, self._environ, self._stderr)
         client = Client(
-            watch_streams(streams, gone),
+            watch_streams(streams, closed_event),
             message_handler=self._handle_message,
             cache=None,
             client_info=Implementation(name="outrider", version=__version__),
@@ -136,7 +136,7 @@ class RemoteConnection:
             async with client:
                 self._client, self._tools = client, None
                 opened.set_result(client)
-                await self._wait_until_closed(client, gone)
+                await self._wait_until_closed(client, closed_event)
         except asyncio.CancelledError:
             raise
         except BaseException as error:  # noqa: BLE001 - it is raised where `opened` is awaited
@@ -150,11 +150,11 @@ class RemoteConnection:
         finally:
             self._client = None
 
-    async def _wait_until_closed(self, client: Client, gone: anyio.Event) -> None:
+    async def _wait_until_closed(self, client: Client, closed_event: anyio.Event) -> None:
         async with anyio.create_task_group() as tasks:
 
             async def cancel_when_gone() -> None:
-                await gone.wait()
+                await closed_event.wait()
                 tasks.cancel_scope.cancel()
 
             tools = client.server_capabilities.tools

@@ -42,12 +42,12 @@ class RemoteServers:
         servers: Mapping[str, McpServerSettings],
         environ: Mapping[str, str],
         guard: EgressGuard,
-        taken: Collection[str] = (),
+        taken_names: Collection[str] = (),
     ) -> None:
         self.settings: Mapping[str, McpServerSettings] = {}
         self._environ = environ
         self._guard = guard
-        self._reserved_names = taken
+        self._reserved_names = taken_names
         self._connections: dict[str, RemoteConnection] = {}
         self._add_connections(servers)
 

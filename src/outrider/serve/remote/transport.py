@@ -107,8 +107,8 @@ async def open_address(
 
 
 @asynccontextmanager
-async def watch_streams(streams: Any, gone: anyio.Event) -> AsyncGenerator[Any]:
-    """Yield the same streams, and set `gone` when the other side has closed them."""
+async def watch_streams(streams: Any, closed_event: anyio.Event) -> AsyncGenerator[Any]:
+    """Yield the same streams, and set `closed_event` when the other side has closed them."""
     async with streams as (reading, writing):
         onward, received = anyio.create_memory_object_stream[Any](0)
 
@@ -116,7 +116,7 @@ async def watch_streams(streams: Any, gone: anyio.Event) -> AsyncGenerator[Any]:
             async with onward:
                 async for message in reading:
                     await onward.send(message)
-            gone.set()
+            closed_event.set()
 
         async with received, anyio.create_task_group() as tasks:
             tasks.start_soon(forward_messages)
