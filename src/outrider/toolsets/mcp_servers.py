@@ -31,8 +31,8 @@ async def list_mcp_servers(servers: ServerTools, /) -> str:
 
 
 @mcp_servers.register_tool_source
-async def list_server_tools(services: Services, taken: Collection[str]) -> tuple[Tool, ...]:
+async def list_server_tools(services: Services, taken_names: Collection[str]) -> tuple[Tool, ...]:
     """Return the tools of all servers that have answered."""
     listed = await services[ServerTools].list_tools(mcp_servers.name)
     tools = [tool for found in listed.values() if not isinstance(found, OutriderError) for tool in found]
-    return tuple(tool for tool in tools if tool.name not in taken)
+    return tuple(tool for tool in tools if tool.name not in taken_names)

@@ -32,11 +32,11 @@ def _publish_range(low: int, high: int) -> Any:
     return Field(json_schema_extra={"minimum": low, "maximum": high})
 
 
-def check_offset(offset: int, total: int, whole: str, unit: str = "characters") -> None:
-    """Raise InvalidInput for an offset past the end; `whole` names the text, which has `total` units."""
+def check_offset(offset: int, total: int, subject: str, unit: str = "characters") -> None:
+    """Raise InvalidInput for an offset past the end; `subject` names the text, which has `total` units."""
     if offset and offset >= total:
         hint = f"give one below {total:,}" if total else "leave out `offset`"
-        raise InvalidInput(f"offset: {offset} is past the end of {whole} ({total:,} {unit})", hint=hint)
+        raise InvalidInput(f"offset: {offset} is past the end of {subject} ({total:,} {unit})", hint=hint)
 
 
 # A count of results: rounded and clamped; anything that is not a number becomes the default.

@@ -220,7 +220,7 @@ def _parse_time(text: str) -> float:
     if not text.strip():
         return 0.0
     try:
-        given = datetime.fromisoformat(text.strip())
+        parsed = datetime.fromisoformat(text.strip())
     except ValueError:
         raise InvalidInput(f"since: {text!r} is not an ISO time", hint="give one like 2026-05-01T09:00:00Z") from None
-    return (given if given.tzinfo else given.replace(tzinfo=UTC)).timestamp()
+    return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()

@@ -220,8 +220,8 @@ async def waitFor(
     from outrider.browser.actions.wait import WaitCondition, wait_for
 
     async with use_page(browsers, call, sessionId, selector or None) as active:
-        wanted = [(value or "").strip() for value in (text, selector, url)]
-        outcome = await wait_for(active.tools, WaitCondition(*wanted, gone=gone), seconds)
+        conditions = [(value or "").strip() for value in (text, selector, url)]
+        outcome = await wait_for(active.tools, WaitCondition(*conditions, gone=gone), seconds)
         return build_action_result(tool_options, active.session, outcome)
 
 

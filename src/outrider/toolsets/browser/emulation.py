@@ -47,7 +47,7 @@ async def emulateDevice(
     async with translate_errors():
         session = browsers.get_session(call.session, sessionId)
         fields = _build_emulation_fields(session, device, viewport, locale, timezone, userAgent)
-        wanted = {
+        changes = {
             "geolocation": _parse_geolocation(geolocation) if geolocation is not None else None,
             "color_scheme": colorScheme,
             "reduced_motion": reducedMotion,
@@ -56,9 +56,9 @@ async def emulateDevice(
             "permissions": tuple(permissions) if permissions is not None else None,
             "headers": headers,
         }
-        wanted = {name: value for name, value in wanted.items() if value is not None}
-        if reset or fields or wanted:
-            conditions = _update_conditions(session, wanted, reset=reset)
+        changes = {name: value for name, value in changes.items() if value is not None}
+        if reset or fields or changes:
+            conditions = _update_conditions(session, changes, reset=reset)
             await session.change_emulation(fields, conditions, reset=reset)
     return Result((TextBlock("\n".join([_describe_emulation(session), *take_notes(session)])),))
 
@@ -119,10 +119,10 @@ def _build_emulation_fields(
     return fields | {name: text for name, text in texts.items() if text is not None}
 
 
-def _update_conditions(session: "Session", wanted: dict[str, Any], *, reset: bool) -> "Conditions":
+def _update_conditions(session: "Session", changes: dict[str, Any], *, reset: bool) -> "Conditions":
     from outrider.browser.devtools.conditions import Conditions
 
-    conditions = replace(Conditions() if reset else session.conditions, **wanted)
+    conditions = replace(Conditions() if reset else session.conditions, **changes)
     if conditions.geolocation and "geolocation" not in conditions.permissions:  # without it no page can read it
         conditions = replace(conditions, permissions=(*conditions.permissions, "geolocation"))
     conditions.validate()

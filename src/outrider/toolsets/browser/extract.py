@@ -56,12 +56,12 @@ async def extractPageContent(
     saveRawHtml: Annotated[bool, Field(description="Save source to a file")] = False,
 ) -> Result:
     """Read the text of the open page."""
-    wanted = list(dict.fromkeys(format or ["markdown"]))
+    formats = list(dict.fromkeys(format or ["markdown"]))
     if saveRawHtml:
         require_saving_consent(workspaces, options, call, "extractPageContent", f"{HTML_FOLDER}/")
     async with use_page(browsers, call, sessionId, selector or None) as active:
-        texts, page_info = await _render_texts(active, wanted, selector or "", main=mainContentOnly and not selector)
-        tree = await _build_dom_map(active, selector or "", maxChars) if "domMap" in wanted else None
+        texts, page_info = await _render_texts(active, formats, selector or "", main=mainContentOnly and not selector)
+        tree = await _build_dom_map(active, selector or "", maxChars) if "domMap" in formats else None
         size_script = "() => (document.documentElement?.outerHTML ?? '').length"
         saved = (
             await _save_html(active, workspaces, call, sessionId)
@@ -76,7 +76,7 @@ async def extractPageContent(
         pieces[name] = cut_markdown(text, share, offset) if name == "markdown" else (piece, piece.text)
     data: dict[str, Any] = page_info | {
         "timestamp": format_time(time.time()),
-        "format": wanted[0] if len(wanted) == 1 else wanted,
+        "format": formats[0] if len(formats) == 1 else formats,
     }
     contents = {name: text for name, (_, text) in pieces.items()}
     if contents:
@@ -91,18 +91,18 @@ async def extractPageContent(
 
 
 async def _render_texts(
-    active: ActivePage, wanted: list[FormatName], selector: str, *, main: bool
+    active: ActivePage, formats: list[FormatName], selector: str, *, main: bool
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Return the page in each of the wanted text formats, and its title and address."""
     from outrider.browser.snapshot.extract_dom import read_rendered_html
 
     rendered = await read_rendered_html(active.tools.snapshotter, selector=selector)
-    texts: dict[str, str] = {"html": clean_untrusted(rendered.html)} if "html" in wanted else {}
-    if {"markdown", "text"} & set(wanted):
+    texts: dict[str, str] = {"html": clean_untrusted(rendered.html)} if "html" in formats else {}
+    if {"markdown", "text"} & set(formats):
         document = await anyio.to_thread.run_sync(partial(extract, rendered.html, url=rendered.url, main=main))
         texts |= {"markdown": document.markdown, "text": document.text}
     page_info = {"title": escape_line(rendered.title), "url": rendered.url}
-    return {name: disarm_marks(texts[name]) for name in wanted if name in texts}, page_info
+    return {name: disarm_marks(texts[name]) for name in formats if name in texts}, page_info
 
 
 async def _build_dom_map(active: ActivePage, selector: str, limit: int) -> dict[str, Any]:
@@ -123,9 +123,11 @@ async def _save_html(active: ActivePage, workspaces: SessionWorkspaces, call: Ca
     source = await active.tools.page.evaluate_in("outrider", RAW_HTML_SCRIPT, max_html_chars)
     metadata: dict[str, Any] = {"raw_html_size": source["size"], "save_html_requested": True}
     stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime()) + f"-{time.time_ns() % 1_000_000_000:09d}"
-    wanted, data = f"{HTML_FOLDER}/extracted-{session_id}-{stamp}.html", source["html"].encode(errors="replace")
+    preferred_path, data = f"{HTML_FOLDER}/extracted-{session_id}-{stamp}.html", source["html"].encode(errors="replace")
     try:
-        path = await anyio.to_thread.run_sync(lambda: workspaces.ensure_workspace(call).files.add_file(wanted, data))
+        path = await anyio.to_thread.run_sync(
+            lambda: workspaces.ensure_workspace(call).files.add_file(preferred_path, data)
+        )
     except OutriderError as error:
         return {"metadata": metadata | {"save_html_error": error.message}}
     return {"metadata": metadata, "raw_html_path": path}

@@ -176,8 +176,10 @@ async def _save_pdf(
         data = await print_pdf(active.tools.page)
         title = await active.tools.page.evaluate_in("outrider", "() => document.title")
     name = make_safe_name(f"{title or 'page'}.pdf", "page")
-    wanted = f"{DOWNLOADS_FOLDER}/{name}"
-    path = await anyio.to_thread.run_sync(lambda: workspaces.ensure_workspace(call).files.add_file(wanted, data))
+    preferred_path = f"{DOWNLOADS_FOLDER}/{name}"
+    path = await anyio.to_thread.run_sync(
+        lambda: workspaces.ensure_workspace(call).files.add_file(preferred_path, data)
+    )
     links, meta = await _save_artifact(artifacts, call, data, path.rpartition("/")[2], "application/pdf")
     file = {"path": path} | ({"uri": links[0].uri, "content_type": links[0].mime_type} if links else {})
     text = f"Saved {path}, {len(data):,} bytes"
@@ -196,8 +198,8 @@ def _format_element(element: dict[str, Any]) -> str:
     position = f"{element['selector']} at {box['x']},{box['y']} {box['width']}×{box['height']}"
     actions = f"can {'/'.join(element['capabilities'])}"
     value = [f"value={clean_line(element['value'])!r}"] if element.get("value") else []
-    about = [f"about={clean_line(element['description'], 100)!r}"] if element.get("description") else []
-    facts = [name, position, actions, *value, *about, *(state for state, holds in states.items() if holds)]
+    description = [f"about={clean_line(element['description'], 100)!r}"] if element.get("description") else []
+    facts = [name, position, actions, *value, *description, *(state for state, holds in states.items() if holds)]
     return f"{element['ref']} {escape_refs(' '.join(facts))}"
 
 

@@ -132,8 +132,10 @@ async def exportHar(
         note = _keep_details(session)
         requests = select_requests(session.network, pattern or "")
         data = await export_har(requests, bodies=bodies)
-    wanted = f"{DOWNLOADS_FOLDER}/requests.har"
-    path = await anyio.to_thread.run_sync(lambda: workspaces.ensure_workspace(call).files.add_file(wanted, data))
+    preferred_path = f"{DOWNLOADS_FOLDER}/requests.har"
+    path = await anyio.to_thread.run_sync(
+        lambda: workspaces.ensure_workspace(call).files.add_file(preferred_path, data)
+    )
     text = f"Saved {path}, {len(requests)} requests, {len(data):,} bytes{note}"
     return Result((TextBlock(text),), meta={"outrider/path": path, FILES_META_KEY: [{"path": path}]})
 

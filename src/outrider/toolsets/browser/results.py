@@ -136,13 +136,13 @@ def build_action_data(tool_options: ToolOptions, session: "Session", outcome: "A
     """
     fields = outcome.to_dict()
     acted_on = "clicked" if outcome.action == "click" else "element"
-    told: dict[str, Any] = {acted_on: "" if outcome.changes else outcome.element, "navigated": outcome.navigated}
-    told |= {"url": outcome.new_address, "focused": outcome.new_focus}
-    told |= {name: fields.get(name) for name in ("note", "downloads", "changes")}
-    told |= {"newPages": [url[:300] for url in outcome.new_pages[:5]]}
-    told |= {"errors": [escape_line(error) for error in outcome.errors[:5]]}
-    told |= {"dialogs": [{name: dialog[name] for name in ("type", "message")} for dialog in outcome.dialogs[:5]]}
-    data = {"ok": True} | {name: value for name, value in told.items() if value}
+    reported: dict[str, Any] = {acted_on: "" if outcome.changes else outcome.element, "navigated": outcome.navigated}
+    reported |= {"url": outcome.new_address, "focused": outcome.new_focus}
+    reported |= {name: fields.get(name) for name in ("note", "downloads", "changes")}
+    reported |= {"newPages": [url[:300] for url in outcome.new_pages[:5]]}
+    reported |= {"errors": [escape_line(error) for error in outcome.errors[:5]]}
+    reported |= {"dialogs": [{name: dialog[name] for name in ("type", "message")} for dialog in outcome.dialogs[:5]]}
+    data = {"ok": True} | {name: value for name, value in reported.items() if value}
     if outcome.value is not None and (outcome.note or not outcome.changes):
         data["value"] = outcome.value
     notes = take_notes(session)
@@ -161,7 +161,7 @@ def _format_outcome(tool_options: ToolOptions, outcome: "ActionOutcome", notes: 
         changes = tool_options.mark_untrusted(changes, outcome.url)
     elif changes:
         changes = disarm_marks(changes)
-    shown = replace(
+    escaped = replace(
         outcome,
         dialogs=[dialog | {"message": escape_line(dialog["message"])} for dialog in outcome.dialogs],
         downloads=[escape_line(name) for name in outcome.downloads],
@@ -171,7 +171,7 @@ def _format_outcome(tool_options: ToolOptions, outcome: "ActionOutcome", notes: 
         element=disarm_marks(clean_line(outcome.element)),  # it begins with a reference of ours
         focused=disarm_marks(clean_line(outcome.focused)),
     )
-    lines = [str(shown)]
+    lines = [str(escaped)]
     lines += ["the new page is a tab in the background: manageTabs switches to it"] if outcome.new_pages else []
     lines += ["readLogs kind=downloads shows the file's path"] if outcome.downloads else []
     return "\n".join([*lines, *(f"Note: {note}" for note in notes)])
@@ -181,8 +181,8 @@ def take_notes(session: "Session") -> list[str]:
     """Return and clear the session's notes on unexpected events; each answer says where the guard is missing."""
     notes, session.notes = session.notes, []
     counts = Counter(notes)
-    told = [note if count == 1 else f"{note} ({count} times)" for note, count in counts.items()]
-    return told if session.is_guarded else [*told, "attached browser: the egress guard does not cover it"]
+    lines = [note if count == 1 else f"{note} ({count} times)" for note, count in counts.items()]
+    return lines if session.is_guarded else [*lines, "attached browser: the egress guard does not cover it"]
 
 
 def clean_line(text: str, limit: int = 500) -> str:

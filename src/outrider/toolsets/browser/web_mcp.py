@@ -83,8 +83,8 @@ def list_page_tools(active: ActivePage) -> str:
 def _describe_tool(tool: "OfferedTool") -> str:
     max_parameters = 12
     properties = tool.input_schema.get("properties")
-    given = tool.input_schema.get("required")
-    required = given if isinstance(given, list) else []
+    required_names = tool.input_schema.get("required")
+    required = required_names if isinstance(required_names, list) else []
     items = list(properties.items())[:max_parameters] if isinstance(properties, dict) else []
     parameters = []
     for parameter, schema in items:
@@ -107,5 +107,5 @@ def _require_consent(tool: "OfferedTool", call: Call, arguments: dict[str, Any])
         raise Refused(
             "the user did not allow this tool of the page", hint="do not repeat the call; continue without it"
         )
-    shown = escape_line(f"{tool.name} with {json.dumps(arguments)}", 4_000)
-    raise AnswerNeeded(f"Let {tool.origin} run its tool {shown}?", state=tool.name)
+    description = escape_line(f"{tool.name} with {json.dumps(arguments)}", 4_000)
+    raise AnswerNeeded(f"Let {tool.origin} run its tool {description}?", state=tool.name)

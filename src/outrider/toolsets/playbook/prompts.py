@@ -62,10 +62,10 @@ def _build_prompt(name: str, record: Playbook) -> Prompt:
     )
 
 
-def _render_instruction(record: Playbook, given: Mapping[str, str]) -> str:
+def _render_instruction(record: Playbook, arguments: Mapping[str, str]) -> str:
     """Render the playbook as an instruction, with the values that the user has given."""
     content = record.content
-    known = [f"- {name}: {given[name]}" for name in list_inputs(content) if given.get(name)]
+    known = [f"- {name}: {arguments[name]}" for name in list_inputs(content) if arguments.get(name)]
     lines = [f"Follow the playbook {record.id}: {content.goal}"]
     lines += ["", "Given:", *known] if known else []
     lines += ["", "Steps:"]

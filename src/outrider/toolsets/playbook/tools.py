@@ -131,8 +131,8 @@ async def update_playbook(
 ) -> PlaybookAnswer:
     """Replace some fields of a playbook; the others stay."""
     stored = _serialize_playbook(await playbooks.get(call, id))
-    given = playbook.model_dump(exclude_unset=True, exclude_none=True)
-    changes = {name: value for name, value in given.items() if value != stored.get(name)}
+    changed_fields = playbook.model_dump(exclude_unset=True, exclude_none=True)
+    changes = {name: value for name, value in changed_fields.items() if value != stored.get(name)}
     return await _build_playbook_answer(await playbooks.update(call, id, changes), known, flows, call)
 
 

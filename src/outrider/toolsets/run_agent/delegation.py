@@ -261,19 +261,19 @@ class Delegation:
         self.conversations.check_nesting(conversation.agent, call.run.depth + 1, (*call.run.ancestors, call.run.agent))
         return replace(conversation, depth=call.run.depth + 1, ancestors=(*call.run.ancestors, call.run.agent))
 
-    async def _collect_files(self, wanted: Sequence[str], parent_run: Run | None, call: Call) -> list[dict[str, Any]]:
+    async def _collect_files(self, names: Sequence[str], parent_run: Run | None, call: Call) -> list[dict[str, Any]]:
         """Return the parent's attachments and the files with the wanted ids or paths, with their text.
 
         Unknown ids are left out. Raises the errors of `Attachments.load_file` for paths.
         """
         max_chars, max_file_chars = 60_000, 20_000  # of all, and of one
         attached: dict[str, dict[str, Any]] = {}
-        if parent_run and wanted:
-            known = await self.conversations.find_attachments(parent_run.conversation_id, wanted)
+        if parent_run and names:
+            known = await self.conversations.find_attachments(parent_run.conversation_id, names)
             attached = {file["id"]: file for file in known}
         files = []
-        for name in dict.fromkeys(wanted):
-            file = await self.attachments.load_file(name, call, min(max_file_chars, max_chars // len(wanted)))
+        for name in dict.fromkeys(names):
+            file = await self.attachments.load_file(name, call, min(max_file_chars, max_chars // len(names)))
             if file or name in attached:
                 files.append((file or {}) | attached.get(name, {}))
         return files

@@ -75,9 +75,9 @@ def build_answer_result(run: Run, cited: CitedText, usage: RunUsage, mime_prefix
     items: list[ResultBlock] = [
         ResourceBlock(build_conversation_uri(run), f"{mime_prefix}.tool-output.run-agent-result", text, fields)
     ]
-    shown = [file for file in run.files if not file.get("hidden")]
-    items += [_build_file_resource(run, file, mime_prefix) for file in shown if "id" in file]
-    if more := [file["path"] for file in shown if "id" not in file]:
+    visible_files = [file for file in run.files if not file.get("hidden")]
+    items += [_build_file_resource(run, file, mime_prefix) for file in visible_files if "id" in file]
+    if more := [file["path"] for file in visible_files if "id" not in file]:
         items.append(TextBlock(f"More files are in the workspace: {', '.join(more[:100])}"))
     return Result(tuple(items), meta={RUN_META_KEY: summary} | ({REFS_META_KEY: cited.refs} if cited.refs else {}))
 

@@ -176,7 +176,7 @@ def is_configured(services: Services) -> bool:
 
 
 @run_agent_toolset.register_tool_source
-async def list_agent_tools(services: Services, taken: Collection[str]) -> tuple[Tool, ...]:
+async def list_agent_tools(services: Services, taken_names: Collection[str]) -> tuple[Tool, ...]:
     """Return one tool for each agent, and a placeholder if an agent cannot be used or there are none."""
     delegation: Delegation = services[Delegation]
     catalogue, database = delegation.catalogue, delegation.database
@@ -184,16 +184,16 @@ async def list_agent_tools(services: Services, taken: Collection[str]) -> tuple[
     if database.opened_event.is_set() or database.dialect != "sqlite":  # listing tools must not open a database file
         stored = await catalogue.load_rows()
         descriptions = descriptions | {name: agent.description for name, agent in stored.items()}
-    names, wait = _assign_tool_names(descriptions, taken), delegation.options.detach_s
+    names, wait = _assign_tool_names(descriptions, taken_names), delegation.options.detach_s
     tools = tuple(_build_agent_tool(names[name], name, description, wait) for name, description in descriptions.items())
     missing = not descriptions or bool(catalogue.list_problems())
     return (*tools, _build_placeholder()) if missing else tools
 
 
-def _assign_tool_names(agents: Collection[str], taken: Collection[str]) -> dict[str, str]:
+def _assign_tool_names(agents: Collection[str], taken_names: Collection[str]) -> dict[str, str]:
     """Assign tool names in alphabetical order of the agents, so that they stay the same when others are added."""
     names: dict[str, str] = {}
-    used = set(taken) | {PLACEHOLDER_TOOL_NAME}
+    used = set(taken_names) | {PLACEHOLDER_TOOL_NAME}
     for name in sorted(agents):
         slug, number = slugify_name(name), 2
         tool_name = f"run_{slug}"

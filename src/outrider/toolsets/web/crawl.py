@@ -145,9 +145,9 @@ def _build_progress_reporter(call: Call, max_pages: int) -> "ReportProgress":
     return report_progress
 
 
-def check_globs(name: str, given: GlobPatterns) -> tuple[str, ...]:
+def check_globs(name: str, patterns: GlobPatterns) -> tuple[str, ...]:
     max_globs, max_glob_chars = 50, 200
-    globs = tuple(given or ())
+    globs = tuple(patterns or ())
     if any(not glob.strip() or len(glob) > max_glob_chars for glob in globs) or len(globs) > max_globs:
         hint = f"send up to {max_globs} globs of 1 to {max_glob_chars} characters, e.g. /docs/*"
         raise InvalidInput(f"{name}: has an empty or too long glob, or too many globs", hint=hint)

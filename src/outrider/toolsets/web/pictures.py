@@ -45,21 +45,23 @@ class PictureSaver:
             call.grant.require_write_role("a picture would be saved")
         image = await self.pages.fetch_image(url, name)
         hidden = _explain_hidden(image)
-        shown = () if hidden else (ImageBlock(image.data, image.content_type),)
+        blocks = () if hidden else (ImageBlock(image.data, image.content_type),)
         notes = [f"Not shown: {hidden}"] if hidden else []
-        wanted = f"{folder.rstrip('/') or '.'}/{image.name}"
+        preferred_path = f"{folder.rstrip('/') or '.'}/{image.name}"
         if not self.is_file_wanted and not may_save_unasked(self.workspaces, self.options, call, "web_fetch"):
             notes.append("Not saved: the workspace is the user's folder; mode=image asks them")
             text = "\n".join([f"Source URL: {image.url}", *notes])
-            return Result((TextBlock(text), *shown), meta={"outrider/url": image.url})
-        require_saving_consent(self.workspaces, self.options, call, "web_fetch", wanted)
+            return Result((TextBlock(text), *blocks), meta={"outrider/url": image.url})
+        require_saving_consent(self.workspaces, self.options, call, "web_fetch", preferred_path)
         with rename_error_field("output_dir"):
             path = await anyio.to_thread.run_sync(
-                lambda: self.workspaces.ensure_workspace(call).files.add_file(wanted, image.data, image.name_suffixes)
+                lambda: self.workspaces.ensure_workspace(call).files.add_file(
+                    preferred_path, image.data, image.name_suffixes
+                )
             )
         lines = [f"Saved image to: {path}", f"Source URL: {image.url}", f"Markdown: ![image]({path})", *notes]
         links, meta = await self._save_artifact(call, image, path)
-        return Result((TextBlock("\n".join(lines)), *shown, *links), meta={"outrider/url": image.url} | meta)
+        return Result((TextBlock("\n".join(lines)), *blocks, *links), meta={"outrider/url": image.url} | meta)
 
     async def _save_artifact(
         self, call: Call, image: "WebImage", path: str

@@ -56,10 +56,10 @@ async def web_map(
     check_offset(offset, len(found), "the list", "addresses")
     entries = []
     for page in found[offset : offset + max_urls]:
-        told = {"title": page.title, "modified": page.modified, "markdown": page.markdown}
-        facts: dict[str, Any] = {"url": page.url, **told, "from": page.sources}
+        landing_page = {"title": page.title, "modified": page.modified, "markdown": page.markdown}
+        facts: dict[str, Any] = {"url": page.url, **landing_page, "from": page.sources}
         entries.append({name: fact for name, fact in facts.items() if fact})
-    notes = [f"{source} could not be read: {why}" for source, why in site.failures.items()]
+    notes = [f"{source} could not be read: {reason}" for source, reason in site.failures.items()]
     notes += ["the site has more than were collected here: narrow it with `include`"] if site.is_cut else []
     end = offset + max_urls
     return SiteMapReport(

@@ -180,18 +180,18 @@ def _read_page_part(
     if format == "html" and page.html is None:
         raise InvalidInput(f"format: {page.url} is {page.content_type}, not HTML", hint="leave out `format`")
     texts = {"markdown": page.document.markdown, "text": page.document.text}
-    whole = clean_untrusted(page.html or "") if format == "html" else texts[format]
-    check_offset(offset, len(whole), "the page", f"characters as {format}")
+    full_text = clean_untrusted(page.html or "") if format == "html" else texts[format]
+    check_offset(offset, len(full_text), "the page", f"characters as {format}")
     if format == "markdown":
-        piece, shown = cut_markdown(whole, max_chars, offset)
+        piece, part_info = cut_markdown(full_text, max_chars, offset)
     else:
-        piece = cut_text(whole, max_chars, offset)
-        shown = piece.text
+        piece = cut_text(full_text, max_chars, offset)
+        part_info = piece.text
     end = piece.offset + len(piece.text)
     position = f"characters {piece.offset} to {end} of {piece.total}"
     note = f"{position}; read on with offset={end}" if piece.truncated else (position if piece.offset else "")
     if piece.text.strip():
-        body = options.mark_untrusted(shown, page.url)
+        body = options.mark_untrusted(part_info, page.url)
     elif page.html:
         body = "(no readable text here; format=html shows the source)"
     elif page.html is None and page.status not in (204, 205):

@@ -65,15 +65,15 @@ class ModelReading:
 
         max_page_chars, max_answer_tokens = 60_000, 4_000
         known = rows[0].values if rows and plan.rows_at is None else {}
-        wanted = [each for each in plan.fields if each.name not in known and each.rows is None]
+        missing_fields = [each for each in plan.fields if each.name not in known and each.rows is None]
         markdown = page.document.markdown[:max_page_chars]
-        if not wanted or not markdown.strip() or (rows and plan.rows_at is not None):
+        if not missing_fields or not markdown.strip() or (rows and plan.rows_at is not None):
             return rows
         if self.pages_left <= 0:
             self.problems.append(f"{page.url}: the model was not asked, because it was asked about enough pages")
             return rows
         self.pages_left -= 1
-        question = build_question(plan, wanted, markdown)
+        question = build_question(plan, missing_fields, markdown)
         try:
             answer = await ask_model(self.chain, self.guard, INSTRUCTIONS, question, max_tokens=max_answer_tokens)
         except OutriderError as error:
@@ -83,7 +83,7 @@ class ModelReading:
         self.read_tokens += answer.read_tokens
         self.written_tokens += answer.written_tokens
         found, rejected = await anyio.to_thread.run_sync(
-            lambda: read_answer(plan, wanted, answer.text, markdown, page.url), abandon_on_cancel=True
+            lambda: read_answer(plan, missing_fields, answer.text, markdown, page.url), abandon_on_cancel=True
         )
         self.rejected += rejected
         if plan.rows_at is not None:

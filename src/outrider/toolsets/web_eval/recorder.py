@@ -181,9 +181,11 @@ class EvaluationRecorder:
         title = clean_line(await session.read_title(), 200) if session else ""
         outcome = f"{error.code}: {error.message}" if error else "ok"
         details = {"step": recording.step, "url": url, "title": title, "tool": tool.name}
-        given = arguments if isinstance(arguments, Mapping) else {}
+        named_arguments = arguments if isinstance(arguments, Mapping) else {}
         names = ("selector", "url", "key", "text", "to", "direction", "name")
-        values = [str(given[name]) for name in names if given.get(name) and name not in tool.private]
+        values = [
+            str(named_arguments[name]) for name in names if named_arguments.get(name) and name not in tool.private
+        ]
         values = [clean_url(value) if "://" in value else value for value in values]
         action = clean_line(" ".join([tool.name, *values]), 150)
         summary = f"{action}: {clean_line(outcome, 800)}"

@@ -43,10 +43,10 @@ async def build_execution_result(report: ExecutionReport) -> Result:
     max_error_chars = 10_000  # of stderr, if both are long
     execution = report.execution
     process = execution.process
-    out, err = process.stdout.text, process.stderr.text
-    short_err, cut_err = shorten_output(err, max(max_error_chars, max_output_chars - len(out)))
-    short_out, cut_out = shorten_output(out, max_output_chars - len(short_err))
-    full_outputs = {"stdout": out} if cut_out else {}
+    stdout, err = process.stdout.text, process.stderr.text
+    short_err, cut_err = shorten_output(err, max(max_error_chars, max_output_chars - len(stdout)))
+    short_out, cut_out = shorten_output(stdout, max_output_chars - len(short_err))
+    full_outputs = {"stdout": stdout} if cut_out else {}
     full_outputs |= {"stderr": err} if cut_err else {}
     data: dict[str, Any] = {
         "exit_code": process.exit_code,

@@ -35,7 +35,7 @@ async def export_file(
 ) -> Result:
     """Give a file to the user, unchanged or converted, with a lasting link."""
     session_workspace = await anyio.to_thread.run_sync(workspaces.ensure_workspace, call)
-    export = await exports.export_file(session_workspace, path, name=display_name, wanted=format)
+    export = await exports.export_file(session_workspace, path, name=display_name, export_format=format)
     return await _publish_export(session_workspace, export, artifacts, call, description)
 
 
@@ -104,7 +104,7 @@ async def _publish_export(
 def _render_card(export: "Export", address: str, description: str) -> str:
     """Render a small page without scripts: the file's name, description, type and link."""
     details = f"{export.mime_type}, {export.size:,} bytes" + (f", {export.files} files" if export.kind == "zip" else "")
-    about = f"<p>{html.escape(description)}</p>" if description else ""
+    description_html = f"<p>{html.escape(description)}</p>" if description else ""
     name, uri = html.escape(export.name), html.escape(address)
     link = f'<a href="{uri}" download="{name}">Download</a>'
-    return f"<article><h3>{name}</h3>{about}<p>{details}</p><p>{link}</p></article>"
+    return f"<article><h3>{name}</h3>{description_html}<p>{details}</p><p>{link}</p></article>"

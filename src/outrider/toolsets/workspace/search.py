@@ -155,8 +155,8 @@ async def _grep_path(files: "WorkspaceFiles", path: str, search: "GrepQuery", *,
 def _take_first(entries: "Iterable[DirectoryEntry]") -> "tuple[list[DirectoryEntry], bool]":
     """Return up to 100,000 entries, and whether there are more."""
     max_entries = 100_000
-    taken = list(islice(entries, max_entries + 1))
-    return taken[:max_entries], len(taken) > max_entries
+    first_entries = list(islice(entries, max_entries + 1))
+    return first_entries[:max_entries], len(first_entries) > max_entries
 
 
 def _escape_invisible(name: str) -> str:
