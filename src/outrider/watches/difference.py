@@ -110,8 +110,8 @@ def compare_texts(old: str, new: str, *, strict: bool = False) -> Difference | N
         strict: Whether dates, times, counters and the order of lines count.
     """
     # Lines that both have as they are need no key: the rest is little, and keys are slow.
-    same = frozenset(old.splitlines()) & frozenset(new.splitlines())
-    before, after = _read_lines(old, same, strict=strict), _read_lines(new, same, strict=strict)
+    common_lines = frozenset(old.splitlines()) & frozenset(new.splitlines())
+    before, after = _read_lines(old, common_lines, strict=strict), _read_lines(new, common_lines, strict=strict)
     edits = list(_find_edits(before, after, strict=strict))
     if not edits:
         return None
@@ -125,7 +125,7 @@ def compare_texts(old: str, new: str, *, strict: bool = False) -> Difference | N
     return Difference(summary, _render_edits(edits))
 
 
-def _read_lines(text: str, same: frozenset[str], *, strict: bool) -> list[_Line]:
+def _read_lines(text: str, common_lines: frozenset[str], *, strict: bool) -> list[_Line]:
     max_lines = 5_000
     lines: list[_Line] = []
     heading = ""
@@ -133,7 +133,7 @@ def _read_lines(text: str, same: frozenset[str], *, strict: bool) -> list[_Line]
         stripped = line.strip()
         if stripped.startswith("#"):
             heading = stripped
-        if key := (line if line in same else build_line_key(stripped, strict=strict)):
+        if key := (line if line in common_lines else build_line_key(stripped, strict=strict)):
             lines.append(_Line(stripped, key, "" if stripped == heading else heading))
     return lines
 
@@ -141,7 +141,7 @@ def _read_lines(text: str, same: frozenset[str], *, strict: bool) -> list[_Line]
 def _find_edits(before: list[_Line], after: list[_Line], *, strict: bool) -> Iterator[_Edit]:
     """Yield what was removed and added at each place; lines that only moved do not count unless `strict`."""
     # What only one of the versions has more often: all others have at most moved.
-    gone = Counter(line.key for line in before) - Counter(line.key for line in after)
+    removed_keys = Counter(line.key for line in before) - Counter(line.key for line in after)
     come = Counter(line.key for line in after) - Counter(line.key for line in before)
     matcher = SequenceMatcher(None, [line.key for line in before], [line.key for line in after])
     for kind, old_start, old_end, new_start, new_end in matcher.get_opcodes():
@@ -149,19 +149,19 @@ def _find_edits(before: list[_Line], after: list[_Line], *, strict: bool) -> Ite
             continue
         removed, added = before[old_start:old_end], after[new_start:new_end]
         if not strict:
-            removed, added = _take_counted(removed, gone), _take_counted(added, come)
+            removed, added = _take_counted(removed, removed_keys), _take_counted(added, come)
         if removed or added:
             heading = (added or removed)[0].heading
             yield _Edit(heading, tuple(line.text for line in removed), tuple(line.text for line in added))
 
 
 def _take_counted(lines: list[_Line], counted: Counter[str]) -> list[_Line]:
-    taken = []
+    taken_lines = []
     for line in lines:
         if counted[line.key] > 0:
             counted[line.key] -= 1
-            taken.append(line)
-    return taken
+            taken_lines.append(line)
+    return taken_lines
 
 
 def _render_edits(edits: list[_Edit]) -> str:

@@ -70,8 +70,8 @@ class LookLedger:
 
     async def claim_watch(self, watch_id: str) -> ClaimedWatch:
         """Claim a watch, due or not. Raises Unavailable, code `look_running`, while a process looks at it."""
-        seen = (watches.c.id, watches.c.holder, watches.c.held_until, watches.c.looks)
-        query = select(*seen).where(watches.c.id == watch_id)
+        columns = (watches.c.id, watches.c.holder, watches.c.held_until, watches.c.looks)
+        query = select(*columns).where(watches.c.id == watch_id)
         async with self._database.read() as connection:
             row = (await connection.execute(query)).first()
         is_free = row is not None and (row.held_until <= self._clock() or is_holder_dead(row.holder))
@@ -85,24 +85,26 @@ class LookLedger:
             )
         return claimed
 
-    async def _take_lease(self, seen: Any) -> ClaimedWatch | None:
+    async def _take_lease(self, found_row: Any) -> ClaimedWatch | None:
         """Take the lease from the holder that was seen; None if another process was faster, or has looked since."""
         look_lease_s = 240.0  # for which a watch belongs to the process that looks at it
-        mine = (
+        is_free = (
             watches.update()
-            .where(watches.c.id == seen.id, watches.c.holder == seen.holder, watches.c.looks == seen.looks)
+            .where(
+                watches.c.id == found_row.id, watches.c.holder == found_row.holder, watches.c.looks == found_row.looks
+            )
             .values(holder=self._holder, held_until=self._clock() + look_lease_s)
             .returning(*watches.c)
         )
         async with self._database.write() as connection:
-            row = (await connection.execute(mine)).mappings().first()
+            row = (await connection.execute(is_free)).mappings().first()
         return ClaimedWatch(parse_watch(row), read_snapshot(row["snapshot"])) if row else None
 
     async def release_watch(self, watch: Watch) -> None:
         """Give a watch back without a look."""
-        mine = (watches.c.id == watch.id) & (watches.c.holder == self._holder)
+        is_own = (watches.c.id == watch.id) & (watches.c.holder == self._holder)
         async with self._database.write() as connection:
-            await connection.execute(watches.update().where(mine).values(holder="", held_until=0.0))
+            await connection.execute(watches.update().where(is_own).values(holder="", held_until=0.0))
 
     async def record_look(self, watch: Watch, outcome: LookOutcome) -> Change | None:
         """Write a look with its change and its notices, and give the watch back.
@@ -116,8 +118,8 @@ class LookLedger:
         values |= build_snapshot(outcome.reading) if outcome.reading else {}
         if outcome.change:
             values |= {"changes": watches.c.changes + 1, "changed_at": now}
-        mine = (watches.c.id == watch.id) & (watches.c.holder == self._holder)
-        recorded = watches.update().where(mine).values(values).returning(watches.c.changes)
+        is_own = (watches.c.id == watch.id) & (watches.c.holder == self._holder)
+        recorded = watches.update().where(is_own).values(values).returning(watches.c.changes)
         async with self._database.write() as connection:
             number = (await connection.execute(recorded)).scalar()
             if number is None or outcome.change is None:

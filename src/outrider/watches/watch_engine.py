@@ -108,17 +108,17 @@ class WatchEngine:
 
     async def look_at_due(self) -> list[tuple[Watch, Change | None, str]]:
         """Look at all watches that are due and send their notices, then return what `look_now` does for each."""
-        seen: list[tuple[Watch, Change | None, str]] = []
+        looked_at: list[tuple[Watch, Change | None, str]] = []
 
         async def look_at_watch(claimed: ClaimedWatch) -> None:
-            seen.append((claimed.watch, *await self._look_and_record(claimed)))
+            looked_at.append((claimed.watch, *await self._look_and_record(claimed)))
 
         while claimed := await self._ledger.claim_due(self._concurrency, ()):
             async with anyio.create_task_group() as tasks:
                 for each in claimed:
                     tasks.start_soon(look_at_watch, each)
         await self._sender.send_due()
-        return seen
+        return looked_at
 
     async def run_forever(self) -> None:
         """Look at watches and send notices until cancelled."""
@@ -183,14 +183,14 @@ class WatchEngine:
         )
         if difference is None:
             return LookOutcome(next_at)
-        seen = replace(reading, text=merge_results(old, reading.text)) if is_query else reading
+        current = replace(reading, text=merge_results(old, reading.text)) if is_query else reading
         change = {
             "kind": "changed",
             "url": reading.url,
             "summary": difference.summary,
             "difference": difference.text,
         }
-        return LookOutcome(next_at, seen, change=change, notify=self._list_notices(watch))
+        return LookOutcome(next_at, current, change=change, notify=self._list_notices(watch))
 
     def _build_failure(self, watch: Watch, error: OutriderError) -> LookOutcome:
         """Return when to try again: later after each failure. The third in a row is told."""

@@ -59,10 +59,10 @@ def read_snapshot(data: bytes | None) -> str | None:
 
 def parse_watch(row: Mapping[Any, Any]) -> Watch:
     """Return the watch of a row."""
-    same = ("id", "owner", "name", "schedule", "state", "created_at", "next_at", "looked_at", "changed_at")
-    same += ("looks", "changes", "failures", "problem", "title")
+    copied_names = ("id", "owner", "name", "schedule", "state", "created_at", "next_at", "looked_at", "changed_at")
+    copied_names += ("looks", "changes", "failures", "problem", "title")
     target = WatchTarget(row["target"]["url"], row["target"]["query"], row["target"]["fields"])
-    values = {name: row[name] for name in same}
+    values = {name: row[name] for name in copied_names}
     return Watch(target=target, strict=bool(row["strict"]), notify=tuple(row["notify"]), **values)
 
 

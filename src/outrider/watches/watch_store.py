@@ -45,7 +45,7 @@ class WatchStore:
         return parse_watch(row)
 
     async def list_watches(
-        self, owner: str | None, *, offset: int = 0, limit: int = 100, text: str = "", which: WatchFilter = "all"
+        self, owner: str | None, *, offset: int = 0, limit: int = 100, text: str = "", watch_filter: WatchFilter = "all"
     ) -> tuple[list[Watch], int]:
         """Return a part of a person's watches, the last changed first, and the number of all.
 
@@ -54,15 +54,15 @@ class WatchStore:
             offset: How many to skip.
             limit: How many to return.
             text: What name or target must have in them.
-            which: Only active or paused ones, or those whose last look failed.
+            watch_filter: Only active or paused ones, or those whose last look failed.
         """
         conditions = [] if owner is None else [watches.c.owner == owner]
         if text:
-            wanted = to_storable_text(text, 300)
+            needle = to_storable_text(text, 300)
             found_in = (watches.c.name, watches.c.title, cast(watches.c.target, Text))
-            conditions.append(or_(*(column.icontains(wanted, autoescape=True) for column in found_in)))
-        if which != "all":
-            conditions.append(watches.c.problem != "" if which == "failing" else watches.c.state == which)
+            conditions.append(or_(*(column.icontains(needle, autoescape=True) for column in found_in)))
+        if watch_filter != "all":
+            conditions.append(watches.c.problem != "" if watch_filter == "failing" else watches.c.state == watch_filter)
         order = (watches.c.changed_at.desc(), watches.c.created_at.desc(), watches.c.id)
         query = select(*_list_columns()).where(*conditions).order_by(*order).offset(offset).limit(limit)
         count = select(func.count()).select_from(watches).where(*conditions)
