@@ -101,15 +101,15 @@ def deduplicate_names(names: Iterable[str]) -> list[str]:
     A file never gets the name of another's folder, either.
     """
     names = list(names)
-    taken = {_fold_name(str(folder)) for name in names for folder in PurePosixPath(name).parents}
+    folded_folders = {_fold_name(str(folder)) for name in names for folder in PurePosixPath(name).parents}
     unique: list[str] = []
     for name in names:
         path = PurePosixPath(name)
         chosen, number = name, 1
-        while _fold_name(chosen) in taken:
+        while _fold_name(chosen) in folded_folders:
             number += 1
             chosen = str(path.with_name(f"{path.stem}~{number}{path.suffix}"))
-        taken.add(_fold_name(chosen))
+        folded_folders.add(_fold_name(chosen))
         unique.append(chosen)
     return unique
 

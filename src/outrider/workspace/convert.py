@@ -18,13 +18,13 @@ MarkdownConverter = Callable[[bytes, str], Awaitable[str]]
 EXPORT_MIME_TYPES = {"md": "text/markdown", "csv": "text/csv", "json": "application/json", "html": "text/html"}
 
 
-async def convert_file(data: bytes, path: str, wanted: ExportFormat, to_markdown: MarkdownConverter) -> bytes:
+async def convert_file(data: bytes, path: str, export_format: ExportFormat, to_markdown: MarkdownConverter) -> bytes:
     """Return the content of a file in another format, or unchanged if it has that format already.
 
     Args:
         data: The bytes of the file.
         path: Its path; the suffix gives its format.
-        wanted: The format to convert to.
+        export_format: The format to convert to.
         to_markdown: Converts documents (web pages, PDF, Office), given their bytes and name.
 
     Raises:
@@ -32,13 +32,13 @@ async def convert_file(data: bytes, path: str, wanted: ExportFormat, to_markdown
     """
     kind = PurePosixPath(path).suffix.lower().removeprefix(".")
     kind = {"markdown": "md", "htm": "html"}.get(kind, kind)
-    if kind == wanted:
+    if kind == export_format:
         return data
     if kind in ("csv", "tsv", "json", "jsonl", "ndjson"):
-        return _format_table(_parse_table(decode_text(data, path)[0], kind), wanted, path).encode()
-    if wanted == "md":
+        return _format_table(_parse_table(decode_text(data, path)[0], kind), export_format, path).encode()
+    if export_format == "md":
         return data if kind in ("txt", "log", "text", "") else (await to_markdown(data, path)).encode()
-    if wanted == "html":
+    if export_format == "html":
         text = decode_text(data, path)[0]
         if kind != "md":
             return _build_page(path, f"<pre>{html.escape(text)}</pre>\n").encode()
@@ -46,7 +46,7 @@ async def convert_file(data: bytes, path: str, wanted: ExportFormat, to_markdown
         parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
         return _build_page(path, parser.render(text)).encode()
     raise InvalidInput(
-        f"format: {path!r} is not a table, so it cannot become {wanted}",
+        f"format: {path!r} is not a table, so it cannot become {export_format}",
         hint="csv and json are made from csv, tsv, json and jsonl; omit format to export the file unchanged",
     )
 
@@ -84,16 +84,16 @@ def _parse_csv(text: str, delimiter: str) -> tuple[list[str], list[dict[str, Any
     return header, [dict(zip(header, line, strict=False)) for line in body]
 
 
-def _format_table(table: tuple[list[str], list[dict[str, Any]]], wanted: ExportFormat, path: str) -> str:
+def _format_table(table: tuple[list[str], list[dict[str, Any]]], export_format: ExportFormat, path: str) -> str:
     names, rows = table
-    if wanted == "json":
+    if export_format == "json":
         return json.dumps(rows, ensure_ascii=False, indent=2) + "\n"
     cells = [[format_cell(row.get(name)) for name in names] for row in rows]
-    if wanted == "csv":
+    if export_format == "csv":
         target = io.StringIO(newline="")
         csv.writer(target, lineterminator="\r\n").writerows([names, *cells])
         return target.getvalue()
-    if wanted == "md":
+    if export_format == "md":
         lines = [
             ["<br>".join(cell.replace("\\", "\\\\").replace("|", "\\|").splitlines()) for cell in line]
             for line in [names, ["---"] * len(names), *cells]

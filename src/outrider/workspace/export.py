@@ -42,18 +42,22 @@ class Export:
 
 
 async def build_file_export(
-    workspace: SessionWorkspace, path: str, name: str, wanted: ExportFormat | None, to_markdown: MarkdownConverter
+    workspace: SessionWorkspace,
+    path: str,
+    name: str,
+    export_format: ExportFormat | None,
+    to_markdown: MarkdownConverter,
 ) -> Export:
     """Export a copy of one file: of any size unchanged, of up to 10 MB in another format."""
     now, stem, suffix = datetime.now(UTC), PurePosixPath(path).stem, PurePosixPath(path).suffix
-    if wanted is None:
+    if export_format is None:
         target = _find_free_path(workspace, FILES_FOLDER, stem, now, suffix)
         size = await anyio.to_thread.run_sync(_copy_file, workspace, path, target)
         mime_type = guess_type(path)[0] or "application/octet-stream"
     else:
         data = await anyio.to_thread.run_sync(workspace.files.read_bytes, path)
-        data = await convert_file(data, path, wanted, to_markdown)
-        suffix, mime_type, size = f".{wanted}", EXPORT_MIME_TYPES[wanted], len(data)
+        data = await convert_file(data, path, export_format, to_markdown)
+        suffix, mime_type, size = f".{export_format}", EXPORT_MIME_TYPES[export_format], len(data)
         target = _find_free_path(workspace, FILES_FOLDER, stem, now, suffix)
         await anyio.to_thread.run_sync(workspace.files.write_bytes, target, data)
     title = archive.sanitize_path((name or stem).replace("/", "_"))

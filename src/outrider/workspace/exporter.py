@@ -18,9 +18,9 @@ class Exporter:
     to_markdown: Callable[[bytes, str], Awaitable[str]]
 
     async def export_file(
-        self, workspace: SessionWorkspace, path: str, *, name: str = "", wanted: "ExportFormat | None" = None
+        self, workspace: SessionWorkspace, path: str, *, name: str = "", export_format: "ExportFormat | None" = None
     ) -> "Export":
-        """Export a copy of one file, converted if `wanted`. Raises InvalidInput and the errors of `Jail`."""
+        """Export a copy of one file, converted if `export_format`. Raises InvalidInput and the errors of `Jail`."""
         from outrider.workspace.export import build_file_export
 
-        return await build_file_export(workspace, path, name, wanted, self.to_markdown)
+        return await build_file_export(workspace, path, name, export_format, self.to_markdown)

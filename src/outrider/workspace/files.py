@@ -174,18 +174,21 @@ class WorkspaceFiles:
             old = self.read_bytes(path)
             _check_unchanged(path, old, expected)
             before, text_format = decode_lossless(old, path)
-            wanted, replacement = replace_surrogates(old_text), replace_surrogates(new_text)
-            if wanted not in before:  # the file may have other line ends than the model wrote
-                wanted, replacement = convert_newlines(wanted, text_format), convert_newlines(replacement, text_format)
-            if not wanted:
+            searched_text, replacement = replace_surrogates(old_text), replace_surrogates(new_text)
+            if searched_text not in before:  # the file may have other line ends than the model wrote
+                searched_text, replacement = (
+                    convert_newlines(searched_text, text_format),
+                    convert_newlines(replacement, text_format),
+                )
+            if not searched_text:
                 raise InvalidInput("old_text: is empty", hint="give the text to replace")
-            count = before.count(wanted)
+            count = before.count(searched_text)
             if count > 1:
                 raise InvalidInput(
                     f"old_text: occurs {count} times in the file", hint="include more of the surrounding lines"
                 )
             if not count:
-                first_line = next((line for line in wanted.splitlines() if line.strip()), "")
+                first_line = next((line for line in searched_text.splitlines() if line.strip()), "")
                 lines = replace_surrogates(before).splitlines()[:20_000]
                 similar = get_close_matches(first_line, lines, n=1, cutoff=0.5)
                 closest = f"; the closest line is {similar[0][:200]!r}" if similar else ""
@@ -194,7 +197,7 @@ class WorkspaceFiles:
                     hint="copy it exactly, including white space",
                     code="no_match",
                 )
-            return self._write_text(path, old, before, before.replace(wanted, replacement), text_format)
+            return self._write_text(path, old, before, before.replace(searched_text, replacement), text_format)
 
     def list(
         self, path: str = ".", pattern: str | None = None, *, depth: int = 1, hidden: bool = False
@@ -210,8 +213,8 @@ class WorkspaceFiles:
     ) -> Iterator[DirectoryEntry]:
         """Yield the entries below a folder that match: a pattern without a slash by name, with one by path."""
         path = str(PurePosixPath(path))
-        wanted = {"file": "file", "dir": "directory"}.get(kind)
-        entries = (entry for entry in self.jail.walk(path, depth) if wanted in (None, entry.kind))
+        entry_kind = {"file": "file", "dir": "directory"}.get(kind)
+        entries = (entry for entry in self.jail.walk(path, depth) if entry_kind in (None, entry.kind))
         return _filter_entries(entries, pattern, path)
 
     def import_file(self, source: str, target: str, roots: Iterable[Path]) -> WriteResult:

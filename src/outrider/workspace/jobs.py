@@ -95,8 +95,8 @@ async def build_shell_kernel_job(sandbox: Sandbox, directory: Path) -> Job:
     job = await build_shell_job(sandbox, directory, "")
     program = _read_program("shell_cells.sh").decode()
 
-    def build_command(inside: SandboxPaths) -> list[str]:
-        return [str(BASH), "-c", program, "bash", f"{inside.temporary}/shell-state"]
+    def build_command(paths: SandboxPaths) -> list[str]:
+        return [str(BASH), "-c", program, "bash", f"{paths.temporary}/shell-state"]
 
     return replace(job, command=build_command, keeps_stdin=True)
 

@@ -19,10 +19,10 @@ def render_tree(jail: Jail, *, depth: int = 2, max_entries: int = 10) -> list[st
 def _iter_lines(jail: Jail, path: str, depth: int, max_entries: int, indent: str) -> Iterator[str]:
     max_name_chars = 80
     entries = [entry for entry in jail.list(path) if not entry.name.startswith(".")]
-    shown, more = entries[:max_entries], len(entries) - max_entries
-    for number, entry in enumerate(shown, 1):
+    shown_entries, more = entries[:max_entries], len(entries) - max_entries
+    for number, entry in enumerate(shown_entries, 1):
         is_folder = entry.kind == "directory"
-        is_last = number == len(shown) and more <= 0
+        is_last = number == len(shown_entries) and more <= 0
         name = " ".join(clean_untrusted(entry.name).split())
         name = name if len(name) <= max_name_chars else f"{name[:max_name_chars]}…"
         yield f"{indent}{'└── ' if is_last else '├── '}{name}{'/' if is_folder else ''}"

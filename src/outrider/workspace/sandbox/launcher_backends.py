@@ -113,10 +113,10 @@ class NoIsolationBackend:
         del uid, proxy  # the code may do whatever the server may
         if sys.platform != "linux":  # the launcher supports no other system
             scratch = _create_scratch(job.support_files, None)
-            inside = SandboxPaths(str(job.directory), str(scratch / "support"), str(scratch / "tmp"))
+            paths = SandboxPaths(str(job.directory), str(scratch / "support"), str(scratch / "tmp"))
             required = {name: os.environ[name] for name in required_variables if name in os.environ}
-            environ = build_environment(job, inside, self.level) | required
-            return LaunchPlan(job.command(inside), environ, scratch_folder=scratch)
+            environ = build_environment(job, paths, self.level) | required
+            return LaunchPlan(job.command(paths), environ, scratch_folder=scratch)
         return _build_supervised_plan(job, None, self.level, lambda _: {"landlock": None, "seccomp": None})
 
 
@@ -136,7 +136,7 @@ def _build_supervised_plan(
     job: Job, uid: int | None, level: IsolationLevel, build_restrictions: Callable[[Path], dict[str, Any]]
 ) -> LaunchPlan:
     scratch = _create_scratch(job.support_files, uid)
-    inside = SandboxPaths(str(job.directory), str(scratch / "support"), str(scratch / "tmp"))
+    paths = SandboxPaths(str(job.directory), str(scratch / "support"), str(scratch / "tmp"))
     info_read, info_write = os.pipe()
     alive_read, alive_write = os.pipe()
     spec = {
@@ -145,15 +145,15 @@ def _build_supervised_plan(
         "info": info_write,
         "alive": alive_read,
         "scratch": str(scratch),
-        "folder": inside.resolve_folder(job),
-        "command": job.command(inside),
+        "folder": paths.resolve_folder(job),
+        "command": job.command(paths),
         "limits": build_rlimits(job.limits),
         "processes": (job.limits.processes, count_threads(uid)),
         **build_restrictions(scratch),
     }
     return LaunchPlan(
         build_launch_command(spec),
-        build_environment(job, inside, level),
+        build_environment(job, paths, level),
         info_read,
         alive_fd=alive_write,
         temp_folder=scratch,

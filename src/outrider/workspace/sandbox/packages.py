@@ -49,20 +49,20 @@ class PackageFolders:
             InvalidInput: A name is not a requirement.
             Unavailable: code `packages`: they could not be installed.
         """
-        wanted = expand_names(names)
+        packages = expand_names(names)
         folder = self.get_folder(python)
         await anyio.to_thread.run_sync(lambda: folder.mkdir(parents=True, exist_ok=True))
-        command = [*await _find_installer(python), "--quiet", "--upgrade", "--target", str(folder), *wanted]
+        command = [*await _find_installer(python), "--quiet", "--upgrade", "--target", str(folder), *packages]
         environ = select_child_environment(dict(os.environ), "PIP_", "UV_", "HTTP", "http", "NO_PROXY", "no_proxy")
         result = await anyio.run_process(command, check=False, env=environ, cwd="/")
         if result.returncode:
             problem = (result.stderr or result.stdout).decode(errors="replace").strip()
             raise Unavailable(
-                f"{', '.join(wanted)} could not be installed: {problem[-500:]}",
+                f"{', '.join(packages)} could not be installed: {problem[-500:]}",
                 code="packages",
                 hint="check the names and the network, then run `outrider code install` again",
             )
-        installed = sorted({*self.list_installed(python), *wanted})
+        installed = sorted({*self.list_installed(python), *packages})
         await anyio.Path(folder / "installed.txt").write_text("\n".join(installed) + "\n")
         return installed
 
@@ -92,8 +92,8 @@ def describe_missing_package(stderr: str, problem: str) -> str:
     command = "outrider code install" if name in data else f"outrider code install {name}"
     contents = f" ({', '.join(data)})" if name in data else ""
     setting = "data" if name in data else name
-    told = f"package {name} is not installed where code runs; the operator can run `{command}`{contents}"
-    return f"{told} or add {setting} to `code.packages`" + (f"; {problem}" if problem else "")
+    message = f"package {name} is not installed where code runs; the operator can run `{command}`{contents}"
+    return f"{message} or add {setting} to `code.packages`" + (f"; {problem}" if problem else "")
 
 
 async def _find_installer(python: Interpreter) -> list[str]:

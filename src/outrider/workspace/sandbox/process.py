@@ -173,14 +173,14 @@ class SandboxProcess:
         limit, pid = self.job.limits.memory, self.process.pid
         started_at = time.monotonic()
         deadline = started_at + seconds
-        while (left := deadline - time.monotonic()) > 0:
+        while (seconds_left := deadline - time.monotonic()) > 0:
             # The exact measure takes longer, so it is used only when the rough one is exceeded.
             if measure_memory(pid) > limit and measure_shared_memory(pid) > limit:
                 self.kill("memory")
                 return
             # The longer it runs, the less often it is measured.
             interval_s = max(min_interval_s, 0.02 * (time.monotonic() - started_at))
-            await anyio.sleep(min(left, max_interval_s, interval_s))
+            await anyio.sleep(min(seconds_left, max_interval_s, interval_s))
         self.kill("timeout")
 
     async def _watch_disk(self, min_interval_s: float) -> None:

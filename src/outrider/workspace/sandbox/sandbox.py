@@ -223,16 +223,16 @@ def _assign_files(backend: "SandboxBackend", job: "Job") -> int | None:
     return uid
 
 
-def _list_backends(wanted: str) -> "list[SandboxBackend]":
+def _list_backends(mode: str) -> "list[SandboxBackend]":
     from outrider.workspace.sandbox.bubblewrap import BubblewrapBackend
     from outrider.workspace.sandbox.launcher_backends import LandlockBackend, NoIsolationBackend
 
-    if wanted == "none":
+    if mode == "none":
         return [NoIsolationBackend()]
     if sys.platform != "linux":
         return []
     backends: list[SandboxBackend] = [BubblewrapBackend(), LandlockBackend()]
-    return backends if wanted == "auto" else [each for each in backends if each.level == wanted]
+    return backends if mode == "auto" else [each for each in backends if each.level == mode]
 
 
 def describe_remedy() -> str:

@@ -49,9 +49,9 @@ class WebAccess:
         }
         exceptions = {"no_proxy": "localhost,127.0.0.1", "NO_PROXY": "localhost,127.0.0.1"}
 
-        def build_command(inside: SandboxPaths) -> list[str]:
-            script = f"{inside.support}/{script_name}"
-            return [str(python.executable), "-I", "-S", script, str(proxy_port), WEB_SOCKET, *job.command(inside)]
+        def build_command(paths: SandboxPaths) -> list[str]:
+            script = f"{paths.support}/{script_name}"
+            return [str(python.executable), "-I", "-S", script, str(proxy_port), WEB_SOCKET, *job.command(paths)]
 
         return replace(
             job,

@@ -133,7 +133,7 @@ async def _search_files(jail: Jail, folder: str, query: GrepQuery, file: str | N
     max_unordered_lines = 5_000  # above this the search starts again, ordered by path, which is slower
     flags = wcglob.GLOBSTAR | wcglob.MATCHBASE | wcglob.DOTGLOB | wcglob.BRACE | wcglob.NEGATE | wcglob.NEGATEALL
     try:
-        wanted = wcglob.compile(query.glob, flags=flags | wcglob.FORCEUNIX, limit=100) if query.glob else None
+        name_pattern = wcglob.compile(query.glob, flags=flags | wcglob.FORCEUNIX, limit=100) if query.glob else None
     except (ValueError, re.error) as error:
         raise InvalidInput(f"glob: {error}", hint="for instance *.py, *.{js,ts} or src/**/*.md") from None
     request = replace(query.build_request(), file=file)
@@ -141,7 +141,7 @@ async def _search_files(jail: Jail, folder: str, query: GrepQuery, file: str | N
 
     def collect_lines(lines: list[LineMatch]) -> bool:
         path = lines[0].path
-        is_wanted = PARTIAL_PREFIX not in path and (wanted is None or bool(wanted.match(path)))
+        is_wanted = PARTIAL_PREFIX not in path and (name_pattern is None or bool(name_pattern.match(path)))
         matches.extend(lines if is_wanted else ())
         return len(matches) > (query.max_lines if in_order else max_unordered_lines)
 
@@ -171,12 +171,12 @@ def _reread_lines(jail: Jail, folder: str, matches: Sequence[LineMatch], context
 
 
 def _reread_file(descriptor: int, path: str, matches: list[LineMatch], context: int) -> list[GrepLine]:
-    wanted = {number for match in matches for number in range(match.number - context, match.number + context + 1)}
+    line_numbers = {number for match in matches for number in range(match.number - context, match.number + context + 1)}
     lines: dict[int, str] = {}
     encoding = detect_encoding(os.pread(descriptor, 4, 0))
     with os.fdopen(os.dup(descriptor), encoding=encoding, errors="replace", newline="\n") as file:
         for number, line in enumerate(file, 1):
-            if number in wanted:
+            if number in line_numbers:
                 lines[number] = line.removesuffix("\n").removesuffix("\r")
             if number > matches[-1].number + context:
                 break
