@@ -104,7 +104,7 @@ async def measure_looks(
                     await app.pages.fetch_body(f"{url}/edition/1", size=1_000)
                 seconds[name] = await time_round(engine, app.database, count, round_number)
             tasks.cancel_scope.cancel()
-        _, changed = await engine.store.list_watches(None, which="failing")
+        _, changed = await engine.store.list_watches(None, watch_filter="failing")
         if changed:
             raise RuntimeError(f"{changed} looks failed")
         return seconds, {"before": [before], "after": [read_megabytes()], "at most": [read_peak_megabytes()]}

@@ -198,8 +198,8 @@ def _build_result(response: dict[str, Any]) -> Result:
     if response.get("isError") and isinstance(data.get("error"), dict):
         facts = data["error"] | (response.get("_meta") or {}).get(ERROR_META_KEY, {})
         kinds = {each.kind: each for each in (InvalidInput, NotConfigured, NotFound, Refused, Unavailable)}
-        given = {name: facts[name] for name in ("hint", "code", "details", "retry_after") if name in facts}
-        raise kinds.get(facts.get("kind", ""), OutriderError)(facts["message"], **given)
+        error_fields = {name: facts[name] for name in ("hint", "code", "details", "retry_after") if name in facts}
+        raise kinds.get(facts.get("kind", ""), OutriderError)(facts["message"], **error_fields)
     content = tuple(_build_block(item) for item in response["content"])
     return Result(content, data, response.get("_meta") or {}, bool(response.get("isError")))
 

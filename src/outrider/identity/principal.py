@@ -76,13 +76,13 @@ class Principal:
             )
         return memberships[workspace]
 
-    def build_grant(self, where: Membership, address: str = "") -> Grant:
+    def build_grant(self, membership: Membership, address: str = "") -> Grant:
         """Return the rights of their calls in a workspace; `address` is the caller's network address."""
-        return Grant(self.credential, where.role, self.toolsets, self.remedy, address[:64])
+        return Grant(self.credential, membership.role, self.toolsets, self.remedy, address[:64])
 
-    def qualify_session(self, where: Membership, name: str) -> str:
+    def qualify_session(self, membership: Membership, name: str) -> str:
         """Prefix a session's name with a hash of workspace and person, so that no one else can use the session."""
-        owner = hashlib.sha256(f"{where.workspace}\x1f{self.person}".encode("utf-8", "replace")).hexdigest()[:20]
+        owner = hashlib.sha256(f"{membership.workspace}\x1f{self.person}".encode("utf-8", "replace")).hexdigest()[:20]
         return f"{owner}.{name}"
 
 

@@ -40,7 +40,7 @@ class StoredPlan:
 
 
 def load_plan_batch(
-    connection: Connection, which: PlanFilter, *, text: str, workspace: str | None, after: str, limit: int
+    connection: Connection, plan_filter: PlanFilter, *, text: str, workspace: str | None, after: str, limit: int
 ) -> Batch[StoredPlan]:
     """Load one batch of the list, as `PlanStore.list_plans` describes."""
     query = order_newest_first(select(plans), plans.c.updated_at, plans.c.scope, after).limit(MAX_SCANNED_ROWS + 1)
@@ -50,7 +50,7 @@ def load_plan_batch(
     matches: list[StoredPlan] = []
     for row in rows[:MAX_SCANNED_ROWS]:
         stored = _parse_plan(row)
-        if which in ("all", "open" if stored.is_open else "done") and (not text or stored.contains_text(text)):
+        if plan_filter in ("all", "open" if stored.is_open else "done") and (not text or stored.contains_text(text)):
             matches.append(stored)
         if len(matches) > limit:
             return Batch(matches[:limit], format_cursor(matches[limit - 1].updated_at, matches[limit - 1].scope))

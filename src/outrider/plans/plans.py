@@ -88,7 +88,7 @@ class PlanStore:
 
     async def list_plans(
         self,
-        which: "PlanFilter" = "all",
+        plan_filter: "PlanFilter" = "all",
         *,
         text: str = "",
         workspace: str | None = None,
@@ -98,7 +98,7 @@ class PlanStore:
         """Return one batch of all sessions' plans for the operator, the last changed first.
 
         Args:
-            which: Plans with open todos or an active goal (`open`), others (`done`), or all.
+            plan_filter: Plans with open todos or an active goal (`open`), others (`done`), or all.
             text: Only with this in session, goal or todos, in any case.
             workspace: Only of this workspace; None means all.
             after: Cursor of the batch before; empty for the first.
@@ -111,7 +111,7 @@ class PlanStore:
 
         async with self._database.read() as connection:
             options: Any = {"text": text, "workspace": workspace, "after": after, "limit": limit}
-            return await connection.run_sync(load_plan_batch, which, **options)
+            return await connection.run_sync(load_plan_batch, plan_filter, **options)
 
     async def load_scope(self, scope: str) -> "StoredPlan":
         """Return the plan of a scope (`Call.scope`), of any session. Raises NotFound."""

@@ -219,7 +219,7 @@ async def test_shortcuts_wheel_and_drags_do_what_they_do_elsewhere(dashboard_sta
     start, end = await view.evaluate_js(f"{AT}({x - 192}, {y})"), await view.evaluate_js(f"{AT}({x + 192}, {y})")
     await view.page.dispatch_mouse("move", *start)
     await view.page.dispatch_mouse("down", *start)
-    await view.page.dispatch_mouse("move", *end, held=("left",))
+    await view.page.dispatch_mouse("move", *end, held_buttons=("left",))
     await view.page.dispatch_mouse("up", *end)
     await dashboard_stage.inside_until(session, "Number(r.value) > 90")
 
