@@ -3,17 +3,13 @@
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 
 from outrider.agents.evaluations import Evaluation, EvaluationRecord, Evaluations
-from outrider.browser.page.console import ConsoleMessage
-from outrider.browser.page.network import NetworkRequest
-from outrider.browser.page.screenshot import take_screenshot
 from outrider.browser.protocol.redact import clean_url
 from outrider.browser.session.browsers import Browsers
-from outrider.browser.session.session import Session
 from outrider.core.artifacts import ArtifactStore
 from outrider.core.call_records import CallRecorder
 from outrider.core.context import Call
@@ -25,6 +21,11 @@ from outrider.core.tool_policy import ToolPolicy
 from outrider.core.toolbox import Toolbox
 from outrider.toolsets.browser.results import clean_line, translate_errors
 from outrider.toolsets.web_eval.report import FinalPage
+
+if TYPE_CHECKING:  # these modules load the browser's code, which listing the tools need not wait for
+    from outrider.browser.page.console import ConsoleMessage
+    from outrider.browser.page.network import NetworkRequest
+    from outrider.browser.session.session import Session
 
 RECORD_TIMEOUT_S = 8.0  # a page that hangs must not delay the agent
 PAGE_SCRIPT = """() => ({
@@ -206,6 +207,8 @@ class EvaluationRecorder:
     async def _record_picture(
         self, recording: EvaluationRecording, session: "Session", reason: str, *, failed: bool
     ) -> EvaluationRecord:
+        from outrider.browser.page.screenshot import take_screenshot
+
         url, title = clean_url(session.url), clean_line(await session.read_title(), 200)
         details: dict[str, Any] = {"capture_reason": reason, "title": title, "source": "browser"}
         try:
