@@ -39,7 +39,7 @@ from outrider.browser.protocol.scripts import ISOLATED_WORLD
 from outrider.browser.session.options import SessionOptions
 from outrider.browser.session.parking import ParkedTabs, capture_tabs, restore_tabs
 from outrider.browser.session.person_recorder import PersonRecorder
-from outrider.browser.session.storage_snapshot import StorageTracker
+from outrider.browser.session.storage import StorageTracker
 from outrider.browser.settings import BrowserSettings
 from outrider.core.egress import EgressGuard
 from outrider.core.egress.proxy import EgressProxy

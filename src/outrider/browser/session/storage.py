@@ -1,5 +1,6 @@
-"""Capture and restore the cookies and local storage of a context."""
+"""Capture and restore the cookies and local storage of a session."""
 
+import asyncio
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
@@ -21,63 +22,88 @@ WRITE_STORAGE_SCRIPT = """(items) => {
 }"""
 
 
-async def capture_state(context: BrowserContext, origins: Iterable[str]) -> dict[str, Any]:
-    """Return the cookies of a context and the local storage of some origins.
+class StorageTracker:
+    """The cookies and local storage of one session, captured regularly so that they survive the browser.
 
-    Args:
-        context: The context.
-        origins: The sites that it has visited, as `https://host`.
+    Attributes:
+        latest_state: The state shortly after the last call; None before the first.
     """
-    visited = list(origins)
-    found = await _visit_origins(context, dict.fromkeys(visited[:MAX_ORIGINS]))
-    return {"cookies": await _fetch_cookies(context, visited), "origins": _format_origins(found)}
+
+    def __init__(self) -> None:
+        self.latest_state: dict[str, Any] | None = None
+        self._is_capture_scheduled = False
+        self._origins: dict[str, None] = {}
+        self._last_seen: dict[str, Any] = {}  # origin to local storage
+
+    def record_visit(self, url: str) -> None:
+        """Remember the origin of an address that a page has shown."""
+        max_origins = 500
+        parts = urlsplit(url)
+        if parts.scheme in ("http", "https") and len(self._origins) < max_origins:
+            self._origins[f"{parts.scheme}://{parts.netloc}"] = None
+
+    async def restore_state(self, context: BrowserContext, state: dict[str, Any]) -> None:
+        """Restore a saved state in a context before its pages navigate."""
+        self.latest_state = state
+        scope = {"browserContextId": context.id} if context.id else {}
+        if cookies := select_usable_cookies(state):
+            await context.browser.connection.send("Storage.setCookies", {"cookies": cookies} | scope)
+        storage = {each["origin"]: each.get("localStorage", []) for each in state.get("origins", [])}
+        restored = dict(list(storage.items())[:MAX_ORIGINS])
+        await _visit_origins(context, {origin: items for origin, items in restored.items() if items})
+        self._origins |= dict.fromkeys(storage)
+        self._last_seen |= storage
+
+    async def capture_state(self, context: BrowserContext) -> dict[str, Any]:
+        """Return the cookies of a context and the local storage of the visited sites, for `StateStore.save`."""
+        visited = list(self._origins)
+        found = await _visit_origins(context, dict.fromkeys(visited[:MAX_ORIGINS]))
+        return await _build_state(context, visited, found)
+
+    async def peek_state(self, context: BrowserContext, pages: Iterable[BrowserPage]) -> dict[str, Any]:
+        """Return the state as far as the context's open pages show it, without opening another one."""
+        for page in pages:
+            parts = urlsplit(page.url if page.frames.main else "")
+            if parts.scheme in ("http", "https") and page.lost is None:
+                with suppress(OutriderError, ProtocolError):  # it is navigating, or its site must not have storage
+                    items = await page.evaluate_in(ISOLATED_WORLD, READ_STORAGE_SCRIPT, MAX_ITEM_CHARS, timeout=2.0)
+                    self._last_seen[f"{parts.scheme}://{parts.netloc}"] = items
+        return await _build_state(context, list(self._last_seen), self._last_seen)
+
+    def schedule_capture(self, context: BrowserContext, pages: Iterable[BrowserPage]) -> None:
+        """Capture the state shortly after a call, in case the browser dies."""
+        capture_delay_s = 0.3
+        if self._is_capture_scheduled:
+            return
+        self._is_capture_scheduled = True
+
+        async def capture_later() -> None:
+            await asyncio.sleep(capture_delay_s)
+            self._is_capture_scheduled = False
+            with suppress(OutriderError):  # the session may be closed by now
+                self.latest_state = await self.peek_state(context, pages)
+
+        context.browser.connection.spawn_task(capture_later(), "capturing a session's state")
 
 
-async def peek_state(context: BrowserContext, pages: Iterable[BrowserPage], known: dict[str, Any]) -> dict[str, Any]:
-    """Return the state as far as the open pages show it, without opening another one.
-
-    Args:
-        context: The context.
-        pages: The context's open pages.
-        known: Origin to items, from earlier calls; new ones are added to it.
-    """
-    for page in pages:
-        parts = urlsplit(page.url if page.frames.main else "")
-        if parts.scheme in ("http", "https") and page.lost is None:
-            with suppress(OutriderError, ProtocolError):  # the page is navigating, or its site must not have storage
-                items = await page.evaluate_in(ISOLATED_WORLD, READ_STORAGE_SCRIPT, MAX_ITEM_CHARS, timeout=2.0)
-                known[f"{parts.scheme}://{parts.netloc}"] = items
-    return {"cookies": await _fetch_cookies(context, list(known)), "origins": _format_origins(known)}
-
-
-def _format_origins(found: dict[str, Any]) -> list[dict[str, Any]]:
-    return [{"origin": origin, "localStorage": items} for origin, items in found.items() if items]
-
-
-async def _fetch_cookies(context: BrowserContext, origins: list[str]) -> list[dict[str, Any]]:
-    """Return the context's cookies; in the default context only those of the given origins."""
+async def _build_state(context: BrowserContext, origins: list[str], found: dict[str, Any]) -> dict[str, Any]:
+    """Return the storage that was found, with the context's cookies; in the default context those of the origins."""
     scope = {"browserContextId": context.id} if context.id else {}
     cookies = (await context.browser.connection.send("Storage.getCookies", scope))["cookies"]
     if context.id is None:
         hosts = [urlsplit(origin).hostname or "" for origin in origins]
         cookies = [cookie for cookie in cookies if any(_is_cookie_sent_to(cookie["domain"], host) for host in hosts)]
     fields = ("name", "value", "domain", "path", "expires", "httpOnly", "secure", "sameSite", "partitionKey")
-    return [{name: cookie[name] for name in fields if name in cookie} for cookie in cookies]
+    return {
+        "cookies": [{name: cookie[name] for name in fields if name in cookie} for cookie in cookies],
+        "origins": [{"origin": origin, "localStorage": items} for origin, items in found.items() if items],
+    }
 
 
 def _is_cookie_sent_to(domain: str, host: str) -> bool:
     """Return whether a cookie of that domain is sent to the host (RFC 6265 section 5.1.3)."""
     bare = domain.removeprefix(".")
     return host == bare or (domain.startswith(".") and host.endswith(f".{bare}"))
-
-
-async def restore_state(context: BrowserContext, state: dict[str, Any]) -> None:
-    """Restore a captured state in a context before its pages navigate."""
-    scope = {"browserContextId": context.id} if context.id else {}
-    if cookies := select_usable_cookies(state):
-        await context.browser.connection.send("Storage.setCookies", {"cookies": cookies} | scope)
-    storage = {each["origin"]: each.get("localStorage", []) for each in state.get("origins", [])[:MAX_ORIGINS]}
-    await _visit_origins(context, {origin: items for origin, items in storage.items() if items})
 
 
 async def _visit_origins(context: BrowserContext, origins: dict[str, Any]) -> dict[str, Any]:
