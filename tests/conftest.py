@@ -7,9 +7,12 @@ from collections import Counter
 from collections.abc import Generator
 from pathlib import Path
 
+import anyio
 import pytest
 from hypothesis import HealthCheck, settings
 
+from outrider.browser.process.launch import launch_browser
+from outrider.core.errors import OutriderError
 from support.databases import postgres, sqlite
 
 # Properties are about results, not about speed: a busy machine must not fail them.
@@ -25,7 +28,36 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 MAX_RERUNS = 3  # of end-to-end tests in one run: more is a defect of the product or of the tests, not of the machine
 FAILURE_LINES = 25  # of a native traceback, whose beginning is pytest's own
-KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV", "SSL_CERT_FILE", "SSL_CERT_DIR")
+KEPT_VARIABLES = (
+    "PATH",
+    "LANG",
+    "LC_ALL",
+    "TMPDIR",
+    "VIRTUAL_ENV",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "PLAYWRIGHT_BROWSERS_PATH",
+)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """End a run of whole folders with one sentence if no browser starts: hundreds of tests would say it."""
+    if hasattr(session.config, "workerinput"):
+        return
+    folders = [path for path in map(Path, session.config.args) if path.is_dir()]
+    tests = Path(__file__).parent
+    needing = (tests / "e2e", tests / "contract")
+    if any(path.resolve() == each or each.is_relative_to(path.resolve()) for path in folders for each in needing):
+        anyio.run(require_browser)
+
+
+async def require_browser() -> None:
+    """End the run unless a browser starts."""
+    try:
+        running = await launch_browser()
+    except OutriderError as error:
+        pytest.exit(f"these tests need a browser: {error.message}; {error.hint}", pytest.ExitCode.USAGE_ERROR)
+    await running.aclose()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -93,6 +125,18 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture(scope="session")
 def anyio_backend() -> str:
     return "asyncio"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def session_home(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
+    """A home for programs that serve several tests, such as browsers, which write into it."""
+    folder = tmp_path_factory.mktemp("session-home")
+    downloaded = Path("~/.cache/ms-playwright").expanduser()
+    with pytest.MonkeyPatch.context() as patch:
+        if downloaded.is_dir() and "PLAYWRIGHT_BROWSERS_PATH" not in os.environ:
+            patch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(downloaded))
+        patch.setenv("HOME", str(folder))
+        yield folder
 
 
 @pytest.fixture(autouse=True)

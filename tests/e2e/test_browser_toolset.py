@@ -128,6 +128,28 @@ async def test_without_a_browser_the_answer_is_the_command_that_installs_one(tmp
     assert read_error(failed)["code"] == "no_browser"
 
 
+@pytest.mark.parametrize(
+    ("complaint", "code", "remedy"),
+    [
+        ("FATAL: No usable sandbox! Update your kernel", "no_sandbox", "allow unprivileged user namespaces"),
+        ("error while loading shared libraries: libnss3.so", "browser_start", "install what it lacks"),
+        ("", "browser_start", "outrider browser install"),
+    ],
+)
+async def test_a_browser_that_does_not_start_says_why_in_one_error(
+    tmp_path: Path, complaint: str, code: str, remedy: str
+):
+    broken = tmp_path / "chromium"
+    broken.write_text(f"#!/bin/sh\necho '{complaint}' >&2\nexit 1\n")
+    broken.chmod(0o755)
+    async with open_browser_app(tmp_path, executable=str(broken)) as at:
+        failed = await at.call_tool("createSession", url=f"{at.loopback.site_url}/form")
+        listed = await at.call_tool("listSessions")
+    assert read_error(failed)["code"] == code
+    assert remedy in format_result_text(failed)
+    assert listed.structured_content["sessions"] == []
+
+
 async def test_the_app_leaves_no_browser_behind(tmp_path: Path):
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with open_browser_app(tmp_path) as at:

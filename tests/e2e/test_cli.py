@@ -282,6 +282,16 @@ async def test_doctor_says_what_is_missing_and_the_remedy(home: Path):
     assert "get a key at api-dashboard.search.brave.com and set BRAVE_API_KEY" in everything
 
 
+async def test_doctor_starts_the_browser_and_says_why_it_does_not_start(home: Path):
+    broken = home / "chromium"
+    broken.write_text("#!/bin/sh\necho 'FATAL: No usable sandbox!' >&2\nexit 1\n")
+    broken.chmod(0o755)
+    done = await run_outrider(home, "doctor", OUTRIDER_BROWSER__EXECUTABLE=str(broken))
+    assert done.returncode == 1
+    assert f"✗ browser: {broken} cannot create its sandbox here" in done.stdout.decode()
+    assert "allow unprivileged user namespaces" in done.stdout.decode()
+
+
 async def test_doctor_asks_each_search_provider_a_question_of_its_own(home: Path):
     behaviour = search_providers.ProviderBehaviour(modes={"serper": "402"})
     async with http_servers.serve_app(search_providers.build_provider_app(behaviour)) as url:

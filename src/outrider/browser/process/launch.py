@@ -167,9 +167,10 @@ def _explain_start_failure(found: BrowserExecutable, output: str) -> NotConfigur
         return NotConfigured(
             f"{found.path} cannot create its sandbox here",
             code="no_sandbox",
-            hint="allow unprivileged user namespaces, or set `browser.sandbox` to false",
+            hint="the operator must allow unprivileged user namespaces, or set `browser.sandbox` to false",
         )
     last_line = output.splitlines()[-1][:300] if output else "it printed nothing"
     free_bytes = shutil.disk_usage("/tmp").free  # noqa: S108 - only its size is read
-    hint = "free disk space for its profile" if free_bytes < 50_000_000 else "try `outrider doctor`"
+    hint = "install what it lacks, or another browser: `outrider browser install --again`"
+    hint = "free disk space for its profile" if free_bytes < 50_000_000 else hint
     return Unavailable(f"{found.path} ended before it answered: {last_line}", code="browser_start", hint=hint)

@@ -9,6 +9,7 @@ import click
 
 from outrider.agents.extra import require_agents_extra
 from outrider.app import App, open_app
+from outrider.browser.settings import BrowserSettings
 from outrider.cli.doctor_checks import Finding, FindingState, check_identity, check_storage
 from outrider.cli.options import add_settings_option, load_settings
 from outrider.cli.output import EXIT_PARTIAL, async_command, print_json, print_line, print_notes
@@ -66,12 +67,27 @@ async def _check_browser(app: "App") -> AsyncGenerator[Finding]:
     facts = app.browsers.collect_status()
     if facts["executable"] is None and "remedy" in facts:
         yield Finding("note", f"browser: {facts['how']}", facts["remedy"])
+    elif facts["executable"] and (failure := await _try_browser(app.browsers.settings)):
+        yield Finding("bad", f"browser: {failure.message}", failure.hint)
+        return
     else:
         yield Finding("ok", f"browser: {facts['executable'] or 'another process'} ({facts['how']})")
     if facts["sandbox"]:
         yield Finding("ok", "browser: Chromium's sandbox is on")
     for warning in facts["warnings"]:
         yield Finding("note", f"browser: {warning}")
+
+
+async def _try_browser(settings: BrowserSettings) -> OutriderError | None:
+    """Start the browser and end it; return why it did not start."""
+    from outrider.browser.process.launch import launch_browser
+
+    try:
+        running = await launch_browser(settings.executable, sandbox=settings.sandbox, extra=tuple(settings.flags))
+    except OutriderError as error:
+        return error
+    await running.aclose()
+    return None
 
 
 async def _check_providers(app: "App") -> AsyncGenerator[Finding]:

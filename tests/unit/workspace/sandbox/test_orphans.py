@@ -6,8 +6,10 @@ import signal
 import subprocess
 import sys
 import uuid
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -59,7 +61,7 @@ async def test_nothing_outlives_a_server_that_is_killed(folder: tuple[IsolationL
     marks = [f"61{uuid.uuid4().int % 1_000_000}" for _ in MOMENTS]
     for mark, moment in zip(marks, MOMENTS, strict=True):
         command = [sys.executable, "-c", SERVER, level, str(directory), mark]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        with start_process(command) as server:
             assert server.stdout
             assert server.stdout.readline() == "starting\n"
             await anyio.sleep(moment)
@@ -97,7 +99,7 @@ async def test_an_idle_interpreter_and_what_it_has_started_end_with_a_killed_ser
     level, directory = folder
     mark = f"63{uuid.uuid4().int % 1_000_000}"
     command = [sys.executable, "-c", KERNEL_SERVER, level, str(directory), mark]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+    with start_process(command) as server:
         assert server.stdout
         assert server.stdout.readline() == "idle\n"
         assert len(find_processes_with(mark)) > 1
@@ -116,7 +118,7 @@ async def test_a_server_that_dies_before_bubblewrap_has_mapped_its_user_leaves_n
     plan = backend.build_plan(Job(tmp_path, lambda _: ["/bin/sleep", mark]), find_unused_uid(tmp_path), None)
     info_write = plan.child_fds[0]
     fill_pipe(info_write)  # there bubblewrap tells its child's PID, just before it lets the child go on
-    with subprocess.Popen(
+    with start_process(
         plan.command, env=plan.environ, pass_fds=plan.child_fds, stdin=subprocess.PIPE, start_new_session=True
     ) as launcher:
         with anyio.fail_after(60):
@@ -129,6 +131,16 @@ async def test_a_server_that_dies_before_bubblewrap_has_mapped_its_user_leaves_n
             while find_processes_with(mark):
                 await anyio.sleep(0.01)
     plan.close()
+
+
+@contextmanager
+def start_process(command: Sequence[str], **options: Any) -> Generator[subprocess.Popen[str]]:
+    """Starts a process that is killed at the end: a test that fails must not wait for it."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **options) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def find_bubblewraps(mark: str) -> set[int]:
