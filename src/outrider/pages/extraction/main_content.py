@@ -24,6 +24,7 @@ from outrider.pages.extraction.markdown.style import DEFAULT_STYLE, MarkdownStyl
 from outrider.pages.extraction.markdown.writer import MarkdownWriter, render_text
 from outrider.pages.extraction.metadata.page_facts import PageFacts, read_facts
 from outrider.pages.extraction.metadata.product import format_missing_facts, read_product
+from outrider.pages.extraction.parse.frame_documents import has_frame_documents, open_frame_documents
 from outrider.pages.extraction.parse.framesets import render_frameset
 from outrider.pages.extraction.parse.javadoc_tables import convert_javadoc_tables, may_have_javadoc_tables
 from outrider.pages.extraction.parse.shadow_roots import fill_slots, has_shadow_roots, open_shadow_roots
@@ -149,6 +150,8 @@ def _parse_limited(html: bytes | str, chars: int, tags: int) -> tuple[Any, bool]
     tree = LexborHTMLParser(source, options=LexborDocumentOptions.WO_EVENTS)
     if has_shadows:
         fill_slots(tree)
+    if has_frame_documents(source):
+        open_frame_documents(tree, chars, tags)
     if may_have_javadoc_tables(source):
         convert_javadoc_tables(tree)
     return tree, is_cut

@@ -11,8 +11,15 @@ from typing import Any, ClassVar
 from outrider.pages.extraction.blocks.block_builder import INLINE_CLOSED, INLINE_CLOSED_AND_OPENED, INLINE_OPENED
 from outrider.pages.extraction.blocks.class_words import CATEGORY_NUMBERS as CATEGORY
 from outrider.pages.extraction.blocks.class_words import MAX_CLASS_CHARS, categorize_names
+from outrider.pages.extraction.blocks.drawings import read_drawing
 from outrider.pages.extraction.blocks.element_stack import ElementStack
-from outrider.pages.extraction.blocks.embeds import AD_AND_CONSENT_BITS, EMBED_TAGS, resolve_embed
+from outrider.pages.extraction.blocks.embeds import AD_AND_CONSENT_BITS, EMBED_TAGS, resolve_embed, shows_fallback
+from outrider.pages.extraction.blocks.form_values import (
+    keep_prose,
+    read_gauge,
+    read_input_value,
+    read_selected_options,
+)
 from outrider.pages.extraction.blocks.formulas import read_formula_script, read_mathml, read_rendered_formula
 from outrider.pages.extraction.blocks.hidden_attributes import HIDING_ATTRIBUTES
 from outrider.pages.extraction.blocks.hidden_elements import INLINE_TAGS, HidingRule
@@ -26,6 +33,7 @@ from outrider.pages.extraction.blocks.highlighters import (
     is_listing_class,
     is_preformatted_code,
 )
+from outrider.pages.extraction.blocks.noscripts import NoscriptReader, find_lazy_image
 from outrider.pages.extraction.blocks.page_blocks import BLOCK_TAGS, PIECE_NEXT_CELL, PIECE_OPEN, Attributes, Formula
 
 TABLE_ROLES = {  # tables built from other elements (WAI-ARIA 1.2, section 5.3.3)
@@ -43,7 +51,7 @@ PHRASING_TAGS = frozenset("p span a em strong b i small label time h1 h2 h3 h4 h
 TIME_TAGS = frozenset({"time", "relative-time", "time-ago"})
 TIMESTAMP_PATTERN = re.compile(r"(?:19|20)\d\d-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
 DROPPED_TAGS = (
-    "style", "template", "svg", "applet", "canvas", "map", "datalist", "select", "textarea", "noembed", "noframes",
+    "style", "template", "applet", "canvas", "map", "datalist", "noembed", "noframes",
     "head", "title", "rp", "frame", "frameset", "optgroup",
 )  # fmt: skip
 MARK_TAGS = ("b", "strong", "i", "em", "code", "kbd", "samp", "tt", "del", "s", "strike", "sup", "sub")
@@ -73,13 +81,17 @@ class ElementHandlers(ElementStack):
 
     Attributes:
         plain_classes: Class attributes known not to be listings.
+        has_drawn_text: Whether the page has drawings with text, None until first needed.
+        noscripts: What decides about noscript elements, None until first needed.
     """
 
-    __slots__ = ("plain_classes",)
+    __slots__ = ("has_drawn_text", "noscripts", "plain_classes")
 
     def __init__(self, by_rule: HidingRule | None, revealed: frozenset[int]) -> None:
         super().__init__(by_rule, revealed)
         self.plain_classes: set[str | None] = set()
+        self.has_drawn_text: bool | None = None
+        self.noscripts: NoscriptReader | None = None
 
     def handle_ignored(self, node: Any, _tag: str) -> int:
         return NO_CONTENT if node.first_child is None else END_INLINE  # as in MathML and SVG
@@ -90,11 +102,41 @@ class ElementHandlers(ElementStack):
     def handle_embed(self, node: Any, tag: str) -> int:
         """Add an embed. Its content is fallback text and never shown."""
         attributes = node.attributes
-        if not self.is_hidden(node, tag, attributes):
-            address, words = resolve_embed(node, tag, attributes)
-            if address and not (self.current >= 0 and self.page.elements[self.current][3] & AD_AND_CONSENT_BITS):
-                self.add_embed(address, words)
+        if self.is_hidden(node, tag, attributes):
+            return SKIP_HIDDEN_CONTENT
+        address, words = resolve_embed(node, tag, attributes)
+        if not address and tag == "object" and shows_fallback(attributes):
+            return self.handle_inline(node, tag)
+        if address and not (self.current >= 0 and self.page.elements[self.current][3] & AD_AND_CONSENT_BITS):
+            self.add_embed(address, words)
         return SKIP_CONTENT
+
+    def handle_drawing(self, node: Any, tag: str) -> int:
+        """Add the text of an inline drawing."""
+        if self.has_drawn_text is None:  # asked once, because most pages have hundreds of icons
+            self.has_drawn_text = self.body.css_first("svg text, svg foreignObject") is not None
+        if not self.has_drawn_text:
+            return SKIP_CONTENT
+        if self.is_hidden(node, tag, node.attributes):
+            return SKIP_HIDDEN_CONTENT
+        for text in read_drawing(node, self.is_hidden):
+            self.add_text(f" {text} ")
+        return SKIP_CONTENT
+
+    def handle_field(self, node: Any, tag: str) -> int:
+        """Add the value that a field of a form shows."""
+        if self.is_hidden(node, tag, node.attributes):
+            return SKIP_HIDDEN_CONTENT
+        if value := read_selected_options(node) if tag == "select" else keep_prose(node.text()):
+            self.add_text(f" {value} ")
+        return SKIP_CONTENT
+
+    def handle_gauge(self, node: Any, tag: str) -> int:
+        attributes = node.attributes
+        value = read_gauge(attributes, tag) if node.first_child is None or not node.text(strip=True) else ""
+        if value and not self.is_hidden(node, tag, attributes):
+            self.add_text(f" {value} ")
+        return self.handle_inline(node, tag)
 
     def handle_option(self, node: Any, tag: str) -> int:
         """Skip a choice, unless a broken page put content into one outside of any list."""
@@ -292,6 +334,8 @@ class ElementHandlers(ElementStack):
         attributes = node.attributes
         if (attributes.get("type") or "") == "checkbox" and not self.has_words:
             self.record_checkbox(attributes)
+        elif (value := read_input_value(attributes)) and not self.is_hidden(node, tag, attributes):
+            self.add_text(f" {value} ")
         return self.handle_ignored(node, tag)
 
     def handle_link(self, node: Any, tag: str) -> int:
@@ -340,8 +384,15 @@ class ElementHandlers(ElementStack):
         return SKIP_CONTENT
 
     def handle_noscript(self, node: Any, tag: str) -> int:
-        min_noscript_chars = 400  # a longer one is the page itself, as in some forums, not a tracker
-        return SKIP_CONTENT if len(node.text(strip=True)) < min_noscript_chars else self.handle_block(node, tag)
+        if self.is_hidden(node, tag, node.attributes):
+            return SKIP_HIDDEN_CONTENT
+        if self.noscripts is None:
+            self.noscripts = NoscriptReader(self.body)
+        if self.noscripts.has_own_text(node):
+            return self.handle_block(node, tag)
+        if image := find_lazy_image(node):
+            self.add_image(image)
+        return SKIP_CONTENT
 
     def _end_inline(self) -> None:
         self.inline_boundary |= INLINE_CLOSED
@@ -363,8 +414,9 @@ class ElementHandlers(ElementStack):
         "a": handle_link, "br": handle_break, "img": handle_image, "amp-img": handle_image, "hr": handle_rule,
         "math": handle_math, "noscript": handle_noscript, "script": handle_script, "q": handle_quote,
         "option": handle_option, "cite": handle_cite, "rt": handle_ruby_text, "input": handle_input,
-        "dialog": handle_dialog, "table": handle_table, "button": handle_button, "summary": handle_summary,
-        "": handle_unknown,
+        "svg": handle_drawing, "select": handle_field, "textarea": handle_field, "meter": handle_gauge,
+        "progress": handle_gauge, "dialog": handle_dialog, "table": handle_table, "button": handle_button,
+        "summary": handle_summary, "": handle_unknown,
     }  # fmt: skip
     # By end code.
     END_HANDLERS: ClassVar[tuple[Callable[["ElementHandlers"], None], ...]] = (

@@ -114,6 +114,13 @@ def resolve_embed(node: Any, tag: str, attributes: Attributes) -> tuple[str, str
     return page, unquote(name[1]) if name else page
 
 
+def shows_fallback(attributes: Attributes) -> bool:
+    """Return whether browsers show the content of an object element, because they have nothing to load or to run."""
+    dead_plugins = ("flash", "futuresplash", "java", "silverlight", "realaudio", "x-director", "activex")
+    data, kind = (attributes.get("data") or "").strip(), (attributes.get("type") or "").lower()
+    return not data or data.lower().endswith((".swf", ".class", ".xap")) or any(name in kind for name in dead_plugins)
+
+
 def _is_media_embed(address: str, tag: str, attributes: Attributes) -> bool:
     media_types = ("video/", "audio/", "application/pdf")
     if tag in MEDIA_TAGS or MEDIA_ADDRESS_PATTERN.search(address):
