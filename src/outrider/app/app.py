@@ -24,6 +24,7 @@ from outrider.core.prompts import ToolsetContext
 from outrider.core.result import Result
 from outrider.core.tool import Toolset
 from outrider.core.toolbox import Toolbox
+from outrider.flows.flow_store import FlowStore
 from outrider.flows.scheduler import FlowScheduler
 from outrider.pages.crawl import Crawler
 from outrider.pages.pages import Pages
@@ -72,6 +73,7 @@ class App:
     crawler: Crawler
     watcher: Watcher
     flow_scheduler: FlowScheduler
+    flow_store: FlowStore
     content: ContentStores
     browsers: Browsers
     runs: RunService

@@ -114,6 +114,7 @@ class Container:
             crawler=self.crawler,
             watcher=self.watcher,
             flow_scheduler=self.flow_scheduler,
+            flow_store=self.flow_store,
             content=self.content,
             browsers=self.browsers,
             runs=self.runs,
@@ -266,8 +267,8 @@ class Container:
 
     @property
     def flow_store(self) -> FlowStore:
-        """The flows of this project."""
-        return FlowStore(self.loaded.workspace, self.settings.data_dir, self.loaded.environ)
+        """The flows of this project, or of a team's database."""
+        return FlowStore(self.loaded.workspace, self.settings.data_dir, self.loaded.environ, self.database)
 
     @cached_property
     def search(self) -> Search:

@@ -28,7 +28,7 @@ def build_schedule_engine(
     return ScheduleEngine(
         database,
         settings.flows,
-        str(loaded.workspace),
+        "" if database.is_shared else str(loaded.workspace),  # any replica runs the flows of a team
         Notifier(http, settings.watches.notices, loaded.environ),
         ScheduledRuns(store, FlowApprovals(database), settings.tools, get_toolbox),
         default_timezone=settings.watches.timezone or "UTC",

@@ -1,5 +1,6 @@
 """Approve a flow at a terminal, after its steps were shown."""
 
+import anyio
 import click
 
 from outrider.app import open_app
@@ -7,20 +8,19 @@ from outrider.cli.output import remove_control_characters
 from outrider.core.context import Call
 from outrider.flows.approvals import FlowApprovals
 from outrider.flows.flow import require_flow_name
-from outrider.flows.flow_store import FlowStore
 from outrider.flows.program import format_program
 from outrider.settings import LoadedSettings
 
 
 async def ask_approval(loaded: LoadedSettings, name: str) -> bool:
     """Show a flow and ask for its name; store the approval of what was shown. Raises OutriderError."""
-    program = FlowStore(loaded.workspace, loaded.settings.data_dir, loaded.environ).load_program(Call(), name)
-    click.echo(remove_control_characters(format_program(program)))
-    flow = program.flow
-    question = f"Let version {flow.version} of it do all this without asking? Type {flow.name} to approve"
-    if click.prompt(question, default="", show_default=False).strip() != flow.name:
-        return False
     async with open_app(loaded) as app:
+        program = await anyio.to_thread.run_sync(app.flow_store.load_program, Call(), name)
+        click.echo(remove_control_characters(format_program(program)))
+        flow = program.flow
+        question = f"Let version {flow.version} of it do all this without asking? Type {flow.name} to approve"
+        if click.prompt(question, default="", show_default=False).strip() != flow.name:
+            return False
         await FlowApprovals(app.database).approve("", program, by="terminal")
     return True
 

@@ -12,7 +12,6 @@ from outrider.core.background import run_background
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput
 from outrider.flows.flow import require_flow_name
-from outrider.flows.flow_store import FlowStore
 from outrider.settings import LoadedSettings
 from outrider.toolsets.flows.tools import save_actions
 from outrider.toolsets.options import ToolOptions
@@ -20,10 +19,7 @@ from outrider.toolsets.options import ToolOptions
 
 async def record_flow(loaded: LoadedSettings, name: str, url: str, description: str, *, replace: bool) -> bool:
     """Open a window, record, and save the flow; return whether anything was done. Raises OutriderError."""
-    store, stopped = FlowStore(loaded.workspace, loaded.settings.data_dir, loaded.environ), anyio.Event()
-    if require_flow_name(name) in store.list_names(Call()) and not replace:
-        hint = "add --replace, or choose another name"
-        raise InvalidInput(f"name: flow {name} exists already", hint=hint, code="flow_exists")
+    stopped = anyio.Event()
     check_window(loaded.settings.browser)  # before the database and a browser are opened
 
     async def wait_for_interrupt() -> None:
@@ -32,6 +28,10 @@ async def record_flow(loaded: LoadedSettings, name: str, url: str, description: 
             stopped.set()
 
     async with open_app(loaded) as app, run_background(wait_for_interrupt):
+        store = app.flow_store
+        if require_flow_name(name) in await anyio.to_thread.run_sync(store.list_names, Call()) and not replace:
+            hint = "add --replace, or choose another name"
+            raise InvalidInput(f"name: flow {name} exists already", hint=hint, code="flow_exists")
         click.echo("Act in the window that opens, then close it or press Ctrl-C here.", err=True)
         recorded = await record_person(
             app.browsers,
@@ -41,12 +41,12 @@ async def record_flow(loaded: LoadedSettings, name: str, url: str, description: 
             is_stopped=stopped.is_set,
             secrets=store.secrets.read_all().values(),
         )
-    notes = [remove_control_characters(note) for note in recorded.notes]
-    if not recorded.actions:
-        print_notes(notes)
-        return False
-    options = {"description": description, "replace": replace}
-    saved = await save_actions(store, ToolOptions(), Call(), name, recorded.actions, **options)
-    click.echo(f"{saved.data['path']}: {saved.data['steps']} steps")
+        notes = [remove_control_characters(note) for note in recorded.notes]
+        if not recorded.actions:
+            print_notes(notes)
+            return False
+        options = {"description": description, "replace": replace}
+        saved = await save_actions(store, ToolOptions(), Call(), name, recorded.actions, **options)
+    click.echo(f"{saved.data.get('path', name)}: {saved.data['steps']} steps")
     print_notes([*saved.data.get("notes", []), *notes])
     return True

@@ -1,12 +1,13 @@
 """Read and write flows as YAML, with the comments that people have added."""
 
 import io
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from pydantic import ValidationError
 
-from outrider.core.errors import InvalidInput
+from outrider.core.errors import InvalidInput, Refused
 from outrider.flows.flow import Flow, FlowStep
 
 HEADER = "A flow of Outrider: runFlow repeats it without a model. Keys: docs/reference/flows.md\n"
@@ -39,6 +40,12 @@ def parse_flow(text: str, name: str) -> Flow:
         message = f"flow {name}, line {find_line(text, ['name'])}: name: is {flow.name}, but its file has another name"
         raise InvalidInput(message, hint=f"write name: {name}, or rename the file")
     return flow
+
+
+def build_conflict_error(name: str) -> Refused:
+    """Return the error of a caller who replaces an outdated version."""
+    message = f"name: another process has saved {name} at the same time"
+    return Refused(message, hint="look at it with showFlow, then save again", code="flow_changed")
 
 
 def parse_step(text: str) -> FlowStep:
@@ -152,6 +159,18 @@ def format_flow(flow: Flow, before: str = "") -> str:
     stream = io.StringIO()
     yaml.dump(document, stream)
     return stream.getvalue()
+
+
+def set_version(text: str, flow: Flow) -> str:
+    """Return the YAML of a flow with the flow's version, and nothing else changed."""
+    line = f"version: {flow.version}"
+    changed, count = re.subn(r"(?m)^version:[^#\n]*?(?=\s*(#|$))", line, text, count=1)
+    if not count and flow.version > 1:
+        changed = re.sub(r"(?m)^name:.*$", lambda match: f"{match[0]}\n{line}", text, count=1)
+    try:
+        return changed if parse_flow(changed, flow.name) == flow else format_flow(flow, text)
+    except InvalidInput:  # it is written in another way
+        return format_flow(flow, text)
 
 
 def _merge_mapping(document: Any, data: dict[str, Any]) -> None:

@@ -2,12 +2,13 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy import func, select
 
 from outrider.core.database.database import Database
 from outrider.core.errors import NotFound
+from outrider.flows.flow_files import SavedFlow
 from outrider.flows.flow_runs import StoredRun, parse_run
 from outrider.flows.flow_schedule import FlowSchedule, parse_schedule_row
 from outrider.flows.journal import StepRecord
@@ -27,12 +28,12 @@ class FlowSummary:
 
 @dataclass(frozen=True)
 class FlowVersion:
-    """A file of a flow as it ran.
+    """A version of a flow, as it was saved or ran.
 
     Attributes:
         version: Its number.
         digest: The beginning of its fingerprint.
-        first_at: When it ran for the first time.
+        first_at: When it ran for the first time, or was saved if it did not run.
         runs: How many of the runs that are shown it had.
         difference: Its lines that differ from the version before; empty for the first one.
     """
@@ -110,20 +111,20 @@ class FlowHistory:
         return RunPicture(*row)
 
 
-def list_versions(runs: Sequence[StoredRun]) -> list[FlowVersion]:
-    """Return the versions of a flow among its runs, newest first; files that it runs do not count."""
+def list_versions(runs: Sequence[StoredRun], saved: Sequence[SavedFlow] = ()) -> list[FlowVersion]:
+    """Return the versions of a flow among its runs and those that are kept, newest first."""
     versions: list[FlowVersion] = []
     text_before: str | None = None
-    for run in sorted(runs, key=lambda each: each.started_at):
-        text = run.sources.get(run.flow)
-        if text is None:
-            continue
+    seen = [(run.started_at, run.version, run.sources[run.flow], 1) for run in runs if run.flow in run.sources]
+    seen += [(each.saved_at, each.version, each.text, 0) for each in saved]
+    for at, version, text, count in sorted(seen):
         if text == text_before:
             last = versions[-1]
-            versions[-1] = FlowVersion(last.version, last.digest, last.first_at, last.runs + 1, last.difference)
+            first_at = last.first_at if last.runs or not count else at
+            versions[-1] = replace(last, first_at=first_at, runs=last.runs + count)
             continue
         difference = "" if text_before is None else compare_files(text_before, text)
         digest = hashlib.sha256(text.encode()).hexdigest()[:16]
-        versions.append(FlowVersion(run.version, digest, run.started_at, 1, difference))
+        versions.append(FlowVersion(version, digest, at, count, difference))
         text_before = text
     return versions[::-1]

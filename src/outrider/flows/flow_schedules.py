@@ -24,7 +24,7 @@ class FlowSchedules:
 
     Args:
         database: Holds them.
-        project: The folder of the project.
+        project: The folder of the project; empty for flows of a team.
     """
 
     def __init__(self, database: Database, project: str) -> None:

@@ -1,21 +1,22 @@
-"""Flows as files of a project, or of a person where callers sign in."""
+"""The flows of callers: files on a laptop, rows where a team shares a database."""
 
 import os
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from outrider.core.context import Call
+from outrider.core.database.database import Database
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound, OutriderError, Refused
-from outrider.core.jail import Jail, rename_error_field
-from outrider.flows.flow import NAME_PATTERN, Flow, Secret, require_flow_name
-from outrider.flows.flow_file import format_flow, parse_flow
+from outrider.flows.flow import Flow, Secret, require_flow_name
+from outrider.flows.flow_file import format_flow, parse_flow, set_version
+from outrider.flows.flow_files import FlowFiles, SavedFlow
+from outrider.flows.flow_rows import FlowRows
 from outrider.flows.origins import is_named_origin
 from outrider.flows.program import FlowProgram, load_program
 
 PREFIX = "OUTRIDER_FLOW_"
-MAX_FILE_BYTES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -88,31 +89,33 @@ class FlowEntry:
 
 @dataclass(frozen=True)
 class FlowStore:
-    """The flows of this process's callers.
+    """The flows of this process's callers. Its methods wait for disks and databases: call them in a worker thread.
 
     Attributes:
         project: The folder of the user's project; its flows are in `.outrider/flows`.
         data_dir: Has the flows of callers who sign in, and the files of secrets.
         environ: The environment that the caller's host has given.
+        database: Has the flows as rows if several machines share it.
     """
 
     project: Path
     data_dir: Path
     environ: Mapping[str, str] = field(default_factory=dict)
+    database: Database | None = None
 
     @property
     def secrets(self) -> SecretStore:
         """The secrets that flows type."""
         return SecretStore(self.data_dir / "flow-secrets", self.environ)
 
+    @property
+    def _storage(self) -> FlowFiles | FlowRows:
+        is_shared = self.database is not None and self.database.is_shared
+        return FlowRows(self.database) if self.database and is_shared else FlowFiles(self.project, self.data_dir)
+
     def resolve_secrets(self, program: FlowProgram) -> dict[str, dict[str, str]]:
         """Return the values of the secrets of each flow, by its name. Raises NotConfigured, Refused."""
         return {name: self.secrets.resolve_secrets(flow) for name, flow in program.flows.items()}
-
-    def _find_folder(self, call: Call) -> tuple[Jail, str]:
-        """Return the jail of a caller's flows, and their folder in it; it may be a stranger's project."""
-        owner = call.owner_folder
-        return (Jail(self.data_dir / "flows" / owner), ".") if owner else (Jail(self.project), ".outrider/flows")
 
     def load_flow(self, call: Call, name: str) -> Flow:
         """Load a flow. Raises NotFound, InvalidInput."""
@@ -123,62 +126,52 @@ class FlowStore:
         return load_program(require_flow_name(name), lambda each: self.read_text(call, each))
 
     def read_text(self, call: Call, name: str) -> str:
-        """Return a flow's file. Raises NotFound, InvalidInput, Refused, Unavailable."""
-        jail, path = self._locate_file(call, name)
+        """Return a flow as YAML. Raises NotFound, InvalidInput, Refused, Unavailable."""
         try:
-            with rename_error_field("name"), jail.open_file(path) as file:
-                data = file.read(MAX_FILE_BYTES + 1)
+            return self._storage.read(call, require_flow_name(name))
         except NotFound:
             known = ", ".join(self.list_names(call)[:20])
             hint = f"choose one of {known}" if known else "save one with saveFlow first"
             raise NotFound(f"name: no flow {name!r}", hint=hint, code="unknown_flow") from None
-        if len(data) > MAX_FILE_BYTES:
-            message = f"flow {name} is larger than {MAX_FILE_BYTES:,} bytes"
-            raise InvalidInput(message, hint="divide it into several flows")
-        try:
-            return data.decode()
-        except UnicodeDecodeError:
-            raise InvalidInput(f"flow {name} is not UTF-8 text", hint="correct the file") from None
 
-    def save_flow(self, call: Call, flow: Flow, *, replace: bool = False, keeps_old: bool = False) -> Path:
-        """Save a flow; it gets the comments and the next version of an older one of its name.
+    def save_flow(
+        self, call: Call, flow: Flow, *, replace: bool = False, file: str = "", before: str | None = None
+    ) -> SavedFlow:
+        """Save a flow; one that replaces another gets the next version, and the older one is kept.
 
-        With `keeps_old` the older one stays beside it, as `NAME.v3.yaml`, which no flow's name fits.
+        Args:
+            call: Its caller.
+            flow: The flow.
+            replace: Whether it may replace one of its name.
+            file: Its YAML, which stays as it is. Without it, comments and description of the older one stay.
+            before: The YAML that it must replace; by default, what is there now.
 
-        Raises InvalidInput if there is one of its name and `replace` is False, Unavailable.
+        Raises InvalidInput if there is one of its name and `replace` is False, Refused if another process has changed
+        it meanwhile, Unavailable.
         """
-        jail, path = self._locate_file(call, flow.name)
-        before = self.read_text(call, flow.name) if flow.name in self.list_names(call) else ""
-        if before and not replace:
+        current = self._storage.read(call, flow.name) if flow.name in self.list_names(call) else ""
+        if current and not replace:
             hint = "choose another name, or replace it (replace=true; in the terminal --replace)"
             raise InvalidInput(f"name: flow {flow.name} exists already", hint=hint, code="flow_exists")
-        if before:
-            try:
-                version = parse_flow(before, flow.name).version
-                flow = flow.model_copy(update={"version": version + 1})
-                if keeps_old:
-                    jail.write(f"{path.removesuffix('.yaml')}.v{version}.yaml", before.encode())
-            except InvalidInput:
-                before = ""
-        with rename_error_field("name"):
-            jail.write(path, format_flow(flow, before).encode())
-        return jail.root / path
+        if current:
+            flow = flow.model_copy(update={"version": self._storage.list_versions(call, flow.name)[0].version + 1})
+        text = set_version(file, flow) if file else _format_next(flow, current)
+        return self._storage.write(call, flow, text, current if before is None else before)
 
     def delete_flow(self, call: Call, name: str) -> None:
-        """Delete a flow. Raises NotFound, InvalidInput."""
+        """Delete a flow with its older versions. Raises NotFound, InvalidInput."""
         with suppress(InvalidInput):  # what cannot be read can be deleted
             self.read_text(call, name)
-        jail, path = self._locate_file(call, name)
-        jail.remove(path)
+        self._storage.remove(call, require_flow_name(name))
 
     def list_names(self, call: Call) -> list[str]:
         """List the names of a caller's flows."""
-        jail, folder = self._find_folder(call)
-        try:
-            paths = [PurePosixPath(entry.name) for entry in jail.list(folder)]
-        except NotFound:
-            return []
-        return sorted(path.stem for path in paths if path.suffix == ".yaml" and NAME_PATTERN.fullmatch(path.stem))
+        return self._storage.list_names(call)
+
+    def list_versions(self, call: Call, name: str) -> list[SavedFlow]:
+        """List the versions of a flow, newest first. Raises NotFound, InvalidInput."""
+        self.read_text(call, name)
+        return self._storage.list_versions(call, require_flow_name(name))
 
     def list_flows(self, call: Call) -> list[FlowEntry]:
         """List a caller's flows by name."""
@@ -191,6 +184,12 @@ class FlowStore:
             return FlowEntry(name, problem=error.message)
         return FlowEntry(name, flow.description, tuple(flow.parameters), len(flow.steps), flow.version)
 
-    def _locate_file(self, call: Call, name: str) -> tuple[Jail, str]:
-        jail, folder = self._find_folder(call)
-        return jail, str(PurePosixPath(folder, f"{require_flow_name(name)}.yaml"))
+
+def _format_next(flow: Flow, current: str) -> str:
+    """Return the YAML of a flow with what people have added to the version before."""
+    try:
+        older = parse_flow(current, flow.name) if current else flow
+    except InvalidInput:
+        return format_flow(flow)
+    described = flow.model_copy(update={"description": flow.description or older.description})
+    return format_flow(described, current)

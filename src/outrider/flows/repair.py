@@ -3,10 +3,12 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from difflib import unified_diff
 
 from outrider.core.errors import InvalidInput, NotFound, Refused
 from outrider.flows.flow import Flow, FlowStep, Target
+from outrider.flows.flow_files import SavedFlow
 
 ELEMENT = re.compile(r'\b([a-z]{1,30}) "([^"\n]{1,300})" ([ef][a-z]{0,8}\d{1,7})\b')  # several are in one line
 # Why another element would help; all else has another cause.
@@ -94,6 +96,17 @@ def compare_files(old: str, new: str) -> str:
     max_lines = 4_000  # difflib takes quadratic time
     before, after = old.splitlines()[:max_lines], new.splitlines()[:max_lines]
     return "\n".join(list(unified_diff(before, after, n=2, lineterm=""))[2:])
+
+
+def format_versions(saved: Sequence[SavedFlow]) -> str:
+    """Return the versions of a flow, newest first, each with its difference from the one before."""
+    parts = []
+    for number, each in enumerate(saved):
+        when = datetime.fromtimestamp(each.saved_at, UTC).isoformat(timespec="minutes")
+        before = saved[number + 1] if number + 1 < len(saved) else None
+        difference = f"\n{compare_files(before.text, each.text)}" if before else ""
+        parts.append(f"Version {each.version}, {when}{difference}")
+    return "\n\n".join(parts)
 
 
 def _change_step(flow: Flow, place: str, change: Callable[[FlowStep], FlowStep]) -> Flow:

@@ -54,7 +54,7 @@ class ScheduleEngine:
     Args:
         database: Holds schedules and runs.
         settings: Limits.
-        project: The folder of the project.
+        project: The folder of the project; empty for flows of a team, which any process runs.
         notifier: Sends the notices of runs.
         work: Makes the runs.
         default_timezone: The time zone of schedules that name none.

@@ -70,12 +70,22 @@ flow_approvals = Table(
     Column("approved_at", Float, nullable=False),
     Column("approved_by", String(200), nullable=False, server_default=text("''")),
 )
+# The flows of a team's database; on a laptop they are files.
+flow_versions = Table(
+    "flow_versions",
+    metadata,
+    Column("owner", String(64), primary_key=True),  # as in flow_runs
+    Column("flow", String(64), primary_key=True),
+    Column("version", Integer, primary_key=True),  # the highest is the current one
+    Column("text", Text, nullable=False),
+    Column("saved_at", Float, nullable=False),
+)
 flow_schedules = Table(
     "flow_schedules",
     metadata,
     Column("id", String(24), primary_key=True),  # follows from owner, project and flow: a flow has one schedule
     Column("owner", String(64), nullable=False),
-    Column("project", Text, nullable=False),  # the folder whose flow it is; only its processes run it
+    Column("project", Text, nullable=False),  # the folder whose flow it is, whose processes run it; empty: any process
     Column("caller", json_type, nullable=False),  # session, workspace and person of its runs
     Column("flow", String(64), nullable=False),
     Column("cron", String(100), nullable=False),

@@ -80,7 +80,7 @@ def test_conditions_compare_what_a_person_would(condition: FlowCondition, is_met
 def test_names_cannot_leave_the_folder_and_links_are_not_followed(tmp_path: Path):
     store = FlowStore(tmp_path, tmp_path / "data")
     flow = Flow(name="tea", origins=["http://x"], steps=[FlowStep(click=Target(name="Save"))])
-    path = store.save_flow(Call(), flow)
+    path = Path(store.save_flow(Call(), flow).place)
     assert path == tmp_path / ".outrider" / "flows" / "tea.yaml"
     for name in ("../tea", "a/b", ".hidden", "", "x" * 65):
         with pytest.raises(InvalidInput):
@@ -185,3 +185,30 @@ def test_a_person_who_approves_a_flow_is_shown_all_that_its_steps_do():
         "Eve",
     ):
         assert part in shown
+
+
+def test_a_file_that_people_have_written_is_saved_as_it_is_but_for_its_version(tmp_path: Path):
+    store = FlowStore(tmp_path, tmp_path / "data")
+    head, steps = "flow: 1\nname: tea\n", "origins: ['http://x']\nsteps:\n  - click: Save  # at last\n"
+    for number, version in enumerate(["", "version: 7   # ours\n", '"version": 3\n'], 1):
+        file = f"{head}{version}{steps}"
+        saved = store.save_flow(Call(), parse_flow(file, "tea"), replace=True, file=file)
+        assert saved.version == number
+        assert parse_flow(saved.text, "tea").version == number
+        assert "- click: Save  # at last" in saved.text or version.startswith('"')
+    assert "version: 2   # ours\n" in (tmp_path / ".outrider" / "flows" / "tea.v2.yaml").read_text()
+    assert [each.version for each in store.list_versions(Call(), "tea")] == [3, 2, 1]
+
+
+def test_what_is_recorded_again_keeps_the_description_and_the_version_before(tmp_path: Path):
+    store, steps = FlowStore(tmp_path, tmp_path / "data"), [FlowStep(click=Target(name="Save"))]
+    flow = Flow(name="tea", description="Order tea", origins=["http://x"], steps=steps)
+    first = store.save_flow(Call(), flow)
+    again = flow.model_copy(update={"description": "", "steps": steps * 2})
+    second = store.save_flow(Call(), again, replace=True)
+    named = store.save_flow(Call(), flow.model_copy(update={"description": "Tea"}), replace=True)
+    assert "description: Order tea" in second.text
+    assert "description: Tea" in named.text
+    assert [each.text for each in store.list_versions(Call(), "tea")] == [named.text, second.text, first.text]
+    store.delete_flow(Call(), "tea")
+    assert list((tmp_path / ".outrider" / "flows").iterdir()) == []

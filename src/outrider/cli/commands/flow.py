@@ -15,24 +15,29 @@ from outrider.cli.tool_results import CallOptions
 from outrider.core.errors import Refused
 
 NAME_ARGUMENT = click.argument("name")
+FILE_ENDINGS = (".yaml", ".yml")
 
 
 @click.group(cls=HelpfulGroup)
 def command() -> None:
     """Save what was done in the browser as a flow, and run it again without a model.
 
-    Flows are files in .outrider/flows of this directory.
+    Flows are files in .outrider/flows of this directory, or rows where `database` is a Postgres.
     """
 
 
 @command.command("save")
-@NAME_ARGUMENT
+@click.argument("name", metavar="NAME|FILE.yaml")
 @click.option("--since", type=click.IntRange(min=0), help="Only the actions after this number.")
 @click.option("--description", help="What it is for.")
 @click.option("--replace", is_flag=True, help="Replace the flow of this name; its comments stay.")
 @add_call_options
 def save_flow(name: str, since: int | None, description: str | None, options: CallOptions, *, replace: bool) -> None:
-    """Save the actions of the browser session as flow NAME."""
+    """Save the actions of the browser session as flow NAME, or a file as the flow of its name."""
+    if name.endswith(FILE_ENDINGS):
+        if since is not None or description is not None:
+            raise click.UsageError(f"{name} has its own description and steps: leave out --since and --description")
+        _call("saveFlow", {"name": Path(name).stem, "file": _read_file(name), "replace": replace or None}, options)
     arguments = {"name": name, "since": since, "description": description, "replace": replace or None}
     _call("saveFlow", arguments, options)
 
@@ -218,17 +223,18 @@ def list_flows(options: CallOptions) -> None:
 
 @command.command("show")
 @NAME_ARGUMENT
+@click.option("--version", metavar="NUMBER|all", help="An older one, or how all of them differ.")
 @add_call_options
-def show_flow(name: str, options: CallOptions) -> None:
+def show_flow(name: str, version: str | None, options: CallOptions) -> None:
     """Print the file of flow NAME."""
-    _call("showFlow", {"name": name}, options)
+    _call("showFlow", {"name": name, "version": version}, options)
 
 
 @command.command("delete")
 @NAME_ARGUMENT
 @add_call_options
 def delete_flow(name: str, options: CallOptions) -> None:
-    """Delete flow NAME."""
+    """Delete flow NAME with its older versions."""
     _call("deleteFlow", {"name": name}, options)
 
 
@@ -270,28 +276,33 @@ async def unapprove_flow(name: str, sets: tuple[str, ...]) -> None:
 @click.option(
     "--to",
     "language",
-    type=click.Choice(["python", "typescript"]),
+    type=click.Choice(["python", "typescript", "yaml"]),
     default="python",
     show_default=True,
-    help="A test for pytest, or for Playwright's own runner.",
+    help="A test for pytest, one for Playwright's own runner, or the flow itself, as `flow save FILE` reads it.",
 )
-def export_flow(name: str, language: str) -> None:
+@add_settings_option
+@async_command
+async def export_flow(name: str, language: str, sets: tuple[str, ...]) -> None:
     """Print flow NAME, or that of a file, as a test for Playwright, which runs without Outrider."""
-    from outrider.cli.output import report_error
-    from outrider.core.errors import OutriderError
+    import anyio
+
+    from outrider.app import open_app
+    from outrider.core.context import Call
     from outrider.flows.export_check import require_exportable
     from outrider.flows.flow_file import parse_flow
     from outrider.flows.playwright_export import format_python_test, format_typescript_test
 
-    file = Path(name) if name.endswith((".yaml", ".yml")) else Path(".outrider", "flows", f"{name}.yaml")
-    try:
-        flow = parse_flow(file.read_text(encoding="utf-8", errors="replace"), file.stem)
-        require_exportable(flow)
-    except OSError as error:
-        click.echo(f"error: {file} cannot be read: {error.strerror}; `outrider flow list` shows the flows", err=True)
-        sys.exit(EXIT_WRONG_USE)
-    except OutriderError as error:
-        sys.exit(report_error(error))
+    if name.endswith(FILE_ENDINGS):
+        text = _read_file(name)
+    else:
+        async with open_app(load_settings(sets)) as app:
+            text = await anyio.to_thread.run_sync(app.flow_store.read_text, Call(), name)
+    if language == "yaml":
+        click.echo(text, nl=False)
+        return
+    flow = parse_flow(text, Path(name).stem)
+    require_exportable(flow)
     click.echo(format_python_test(flow) if language == "python" else format_typescript_test(flow), nl=False)
 
 

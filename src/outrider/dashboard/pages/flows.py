@@ -1,13 +1,16 @@
 """Page Flows: what runs again without a model, its versions, and each run step by step."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import anyio
 from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, NotFound, OutriderError, Refused
 from outrider.dashboard import render
 from outrider.dashboard.access import get_allowed_workspace
@@ -17,6 +20,7 @@ from outrider.dashboard.services import DashboardServices
 from outrider.dashboard.viewer import record_decision
 from outrider.flows.approvals import FlowApprovals
 from outrider.flows.flow import NAME_PATTERN
+from outrider.flows.flow_files import SavedFlow
 from outrider.flows.flow_runs import StoredRun
 from outrider.flows.program import FlowProgram, format_program, load_program
 
@@ -25,12 +29,14 @@ if TYPE_CHECKING:
 
 
 async def show_flows(request: Request) -> Response:
-    """Show the flows that ran, the last one first, and what runs by itself."""
-    flows, schedules = [], []
+    """Show the flows that ran, the last one first, those that did not, and what runs by itself."""
+    flows, schedules, unused = [], [], []
     if get_allowed_workspace(request) is None:
         history = _open_history(request)
         flows, schedules = await history.list_flows(), await history.list_schedules()
-    return await render.render_page(request, "flows/flows.html", flows=flows, schedules=schedules)
+        saved = await anyio.to_thread.run_sync(get_services(request).flow_store.list_flows, Call())
+        unused = [each for each in saved if each.name not in {flow.last_run.flow for flow in flows}]
+    return await render.render_page(request, "flows/flows.html", flows=flows, schedules=schedules, unused=unused)
 
 
 async def show_flow(request: Request) -> Response:
@@ -42,8 +48,11 @@ async def show_flow(request: Request) -> Response:
     runs = await history.list_runs(name) if NAME_PATTERN.fullmatch(name) else []
     schedules = await history.list_schedules(name) if NAME_PATTERN.fullmatch(name) else []
     approvals = await FlowApprovals(get_services(request).database).list_approvals(name)
-    if not (runs or schedules):
-        raise NotFound("no such flow", hint="it appears with its first run")
+    saved: list[SavedFlow] = []
+    with suppress(OutriderError):  # it was deleted, is another person's, or cannot be read
+        saved = await anyio.to_thread.run_sync(get_services(request).flow_store.list_versions, Call(), name)
+    if not (runs or schedules or saved):
+        raise NotFound("no such flow", hint="the page Flows lists them")
     return await render.render_page(
         request,
         "flows/flow.html",
@@ -51,7 +60,7 @@ async def show_flow(request: Request) -> Response:
         runs=runs,
         schedules=schedules,
         approvals=approvals,
-        versions=list_versions(runs),
+        versions=list_versions(runs, saved),
     )
 
 

@@ -98,11 +98,11 @@ async def repairFlow(
     chosen, note = await _choose(model, find_step(flow, step), run, flow.name, element)
     # An agent that names the element is a model, too.
     repaired = repair_step(flow, step, chosen, asks=element is None or call.run is not None)
-    difference = await save_repair(store, runs, call, run, repaired)
-    lines = [f"Step {step} of {flow.name} now uses {chosen} (version {flow.version + 1})."]
+    version, difference = await save_repair(store, runs, call, run, repaired)
+    lines = [f"Step {step} of {flow.name} now uses {chosen} (version {version})."]
     lines += [f"Note: {note}; the step asks a person until the flow is approved"] if note else []
     lines += [f"Continue with resumeFlow, runId={run.id}.", tool_options.mark_untrusted(difference, flow.origins[0])]
-    data: dict[str, Any] = {"name": flow.name, "version": flow.version + 1, "runId": run.id, "step": step}
+    data: dict[str, Any] = {"name": flow.name, "version": version, "runId": run.id, "step": step}
     data |= {"element": str(chosen), "difference": difference} | ({"notes": [note]} if note else {})
     return Result((TextBlock("\n".join(lines)),), data=data)
 

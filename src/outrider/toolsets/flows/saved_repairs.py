@@ -6,6 +6,7 @@ from outrider.core.context import Call
 from outrider.core.errors import Refused
 from outrider.flows.flow import Flow
 from outrider.flows.flow_file import format_flow, parse_flow
+from outrider.flows.flow_files import SavedFlow
 from outrider.flows.flow_runs import FlowRuns, StoredRun
 from outrider.flows.flow_store import FlowStore
 from outrider.flows.program import load_program
@@ -29,24 +30,21 @@ async def load_stopped_flow(store: FlowStore, call: Call, run: StoredRun) -> tup
     return parse_flow(run.sources[name], name), place
 
 
-async def save_repair(store: FlowStore, runs: FlowRuns, call: Call, run: StoredRun, repaired: Flow) -> str:
-    """Save a flow as a new version with which its run continues; return the difference of the files.
+async def save_repair(store: FlowStore, runs: FlowRuns, call: Call, run: StoredRun, repaired: Flow) -> tuple[int, str]:
+    """Save a flow as a new version with which its run continues; return its number and the difference of the files.
 
     Raises InvalidInput if the flow cannot be run so, Refused, Unavailable.
     """
     name, before = repaired.name, run.sources[repaired.name]
 
-    def save_version() -> dict[str, str]:
-        changed = format_flow(repaired, before)
-        known = {**run.sources, name: changed}
+    def save_version() -> tuple[SavedFlow, dict[str, str]]:
+        known = {**run.sources, name: format_flow(repaired, before)}
         program = load_program(run.flow, lambda each: known[each] if each in known else store.read_text(call, each))
-        store.save_flow(call, repaired, replace=True, keeps_old=True)
-        return {**program.texts, name: store.read_text(call, name)}
+        saved = store.save_flow(call, repaired, replace=True, before=before)
+        return saved, {**program.texts, name: saved.text}
 
-    texts = await anyio.to_thread.run_sync(save_version)
-    difference = compare_files(before, texts[name])
-    version = repaired.version + 1
-    await runs.replace_sources(
-        run, texts, {"flow": name, "version": version, "place": run.place, "difference": difference[:4_000]}
-    )
-    return difference
+    saved, texts = await anyio.to_thread.run_sync(save_version)
+    difference = compare_files(before, saved.text)
+    change = {"flow": name, "version": saved.version, "place": run.place, "difference": difference[:4_000]}
+    await runs.replace_sources(run, texts, change)
+    return saved.version, difference

@@ -8,15 +8,17 @@ from pydantic import Field
 
 from outrider.browser.session.browsers import Browsers
 from outrider.core.context import Call
-from outrider.core.errors import InvalidInput, NotFound
+from outrider.core.errors import InvalidInput, NotFound, Refused
 from outrider.core.result import Result, TextBlock
 from outrider.core.tool import Toolset
 from outrider.flows.flow import require_flow_name
+from outrider.flows.flow_file import parse_flow
 from outrider.flows.flow_runs import FlowRuns
 from outrider.flows.flow_store import FlowStore
 from outrider.flows.positions import parse_position
 from outrider.flows.program import load_program
 from outrider.flows.recording import FlowBuilder
+from outrider.flows.repair import format_versions
 from outrider.toolsets.flows.run_result import describe_run
 from outrider.toolsets.flows.running import FlowRunServices, RunRequest, run_flow
 from outrider.toolsets.options import ToolOptions
@@ -49,8 +51,11 @@ async def saveFlow(
     since: Annotated[NotNegative, Field(description="Only the actions after this number")] = 0,
     description: Annotated[str | None, Field(max_length=500)] = None,
     replace: bool = False,
+    file: Annotated[str | None, Field(max_length=500_000, description="YAML to save instead of actions")] = None,
 ) -> Result:
     """Save the session's successful actions as a flow; typed text becomes parameters, passwords become secrets."""
+    if file is not None:
+        return await _save_file(store, call, require_flow_name(name), file, replace=replace)
     session = _find_session(browsers, call, sessionId)
     return await save_actions(
         store,
@@ -76,14 +81,14 @@ async def save_actions(
     """Save actions as a flow and describe it, also for a command. Raises InvalidInput, Unavailable."""
     known = await anyio.to_thread.run_sync(store.secrets.read_all)
     flow = FlowBuilder(require_flow_name(name), known).build_flow(actions, description)
-    path = await anyio.to_thread.run_sync(lambda: store.save_flow(call, flow, replace=replace))
-    text = await anyio.to_thread.run_sync(store.read_text, call, flow.name)
+    saved = await anyio.to_thread.run_sync(lambda: store.save_flow(call, flow, replace=replace))
     notes = [f"the operator must set {secret.env} for secret {each}" for each, secret in flow.secrets.items()]
     if any("[removed]" in (step.open or "") for step in flow.steps):
         notes.append("an address held a credential, which was left out: make it a parameter in the file")
     data = {
         "name": flow.name,
-        "path": str(path),
+        **({"path": saved.place} if saved.place else {}),
+        "version": saved.version,
         "steps": len(flow.steps),
         "parameters": list(flow.parameters),
         "secrets": list(flow.secrets),
@@ -91,8 +96,18 @@ async def save_actions(
     }
     head = f"Saved {flow.name}: {len(flow.steps)} steps."
     # Names of elements are the page's own words.
-    lines = [head, *(f"Note: {note}" for note in notes), tool_options.mark_untrusted(text, flow.origins[0])]
+    lines = [head, *(f"Note: {note}" for note in notes), tool_options.mark_untrusted(saved.text, flow.origins[0])]
     return Result((TextBlock("\n".join(lines)),), data=data | ({"notes": notes} if notes else {}))
+
+
+async def _save_file(store: FlowStore, call: Call, name: str, file: str, *, replace: bool) -> Result:
+    if call.run is not None:  # an agent could write a flow that asks nobody
+        raise Refused("file: only people save flows that they have written", code="needs_person")
+    flow = await anyio.to_thread.run_sync(parse_flow, file, name)
+    saved = await anyio.to_thread.run_sync(lambda: store.save_flow(call, flow, replace=replace, file=file))
+    data = {"name": name, "version": saved.version, "steps": len(flow.steps), "parameters": list(flow.parameters)}
+    data |= {"path": saved.place} if saved.place else {}
+    return Result((TextBlock(f"Saved {name}: {len(flow.steps)} steps, version {saved.version}."),), data=data)
 
 
 @flows.tool(title="List flows")
@@ -116,14 +131,29 @@ async def listFlows(store: FlowStore, call: Call, /) -> Result:
 
 
 @flows.tool(title="Show a flow", untrusted=True)
-async def showFlow(store: FlowStore, tool_options: ToolOptions, call: Call, /, name: FlowName) -> str:
+async def showFlow(
+    store: FlowStore,
+    tool_options: ToolOptions,
+    call: Call,
+    /,
+    name: FlowName,
+    version: Annotated[int | Literal["all"] | None, Field(description="all: how they differ")] = None,
+) -> str:
     """Show a flow's file."""
-    return tool_options.mark_untrusted(await anyio.to_thread.run_sync(store.read_text, call, name), name)
+    if version is None:
+        return tool_options.mark_untrusted(await anyio.to_thread.run_sync(store.read_text, call, name), name)
+    saved = await anyio.to_thread.run_sync(store.list_versions, call, name)
+    if version == "all":
+        return tool_options.mark_untrusted(format_versions(saved), name)
+    if text := next((each.text for each in saved if each.version == version), ""):
+        return tool_options.mark_untrusted(text, name)
+    known = ", ".join(str(each.version) for each in saved)
+    raise NotFound(f"version: {name} has no version {version}", hint=f"choose one of {known}", code="unknown_version")
 
 
 @flows.tool(effect="act", stake="low", title="Delete a flow")
 async def deleteFlow(store: FlowStore, call: Call, /, name: FlowName) -> str:
-    """Delete a flow."""
+    """Delete a flow with its older versions."""
     await anyio.to_thread.run_sync(store.delete_flow, call, name)
     return f"Deleted {name}."
 
