@@ -89,6 +89,8 @@ def name_commands(text: str) -> str:
         run: r"`outrider flow resume \1`",
         r"repairFlow with runId=(\w+)": r"""`outrider flow repair \1 --element 'button "…"'`""",
         r"\blistFlowRuns\b": "`outrider flow runs`",
+        r"\blistFlowSchedules\b": "`outrider flow schedules`",
+        r"\bshowFlow\b": "`outrider flow show`",
         r"\bsaveFlow( first)?\b": "`outrider flow save NAME`",
         r"\bscheduleFlow\b": "`outrider flow schedule`",
         r"\brunFlow\b": "`outrider flow run`",

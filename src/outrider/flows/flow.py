@@ -142,7 +142,7 @@ class FlowStep(FlowModel):
         secret: The secret that `fill` writes instead.
         append: `fill` writes after the present text.
         submit: `fill` presses Enter afterwards.
-        options: The labels that `select` chooses.
+        options: The labels that `select` chooses; values only of options with equal labels.
         files: The workspace's files that `upload` gives.
         to: The element that `drag` goes to.
         on: The element that must have the focus for `press`; whatever has it if not given.

@@ -23,6 +23,7 @@ STOP_REASONS: Mapping[str, StopReason] = {
     "not_found": "not_found",
     "ambiguous": "ambiguous",
     "changed": "changed",
+    "no_option": "changed",
     "dialog_open": "dialog_open",
     "no_effect": "no_effect",
     "covered": "blocked",
@@ -240,12 +241,13 @@ class StepRunner:
         self.require_no_dialog()
 
     async def _perform_when_free(self, step: FlowStep, refs: Sequence[str], text: str, deadline: float) -> None:
-        """Do a step, and repeat it while something blocks only its element. Raises OutriderError."""
+        """Do a step, and repeat it while it is blocked, or its list is still being filled. Raises OutriderError."""
         while True:
             try:
                 await self.page.perform_step(step, refs[0], refs[1], text)
             except OutriderError as error:
-                if STOP_REASONS.get(error.code) != "blocked" or time.monotonic() >= deadline:
+                is_early = STOP_REASONS.get(error.code) == "blocked" or error.code == "no_option"
+                if not is_early or time.monotonic() >= deadline:
                     raise
             else:
                 return

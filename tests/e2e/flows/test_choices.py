@@ -63,3 +63,43 @@ async def test_a_press_stops_where_something_else_is_chosen_beside_it(bank: tupl
         "<button> \"Pay now\": 'fast' was 'false' and is 'true', which the flow did not choose",
         '<button#news> "News": it is true now and was false, so that a press means the opposite',
     ]
+
+
+DELIVERY = """<!doctype html><html lang=en><title>Delivery</title><h1>Delivery</h1>
+<label>Speed <select id=speed name=speed onchange="said.textContent = this.selectedOptions[0].label">
+<option value="">Choose</option><option value=1>Standard</option><option value=2>Express</option></select></label>
+<label>Shop <select id=shop name=shop onchange="said.textContent = `Shop ${this.value}`">
+<option value="">Choose</option><option value=a>Main Street</option><option value=b>Main Street</option></select>
+</label><p id=said role=status></p>"""
+LATER = "<script>setTimeout(() => speed.add(new Option('Express', '2')), 700)</script>"
+
+
+async def test_an_option_is_chosen_by_its_label_as_a_person_would(bank: tuple[LoopbackApp, dict[str, str]]):
+    shop, pages = bank
+    pages["/delivery"] = DELIVERY
+    session = (await shop.app.call("createSession", url=f"{shop.site_url}/delivery")).data["sessionId"]
+    await shop.app.call("selectOption", sessionId=session, selector="#shop", options=["b"])
+    await shop.app.call("selectOption", sessionId=session, selector="#speed", options=["2"])
+    await shop.app.call("saveFlow", sessionId=session, name="delivery")
+    parameters = (await shop.app.call("showFlow", name="delivery")).text
+    express = "<option value=2>Express</option>"
+    ended = {}
+    for case, changed in (
+        ("as it was", DELIVERY),
+        ("values moved", DELIVERY.replace("value=1", "value=9").replace("value=2", "value=1")),
+        ("another label", DELIVERY.replace(express, "<option value=2>Overnight, 30 €</option>")),
+        ("the value is a label now", DELIVERY.replace(express, "<option value=Express>By bicycle</option>")),
+        ("filled later", DELIVERY.replace(express, "") + LATER),
+    ):
+        pages["/delivery"] = changed
+        ran = await shop.app.call("runFlow", name="delivery", waitSeconds=2, keepOpen=False)
+        ended[case] = ran.data.get("reason", "right"), ran.text.partition("\n")[0].partition(" in ")[0]
+    assert "default: Express" in parameters
+    assert {case: reason for case, (reason, _) in ended.items()} == {
+        "as it was": "right",
+        "values moved": "right",
+        "another label": "changed",
+        "the value is a label now": "changed",
+        "filled later": "right",
+    }, ended
+    assert "no option" in ended["another label"][1]

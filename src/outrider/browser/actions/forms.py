@@ -104,14 +104,23 @@ class Forms:
         await self.pointer.remember(outcome, action, {}, settle)
         return outcome
 
-    async def select(self, selector: str, *options: str, settle: SettleMode | None = None) -> ActionOutcome:
-        """Select options of a `<select>` by label or value. Raises OutriderError as `type`."""
+    async def select(
+        self, selector: str, *options: str, named: bool = False, settle: SettleMode | None = None
+    ) -> ActionOutcome:
+        """Select options of a `<select>` by label or value. Raises OutriderError as `type`.
+
+        Args:
+            selector: The list.
+            options: The options.
+            named: Whether they are as an earlier action has recorded them: a value counts only where labels are equal.
+            settle: As `type`.
+        """
         await self.pointer.ensure_baseline(settle)
         with ActionMonitor(self.page) as monitor:
             query = parse_element_query(selector)
             location = await self.pointer.locator.locate(query, "select")
-            labels, again = list(options), {"selector": query.selector}
-            selected = await self._invoke_script(location, "selectOptions", labels, again)
+            given = {"selector": query.selector, "named": named}
+            selected = await self._invoke_script(location, "selectOptions", list(options), given)
             if not selected["ok"]:
                 raise build_action_error("select", selector, selected)
             report = await self.pointer.wait_for_effects(location.frame, location.ref, monitor, settle)
@@ -126,7 +135,7 @@ class Forms:
             outcome.note = "" if selected["changed"] else "it was already selected"
             if is_reset:
                 outcome.note = f"the page has taken the choice and set the list back to {value!r}"
-            await self.pointer.remember(outcome, "select", {"options": labels}, settle)
+            await self.pointer.remember(outcome, "select", {"options": selected["names"]}, settle)
             return outcome
 
     async def upload(self, selector: str, *paths: Path, settle: SettleMode | None = None) -> ActionOutcome:

@@ -188,20 +188,35 @@ function isSameText(value, intended) {
   return plain(value) === plain(intended);
 }
 
-// Selects options by label or value; suggests the closest ones if there is none.
-function selectOptions(ref, wanted, { selector = "" } = {}) {
+// Selects options by label or value, or as nameOption names them; suggests the closest ones if there is none.
+function selectOptions(ref, wanted, { selector = "", named = false } = {}) {
   const element = findAgain(ref, selector);
   if (!element) return { ok: false, ...explainGoneRef(ref) };
   const select = tagOf(element) === "label" ? element.control : element;
   if (select?.localName !== "select") return { ok: false, ...explainNotSelect(element), ...collectEvidence(element) };
-  const found = wanted.map((each) => findOption(select, each));
+  const found = wanted.map((each) => (named ? findNamedOption(select, each) : findOption(select, each)));
   const missing = wanted.findIndex((_, at) => !found[at]);
   const problem = missing >= 0 ? explainNoOption(select, wanted[missing]) : explainUnselectable(select, found);
   if (problem) return { ok: false, ...problem, ...collectEvidence(select) };
   const before = readValue(select);
   const changed = applySelection(select, found);
   if (changed) dispatchChange(select);
-  return { ok: true, changed, before, value: readValue(select), chosen: found.every((each) => each.selected) };
+  const names = found.map(nameOption);
+  return { ok: true, changed, before, value: readValue(select), chosen: found.every((each) => each.selected), names };
+}
+
+// What a person would call an option: its label. Only options with equal labels are told apart by their values.
+function nameOption(option) {
+  const label = collapseSpace(option.label);
+  const select = closestOf(option, "select");
+  const twins = select ? [...select.options].filter((each) => collapseSpace(each.label) === label) : [];
+  return label && twins.length < 2 ? label : option.value;
+}
+
+function findNamedOption(select, name) {
+  const names = [...select.options].map((each) => collapseSpace(nameOption(each)));
+  const exact = names.indexOf(collapseSpace(name));
+  return select.options[exact >= 0 ? exact : names.map((each) => each.toLowerCase()).indexOf(collapseSpace(name).toLowerCase())] ?? null;
 }
 
 function explainNotSelect(element) {

@@ -125,7 +125,7 @@ function noteChange(event) {
 }
 
 function reportOptions(field) {
-  const options = Array.from(field.selectedOptions, (each) => collapseSpace(each.label));
+  const options = Array.from(field.selectedOptions, nameOption);
   if (options.length) reportAction("select", describeMoment(field), { options });
   else reportMissed(`that nothing is chosen in ${describeElement(field)}`);
 }

@@ -239,7 +239,7 @@ PAGE_ACTIONS: dict[str, ActionFunction] = {
     "click": click_element,
     "fill": fill_field,
     "scroll": scroll_view,
-    "select": lambda tools, step, ref, _to, _secret: tools.forms.select(ref, *step.options),
+    "select": lambda tools, step, ref, _to, _secret: tools.forms.select(ref, *step.options, named=True),
     "check": lambda tools, _step, ref, _to, _secret: tools.forms.check(ref),
     "uncheck": lambda tools, _step, ref, _to, _secret: tools.forms.check(ref, checked=False),
     "hover": lambda tools, _step, ref, _to, _secret: tools.pointer.hover(ref),
