@@ -9,6 +9,7 @@ The shared process is started if it does not run. `AsyncClient` is the same for 
 
 import asyncio
 import base64
+import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -176,7 +177,8 @@ def connect_async(
 
 
 def _build_options(toolsets: str, settings: Mapping[str, object] | None) -> tuple[str, ...]:
-    words = [word for name, value in (settings or {}).items() for word in ("--set", f"{name}={value}")]
+    texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in (settings or {}).items()}
+    words = [word for name, text in texts.items() for word in ("--set", f"{name}={text}")]
     return ("--toolsets", toolsets, *words)
 
 

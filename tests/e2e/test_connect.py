@@ -70,6 +70,14 @@ async def test_a_script_goes_on_in_the_session_of_the_terminal(site: str):
     assert "see the sea" in state
 
 
+async def test_lists_among_settings_reach_the_shared_process(site: str):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
+        async with connect_async("lists", settings={"tools.disable": ["web_search"], "boundary": False}) as client:
+            tools = {each.name for each in await client.list_tools()}
+    assert "web_fetch" in tools
+    assert "web_search" not in tools
+
+
 async def test_errors_say_the_same_as_in_this_process(site: str):
     wrong_calls: list[tuple[str, dict[str, Any]]] = [
         ("create_goal", {"aims": 3}),

@@ -28,6 +28,15 @@ async def test_a_tool_is_called_as_a_host_would_call_it(home: Path):
     assert "Tea is a drink" in page.text
 
 
+async def test_settings_by_name_override_files_as_on_the_command_line():
+    async with open_app(settings={"egress.deny": "evil.example,bad.example", "pages.max_age": 0}) as app:
+        egress, pages = app.loaded.settings.egress, app.loaded.settings.pages
+    assert (egress.deny, pages.max_age) == (["evil.example", "bad.example"], 0)
+    with pytest.raises(InvalidInput, match=r"egress\.den.*did you mean 'deny'"):
+        async with open_app(settings={"egress.den": []}):
+            pass
+
+
 async def test_errors_leave_the_app_as_they_are(home: Path):
     loaded = load(environ={}, home=home, workspace=home)
     with pytest.raises(InvalidInput, match="query"):

@@ -1,6 +1,6 @@
 """Open and close the application, and run its background tasks."""
 
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager, suppress
 from importlib.util import find_spec
 from typing import Any
@@ -14,20 +14,29 @@ from outrider.core.background import run_background
 from outrider.core.egress.guard import EgressGuard
 from outrider.core.egress.proxy import EgressProxy
 from outrider.core.errors import OutriderError
-from outrider.settings import LoadedSettings, load
+from outrider.settings import LoadedSettings, Settings, load
+from outrider.settings.layers import parse_named_values
 
 
 @asynccontextmanager
 async def open_app(
-    loaded: LoadedSettings | None = None, *, shared: SharedComponents | None = None
+    loaded: LoadedSettings | None = None,
+    *,
+    settings: Mapping[str, Any] | None = None,
+    shared: SharedComponents | None = None,
 ) -> AsyncGenerator[App]:
     """Open the application; leaving the context writes pending records and closes everything.
 
     Args:
         loaded: Settings from `outrider.settings.load`; by default read from their usual places.
+        settings: Settings by name that override those places, for instance `{"search.order": "brave,tavily"}`;
+            ignored with `loaded`.
         shared: Components shared with other apps of this process; none by default.
+
+    Raises:
+        InvalidInput: a setting is unknown or wrong.
     """
-    loaded, shared = loaded or load(), shared or SharedComponents()
+    loaded, shared = loaded or load(parse_named_values(settings or {}, Settings)), shared or SharedComponents()
     guard = EgressGuard(loaded.settings.egress)
     async with _open_library_proxy(guard, loaded) as proxy:
         container = Container(loaded, guard, proxy, shared)

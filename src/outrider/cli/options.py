@@ -8,7 +8,7 @@ import click
 
 from outrider.core.errors import InvalidInput
 from outrider.settings import LoadedSettings, load
-from outrider.settings.layers import parse_text_value, set_value
+from outrider.settings.layers import parse_named_values
 from outrider.settings.load import create_profile_template
 from outrider.settings.model import Settings
 
@@ -61,15 +61,12 @@ def load_settings(
     """Load settings from flags, and from a host's environment and directory or our own. Raises InvalidInput."""
     environ, workspace = host or (None, None)
     create_profile_template()
-    values: dict[str, Any] = {}
     chosen = {name: flags.get(name) for name in ("toolsets", "names", "assistant")}
     tools = {"enable": flags.get("enable"), "disable": flags.get("disable")}
     for each in sets:
-        name, separator, text = each.partition("=")
-        if not separator:
+        if "=" not in each:
             raise InvalidInput(f"--set {each!r}: there is no '='", hint="write --set name=value")
-        place = tuple(name.strip().split("."))
-        set_value(values, place, parse_text_value(text, Settings, place))
+    values = parse_named_values(dict(each.split("=", 1) for each in sets), Settings)
     values |= {
         name: (_split_names(text) if name == "toolsets" else text) for name, text in chosen.items() if text is not None
     }

@@ -237,6 +237,15 @@ def set_value(values: dict[str, Any], setting: SettingPath, value: Any) -> None:
         values[name] = value
 
 
+def parse_named_values(settings: Mapping[str, Any], model: type[BaseModel]) -> dict[str, Any]:
+    """Nest settings by their dotted names; texts are parsed as on the command line. Raises InvalidInput."""
+    values: dict[str, Any] = {}
+    for name, value in settings.items():
+        setting = tuple(name.strip().split("."))
+        set_value(values, setting, parse_text_value(value, model, setting) if isinstance(value, str) else value)
+    return values
+
+
 def parse_text_value(text: str, model: type[BaseModel], setting: SettingPath) -> Any:
     """Parse the text of an environment variable or flag as its field's type demands."""
     annotation: Any = model
