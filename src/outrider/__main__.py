@@ -9,7 +9,7 @@ def main() -> None:
     # Imports create very many objects that stay alive, so collections would slow down the start.
     # The commands do most imports, so they turn the collector on again (cli/output.py).
     gc.disable()
-    if sys.argv[1:2] != ["mcp"]:  # the relay imports too little to be interrupted meanwhile
+    if sys.argv[1:2] != ["mcp"]:  # the relay imports too little to be interrupted then
         import signal
 
         # Ctrl-C during imports ends the process without a traceback; what runs a command asks for KeyboardInterrupt.

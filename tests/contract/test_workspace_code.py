@@ -329,7 +329,7 @@ async def test_who_polls_again_and_again_is_told_to_do_something_else(app: App):
     process = (await run_shell(app, "sleep 60", run_mode="async")).data["process_id"]
     polls = [await app.call("poll_process", MINE, process_id=process) for _ in range(6)]
     assert "note" not in polls[4].data
-    assert polls[5].data["note"] == snapshot("it still runs; do something else meanwhile, or stop_process")
+    assert polls[5].data["note"] == snapshot("it still runs; do something else in the meantime, or stop_process")
     stopped = await app.call("stop_process", MINE, process_id=process)
     assert stopped.data["status"] == "killed"
 

@@ -125,7 +125,7 @@ async def test_an_index_that_lost_something_is_made_anew(home: Path, server: pos
             await connection.execute(text("DELETE FROM content_index_1_chunks"))
     place = {"OUTRIDER_DATA_DIR": str(home / "data"), "OUTRIDER_DATABASE": address}
     [found] = run_for_json("db", "check", "--repair", environ=place)
-    assert (found["code"], found["repaired"]) == ("index", "made anew")
+    assert (found["code"], found["repaired"]) == ("index", "rebuilt")
     async with open_laptop_app(home, database=address) as app:
         assert len((await app.call("keywordSimilaritySearch", MINE, query="tea")).data["results"]) == 1
 

@@ -228,7 +228,7 @@ class Questions:
 def build_agent_key(name: str, definition: Mapping[str, Any]) -> str:
     """Return a key for an agent's definition and place, because a name proves neither.
 
-    The tools are no part of it: an allowance is for one tool, and they depend on what is served.
+    The tools do not belong to it: an allowance is for one tool, and they depend on what is served.
     """
     max_name_chars = 31  # of the 64 that a row can hold
     fields = ("instructions", "origin", "place", "mcp")

@@ -134,7 +134,7 @@ def assign_tool_names(server: str, originals: Collection[str], taken_names: Coll
         else:
             digest = blake2s(f"{server}\n{original}".encode()).hexdigest()[:NAME_DIGEST_CHARS]
             tool_slug = _slugify_name(original)
-            # The server is cut first, because the tool tells more.
+            # The server is cut first, because the name of the tool says more.
             prefix = _slugify_name(server)[: max(max_chars - len(tool_slug) - 1, min_server_chars)].rstrip("_")
             names[original] = f"{f'{prefix}_{tool_slug}'[:max_chars].rstrip('_')}_{digest}"
     return names

@@ -21,7 +21,7 @@ RANDOM_ID_PATTERN = re.compile(
 class RepetitionDetector:
     """Detects calls that are repeated with the same result, and without anything new between them.
 
-    Agents often return to a list between its entries, so a result that the run has not seen before starts anew.
+    Agents often return to a list between its entries, so a result that is new in the run starts the count again.
     """
 
     call_counts: Counter[str] = field(default_factory=Counter)

@@ -16,7 +16,7 @@ from outrider.watches.watch import Reading, ReadTarget, WatchTarget
 
 
 def build_target_reader(pages: Pages, get_search: Callable[[], Search], robots: RobotsMode) -> ReadTarget:
-    """Return the function that reads a watch's target anew; a server that answers 304 sends nothing again."""
+    """Return the function that reads a watch's target again; a server that answers 304 sends nothing again."""
     max_results = 20
 
     async def read_target(target: WatchTarget) -> Reading:

@@ -55,7 +55,7 @@ def status(sets: tuple[str, ...], *, as_json: bool) -> None:
 @JSON_OPTION
 @async_command
 async def login(url: str, name: str, seconds: float, sets: tuple[str, ...], *, as_json: bool) -> None:
-    """Open a window to sign in by hand, and save the sign-in when you close it."""
+    """Open a window to sign in, and save the sign-in when you close it."""
     from outrider.browser.session.manual_login import check_window
 
     settings = load_settings(sets)

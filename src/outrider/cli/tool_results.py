@@ -26,7 +26,7 @@ class CallOptions:
         sets: Settings as `NAME=VALUE`.
         as_json: Print the structured result.
         file: Write the text, or the picture, there; empty prints it.
-        max_tokens: Cut the text after so many o200k tokens; 0 cuts nothing.
+        max_tokens: Cut the text after this many o200k tokens; 0 cuts nothing.
         names_commands: Name commands in advice, where the command itself names no tool.
     """
 

@@ -2,7 +2,7 @@
 
 A store or content counts as deleted as soon as its own row is gone: every query joins that row. Its chunks and vectors
 sit on a dozen indexes, so a deletion only records them as pending; a background task deletes them batch by batch, and
-a process that is killed meanwhile leaves the record to the next one.
+a process that is killed in the meantime leaves the record to the next one.
 """
 
 import logging

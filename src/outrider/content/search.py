@@ -17,7 +17,7 @@ from outrider.content.tables import content_chunks, content_stores, contents
 from outrider.core.database.database import Database
 
 SearchMode = Literal["keyword", "semantic", "hybrid"]
-OVERFETCH_FACTOR = 2  # rank this many times the wanted hits, as some may have been deleted meanwhile
+OVERFETCH_FACTOR = 2  # rank this many times the wanted hits, as some may have been deleted in the meantime
 Ranking = Sequence[tuple[str, float]]
 CALIBRATION_DEPTH = 100  # results from which on the lowest score counts as what all texts have in common
 

@@ -30,7 +30,7 @@ WRAPPER_NAMES = (RAW_ARGUMENT, "arguments", "args", "input", "params", "paramete
 FILE_PARAMETER = re.compile(
     r"path|file|folder|glob|pattern|dir(?:_|$)|state_?id|(?:package|display)_name", re.IGNORECASE
 )
-# What callers send for a parameter with a default of ours, if their host insists that it is there.
+# What callers send for a parameter with a default, if their host insists that it is there.
 LEFT_OUT_VALUES = (None, "", "default")
 # Some tools take a reference and, beside it, the element's description for people; the reference counts.
 EXACT_NAMES = ("ref", "uid", "elementref", "targetref", "startref", "endref")
@@ -115,7 +115,7 @@ def read_arguments(
             return ReadArguments(model.model_validate(parsed), parsed)
     reader = _ArgumentReader(name)
     try:
-        is_endless = len(parsed) > 1_000  # no tool has so many parameters
+        is_endless = len(parsed) > 1_000  # no tool has that many parameters
         named = parsed if is_endless else reader.rename_fields(model, reader.unwrap_arguments(model, parsed))
         filled_in = {
             parameter: value for parameter, value in (defaults or {}).items() if named.get(parameter) in LEFT_OUT_VALUES

@@ -36,7 +36,7 @@ def discover_instances(
 
 
 def _list_entry_points(group: str) -> EntryPoints:
-    """Return a group's entry points; a package that was installed meanwhile counts.
+    """Return a group's entry points; a package that was installed in the meantime counts.
 
     To read a file of every installed distribution takes half of the time in which an app opens, so they are read
     again only when a folder of the import path has changed.

@@ -140,7 +140,7 @@ def shorten_error(error: OutriderError, max_tokens: int = MAX_ERROR_TOKENS) -> O
 
 
 def shorten_middle(text: str, max_tokens: int) -> str:
-    """Return a text of at most so many tokens as JSON, its middle replaced by `…`."""
+    """Return a text of at most this many tokens as JSON, its middle replaced by `…`."""
     max_chars = 8 * max_tokens
     shortened = text if len(text) <= max_chars else f"{text[: max_chars // 2]}…{text[-max_chars // 2 :]}"
     while _count_json_tokens(shortened) > max_tokens:

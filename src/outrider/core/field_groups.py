@@ -38,7 +38,7 @@ def read_scrolling(fields: Fields, unknown: Unknown) -> Understood:
 
 
 def read_chord(fields: Fields, unknown: Unknown) -> Understood:
-    """Return a key and the keys that are held meanwhile as `Control+a`."""
+    """Return a key and the keys that are held in the meantime as `Control+a`."""
     key, modifiers = unknown.get("key"), unknown.get("modifiers")
     is_chord = isinstance(key, str) and isinstance(modifiers, list) and all(isinstance(each, str) for each in modifiers)
     return {"key": "+".join([*modifiers, key])} if is_chord and "key" in fields else {}

@@ -107,7 +107,7 @@ class Jail:
             old = _stat_entry(name, folder)
             if old is not None and not stat.S_ISREG(old.st_mode):
                 raise Refused(f"path: {path!r} is not a file", hint="give the path of a file", code="not_a_file")
-            # Renaming could replace a read-only file, but whoever marked it wants it to stay.
+            # Renaming could replace a read-only file, but its owner wants it to stay.
             if old is not None and not old.st_mode & 0o222:
                 raise Refused(
                     f"path: {path!r} is read-only",
@@ -130,7 +130,7 @@ class Jail:
 
         Args:
             path: The wanted path; missing folders are created.
-            source: The content, or a file of ours with it, which the caller removes afterwards.
+            source: The content, or our file with it, which the caller removes afterwards.
             suffixes: Added to the stem, one after another, until the name is free: by default ` (1)`, ` (2)`.
         """
         requested = PurePosixPath(_check_file_path(path))
@@ -189,7 +189,7 @@ class Jail:
     def walk(self, path: str = ".", depth: int = 50) -> Iterator[DirectoryEntry]:
         """Yield everything below a directory, without following links.
 
-        Entries that vanish meanwhile are left out, and so is everything below a name that no path may have.
+        Entries that vanish in the meantime are left out, and so is everything below a name that no path may have.
         """
         for entry in self.list(path):
             yield entry

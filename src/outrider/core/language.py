@@ -21,5 +21,5 @@ def identify_language(text: str) -> tuple[str, float]:
 
 @cache
 def _load_detector() -> gcld3.NNetLanguageIdentifier:
-    max_bytes = 2_000  # more costs time and tells nothing new
+    max_bytes = 2_000  # more costs time and adds nothing
     return gcld3.NNetLanguageIdentifier(0, max_bytes)

@@ -61,7 +61,7 @@ _active_timeouts: ContextVar[tuple[PausableTimeout, ...]] = ContextVar("active_t
 
 @contextmanager
 def limit_time(seconds: float | None, heartbeat: HeartbeatFunction | None = None) -> Generator[PausableTimeout]:
-    """Cancel the body after so many seconds, as `anyio.move_on_after`; None for no limit.
+    """Cancel the body after this many seconds, as `anyio.move_on_after`; None for no limit.
 
     Args:
         seconds: The body's own time, without pauses.

@@ -11,7 +11,7 @@ from outrider.core.argument_errors import shorten_text
 from outrider.core.field_groups import GROUP_READERS
 from outrider.core.parameter_names import find_parameter, normalize_name
 
-MAX_UNKNOWN = 20  # of more fields none is understood: that is no slip
+MAX_UNKNOWN = 20  # more unknown fields than this are no typing mistake
 TRUE_WORDS = (True, "true", "yes", "on")
 FALSE_WORDS = (False, "false", "no", "off")
 # By flag of other tools the parameter and its value where the flag is true, and where it is false.

@@ -10,7 +10,7 @@ import unicodedata
 from functools import lru_cache
 
 UNTRUSTED_META_KEY = "outrider/untrusted"
-# Invisible letters and marks whose category does not tell (Default_Ignorable_Code_Point in
+# Invisible letters and marks whose category does not show it (Default_Ignorable_Code_Point in
 # unicode.org/Public/UCD/latest/ucd/DerivedCoreProperties.txt).
 BLANK_LETTERS = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0d\uffa0\U000e0100-\U000e01ef]"

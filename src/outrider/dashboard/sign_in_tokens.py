@@ -57,7 +57,7 @@ class SignInTokens:
         claim, _, signature = cookie.rpartition(".")
         if not hmac.compare_digest(signature.encode("utf-8", "replace"), self._sign_claim(claim).encode()):
             return None
-        browser, until, *named = claim.split(".")  # cookies of older releases name nobody
+        browser, until, *named = claim.split(".")  # cookies of older releases name no person
         if int(until) <= self._clock():
             return None
         return Viewer(browser, *(json.loads(urlsafe_b64decode(named[0])) if any(named) else ()))

@@ -17,7 +17,7 @@ from outrider.identity.tokens import TokenStore
 from outrider.identity.workspaces import WorkspaceDirectory
 
 log = logging.getLogger(__name__)
-CACHE_TTL_S = 2.0  # a revoked token may still work for so long, on every replica
+CACHE_TTL_S = 2.0  # how long a revoked token may still work, on every replica
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from outrider.identity.principal import InvalidCredentialError
 
 log = logging.getLogger(__name__)
 REFRESH_AFTER_S = 3_600.0
-MAX_KEY_AGE_S = 86_400.0  # keys are used for so long while the provider cannot be reached
+MAX_KEY_AGE_S = 86_400.0  # how long keys are used while the provider cannot be reached
 MIN_FETCH_INTERVAL_S = (
     10.0  # callers choose the key names in their tokens, so unknown names must not cause more fetches
 )

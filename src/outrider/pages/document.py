@@ -145,7 +145,7 @@ def _split_line(line: str) -> Iterator[str]:
 
 
 def to_single_line(text: str | None, limit: int = 500) -> str:
-    """Return the text on one line, cleaned, cut to `limit` characters, and without marks of ours."""
+    """Return the text on one line, cleaned, cut to `limit` characters, and without our marks."""
     if not text:
         return ""
     return disarm_marks(" ".join((clean_untrusted(text) if _has_uncommon(text) else text).split())[:limit])

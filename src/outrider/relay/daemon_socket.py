@@ -84,7 +84,7 @@ def compute_proof(token: str, role: bytes, nonce: bytes) -> bytes:
 
 
 def receive_exactly(connection: "sockets.socket", count: int) -> bytes:
-    """Receive exactly so many bytes. Raises OSError if the connection ends before."""
+    """Receive exactly this many bytes. Raises OSError if the connection ends before."""
     received = b""
     while len(received) < count:
         piece = connection.recv(count - len(received))

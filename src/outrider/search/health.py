@@ -63,7 +63,7 @@ class ProviderHealth:
     def record_success(
         self, now: float, seconds: float, quota_left: int | None = None, pause_s: float | None = None
     ) -> "ProviderHealth":
-        """Return the record after an answer that took so many seconds, and that asks for so long a pause."""
+        """Return the record after an answer that took this many seconds, and asks for this long a pause."""
         newest_weight = 0.3  # of the newest latency in the mean
         latency = seconds if self.latency is None else self.latency + newest_weight * (seconds - self.latency)
         return replace(

@@ -241,7 +241,7 @@ def fuse_rankings(rankings: Iterable[Ranking], *, limit: int | None = None, per_
 
 
 def deduplicate_hits(hits: Iterable[SearchHit]) -> list[SearchHit]:
-    """Return one provider's hits, each page once, ranked anew from 1."""
+    """Return one provider's hits, each page once, ranked again from 1."""
     first = {_get_page_key(hit): hit for hit in reversed(list(hits))}
     distinct = sorted(first.values(), key=lambda hit: hit.rank)
     return [replace(hit, rank=rank) for rank, hit in enumerate(distinct, start=1)]

@@ -304,7 +304,7 @@ class SearchServices:
 
 @dataclass(frozen=True)
 class EngineResults:
-    """Items without HTTP of ours, the engine whose result page was read, and notes on what could not be expressed."""
+    """Items found without HTTP, the engine whose page was read, and notes on what could not be expressed."""
 
     items: list[ResultItem]
     engine: str = ""

@@ -198,7 +198,7 @@ def _paginate_query(provider: SearchProvider, access: ProviderAccess, query: Que
 async def _fetch_own_pages(
     provider: SearchProvider, access: ProviderAccess, query: Query, http: HttpClient, services: SearchServices
 ) -> FetchedItems:
-    """Return the items of a page of ours, cut from all pages of the provider so far."""
+    """Return the items of one of our pages, cut from all pages of the provider so far."""
     max_own_pages = 5
     found: dict[str, dict[str, Any]] = {}
     notes: tuple[str, ...] = ()

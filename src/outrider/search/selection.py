@@ -263,7 +263,7 @@ def _build_chain(settings: SearchSettings, environ: Mapping[str, str], *, browse
     candidates = [
         candidate
         for provider in load_providers().values()
-        if not provider.uses_browser or provider.name in configured  # else a browser would be looked for in vain
+        if not provider.uses_browser or provider.name in configured  # else it would look for a browser needlessly
         if (candidate := _build_candidate(provider, contents.get(provider.name, {}), environ, settings))
     ]
     return sorted(candidates, key=rank_candidate)

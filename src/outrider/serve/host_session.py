@@ -123,7 +123,7 @@ class HostSession:
             tasks.start_soon(cancel_when_lost)
             while self.pending_count:
                 changed = self.changed
-                while self._questions:  # nobody can answer them any more
+                while self._questions:  # they can no longer be answered
                     error = ErrorData(code=connection_closed, message="the host has closed its input")
                     message = JSONRPCError(jsonrpc="2.0", id=self._questions.pop(), error=error)
                     await incoming.send(SessionMessage(message))

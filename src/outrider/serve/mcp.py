@@ -391,7 +391,7 @@ async def adapt_result(ctx: ServerRequestContext[Any, Any], call_next: CallNext)
     except MCPError as error:
         code, message, data = error.error.code, error.error.message, error.error.data
         if isinstance(data, dict) and data.get("reason") == "invalid_request_state":
-            message = (  # only the log tells the exact reason
+            message = (  # only the log has the exact reason
                 "Invalid or expired requestState: it was changed, is too old, or belongs to another caller, "
                 "conversation, tool or arguments. Call the tool again without requestState to be asked again"
             )

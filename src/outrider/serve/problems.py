@@ -42,7 +42,7 @@ PROBLEM_SCHEMA: dict[str, Any] = {
         "retryable": {"type": "boolean", "description": "Whether the same call may work later"},
         "retry_after": {"type": "number", "description": "Seconds until then"},
         "details": {"type": "object", "additionalProperties": True},
-        "incident": {"type": "string", "description": "Finds a failure of ours in the server's log"},
+        "incident": {"type": "string", "description": "Finds an internal error in the server's log"},
     },
     "required": ["type", "title", "status", "detail", "code"],
 }
@@ -61,7 +61,7 @@ def serialize_problem(error: OutriderError) -> dict[str, Any]:
 
 
 def serialize_bug(tool: str, incident: str) -> dict[str, Any]:
-    """Return the problem details of a failure of ours, which only the log explains."""
+    """Return the problem details of an internal error, which only the log explains."""
     hint = "do not repeat the same call; the server's log has the details under that number"
     detail = f"{tool} failed on our side (incident {incident})"
     return _build_problem(500, detail, "bug", hint=hint, retryable=False, incident=incident)

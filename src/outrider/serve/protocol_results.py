@@ -81,7 +81,7 @@ def to_error_result(error: OutriderError) -> CallToolResult:
 
 
 def build_bug_result(tool: str, incident: str) -> CallToolResult:
-    """Build the result of a bug of ours: no traceback, but a number to find it in the log."""
+    """Build the result of an internal error: no traceback, but a number to find it in the log."""
     message = f"{tool} failed on our side (incident {incident})"
     hint = "do not repeat the same call; the server's log has the details under that number"
     error = {"code": "bug", "message": message, "hint": hint, "retryable": False, "incident": incident}

@@ -29,7 +29,7 @@ from outrider.serve.state_codec import StateCodec, load_machine_key
 
 RPC_PATH = "/internal/hop"
 REQUEST_MAX_AGE_S = 60.0
-RPC_IDLE_TIMEOUT_S = 20.0  # after so long without a line, the caller takes the connection to be lost
+RPC_IDLE_TIMEOUT_S = 20.0  # after this time without a line, the caller takes the connection to be lost
 # Calls a tool of this process with its arguments.
 LocalHandler = Callable[[str, dict[str, Any], Call], Awaitable[dict[str, Any]]]
 

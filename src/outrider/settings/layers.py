@@ -13,7 +13,7 @@ from outrider.agents.settings import McpServerSettings
 from outrider.core.errors import InvalidInput
 
 SettingPath = tuple[str, ...]
-FLOW_VARIABLE_PREFIX = "OUTRIDER_FLOW_"  # of variables that hold secrets of flows and are no settings
+FLOW_VARIABLE_PREFIX = "OUTRIDER_FLOW_"  # of variables that hold secrets of flows and are not settings
 WORKSPACE_LISTS = frozenset({("tools", "disable"), ("egress", "deny"), ("search", "disabled")})
 
 

@@ -24,7 +24,7 @@ class LookOutcome:
         next_at: When to look again.
         reading: What is seen from now on; None leaves the last snapshot.
         problem: Why the look failed; empty if it did not.
-        change: What to tell, as the columns `kind`, `url`, `summary` and `difference`; None for nothing.
+        change: The change to report, as the columns `kind`, `url`, `summary` and `difference`; None for nothing.
         notify: Names of the notices to send.
     """
 
@@ -109,7 +109,7 @@ class LookLedger:
     async def record_look(self, watch: Watch, outcome: LookOutcome) -> Change | None:
         """Write a look with its change and its notices, and give the watch back.
 
-        Nothing is written if the watch was removed or taken over meanwhile.
+        Nothing is written if the watch was removed or taken over in the meantime.
         """
         now = self._clock()
         values: dict[str, Any] = {"holder": "", "held_until": 0.0, "looked_at": now, "next_at": outcome.next_at}

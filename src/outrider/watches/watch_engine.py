@@ -36,7 +36,7 @@ class WatchEngine:
     Args:
         database: Holds the watches.
         settings: Limits and notices.
-        read_target: Reads a target anew. Raises OutriderError.
+        read_target: Reads a target again. Raises OutriderError.
         http: The guarded client, for webhooks.
         environ: Environment variables with the secrets of webhooks.
         clock: The time in seconds since the epoch.
@@ -193,7 +193,7 @@ class WatchEngine:
         return LookOutcome(next_at, current, change=change, notify=self._list_notices(watch))
 
     def _build_failure(self, watch: Watch, error: OutriderError) -> LookOutcome:
-        """Return when to try again: later after each failure. The third in a row is told."""
+        """Return when to try again: later after each failure. The third in a row is reported."""
         max_delay_s, told_failure = 86_400.0, 3
         first_delay_s = 3_600.0 if isinstance(error, NotFound | Refused) else RETRY_DELAY_S
         delay_s = min(first_delay_s * 2 ** min(watch.failures, 20), max_delay_s)

@@ -50,7 +50,7 @@ def build_snapshot(reading: Reading) -> dict[str, Any]:
 
 
 def read_snapshot(data: bytes | None) -> str | None:
-    """Return the text of a snapshot; None if there is none, or a damaged one, so that the next look begins anew."""
+    """Return the text of a snapshot; None if there is none, or a damaged one, so that the next check starts over."""
     try:
         return None if data is None else zlib.decompress(data).decode("utf-8", "replace")
     except zlib.error:

@@ -19,7 +19,7 @@ class Watcher:
     Args:
         database: Holds the watches; its clock is the one that all processes share.
         settings: Limits and notices.
-        read_target: Reads a target anew. Raises OutriderError.
+        read_target: Reads a target again. Raises OutriderError.
         http: The guarded client, for webhooks.
         environ: Environment variables with the secrets of webhooks.
     """

@@ -93,7 +93,7 @@ def _read_image(files: WorkspaceFiles, path: str) -> ImageFile | None:
     signatures = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif"}
     try:
         data = files.read_bytes(path)
-    except OutriderError:  # deleted or replaced meanwhile
+    except OutriderError:  # deleted or replaced in the meantime
         return None
     mime_type = next((mime for start, mime in signatures.items() if data.startswith(start)), "")
     if data.startswith(b"RIFF") and data[8:12] == b"WEBP":

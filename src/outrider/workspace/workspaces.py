@@ -180,7 +180,7 @@ class SessionWorkspaces:
         return self._host_projects[key]
 
     def purge_unused(self, keep_days: float = 30) -> int:
-        """Delete the workspaces not used for so many days; return their number. Blocking.
+        """Delete the workspaces not used for this many days; return their number. Blocking.
 
         In the others, delete partial files that a killed process has left.
         """

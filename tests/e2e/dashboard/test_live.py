@@ -152,7 +152,7 @@ async def test_a_person_takes_over_and_the_agent_goes_on_with_what_they_typed(da
     shown = format_result_text(answers[0])
     assert "ada@example.org" in shown
     assert "Ada" in shown
-    assert "a person controlled this session meanwhile" in shown
+    assert "a person controlled this session in the meantime" in shown
     await view.wait_for_text("Watching")
 
 

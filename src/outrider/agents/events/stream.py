@@ -277,7 +277,7 @@ class EventStreams:
     async def _renumber_events(self) -> None:
         """Move unsaved events behind the events that other processes have saved under their numbers.
 
-        Another process writes such an event for example when it cancels a run of this process. Events of ours can
+        Another process writes such an event for example when it cancels a run of this process. Our own events can
         turn out to be saved already, if the connection broke before the transaction was confirmed.
         """
         for run_id, buffer in list(self._buffers.items()):

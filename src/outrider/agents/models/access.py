@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 ENV_VAR_PATTERN = re.compile(r"[A-Z][A-Z0-9_]{2,}")
 MODEL_SETUP_HINT = (
     "1. set a provider's key in the environment, e.g. ANTHROPIC_API_KEY; 2. start a model on this machine (Ollama, "
-    "llama.cpp, vLLM, LM Studio), which is found by itself; 3. in ~/.outrider/settings.json "
+    "llama.cpp, vLLM, LM Studio), which is found automatically; 3. in ~/.outrider/settings.json "
     '{"models": {"profiles": {"mine": {"base_url": "https://…/v1", "model": "…", "key": "MY_KEY"}}}}'
 )
 

@@ -124,7 +124,7 @@ class RunWorker:
             task.cancel()
 
     async def cancel_tree(self, run_id: str) -> None:
-        """Cancel a run and all runs below it, including those that start meanwhile."""
+        """Cancel a run and all runs below it, including those that start in the meantime."""
         cancelled: set[str] = set()
         while remaining := {run_id, *(run.id for run in await self._rows.list_descendants(run_id))} - cancelled:
             for remaining_id in remaining:
@@ -162,7 +162,7 @@ class RunWorker:
                     raise
 
     async def has_waiting(self, seconds: float) -> bool:
-        """Return whether this process takes runs and one has been queued for so long."""
+        """Return whether this process takes runs and one has been queued for this time."""
         return bool(self._settings.runs) and await self._queue.has_waiting(self._database.now() - seconds)
 
     async def recover_runs(self) -> list[str]:
@@ -290,7 +290,7 @@ async def find_lost_runs(runs: Sequence[ActiveRun], worker: str, locks: WorkerLo
         locks: The locks of all workers.
         now: The time of the database in seconds since the epoch.
     """
-    hang_grace_s = 60.0  # a worker hangs if it still holds a run so long after the deadline
+    hang_grace_s = 60.0  # a worker hangs if it still holds a run this long after the deadline
     handover_timeout_s = 4.0  # an assigned run that has not started by then is assigned again
     lost: list[ActiveRun] = []
     for run in runs:

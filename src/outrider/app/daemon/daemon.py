@@ -263,7 +263,7 @@ class Daemon:
         await self._listener.close()
         self._release_lock()
         if kind == frames.MOVE_FRAME:
-            # Hosts that are told before the next daemon listens might start one of an older version.
+            # Hosts that learn of it before the next daemon listens might start one of an older version.
             with suppress(TimeoutError):
                 async with asyncio.timeout(DRAIN_TIMEOUT_S):
                     while not self._listener.has_successor:  # noqa: ASYNC110 - it is another process

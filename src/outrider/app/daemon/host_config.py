@@ -34,7 +34,7 @@ class HostConfig:
 
 @contextmanager
 def change_directory(folder: str) -> Generator[None]:
-    """Change into the host's directory while its settings are read; nothing else may run meanwhile."""
+    """Change into the host's directory while its settings are read; nothing else may run in the meantime."""
     try:
         before = Path.cwd()
     except FileNotFoundError:

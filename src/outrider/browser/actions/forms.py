@@ -148,7 +148,7 @@ class Forms:
     async def _write_located(
         self, selector: str, text: str, *, append: bool, delay: float
     ) -> tuple[ElementLocation, dict[str, Any]]:
-        """Write into a field, again where the page replaces it or moves its caret meanwhile."""
+        """Write into a field, again where the page replaces it or moves its caret in the meantime."""
         max_attempts = 5
         query = parse_element_query(selector)
         options = {"append": append, "selector": query.selector}
@@ -179,7 +179,7 @@ class Forms:
                 await (self.page.dispatch_key(key) if is_key else self.page.insert_text(character))
                 await anyio.sleep(delay)
             return
-        # Editors place the caret anew after a line end, and a key may arrive before they have.
+        # Editors place the caret again after a line end, and a key may arrive before they have.
         key = text[-1] if text[-1].isascii() and text[-1].isalnum() and "\n" not in text else ""
         if inserted := text.removesuffix(key):
             await self.page.insert_text(inserted)

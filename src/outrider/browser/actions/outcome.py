@@ -42,7 +42,7 @@ class ActionOutcome:
         new_pages: Addresses of pages that were opened.
         dialogs: Dialogs that opened: type, message.
         downloads: Suggested file names of downloads that started.
-        errors: Exceptions that the page threw and requests that failed meanwhile.
+        errors: Exceptions that the page threw and requests that failed in the meantime.
         focused: The element that has got the focus.
         value: The field's value now; never a secret.
         changes: The difference since the last snapshot, or a new one; empty where nothing changed.

@@ -71,7 +71,7 @@ class WaitCondition:
 
 
 async def wait_for(tools: PageTools, condition: WaitCondition, seconds: float) -> ActionOutcome:
-    """Wait and report what has changed meanwhile; without a condition only the time passes.
+    """Wait and report what has changed in the meantime; without a condition only the time passes.
 
     Raises:
         InvalidInput: The selector is not valid.

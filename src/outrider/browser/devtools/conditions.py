@@ -88,7 +88,7 @@ class Conditions:
         return [channel.send(method, params) for method, params in commands]
 
     def list_facts(self) -> list[str]:
-        """Return each condition that is not the browser's own; of headers only the names, which are no secret."""
+        """Return each condition that is not the browser's own; of headers only the names, which are not secret."""
         facts = {
             f"network {self.network}": self.network != "online",
             f"processor {self.cpu_slowdown:g} times slower": self.cpu_slowdown != 1,

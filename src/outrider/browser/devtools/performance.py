@@ -104,7 +104,7 @@ class PerformanceReport:
 
 async def measure_performance(page: BrowserPage) -> PerformanceReport:
     """Measure the document that the page shows, from its navigation until now."""
-    # Chromium tells of an interaction when the frame after it is shown, and shows none of a page that nobody looks at.
+    # Chromium reports an interaction when the frame after it is shown, which a hidden page does not get.
     pixel = {"x": 0, "y": 0, "width": 1, "height": 1, "scale": 1}
     await page.send("Page.captureScreenshot", {"clip": pixel}, timeout=15.0)
     return PerformanceReport(await page.evaluate_in(ISOLATED_WORLD, MEASURE_SCRIPT, timeout=15.0))

@@ -51,7 +51,7 @@ class OfferedTool:
         max_schema_chars = 20_000
         with suppress(SchemaError, RecursionError):
             text = json.dumps(self.input_schema)
-            # References would be fetched, and a pattern may take for ever.
+            # References would be fetched, and a pattern may take forever.
             if len(text) > max_schema_chars or "$ref" in text or "$dynamicRef" in text or "attern" in text:
                 return
             validator = validator_for(self.input_schema, default=Draft202012Validator)

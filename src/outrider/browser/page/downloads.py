@@ -44,7 +44,7 @@ class Downloads:
 
     Args:
         staging: The folder for unfinished files.
-        workspace: The folder that gets finished files, below `downloads`. Hostile code may change it meanwhile.
+        workspace: The folder that gets finished files, below `downloads`. Hostile code may change it in the meantime.
         limit: The largest accepted size in bytes; 0 refuses all downloads.
         protected: Paths of the workspace that are not written, as `Jail` takes them.
     """

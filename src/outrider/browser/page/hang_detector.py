@@ -54,7 +54,7 @@ class HangDetector:
 
 
 async def _answers_while_working(page: BrowserPage, timeout_s: float) -> bool:
-    """Return whether the page answers before it has computed for so long.
+    """Return whether the page answers before it has computed for this time.
 
     The processor time of the renderers counts, because a loaded machine stretches all else. It is the sum of all
     sessions, so that another busy page can only make the wait shorter. A page that waits for a server computes nothing.

@@ -146,7 +146,7 @@ async def navigate_page(
     if ready == "commit" and COMMITTED_MILESTONE not in load.milestones:
         raise Unavailable(f"{address} did not answer within {seconds:g} s", code="timeout", hint="try later")
     result = await build_navigation_result(page, ready=ready)
-    current = page.loading.get_load(page.main.loader)  # the page may have navigated itself meanwhile
+    current = page.loading.get_load(page.main.loader)  # the page may have navigated itself in the meantime
     if load.refused or current.refused:
         raise _build_unreached_error((current if current.refused else load).url or address, explainer)
     return replace(result, status=current.status)
@@ -191,7 +191,7 @@ async def _send_navigation(page: BrowserPage, address: str, seconds: float) -> d
             page.stop_loading()
             message = f"{address} did not answer within {seconds:g} s"
             raise Unavailable(message, code="timeout", hint="try later") from None
-        # The page may load the very address that is opened, so that the address tells nothing.
+        # The page may load the very address that is opened, so the address proves nothing.
         is_redirected = loading.navigating not in (None, address)
         crossed = is_moving or is_redirected or (loading.commits, loading.page_navigations) != before
         if answer.get("isDownload") or not await _is_aborted(page, answer, deadline, crossed=crossed):

@@ -10,7 +10,7 @@ from outrider.core.jail import Jail, make_relative, rename_error_field
 
 
 def stage_uploads(paths: list[str], workspace: Path, staging: Path) -> list[Path]:
-    """Copy files of the workspace to a folder of ours, under their own names. Blocking.
+    """Copy files of the workspace to our folder, under their own names. Blocking.
 
     Args:
         paths: Paths relative to the workspace, or absolute ones inside it.

@@ -74,7 +74,7 @@ class Browser:
                 self._attach_target(target_id)
         finally:
             self._creating -= 1
-            if not self._creating:  # the pages that nobody has claimed are pop-ups
+            if not self._creating:  # unclaimed pages are pop-ups
                 popups, self._unclaimed_pages = self._unclaimed_pages, []
                 for page, info in popups:
                     self.connection.spawn_task(self._adopt_page(page, info), "a new page")

@@ -303,7 +303,7 @@ class Browsers:
         if task is not None:
             self._ended_engines.append(task)
         task = self._engines[headless] = asyncio.create_task(self._start_engine(headless=headless))
-        # Fetching the exception keeps asyncio from logging a failure that nobody waits for.
+        # Fetching the exception keeps asyncio from logging a failure that no task awaits.
         task.add_done_callback(lambda done: done.cancelled() or done.exception())
         return task
 

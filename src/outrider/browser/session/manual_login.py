@@ -18,7 +18,7 @@ ProgressCallback = Callable[[float], Awaitable[None]]
 
 
 class LoginBrowsers(Protocol):
-    """The part of `Browsers` that a sign-in by hand needs."""
+    """The part of `Browsers` that a manual sign-in needs."""
 
     settings: BrowserSettings
 
@@ -110,7 +110,7 @@ async def open_window(browsers: LoginBrowsers, owner: str, url: str, options: Se
 def check_window(settings: BrowserSettings) -> None:
     """Check that a person can sign in in a window. Raises NotConfigured or Refused."""
     if settings.uses_own_profile:
-        hint = "sign in there by hand; sessions use that sign-in"
+        hint = "sign in there yourself; sessions use that sign-in"
         raise Refused("this is the user's own Chrome, which keeps its own sign-ins", code="own_browser", hint=hint)
     if settings.cdp_urls or flags.has_display():
         return

@@ -506,7 +506,7 @@ class Session:
 
     def _handle_handback(self) -> None:
         """Inform the agent that a person had control, so that earlier snapshots no longer hold."""
-        note = "a person controlled this session meanwhile: the page may have changed"
+        note = "a person controlled this session in the meantime: the page may have changed"
         self.used_at = time.time()
         if note not in self.notes:
             self._add_note(note)

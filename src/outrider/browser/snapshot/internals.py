@@ -28,7 +28,7 @@ class ComponentInternals:
         self._reads = 0
 
     def is_known(self, frame: Frame) -> bool:
-        """Return whether a frame has shown components with roles, which have to be read anew: no attribute changes."""
+        """Return whether a frame had components with roles. They must be read again: no attribute changes."""
         return frame in self._frames
 
     async def refresh(self, frame: Frame) -> bool:

@@ -258,7 +258,7 @@ def _shorten_change(earlier: str, line: str) -> str:
     end = min(start for start in starts if start >= len(line) - same_end)
     part = line[begin:end].strip()
     column = line[:begin].count(" | ") + part.startswith("| ")
-    if column:  # how many cells are left out tells which one it is
+    if column:  # the number of omitted cells identifies it
         first_cell = line.partition(" | ")[0]
         first_cell = first_cell if len(first_cell) <= max_row_chars else cut_line(first_cell, max_row_chars)
         left_out = f"… {column - 1} cells | " if column > 1 else ""
@@ -275,7 +275,7 @@ def _join_changed_controls(earlier: str, line: str) -> str:
         return ""
     before, after = _split_controls(earlier), _split_controls(line)
     changed = [control for control in after if control not in before]
-    # Text has no reference that tells where it stands, or stood.
+    # Text has no reference that gives its position, now or before.
     if not changed or not all(map(find_refs, changed + [control for control in before if control not in after])):
         return ""
     tails = dict(filter(None, map(_split_tail, before)))

@@ -159,7 +159,7 @@ class Snapshotter:
             urls: Show the addresses of links.
             limit: Characters.
             offset: The line to start with, from an earlier answer. Continues that outline for as long as
-                nobody has acted since.
+                there was no action since.
 
         Raises:
             NotFound: `root` is not on the page any more.
@@ -206,7 +206,7 @@ class Snapshotter:
             return
         mode = _choose_baseline_mode(await self.scripts.invoke(self.page.main, "readPosition"))
         baseline = await self.capture_outline(mode, shown=False)
-        mode = _choose_baseline_mode(baseline.position)  # the page may have grown meanwhile
+        mode = _choose_baseline_mode(baseline.position)  # the page may have grown in the meantime
         self._baseline = baseline if baseline.mode == mode else await self.capture_outline(mode, shown=False)
 
     async def diff_since_last(self) -> tuple[OutlineDiff, OutlineCapture]:

@@ -60,7 +60,7 @@ def run(folder: str, ready: int) -> None:
 
     try:
         process = detach_process(DaemonPaths(folder), ready)
-    except Exception as error:  # noqa: BLE001 - whoever started it says it to a person
+    except Exception as error:  # noqa: BLE001 - the process that started it reports it
         text = str(error) or type(error).__name__
         os.write(ready, f"{text}\n".encode("utf-8", "replace"))
         sys.exit(EXIT_BUG)

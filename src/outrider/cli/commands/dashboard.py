@@ -41,7 +41,7 @@ async def command(sets: tuple[str, ...], *, printed: bool) -> None:
         listening = DashboardServer(app.dashboard_services(), kind="dashboard")
         await listening.start()
         try:
-            # From before the address is told: whoever reads it may interrupt at once.
+            # Set before the address is printed, because a reader may interrupt at once.
             with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
                 _open_address(listening.sign_in_url, settings, printed=printed)
                 click.echo("no other Outrider runs; this one serves the dashboard until you press Ctrl-C", err=True)

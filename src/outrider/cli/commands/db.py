@@ -234,7 +234,7 @@ async def _check_database(settings: "LoadedSettings", *, repair: bool) -> list[d
         if sound:
             async for index in find_mismatches(database, settings.settings.data_dir / "content", repair=repair):
                 problem = f"the index of store {index.store} has {index.indexed} passages, its rows {index.passages}"
-                repaired = "made anew" if repair else ""
+                repaired = "rebuilt" if repair else ""
                 findings.append({"code": "index", "message": problem, "remedy": fix, "repaired": repaired})
     return findings
 
@@ -293,7 +293,7 @@ async def _copy_database(
 
 
 async def _run_copy(work: "DatabaseCopy", tell: Callable[[str], Any], *, into_existing: bool) -> dict[str, Any]:
-    # What lies in files of a laptop and in no database: to be copied by hand, or to be made anew.
+    # What lies in files of a laptop and in no database: to be copied by the user, or to be rebuilt.
     uncopied_files = ("workspaces", "agents", "browser", "keys.json", "settings.json")
     if await work.prepare_target(into_existing=into_existing):
         tell("an earlier copy goes on")
@@ -308,7 +308,7 @@ async def _run_copy(work: "DatabaseCopy", tell: Callable[[str], Any], *, into_ex
         if not each.is_complete:
             tell(
                 f"{each.table}: {each.missing} rows are missing and {each.different} differ; "
-                "if the source was at work meanwhile, or the target held rows of the same ids, look at those"
+                "if the source was at work in the meantime, or the target held rows of the same ids, look at those"
             )
     if is_complete:
         await work.clear_progress()

@@ -124,7 +124,7 @@ async def _check_models(app: "App") -> AsyncGenerator[Finding]:
         chain = await app.models.resolve_chain()
         yield Finding("ok", f"agents use {', then '.join(each.label for each in chain)}")
     except OutriderError as error:
-        # Agents are no duty; only a choice that does not work is wrong.
+        # Agents are optional; only a choice that does not work is wrong.
         yield Finding("bad" if settings.default else "note", f"models: {error.message}", error.hint)
     for name in (name for name in settings.profiles if name not in settings.default):
         try:

@@ -155,7 +155,7 @@ def schedule_flow(
     """Run flow NAME on a cron schedule.
 
     The shared process, `outrider serve` and `outrider mcp` run it while they run. If times were missed
-    meanwhile, it runs once.
+    in the meantime, it runs once.
     """
     arguments = {"name": name, "cron": cron, "timezone": timezone, "stateId": state, "notify": list(notify) or None}
     _call("scheduleFlow", arguments | {"parameters": _parse_parameters(parameters) or None}, options)

@@ -65,11 +65,11 @@ def detect_language(text: str, declared: str = "") -> str:
     """Return the name of the stemmer for a text; empty where there is none.
 
     Args:
-        text: The text. Where it is too short to tell, ASCII counts as English: words are indexed unstemmed, too, so a
-            wrong guess costs little.
+        text: The text. ASCII that is too short to detect its language counts as English. A wrong guess costs little,
+            because words are indexed unstemmed, too.
         declared: A BCP 47 tag that the document itself declares; it takes precedence.
     """
-    min_chars = 40  # a shorter text does not tell its language
+    min_chars = 40  # the language of a shorter text is uncertain
     min_probability = 0.5  # a list of names and numbers has less
     short_chars = 500  # in a shorter one, terms of a subject mislead the detector
     sample_chars = 20_000

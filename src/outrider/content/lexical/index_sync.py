@@ -74,7 +74,7 @@ class IndexSync:
         """Yield in batches what changed after a watermark.
 
         Every batch drops the contents that it adds, so it may be repeated: an index killed between two batches goes on
-        from the last one. The target was read before the rows: what is committed meanwhile is newer and comes again.
+        from the last one. The target was read before the rows, so what is committed since is newer and comes again.
         """
         max_batch_chunks = 2_000  # unless a single content has more
         removals = content_removals

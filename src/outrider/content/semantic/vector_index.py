@@ -169,7 +169,7 @@ class VectorIndex:
         return ~exists().where(*same_chunk).correlate(content_chunks)
 
     async def _save_vectors(self, store: str, chunks: Sequence[Any], vectors: np.ndarray) -> None:
-        """Save vectors in one transaction, except of chunks that are deleted or done by another process meanwhile."""
+        """Save vectors in one transaction, except for chunks that were deleted or embedded elsewhere since."""
         halves = vectors.astype("<f2")
         insert = self._database.build_insert(content_vectors).on_conflict_do_nothing()
         increment = (
@@ -261,7 +261,7 @@ class VectorIndex:
         if codes is None:
             folder = self._folder / store / hashlib.sha256(self.embedder.name.encode()).hexdigest()[:16]
             codes = await _run_in_thread(lambda: StoreCodes(folder, dimensions))
-            # Codes that lack rows they should cover, or mostly belong to deleted chunks, are built anew.
+            # Codes that lack rows they should cover, or mostly belong to deleted chunks, are rebuilt.
             vectors = content_vectors.c
             query = select(func.count()).where(vectors.store_id == store, vectors.embedder == self.embedder.name)
             expected = (await self._fetch_rows(query.where(vectors.embedded <= codes.last_transaction)))[0][0]

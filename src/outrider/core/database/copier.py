@@ -30,7 +30,7 @@ CREATE_PROGRESS_SQL = """
 RowValues = dict[str, Any]  # by column; a nullable JSON column that is NULL is left out
 FileCopier = Callable[[Sequence[RowValues]], Awaitable[list[RowValues]]]
 RowKey = tuple[Any, ...]
-ABSENT_PREFIX = "absent "  # of the extra columns that tell SQL's NULL from JSON's null
+ABSENT_PREFIX = "absent "  # of the extra columns that distinguish SQL's NULL from JSON's null
 
 
 @dataclass

@@ -27,7 +27,7 @@ KEEPALIVE_OPTIONS = {
     "tcp_user_timeout": 20_000,
     "fallback_application_name": "outrider",  # PGAPPNAME and the address may say which replica it is
 }
-# A transaction of a hanging process must not keep its locks for ever. The keepalives let the server release the locks
+# A transaction of a hanging process must not keep its locks forever. The keepalives let the server release the locks
 # of a vanished machine, by which its worker counts as alive, as fast as we give up a vanished server.
 PREPARE_CONNECTION_SQL = """
     SELECT set_config('lock_timeout', '15s', false), set_config('idle_in_transaction_session_timeout', '300s', false),

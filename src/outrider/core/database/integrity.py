@@ -149,7 +149,7 @@ async def _check_readable_database(database: Database) -> AsyncGenerator[Databas
     if missing:
         return
     for message in await database.run_transaction(_find_broken_references, write=False):
-        yield DatabaseProblem("reference", message, "restore a backup if rows were not removed by hand")
+        yield DatabaseProblem("reference", message, "restore a backup if rows were not removed manually")
     async for problem in _check_orphans(database):
         yield problem
 
@@ -157,7 +157,7 @@ async def _check_readable_database(database: Database) -> AsyncGenerator[Databas
 async def _check_schema(database: Database) -> AsyncGenerator[DatabaseProblem]:
     schema = await database.run_transaction(compare_schema, write=False)
     for name in schema.missing:
-        yield DatabaseProblem("missing", f"{name} is missing", "restore a backup: a migration was undone by hand")
+        yield DatabaseProblem("missing", f"{name} is missing", "restore a backup: a migration was undone manually")
     for name in schema.extra:
         yield DatabaseProblem("extra", f"{name} is unknown to Outrider", "drop it if no other program uses it")
 
@@ -199,7 +199,7 @@ async def _check_orphans(database: Database) -> AsyncGenerator[DatabaseProblem]:
             continue
         message = f"{number} rows of {reference.table} refer to {reference.parent} that are gone"
         repair = _build_orphan_repair(database, tables, reference) if reference.is_derived else None
-        remedy = "" if repair else "restore a backup if they were not removed by hand"
+        remedy = "" if repair else "restore a backup if they were not removed manually"
         yield DatabaseProblem("orphans", message, remedy, repair)
 
 

@@ -79,7 +79,7 @@ def open_damaged(path: Path) -> sqlite3.Connection:
     """Open a file so that as much as possible of its schema and its pages can be read."""
     connection = sqlite3.connect(path)
     connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
-    connection.execute("PRAGMA writable_schema = ON")  # an unreadable part of the schema is no error
+    connection.execute("PRAGMA writable_schema = ON")  # an unreadable part of the schema is not an error
     connection.execute("PRAGMA cell_size_check = ON")
     return connection
 

@@ -28,7 +28,7 @@ class DatabaseStatus:
         milliseconds: Round trip of one query, the best of three.
         connections: Open connections to the server, of all its clients; None for SQLite.
         most_connections: Maximum number of connections of the server.
-        clock: Seconds that the server's clock is ahead of ours.
+        clock: Seconds that the server's clock is ahead.
     """
 
     place: str

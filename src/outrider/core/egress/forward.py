@@ -75,7 +75,7 @@ class ProxyClient:
 
 
 class IdleTimeout:
-    """A scope that is cancelled after so many seconds without data.
+    """A scope that is cancelled after this many seconds without data.
 
     Args:
         seconds: Maximum time without data.
@@ -91,7 +91,7 @@ class IdleTimeout:
 
 
 async def forward_tunnel(client: ProxyClient, server: SocketStream, idle_seconds: float) -> None:
-    """Forward bytes both ways until the server ends, a side fails, or no data arrives for so long."""
+    """Forward bytes both ways until the server ends, a side fails, or no data arrives for this time."""
     idle_timeout = IdleTimeout(idle_seconds)
 
     async def forward_upstream() -> None:

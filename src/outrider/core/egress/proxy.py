@@ -29,7 +29,7 @@ class EgressProxy:
 
     Args:
         guard: Decides where the program may go, and dials.
-        idle_seconds: A connection without data is closed after so long; WebSockets may be silent for minutes.
+        idle_seconds: A connection without data is closed after this time; WebSockets may be silent for minutes.
     """
 
     def __init__(self, guard: EgressGuard, *, idle_seconds: float = 300.0) -> None:

@@ -22,7 +22,7 @@ class ProxyHandler:
     Args:
         guard: Decides where the program may go, and dials.
         credentials: `user:token`, for basic authentication.
-        idle_seconds: A connection without data is closed after so long.
+        idle_seconds: A connection without data is closed after this time.
 
     Attributes:
         failures: The last error by host and port, of the most recent ones that could not be reached.

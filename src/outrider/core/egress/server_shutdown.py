@@ -16,5 +16,5 @@ async def stop_listening(server: asyncio.Server) -> None:
     try:
         for _ in range(3):  # one iteration each for the transport, its protocol and its handler
             await asyncio.sleep(0)
-    finally:  # also when the caller is cancelled meanwhile
+    finally:  # also when the caller is cancelled in the meantime
         server.close()

@@ -58,7 +58,7 @@ class NoticeSender:
                 log.info("notice %s was not sent: %s", notice.id, error)
                 await self._queue.record_failure(claimed, error.message, is_final=isinstance(error, Refused))
             else:
-                # A notice that went out is not to go out again because this process is told to stop.
+                # A notice that went out must not be sent again because this process is stopping.
                 with anyio.CancelScope(shield=True):
                     await self._queue.record_sent(claimed)
         except OutriderError as error:

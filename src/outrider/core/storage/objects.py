@@ -3,7 +3,7 @@
 Its requests do not pass the egress guard: the operator configures its address, like that of the database, no text of
 a model or a page becomes part of a request, and the names of objects are our own UUIDs.
 
-Its blocking functions run in threads of ours. Its asynchronous ones report from threads of its own, and before
+Its blocking functions run in our threads. Its asynchronous ones report from threads of its own, and before
 Python 3.14 the process aborts when it ends while such a thread waits for the interpreter (4 of 40 ends in a loop).
 """
 

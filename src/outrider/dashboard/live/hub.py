@@ -41,7 +41,7 @@ class LiveHub:
 
     def list_sessions(self) -> list[dict[str, Any]]:
         """List all sessions; this process's and the newest first."""
-        max_age_s = 0.2  # seconds for which what is told of the sessions is good for all watchers
+        max_age_s = 0.2  # seconds for which the description of the sessions serves all watchers
         if time.monotonic() - self._serialized_at >= max_age_s:
             self._serialized_at = time.monotonic()
             inflight = self.services.events.inflight

@@ -86,7 +86,7 @@ def build_step_views(
     Args:
         rows: In order.
         children: Runs by the call that began them.
-        evaluation_records: What an evaluation's watcher saw meanwhile.
+        evaluation_records: What an evaluation's watcher saw in the meantime.
     """
     return [
         _build_step_view(number, list(group), children, evaluation_records)

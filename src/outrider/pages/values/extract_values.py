@@ -118,7 +118,7 @@ def extract_values(plan: ValuePlan, html: str | None, document: Document, url: s
 
 def _read_page(tree: Any) -> Iterator[OfferedValue]:
     objects = [(describe_json_ld(data), data) for data in read_json_ld(tree)]
-    # What the page is about is none of these, if it tells of anything else.
+    # What the page is about is none of these, if it describes anything else.
     site_places = {f"JSON-LD {kind}" for kind in ("WebSite", "BreadcrumbList", "ListItem", "Person", "Organization")}
     for place, data in [each for each in objects if each[0] not in site_places] or objects:
         yield from flatten_json(data, place)
@@ -158,7 +158,7 @@ def _choose_rows(plan: ValuePlan, groups: Iterable[list[Row]], page: PageLocale)
         ]
         sources = {(name, found.source) for row in rows for name, found in row.values.items()}
         is_guess = len(plan.fields) > 1 and {source for _, source in sources} == {"element"}
-        # One value of several under a usual name, and links, are no list: teasers and menus look like that.
+        # One value of several under a usual name, and links, are not a list: teasers and menus look like that.
         is_guess |= len({name for name, _ in sources}) < min(2, len(plan.fields))
         if len(rows) < 2 or is_guess:
             continue

@@ -32,7 +32,7 @@ def main() -> None:
 
 
 def _answer_while_parent_lives(request: bytes) -> dict[str, Any]:
-    """Answer a request, and exit if the parent ends meanwhile."""
+    """Answer a request, and exit if the parent ends in the meantime."""
     parent, done = os.getppid(), threading.Event()
 
     def exit_with_parent() -> None:

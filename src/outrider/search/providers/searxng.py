@@ -4,7 +4,7 @@
 (github.com/searxng/searxng, searx/webadapter.py and searx/sxng_locales.py), read on 2026-11-22: ages are day, week,
 month and year, ranges of days are unknown, and a country is part of a locale such as `de-AT`.
 
-Its pages are as long as its engines make them, so a page of ours is cut from all of its pages so far.
+Its pages are as long as its engines make them, so one of our pages is cut from all of its pages so far.
 """
 
 import re

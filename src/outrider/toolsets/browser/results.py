@@ -168,7 +168,7 @@ def _format_outcome(tool_options: ToolOptions, outcome: "ActionOutcome", notes: 
         errors=[escape_line(error) for error in outcome.errors],
         value=outcome.value if outcome.value is None else escape_line(outcome.value, 5_000),
         changes=changes,
-        element=disarm_marks(clean_line(outcome.element)),  # it begins with a reference of ours
+        element=disarm_marks(clean_line(outcome.element)),  # it begins with one of our references
         focused=disarm_marks(clean_line(outcome.focused)),
     )
     lines = [str(escaped)]
@@ -191,7 +191,7 @@ def clean_line(text: str, limit: int = 500) -> str:
 
 
 def escape_line(text: str, limit: int = 500) -> str:
-    """Return a page's text as `clean_line` does, with references and marks of ours escaped."""
+    """Return a page's text as `clean_line` does, with our references and marks escaped."""
     return escape_refs(disarm_marks(clean_line(text, limit)))
 
 

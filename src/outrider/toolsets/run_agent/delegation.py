@@ -324,7 +324,7 @@ class Delegation:
                 return build_answer_result(run, cited, usage, self.options.mime_prefix)
             case "blocked":
                 await self._raise_if_waiting(run)
-                return build_pending_result(run, usage, waited=True)  # decided meanwhile, e.g. in the dashboard
+                return build_pending_result(run, usage, waited=True)  # decided in the meantime, e.g. in the dashboard
             case "failed" | "cancelled":
                 raise build_run_error(run, usage)
             case _:

@@ -83,7 +83,7 @@ def build_answer_result(run: Run, cited: CitedText, usage: RunUsage, mime_prefix
 
 
 def build_pending_result(run: Run, usage: RunUsage, *, waited: bool) -> Result:
-    """Build the result for a call that returns before its run has ended; `waited`: it has waited in vain."""
+    """Build the result for a call that returns before its run has ended; `waited`: it waited without an answer."""
     state = "is still working in the background" if waited else "is working in the background"
     used = f" So far it has used {usage.describe()}." if usage.requests else ""
     text = (

@@ -196,7 +196,7 @@ async def build_poll_result(execution: "Execution[Any]", stream: Literal["stdout
     is_running = execution.status == "running"
     execution.poll_count = execution.poll_count + 1 if is_running else 0
     if execution.poll_count > max_polls:
-        data["note"] = "it still runs; do something else meanwhile, or stop_process"
+        data["note"] = "it still runs; do something else in the meantime, or stop_process"
     lines = [_format_process(execution), *data["tail"]]
     lines += [data["note"]] if "note" in data else []
     if is_running:

@@ -77,7 +77,7 @@ class KernelPool:
                 self._record_loss(slot, "it ended with a call that was cancelled")
                 raise
             if not kernel.is_alive:
-                slot.kernel = None  # the answer to this call tells it
+                slot.kernel = None  # the answer to this call says so
 
     async def close_session(self, key: str, reason: str = "it was closed when the session's host left") -> None:
         """Close the kernels of a session; the next cell reports the reason."""

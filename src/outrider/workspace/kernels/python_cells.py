@@ -93,7 +93,7 @@ class PythonCells:
                     value.flush()
 
     def _forget_changed_modules(self) -> None:
-        """Let modules of the workspace be imported anew once one of their files has changed."""
+        """Let modules of the workspace be imported again once one of their files has changed."""
         importlib.invalidate_caches()
         if any(read_time(path) != time for path, time in self.module_times.values()):
             for name in self.module_times:

@@ -141,8 +141,8 @@ def drop_privileges(uid: int | None, parent: int) -> None:
 def supervise_command(spec: dict) -> None:
     """Run the command in its own process group; exit with its code once nothing of it is left.
 
-    Bubblewrap needs this, too: its first process in the namespace waits for ever if the other one is killed before it
-    has released it, and is then a child of ours.
+    Bubblewrap needs this, too: its first process in the namespace waits forever if the other one is killed before it
+    has released it, and is then our child.
     """
     libc.prctl(SET_SUBREAPER, 1, 0, 0, 0)
     parent = os.getpid()

@@ -216,7 +216,7 @@ class SandboxProcess:
         self.end_reason = self.end_reason or "stopped"
 
     async def _terminate_all(self) -> None:
-        """Send SIGTERM once to each program, including those that start meanwhile."""
+        """Send SIGTERM once to each program, including those that start in the meantime."""
         leader = self.child_pid if self.plan.has_pid_namespace else self.process.pid
         signalled: set[int] = set()
         while self.process.returncode is None:

@@ -16,7 +16,7 @@ from outrider.pages.extraction.blocks.element_handlers import (
 from outrider.pages.extraction.blocks.hidden_elements import HidingRule
 from outrider.pages.extraction.blocks.page_blocks import PageBlocks
 
-MIN_OVERLAY_CHARS = 1_500  # an overlay hides at least so much
+MIN_OVERLAY_CHARS = 1_500  # an overlay hides at least this much
 MIN_HIDDEN_SHARE = 0.3  # of all text of the page
 MAX_NODES = 200_000
 
@@ -33,7 +33,7 @@ def cut_into_blocks(body: Any, nodes: int = MAX_NODES, hides: HidingRule | None 
         hides: Returns whether a style sheet hides an element.
         url: Address of the page, to recognize links to places in it.
     """
-    min_rule_hidden_chars = 500  # rules that hide at least so much may be ignored
+    min_rule_hidden_chars = 500  # rules that hide at least this much may be ignored
     address = url.partition("#")[0]
     path_start = address.find("/", address.find("//") + 2)
     prefixes = (f"{address}#", f"{address[path_start:]}#") if path_start > 0 else ()

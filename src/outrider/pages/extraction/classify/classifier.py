@@ -79,7 +79,7 @@ def choose_blocks(
     if kind == CONTIGUOUS_KIND:
         chosen = drop_outliers(page, chosen, probabilities.tolist(), words.tolist())
     chosen = drop_dangling_pointers(page, chosen, kind)
-    if kind not in ("documentation", ""):  # which repeats itself on purpose, or is too short to tell
+    if kind not in ("documentation", ""):  # which repeats itself on purpose, or is too short to decide
         chosen = drop_duplicates(page, chosen, words)
     return chosen, facts
 

@@ -36,8 +36,8 @@ class BlockSelection(NamedTuple):
 def select_blocks(probabilities: NDArray[Any], words: NDArray[Any], kind: str = "") -> BlockSelection:
     """Choose the blocks to keep on a page of this kind."""
     threshold_factor = 0.8  # of the best threshold, to keep more lists and links
-    min_kept_words = 25  # the floor must leave so many words
-    min_kept_share = 0.1  # and so much of the words above the threshold
+    min_kept_words = 25  # the floor must leave this many words
+    min_kept_share = 0.1  # and this share of the words above the threshold
     # The floor by kind of page; other kinds lose by one.
     min_probabilities = {"article": 0.6, "documentation": 0.6}
     if not len(probabilities):

@@ -41,7 +41,7 @@ def limit_reopened_formatting(source: bytes, tags: TagCounts) -> bytes:
         source = _replace_long_links(source, tags.link_offsets, max_link_bytes // blocks)
     if not costly:
         return source
-    chunk_bytes = 100_000  # replaced at once: each tag takes a hundred bytes meanwhile
+    chunk_bytes = 100_000  # replaced at once: each tag takes a hundred bytes in the meantime
     pattern = re.compile(rb"<(/?)(?:" + b"|".join(costly) + rb")(?=[\s/>])", re.IGNORECASE)
     renamed, at = bytearray(), 0
     while at < len(source):
