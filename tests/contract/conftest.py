@@ -23,23 +23,23 @@ BOTH: dict[str, frozenset[str] | None] = {
             "test_stores_are_made_listed_and_described",
             "test_listing_is_newest_first_and_in_pages",
             "test_updating_replaces_text_and_index_in_one_step",
-            "test_what_is_deleted_is_gone_everywhere",
-            "test_sessions_people_and_workspaces_do_not_see_one_another",
+            "test_deleted_content_is_gone_everywhere",
+            "test_sessions_people_and_workspaces_do_not_see_each_other",
             "test_everything_outlives_the_process",
             "test_many_sessions_at_once_keep_their_own",
-            "test_a_page_that_has_changed_is_kept_anew_under_its_id",
+            "test_a_changed_page_becomes_a_new_version_under_its_id",
         }
     ),
     "test_identity_quotas": frozenset(
         {
             "test_replicas_together_never_pass_a_limit",
             "test_replicas_together_hold_no_more_places_than_there_are",
-            "test_a_persons_calls_of_a_day_are_counted_and_the_next_says_when_to_come_back",
+            "test_calls_per_day_are_counted_and_the_refusal_says_when_to_retry",
             "test_only_so_many_agents_of_a_person_are_at_work_at_the_same_time",
-            "test_what_agents_may_cost_in_a_day_ends_and_binds_the_next_run",
-            "test_what_an_agent_at_work_has_cost_so_far_counts_already",
-            "test_who_stores_too_much_may_still_read_and_is_told_to_make_room",
-            "test_an_agent_acts_as_the_person_who_began_it_in_their_workspace",
+            "test_cost_per_day_ends_runs_and_limits_the_next_one",
+            "test_the_cost_of_a_running_agent_counts",
+            "test_a_person_over_the_storage_quota_may_read_and_is_asked_to_delete",
+            "test_an_agent_acts_as_its_person_in_their_workspace",
         }
     ),
     "test_run_agent": frozenset(
@@ -47,8 +47,8 @@ BOTH: dict[str, frozenset[str] | None] = {
             "test_the_answer_is_a_typed_resource_with_thoughts_status_and_usage",
             "test_the_conversation_can_be_read_under_its_address",
             "test_children_of_one_step_work_side_by_side",
-            "test_work_in_the_background_is_come_back_for",
-            "test_a_run_of_somebody_else_is_not_found",
+            "test_a_background_run_is_followed_later",
+            "test_another_persons_run_is_not_found",
             "test_cancelling_reaches_the_children",
             "test_a_client_that_vanishes_leaves_the_run_running",
         }
@@ -76,14 +76,14 @@ BOTH: dict[str, frozenset[str] | None] = {
     "test_web": frozenset(
         {
             "test_a_search_returns_the_same_facts_as_data_and_as_json_text",
-            "test_a_cut_text_says_how_to_read_on_and_the_pieces_join",
+            "test_a_cut_text_explains_how_to_continue_and_the_parts_join",
         }
     ),
     "test_web_crawl": frozenset(
         {
-            "test_a_crawl_lists_what_it_read_as_data_and_as_text",
-            "test_what_a_crawl_has_read_is_read_without_asking_the_site_again",
-            "test_a_budget_that_is_spent_says_how_to_go_on_and_the_next_call_does",
+            "test_a_crawl_lists_its_pages_as_data_and_as_text",
+            "test_crawled_pages_are_read_from_the_cache",
+            "test_a_spent_budget_explains_how_to_continue_and_the_next_call_does",
             "test_sessions_crawl_for_themselves",
         }
     ),
@@ -91,7 +91,7 @@ BOTH: dict[str, frozenset[str] | None] = {
         {
             "test_a_page_is_looked_at_again_and_its_change_is_readable",
             "test_watches_are_paused_resumed_removed_and_shared_by_sessions",
-            "test_a_change_on_schedule_is_told_once_by_a_signed_webhook",
+            "test_a_change_on_schedule_is_reported_once_by_a_signed_webhook",
         }
     ),
     "test_web_eval": frozenset(
@@ -114,13 +114,13 @@ REPLICAS = 3
 # Of others on Postgres, those whose statements another test of the day runs there, too.
 OTHERS_AT_NIGHT = frozenset(
     {
-        "test_an_agent_acts_as_the_person_who_began_it_in_their_workspace",
-        "test_what_an_agent_at_work_has_cost_so_far_counts_already",
+        "test_an_agent_acts_as_its_person_in_their_workspace",
+        "test_the_cost_of_a_running_agent_counts",
         "test_many_sessions_at_once_keep_their_own",
         "test_only_so_many_agents_of_a_person_are_at_work_at_the_same_time",
-        "test_a_crawl_lists_what_it_read_as_data_and_as_text",
+        "test_a_crawl_lists_its_pages_as_data_and_as_text",
         "test_sessions_crawl_for_themselves",
-        "test_a_cut_text_says_how_to_read_on_and_the_pieces_join",
+        "test_a_cut_text_explains_how_to_continue_and_the_parts_join",
     }
 )
 

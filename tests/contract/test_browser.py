@@ -90,14 +90,14 @@ def test_the_toolset_costs_little():
     assert browser.default
 
 
-def test_acting_asks_nobody_but_says_that_it_acts():
+def test_actions_need_no_consent_and_are_marked_as_acting():
     assert {tool.stake for tool in browser.tools.values()} <= {"never_ask", "low"}
     acting = {name for name, tool in browser.tools.items() if tool.effect == "act"}
     assert acting >= {"clickElement", "inputText", "pressKey", "uploadFiles", "answerDialog"}
     assert not {name for name in acting if name.startswith(("get", "extract", "snapshot", "read"))}
 
 
-async def test_a_session_tells_where_it_is_and_ends_when_it_is_closed(client: BrowserAppClient):
+async def test_a_session_reports_where_it_is_and_ends_when_it_is_closed(client: BrowserAppClient):
     with anyio.fail_after(BROWSER_TIMEOUT_S):
         wish = {"title": "Mine", "viewport": "900x700", "locale": "de-AT", "timezone": "Asia/Tokyo"}
         opened = await client.call_tool("createSession", url=f"{client.loopback.site_url}/article", **wish)
@@ -137,7 +137,7 @@ async def test_a_session_is_its_owners_alone(client: BrowserAppClient, session: 
     assert not other.is_error
 
 
-async def test_moving_about_answers_with_the_place_and_says_where_history_ends(client: BrowserAppClient, session: str):
+async def test_navigation_answers_with_the_address_and_names_the_end_of_history(client: BrowserAppClient, session: str):
     with anyio.fail_after(BROWSER_TIMEOUT_S):
         at_start = await client.call_tool("navigateBack", sessionId=session)
         there = await client.call_tool("navigateToUrl", sessionId=session, url=f"{client.loopback.site_url}/article")
@@ -172,7 +172,7 @@ async def test_an_address_that_may_not_be_reached_is_refused_before_anything_ope
     assert listed.structured_content["sessions"] == []
 
 
-async def test_scrolling_says_where_one_is_and_what_came_into_view(client: BrowserAppClient, session: str):
+async def test_scrolling_reports_the_position_and_what_came_into_view(client: BrowserAppClient, session: str):
     with anyio.fail_after(BROWSER_TIMEOUT_S):
         await client.navigate_session(session, "/scroll")
         await client.call_tool("snapshotPage", sessionId=session)
@@ -194,7 +194,7 @@ async def test_scrolling_says_where_one_is_and_what_came_into_view(client: Brows
     assert (box.structured_content["position"]["y"], await client.evaluate_js(session, "scrollY")) == (100, 0)
 
 
-async def test_a_click_is_one_click_and_says_what_it_did(client: BrowserAppClient, session: str):
+async def test_a_click_happens_once_and_reports_its_effect(client: BrowserAppClient, session: str):
     with anyio.fail_after(BROWSER_TIMEOUT_S):
         await client.evaluate_js(session, "document.title = 'Order'")
         outline = format_result_text(await client.call_tool("snapshotPage", sessionId=session))
@@ -214,7 +214,7 @@ async def test_a_click_is_one_click_and_says_what_it_did(client: BrowserAppClien
     assert "<untrusted-" in format_result_text(sent)
 
 
-async def test_a_click_that_cannot_be_done_says_why_with_evidence(client: BrowserAppClient, session: str):
+async def test_an_impossible_click_gives_the_reason_with_evidence(client: BrowserAppClient, session: str):
     cases = [
         ("disabled", "#nothing-there", "not_found", "nothing matches"),
         ("selectors", ".twice", "ambiguous", "e"),
@@ -245,7 +245,7 @@ async def test_a_click_that_cannot_be_done_says_why_with_evidence(client: Browse
         assert not [line for line in log if line.startswith("click")], selector
 
 
-async def test_a_covered_element_names_what_covers_it_and_the_way_out(client: BrowserAppClient, session: str):
+async def test_a_click_on_a_covered_element_names_the_cover_and_the_remedy(client: BrowserAppClient, session: str):
     with anyio.fail_after(BROWSER_TIMEOUT_S):
         await client.navigate_session(session, "/failures/covered.html")
         failed = await client.call_tool("clickElement", sessionId=session, selector="#under")
@@ -254,7 +254,7 @@ async def test_a_covered_element_names_what_covers_it_and_the_way_out(client: Br
     assert "Dismiss" in format_result_text(failed)
 
 
-async def test_a_call_about_no_session_says_so_in_the_same_shape(client: BrowserAppClient):
+async def test_an_unknown_session_is_an_error_of_the_same_shape(client: BrowserAppClient):
     with anyio.fail_after(BROWSER_TIMEOUT_S):
         failed = await client.call_tool("clickElement", sessionId="gone", selector="#a")
         empty = await client.call_tool("clickElement", sessionId="gone")
@@ -266,7 +266,7 @@ async def test_a_call_about_no_session_says_so_in_the_same_shape(client: Browser
     assert read_reason(nowhere) == "session_not_found"
 
 
-async def test_a_call_about_no_element_says_so_in_the_same_shape(client: BrowserAppClient, session: str):
+async def test_an_unknown_element_is_an_error_of_the_same_shape(client: BrowserAppClient, session: str):
     with anyio.fail_after(BROWSER_TIMEOUT_S):
         nothing = await client.call_tool("clickElement", sessionId=session, selector="  ")
     assert read_reason(nothing) == "invalid_selector"
@@ -311,7 +311,7 @@ async def test_text_is_replaced_appended_and_submitted(client: BrowserAppClient,
     assert "Thanks, Ida" in format_result_text(sent)
 
 
-async def test_a_password_is_never_said_again_nor_written_down(client: BrowserAppClient, session: str):
+async def test_a_password_is_neither_repeated_nor_stored(client: BrowserAppClient, session: str):
     secret = "correct-horse-7"
     with anyio.fail_after(BROWSER_TIMEOUT_S):
         calls = [await client.call_tool("inputText", sessionId=session, selector="[name=password]", text=secret)]
@@ -331,7 +331,7 @@ async def test_a_password_is_never_said_again_nor_written_down(client: BrowserAp
     assert events[0].arguments["text"] == "[not kept]"
 
 
-async def test_options_and_boxes_are_set_to_what_was_asked(client: BrowserAppClient, session: str):
+async def test_options_and_checkboxes_get_the_requested_state(client: BrowserAppClient, session: str):
     with anyio.fail_after(BROWSER_TIMEOUT_S):
         chosen = await client.call_tool("selectOption", sessionId=session, selector="[name=size]", options=["Large"])
         ticked = await client.call_tool("selectOption", sessionId=session, selector="[name=gift]", checked=True)
@@ -435,7 +435,7 @@ async def test_files_come_down_into_the_workspace(client: BrowserAppClient, sess
     assert next((client.folder / "downloads").glob("report*")).read_text() == "a,b\n1,2\n"
 
 
-async def test_dialogs_are_told_and_can_be_answered_beforehand(client: BrowserAppClient, session: str):
+async def test_dialogs_are_reported_and_can_be_answered_beforehand(client: BrowserAppClient, session: str):
     with anyio.fail_after(BROWSER_TIMEOUT_S):
         await client.navigate_session(session, "/dialogs")
         dismissed = await client.call_tool("clickElement", sessionId=session, selector="#confirm")
@@ -489,7 +489,7 @@ async def test_the_only_session_need_not_be_named_and_of_several_the_caller_must
         assert only["sessionId"] in read_error(refused)["hint"]
 
 
-async def test_a_call_without_any_session_is_told_how_to_open_one_and_an_offset_past_the_end_is_named(
+async def test_errors_explain_how_to_open_a_session_and_name_an_offset_past_the_end(
     client: BrowserAppClient, session: str
 ):
     with anyio.fail_after(BROWSER_TIMEOUT_S):
@@ -532,7 +532,7 @@ async def test_a_snapshot_is_to_be_read_and_marked_as_the_pages_own_words(client
 
 
 @pytest.mark.parametrize("tool", TO_BE_READ)
-def test_what_is_to_be_read_promises_no_data(tool: str):
+def test_tools_whose_result_is_text_declare_no_output_schema(tool: str):
     assert browser.tools[tool].output_schema is None
 
 
@@ -656,7 +656,7 @@ async def test_a_screenshot_is_an_image_and_a_link(client: BrowserAppClient, ses
         assert not left, options
 
 
-async def test_a_screenshot_for_an_agent_fits_what_models_take(client: BrowserAppClient, session: str):
+async def test_a_screenshot_for_an_agent_fits_the_limits_of_models(client: BrowserAppClient, session: str):
     noise = """() => {
         document.body.innerHTML = '<canvas width=1200 height=12000 style="display:block"></canvas>';
         const context = document.querySelector('canvas').getContext('2d');
@@ -688,7 +688,7 @@ async def test_a_page_is_printed_into_the_workspace(client: BrowserAppClient, se
     assert (client.folder / "downloads" / "Invoice.pdf").read_bytes().startswith(b"%PDF")
 
 
-async def test_logs_tell_what_went_wrong_without_secrets(client: BrowserAppClient, session: str):
+async def test_logs_report_failures_without_secrets(client: BrowserAppClient, session: str):
     with anyio.fail_after(BROWSER_TIMEOUT_S):
         await client.navigate_session(session, "/console")
         errors = await client.call_tool("readLogs", sessionId=session, kind="console", failedOnly=True)

@@ -264,7 +264,7 @@ async def test_accessibility_is_audited_by_rules_with_elements(client: BrowserAp
     assert "selector: nothing matches '#nothing'" in missing
 
 
-async def test_a_trace_replays_the_steps_without_what_was_typed(client: BrowserAppClient, session: str):
+async def test_a_trace_replays_the_steps_without_typed_text(client: BrowserAppClient, session: str):
     not_started = get_error(await client.call_tool("recordTrace", sessionId=session, action="stop"))
     assert "action: nothing is being recorded" in not_started
     await call_for_text(client, "recordTrace", sessionId=session, action="start")

@@ -51,7 +51,7 @@ async def call_page_tool(client: BrowserAppClient, session: str, name: str, **mo
     return bool(result.is_error), format_result_text(result)
 
 
-async def test_tools_of_a_page_are_listed_beside_the_outline(client: BrowserAppClient):
+async def test_tools_of_a_page_are_listed_next_to_the_outline(client: BrowserAppClient):
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         session = await open_offering_page(client)
         shown = format_result_text(await client.call_tool("snapshotPage", sessionId=session))

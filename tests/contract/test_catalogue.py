@@ -23,7 +23,7 @@ def test_names_are_unique_over_all_toolsets():
     assert len({tool.name for tool in TOOLS}) == len(TOOLS)
 
 
-def test_every_tool_says_what_it_does_in_few_words(subtests: pytest.Subtests):
+def test_every_tool_has_a_short_description(subtests: pytest.Subtests):
     for tool in TOOLS:
         with subtests.test(tool=tool.name):
             assert tool.description.endswith(".")
@@ -32,21 +32,21 @@ def test_every_tool_says_what_it_does_in_few_words(subtests: pytest.Subtests):
             assert tool.title[0].isupper()
 
 
-def test_every_tool_forbids_what_it_does_not_know(subtests: pytest.Subtests):
+def test_every_tool_forbids_unknown_parameters(subtests: pytest.Subtests):
     for tool in TOOLS:
         with subtests.test(tool=tool.name):
             assert tool.input_schema["additionalProperties"] is False
             assert tool.input_schema["type"] == "object"
 
 
-def test_what_removes_something_for_good_does_not_say_that_it_only_adds(subtests: pytest.Subtests):
+def test_tools_that_delete_permanently_are_marked_destructive(subtests: pytest.Subtests):
     for tool in TOOLS:
         with subtests.test(tool=tool.name):
             removes = re.match(r"(?:delete|remove|clear)(?=[A-Z_])", tool.name)
             assert not removes or tool.name in KEPT or tool.effect == "act"
 
 
-def test_what_a_tool_costs_is_counted_as_the_wire_has_it(subtests: pytest.Subtests):
+def test_the_tokens_of_a_tool_are_counted_as_sent(subtests: pytest.Subtests):
     for tool in TOOLS:
         with subtests.test(tool=tool.name):
             entry = build_tool_entry(tool, tool.name)
@@ -57,12 +57,12 @@ def test_what_a_tool_costs_is_counted_as_the_wire_has_it(subtests: pytest.Subtes
 
 
 @pytest.mark.parametrize("toolset", TOOLSETS, ids=lambda toolset: toolset.name)
-def test_every_toolset_tells_the_model_how_to_use_it(toolset: Toolset):
+def test_every_toolset_explains_its_use_to_the_model(toolset: Toolset):
     assert len(toolset.instructions) > 40
     assert toolset.tools
 
 
-def test_the_app_stands_on_its_layers():
+def test_the_app_respects_its_layers():
     import subprocess
     import sys
 

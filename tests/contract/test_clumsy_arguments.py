@@ -43,12 +43,14 @@ async def test_arguments_in_the_style_of_other_tools_are_read_as_meant(home: Pat
         ("execute_shell", {"command": "ls", "timeout": "2m", "description": "List"}, ("timeout as 120",)),
     ],
 )
-async def test_what_was_read_otherwise_is_said(home: Path, tool: str, sent: dict[str, object], notes: tuple[str, ...]):
+async def test_reinterpreted_arguments_are_reported(
+    home: Path, tool: str, sent: dict[str, object], notes: tuple[str, ...]
+):
     async with loopback_app.open_loopback_app(home, more={"toolsets": ["all"]}) as loopback:
         assert loopback.app.toolbox.tools[tool].read_arguments(sent).notes == notes
 
 
-async def test_what_a_tool_does_not_have_is_an_error_with_the_next_move(home: Path):
+async def test_an_unknown_parameter_is_an_error_with_the_next_step(home: Path):
     refused = [
         ("web_fetch", {"url": "u.example", "ofset": 5}, "did you mean 'offset'?"),
         ("web_fetch", {"url": "u.example", "cookies": "a=b"}, "the parameters are"),

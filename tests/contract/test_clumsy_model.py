@@ -49,7 +49,7 @@ def is_understood(app: App, record: CallRecord, meant: dict[str, Any]) -> bool:
         return False
 
 
-async def test_a_clumsy_model_is_understood_or_told_what_to_do_next(home: Path):
+async def test_a_clumsy_model_is_understood_or_gets_the_next_step(home: Path):
     more = {"assistant": "tester", "toolsets": ["all"]}
     async with (
         loopback_app.open_loopback_app(home, more=more) as loopback,
@@ -75,7 +75,7 @@ async def test_a_clumsy_model_is_understood_or_told_what_to_do_next(home: Path):
         assert NEAREST_TOOLS.get(tool, "") in answer
 
 
-async def test_the_result_says_in_its_last_line_what_was_understood_otherwise(home: Path):
+async def test_the_last_line_of_a_result_names_reinterpreted_arguments(home: Path):
     async with (
         loopback_app.open_loopback_app(home) as loopback,
         Client(loopback.app.build_server()) as client,

@@ -105,7 +105,7 @@ async def test_every_tool_understands_its_objects_in_every_usual_way(home: Path)
                 assert tools[name].read_arguments(clumsy).model == meant, (name, way)
 
 
-async def test_a_playbook_is_changed_by_whatever_a_clumsy_model_sends(home: Path):
+async def test_a_playbook_is_changed_by_the_arguments_of_a_clumsy_model(home: Path):
     async with (
         loopback_app.open_loopback_app(home, more={"assistant": "anna"}) as loopback,
         Client(loopback.app.build_server()) as client,

@@ -14,7 +14,7 @@ from support.databases import sqlite
 pytestmark = pytest.mark.skipif(not is_supported(), reason="there are sandboxes for Linux on x86-64 and ARM alone")
 
 
-async def test_a_home_that_only_its_owner_may_enter_runs_code_or_says_who_cannot_enter(tmp_path: Path) -> None:
+async def test_a_private_home_runs_code_or_names_the_user_who_cannot_enter(tmp_path: Path) -> None:
     tmp_path.chmod(0o700)
     flags = {"toolsets": ["workspace"], "tools": {"stakes": {"*": "never_ask"}}}
     async with open_app(sqlite.prepare_database(load(flags, environ={}, home=tmp_path, workspace=tmp_path))) as app:

@@ -94,7 +94,7 @@ async def test_terms_are_kept_as_they_are(index: LexicalIndex):
         assert [each.chunk for each in found.postings] == ["c1"]
 
 
-async def test_what_another_has_moved_on_is_not_applied(index: LexicalIndex):
+async def test_changes_behind_another_processs_watermark_are_not_applied(index: LexicalIndex):
     assert await fill_index(index, "s", build_entry("c1", "tea"), mark=ONE)
     assert not await fill_index(index, "s", build_entry("c2", "tea"), mark=TWO, seen=Watermark())
     assert await index.read_watermark("s") == ONE
@@ -136,7 +136,7 @@ async def test_stores_are_searched_alone_or_together(index: LexicalIndex):
     assert (found.chunks, found.words, found.frequency["tea"]) == (3, 4, 2)
 
 
-async def test_only_some_contents_may_be_asked_for_and_none_of_theirs_is_lost(index: LexicalIndex):
+async def test_a_search_restricted_to_contents_loses_none_of_their_passages(index: LexicalIndex):
     much = [build_entry(f"c{n}", "tea " * 5 + "x", f"d{n}") for n in range(300)]
     await fill_index(index, "s", *much, build_entry("z", "tea and many other words that make it a poor match", "last"))
     found = await index.find_candidates([("tea",)], ["s"], 10, within=["last", "elsewhere"])
@@ -191,7 +191,7 @@ async def test_many_tasks_on_more_stores_than_are_held_open(tmp_path: Path):
 
 
 @pytest.mark.parametrize("damage", [b"", b"no database at all, but long enough to be one " * 500])
-async def test_a_damaged_file_is_made_anew(tmp_path: Path, damage: bytes):
+async def test_a_damaged_file_is_rebuilt(tmp_path: Path, damage: bytes):
     index = FileIndex(tmp_path / "index")
     await fill_index(index, "s", build_entry("c1", "tea"))
     await index.close()
@@ -215,7 +215,7 @@ async def test_two_instances_on_the_same_files_see_each_others_changes(tmp_path:
     await second.close()
 
 
-async def test_a_search_that_knows_how_far_the_rows_are_is_told_which_stores_are_behind(index: LexicalIndex):
+async def test_a_search_with_a_watermark_learns_which_stores_are_behind(index: LexicalIndex):
     await fill_index(index, "s", build_entry("c1", "tea"))
     await fill_index(index, "t", build_entry("c2", "tea"), mark=TWO)
     found = await index.find_candidates([("tea",)], ["s", "t"], 9, watermarks={"s": ONE, "t": TWO})
@@ -291,7 +291,7 @@ async def test_small_changes_are_merged_and_nothing_of_them_is_lost(tmp_path: Pa
         assert connection.execute("SELECT count(*) FROM segments").fetchone()[0] < 20
 
 
-async def test_a_file_of_an_older_layout_is_made_anew(tmp_path: Path):
+async def test_a_file_of_an_older_layout_is_rebuilt(tmp_path: Path):
     folder = tmp_path / "index" / "s"
     folder.mkdir(parents=True)
     with closing(sqlite3.connect(folder / "old.db")) as connection:

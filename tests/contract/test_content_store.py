@@ -107,7 +107,7 @@ async def test_both_spellings_of_names_are_taken(home: Path, snake: dict[str, An
         ) == await call_for_data(app, "keywordSimilaritySearch", query="tea", options={"top_n": 1})
 
 
-async def test_the_text_for_readers_says_what_the_data_says(home: Path):
+async def test_text_and_data_of_a_result_agree(home: Path):
     async with open_content_app(home) as app:
         made = await app.call("addContent", MINE, content=TEA_TEXT)
         assert json.loads(made.text) == made.data
@@ -172,7 +172,7 @@ async def test_updating_replaces_text_and_index_in_one_step(home: Path):
         assert [each["contentId"] for each in await search_content(app, "boiling water")] == [made["contentId"]]
 
 
-async def test_what_is_deleted_is_gone_everywhere(home: Path):
+async def test_deleted_content_is_gone_everywhere(home: Path):
     async with open_content_app(home) as app:
         made = await add_content(app)
         assert await call_for_data(app, "deleteContent", content_id=made["contentId"]) == {
@@ -187,7 +187,7 @@ async def test_what_is_deleted_is_gone_everywhere(home: Path):
             assert gone.value.code == "CONTENT_NOT_FOUND"
 
 
-async def test_sessions_people_and_workspaces_do_not_see_one_another(home: Path):
+async def test_sessions_people_and_workspaces_do_not_see_each_other(home: Path):
     async with open_content_app(home) as app:
         made = await add_content(app, "a secret of mine")
         strangers = (OTHERS, Call(session="mine", workspace="elsewhere"), Call(session="mine", identity="eve@x.org"))
@@ -236,7 +236,7 @@ async def test_everything_outlives_the_process(home: Path):
         ("listContent", {"pagination": {"limit": 1_001}}, "invalid_input"),
     ],
 )
-async def test_errors_are_told_by_their_names(home: Path, tool: str, arguments: dict[str, Any], code: str):
+async def test_errors_are_reported_by_their_names(home: Path, tool: str, arguments: dict[str, Any], code: str):
     async with open_content_app(home) as app:
         with pytest.raises(OutriderError) as error:
             await app.call(tool, MINE, **arguments)
@@ -244,7 +244,7 @@ async def test_errors_are_told_by_their_names(home: Path, tool: str, arguments: 
     assert error.value.hint
 
 
-async def test_lines_that_are_not_there_are_an_error_that_says_which_are(home: Path):
+async def test_missing_lines_are_an_error_that_names_the_existing_ones(home: Path):
     async with open_content_app(home) as app:
         made = await add_content(app)
         for lines in ({"from_line": 8}, {"from_line": 3, "to_line": 2}):
@@ -253,7 +253,7 @@ async def test_lines_that_are_not_there_are_an_error_that_says_which_are(home: P
             assert error.value.code == "INVALID_LINE_RANGE"
 
 
-async def test_reading_goes_on_where_it_stopped_also_within_one_line(home: Path):
+async def test_reading_continues_where_it_stopped_also_within_one_line(home: Path):
     text = "first\r\n" + "word " * 5_000 + "\r\nlast"
     async with open_content_app(home) as app:
         made = await add_content(app, text)
@@ -366,7 +366,7 @@ async def test_files_of_the_workspace_and_of_allowed_roots_are_kept(home: Path):
             await app.call("addContent", MINE, file_url=f"file://{home}/books-2/x")
 
 
-async def test_a_file_that_is_too_large_is_told_before_it_is_read(home: Path):
+async def test_a_file_that_is_too_large_is_reported_before_it_is_read(home: Path):
     async with open_content_app(home, more={"pages": {"document_max_bytes": 2_000}}) as app:
         with (app_workspace(app) / "big.txt").open("wb") as file:
             file.truncate(10**12)
@@ -426,7 +426,7 @@ async def test_many_sessions_at_once_keep_their_own(home: Path):
                 tasks.start_soon(one, number)
 
 
-async def test_what_is_read_is_kept_and_can_be_found(home: Path):
+async def test_pages_that_are_read_are_saved_and_found(home: Path):
     site = loopback_app.build_page_site(
         {"/tea": loopback_app.build_article_html("All about tea", "Green tea is steeped. " * 20)}
     )
@@ -444,7 +444,7 @@ async def test_what_is_read_is_kept_and_can_be_found(home: Path):
         assert await search_content(loopback.app, "steeped", OTHERS) == []
 
 
-async def test_a_page_that_has_changed_is_kept_anew_under_its_id(home: Path):
+async def test_a_changed_page_becomes_a_new_version_under_its_id(home: Path):
     bodies = {"/tea": loopback_app.build_article_html("Tea", "It was green once. " * 20)}
     async with loopback_app.open_loopback_app(
         home, loopback_app.build_page_site(bodies), more={"pages": {"max_age": 0}}
@@ -458,7 +458,7 @@ async def test_a_page_that_has_changed_is_kept_anew_under_its_id(home: Path):
 
 
 @pytest.mark.parametrize("more", [{"content": {"offer": False}}, {"toolsets": ["web"]}], ids=["off", "not served"])
-async def test_nothing_is_kept_where_nobody_wants_it(home: Path, more: dict[str, Any]):
+async def test_nothing_is_saved_if_the_setting_is_off(home: Path, more: dict[str, Any]):
     site = loopback_app.build_page_site({"/tea": loopback_app.build_article_html("Tea", "Words. " * 50)})
     async with loopback_app.open_loopback_app(home, site, more=more) as loopback:
         fetched = await loopback.app.call("web_fetch", MINE, url=f"{loopback.site_url}/tea")
@@ -466,7 +466,7 @@ async def test_nothing_is_kept_where_nobody_wants_it(home: Path, more: dict[str,
         assert (await loopback.app.content.list_stores(MINE))[1] == 0
 
 
-async def test_the_local_index_of_search_is_what_the_caller_has_kept(home: Path):
+async def test_the_provider_local_searches_the_callers_stores(home: Path):
     tea = loopback_app.build_article_html("All about tea", "Green tea is steeped at eighty degrees. " * 5)
     more = {"search": {"order": ["local"], "providers": {}, "keyless": False}, "pages": {"cache_bytes": 0}}
     async with loopback_app.open_loopback_app(home, loopback_app.build_page_site({"/tea": tea}), more=more) as loopback:

@@ -49,7 +49,7 @@ async def read_prompt(client: Client, name: str, arguments: Any = None, **of: An
 
 
 @pytest.mark.parametrize("era", mcp_clients.PROTOCOL_VERSIONS)
-async def test_every_toolset_tells_how_things_stand_as_resource_and_as_prompt(home: Path, era: str):
+async def test_every_toolset_offers_its_state_as_resource_and_prompt(home: Path, era: str):
     async with open_test_app(home) as app, mcp_clients.connect_client(app.build_server(), era) as client:
         listed = {str(each.uri) for each in (await client.list_resources()).resources}
         names = {each.name for each in (await client.list_prompts()).prompts}
@@ -95,7 +95,7 @@ async def test_a_context_is_the_session_s_own_and_never_longer_than_its_limit(ho
         assert "# Current Goal: Ship it" in await read_prompt(client, "context_planning", session_id="long")
 
 
-async def test_the_content_store_and_other_toolsets_say_what_the_contract_shows(home: Path):
+async def test_contexts_match_the_contract(home: Path):
     async with open_test_app(home, "content_store", "browser", "web") as app:
         await app.call("addContent", Call(), content="Tea is mild.")
         store = (await app.render_context("contentstore")).prompt.splitlines()
@@ -112,7 +112,7 @@ async def test_the_content_store_and_other_toolsets_say_what_the_contract_shows(
             await app.render_context("nope")
 
 
-async def test_what_is_not_served_has_no_context(home: Path):
+async def test_toolsets_that_are_not_served_have_no_context(home: Path):
     async with open_test_app(home, "planning") as app, mcp_clients.connect_client(app.build_server()) as client:
         assert [str(each.uri) for each in (await client.list_resources()).resources] == ["context://planning"]
         with pytest.raises(MCPError, match="no toolset 'workspace'"):
@@ -237,7 +237,7 @@ async def test_a_host_switches_the_context_of_its_connection_and_nothing_is_lost
         assert listed.structured_content["playbook"]["agentId"] != "anna"
 
 
-async def test_where_connections_hold_nothing_the_host_is_told_what_to_send_instead(home: Path):
+async def test_a_host_without_connection_state_learns_what_to_send_instead(home: Path):
     async with open_test_app(home, "planning") as app, mcp_clients.connect_client(app.build_server()) as client:
         with pytest.raises(MCPError, match="in each request's _meta"):
             await switch_context(client, sessionId="one")

@@ -41,7 +41,7 @@ def test_the_image_runs_as_an_ordinary_user_and_from_the_lock():
     assert "--require-hashes -r requirements/image.txt" in text
 
 
-def test_nothing_of_the_checkout_is_in_the_image_but_what_it_takes():
+def test_the_image_contains_only_the_needed_files():
     copied = re.findall(r"^COPY (?!--from)(.+) \S+$", (DEPLOY / "Containerfile").read_text(), re.MULTILINE)
     allowed = [line for line in (DEPLOY.parent / ".dockerignore").read_text().splitlines() if line.startswith("!")]
     assert {f"!{name}" for names in copied for name in names.split()} == set(allowed)
@@ -62,7 +62,7 @@ def test_compose_takes_its_file():
 
 
 @pytest.mark.parametrize("name", ["serve", "worker", "migrate"])
-def test_what_compose_runs_of_ours_is_shut_in_and_can_shut_in_what_it_runs(name: str):
+def test_compose_confines_the_containers_and_lets_them_sandbox_code(name: str):
     service = load_documents(DEPLOY / "compose.yaml")[0]["services"][name]
     assert service["cap_drop"] == ["ALL"]
     assert service["read_only"] is True
@@ -71,7 +71,7 @@ def test_what_compose_runs_of_ours_is_shut_in_and_can_shut_in_what_it_runs(name:
     assert {"no-new-privileges:true", "seccomp=unconfined", "systempaths=unconfined"} == set(service["security_opt"])
 
 
-def test_what_replicas_ask_one_another_cannot_be_asked_through_the_proxy():
+def test_internal_paths_are_not_reachable_through_the_proxy():
     assert re.search(r"location /internal/ \{\s+return 404;", (DEPLOY / "nginx.conf").read_text())
 
 
@@ -150,13 +150,13 @@ def test_an_upgrade_changes_nothing_that_kubernetes_keeps_as_it_was():
         assert [container["args"][:2] for container in pod["initContainers"]] == [["db", "migrate"]]
 
 
-def test_whoever_applies_the_manifests_does_not_undo_what_the_autoscaler_did():
+def test_applying_the_manifests_keeps_the_autoscalers_replica_count():
     found = {document["kind"]: document for document in load_documents(DEPLOY / "kubernetes" / "serve.yaml")}
     assert found["HorizontalPodAutoscaler"]["spec"]["scaleTargetRef"]["name"] == "outrider"
     assert "replicas" not in found["Deployment"]["spec"]
 
 
-def test_each_replica_tells_the_others_its_own_address():
+def test_each_replica_publishes_its_own_address():
     (container,) = load_documents(DEPLOY / "kubernetes" / "serve.yaml")[0]["spec"]["template"]["spec"]["containers"]
     told = {each["name"]: each for each in container["env"]}
     assert told["POD_IP"]["valueFrom"]["fieldRef"]["fieldPath"] == "status.podIP"

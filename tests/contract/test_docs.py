@@ -28,7 +28,7 @@ def load_generator() -> ModuleType:
 
 
 @pytest.mark.parametrize("name", ["tools.md", "settings.md"])
-def test_the_reference_is_what_the_code_says(name: str):
+def test_the_reference_matches_the_code(name: str):
     assert (CHECKOUT / "docs" / "reference" / name).read_text(encoding="utf-8") == anyio.run(
         load_generator().render_pages
     )[name].rstrip() + "\n"

@@ -132,7 +132,7 @@ def test_all_that_a_page_names_exists(page: Path):
         "outrider fetch --soon",
     ],
 )
-def test_what_does_not_exist_is_noticed(text: str):
+def test_missing_names_are_noticed(text: str):
     assert list(find_unknown_names(text))
 
 

@@ -37,7 +37,7 @@ def build_app(folder: Path, **options: Any):
 
 @pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
 @pytest.mark.parametrize("stateless", [False, True])
-async def test_a_request_whose_id_is_none_is_refused(tmp_path: Path, version: str, stateless: bool):
+async def test_a_request_without_a_valid_id_is_refused(tmp_path: Path, version: str, stateless: bool):
     async with http_servers.serve_app(build_app(tmp_path, stateless=stateless)) as url, httpx2.AsyncClient() as http:
         headers = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": version}
         if version != "2026-07-28":
@@ -64,7 +64,7 @@ NO_MESSAGES = [
 
 
 @pytest.mark.parametrize("body", NO_MESSAGES, ids=str)
-async def test_what_is_no_message_is_answered_under_its_id_as_over_stdio(tmp_path: Path, body: tuple[bytes, int, Any]):
+async def test_an_invalid_message_is_answered_under_its_id_as_over_stdio(tmp_path: Path, body: tuple[bytes, int, Any]):
     async with http_servers.serve_app(build_app(tmp_path)) as url, httpx2.AsyncClient() as http:
         headers = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
         reply = await http.post(f"{url}/mcp", content=body[0], headers=headers)
@@ -124,7 +124,7 @@ async def test_health_is_open_to_load_balancers(tmp_path: Path):
 
 
 @pytest.mark.parametrize("sent", [{}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic secret"}])
-async def test_callers_without_the_token_are_told_what_to_send(tmp_path: Path, sent: dict[str, str]):
+async def test_callers_without_the_token_learn_what_to_send(tmp_path: Path, sent: dict[str, str]):
     async with http_servers.serve_app(build_app(tmp_path, token="secret")) as url, httpx2.AsyncClient() as http:
         reply = await http.post(f"{url}/mcp", json=PING, headers=sent)
     assert reply.status_code == 401

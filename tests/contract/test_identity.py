@@ -33,7 +33,7 @@ async def team(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Serve
         yield opened
 
 
-async def test_the_doctor_says_that_nobody_could_come_in_yet_and_that_one_key_opens_everything(home: Path):
+async def test_the_doctor_reports_missing_tokens_and_the_power_of_serve_token(home: Path):
     async with identity_app.open_served_app(home, serve={"token": OWN}) as empty:
         found = {each.what: each for each in [each async for each in check_identity(empty.app)]}
     none = found["identity: 0 tokens are valid"]
@@ -42,7 +42,7 @@ async def test_the_doctor_says_that_nobody_could_come_in_yet_and_that_one_key_op
     assert [each.state for what, each in found.items() if "serve.token" in what] == ["note"]
 
 
-async def test_whoever_shows_nothing_hears_what_to_send(team: ServedApp):
+async def test_callers_without_credentials_learn_what_to_send(team: ServedApp):
     reply = await request_tools_list(f"{team.url}/mcp")
     assert (reply.status_code, reply.headers["www-authenticate"]) == (401, "Bearer")
     assert "outrider token create" in reply.json()["hint"]
@@ -62,7 +62,7 @@ async def test_whoever_shows_nothing_hears_what_to_send(team: ServedApp):
     ],
     ids=["no form", "our beginning", "nobody's", "a wrong end", "the scheme", "two words", "a quote", "no ASCII"],
 )
-async def test_what_is_no_token_of_ours_is_refused_as_bearer_tokens_are(team: ServedApp, token: Any):
+async def test_an_unknown_token_is_refused_as_an_invalid_bearer_token(team: ServedApp, token: Any):
     text = token if isinstance(token, str) else token.decode("latin-1")
     async with httpx2.AsyncClient() as http:
         reply = await http.post(
@@ -74,7 +74,7 @@ async def test_what_is_no_token_of_ours_is_refused_as_bearer_tokens_are(team: Se
     assert text not in reply.text.replace("Bearer", "") or len(text) < 4
 
 
-async def test_two_credentials_at_once_are_none(team: ServedApp):
+async def test_two_credentials_in_one_request_are_refused(team: ServedApp):
     token = await team.issue_token("ann", "acme")
     headers = [("authorization", f"Bearer {token}"), ("authorization", "Bearer other")]
     async with httpx2.AsyncClient() as http:
@@ -82,7 +82,7 @@ async def test_two_credentials_at_once_are_none(team: ServedApp):
     assert reply.status_code == 401
 
 
-async def test_the_operators_own_token_still_lets_in_and_acts_for_whom_it_names(team: ServedApp):
+async def test_the_operators_token_acts_for_the_person_it_names(team: ServedApp):
     async with team.connect_client(OWN) as client:
         named: Any = {"identity": "zoe", "workspace": "any"}
         made = await client.call_tool("create_goal", {"goal": "x"}, meta=named)
@@ -90,7 +90,7 @@ async def test_the_operators_own_token_still_lets_in_and_acts_for_whom_it_names(
     assert (await request_tools_list(f"{team.url}/mcp", OWN + "x")).status_code == 401
 
 
-async def test_what_stands_beside_mcp_keeps_its_own_door(team: ServedApp):
+async def test_other_paths_keep_their_own_authentication(team: ServedApp):
     async with httpx2.AsyncClient() as http:
         assert (await http.get(f"{team.url}/healthz")).status_code == 200
 
@@ -112,7 +112,7 @@ async def test_a_person_sees_the_tools_of_their_scopes_and_no_others(team: Serve
     assert "outrider token create" in read_error(refused)["hint"]
 
 
-async def test_a_viewer_may_use_what_only_reads(team: ServedApp):
+async def test_a_viewer_may_use_read_only_tools(team: ServedApp):
     token = await team.issue_token("vera", "acme", role="viewer")
     async with team.connect_client(token) as client:
         tools = (await client.list_tools()).tools
@@ -160,7 +160,7 @@ async def test_a_token_gives_no_more_than_its_own_role(team: ServedApp):
             assert not (await client.call_tool("create_goal", {"goal": "x"})).is_error
 
 
-async def test_neither_header_nor_request_changes_who_somebody_is(team: ServedApp):
+async def test_neither_header_nor_request_changes_the_person(team: ServedApp):
     ann = await team.issue_token("ann", "acme", "beta")
     bob = await team.issue_token("bob", "beta")
     async with team.connect_client(ann) as client:
@@ -193,7 +193,7 @@ async def test_a_person_acts_in_one_workspace_a_call_and_only_in_their_own(team:
     assert (reply.status_code, reply.json()["error"]) == (403, "access_denied")
 
 
-async def test_who_is_in_no_workspace_any_more_is_not_let_in(team: ServedApp):
+async def test_a_person_without_a_workspace_is_refused(team: ServedApp):
     token = await team.issue_token("carl", "acme")
     await team.app.identity().workspaces.remove_member("acme", "carl")
     reply = await request_tools_list(f"{team.url}/mcp", token)
@@ -252,7 +252,7 @@ async def test_an_older_clients_session_is_its_owners_alone(team: ServedApp):
     assert (stolen.status_code, own.status_code) == (404, 200)
 
 
-async def test_a_paused_call_is_resumed_by_whoever_made_it_with_any_token_of_theirs(team: ServedApp):
+async def test_a_paused_call_is_resumed_with_any_token_of_its_person(team: ServedApp):
     ann, again, bob = [await team.issue_token(name, "acme") for name in ("ann", "ann", "bob")]
     async with team.connect_client(ann, answer_form=FormAnswerer(None)) as client:
         first = await client.session.call_tool("execute_shell", {"command": "true"}, allow_input_required=True)
@@ -267,7 +267,7 @@ async def test_a_paused_call_is_resumed_by_whoever_made_it_with_any_token_of_the
     assert "did not allow" in read_error(done)["message"]
 
 
-async def test_an_older_clients_connection_is_no_way_around(team: ServedApp):
+async def test_older_protocol_versions_do_not_bypass_authentication(team: ServedApp):
     token, shown = await team.issue_token_record("hans", "acme", toolsets=("planning",))
     async with team.connect_client(shown, mode="legacy") as client:
         made = await client.call_tool("create_goal", {"goal": "by hans"})
@@ -284,7 +284,7 @@ async def test_an_older_clients_connection_is_no_way_around(team: ServedApp):
     assert read_error(switched)["code"] == "workspace"
 
 
-async def test_the_audit_says_who_did_what_with_which_token_from_where(team: ServedApp):
+async def test_the_audit_names_person_action_token_and_address(team: ServedApp):
     token, shown = await team.issue_token_record("edda", "acme")
     async with team.connect_client(shown) as client:
         await client.call_tool("create_goal", {"goal": "x"})
@@ -316,7 +316,7 @@ async def test_a_token_is_kept_as_nothing_that_lets_in(team: ServedApp):
     assert shown[5:40].encode() not in kept
 
 
-async def test_no_log_repeats_what_lets_in(team: ServedApp, caplog: pytest.LogCaptureFixture):
+async def test_logs_contain_no_credentials(team: ServedApp, caplog: pytest.LogCaptureFixture):
     caplog.set_level(logging.DEBUG)
     shown, wrong = await team.issue_token("gil", "acme"), token_format.generate_token()
     async with team.connect_client(shown) as client:

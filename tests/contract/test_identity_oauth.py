@@ -116,9 +116,7 @@ async def test_a_toolset_without_its_scope_is_refused_with_the_scope_that_opens_
         assert not (await client.call_tool("create_goal", {"goal": "x"})).is_error
 
 
-async def test_what_is_wrong_with_a_token_is_said_and_it_lets_nobody_in(
-    team: ServedApp, provider: FakeIdentityProvider
-):
+async def test_an_invalid_token_is_refused_with_the_reason(team: ServedApp, provider: FakeIdentityProvider):
     now = time.time()
     pem = identity_provider.export_pem("first")
     forged = {
@@ -149,7 +147,7 @@ async def test_what_is_wrong_with_a_token_is_said_and_it_lets_nobody_in(
         assert token not in reply.text
 
 
-async def test_a_public_key_is_no_shared_secret(team: ServedApp, provider: FakeIdentityProvider):
+async def test_a_public_key_is_not_accepted_as_a_shared_secret(team: ServedApp, provider: FakeIdentityProvider):
     """The classic confusion of algorithms, whichever way the forger writes the key."""
     body = {"iss": provider.url, "aud": OAUTH_RESOURCE, "sub": "ann", "exp": time.time() + 60, "scope": "tools"}
     for key in (identity_provider.export_pem("second"), identity_provider.export_pem("second").strip()):
@@ -178,14 +176,14 @@ async def test_a_token_is_good_within_the_leeway_of_clocks(team: ServedApp, prov
     assert reply.status_code == 200
 
 
-async def test_somebody_without_a_workspace_is_told_who_can_add_them(team: ServedApp, provider: FakeIdentityProvider):
+async def test_a_person_without_a_workspace_learns_who_can_add_them(team: ServedApp, provider: FakeIdentityProvider):
     reply = await request_tools_list(
         f"{team.url}/mcp", sign_valid_token(provider, groups=["NOT A NAME", 7, "acme:king"])
     )
     assert (reply.status_code, reply.json()["error"]) == (403, "access_denied")
 
 
-async def test_the_doctor_says_whether_anybody_could_come_in(team: ServedApp, provider: FakeIdentityProvider):
+async def test_the_doctor_reports_whether_callers_could_authenticate(team: ServedApp, provider: FakeIdentityProvider):
     found = [each async for each in check_identity(team.app)]
     assert [(each.state, each.what) for each in found] == [("ok", f"identity: {provider.url} publishes 1 usable keys")]
 
@@ -208,9 +206,7 @@ class FakeDatabase:
         raise AssertionError("nobody registers here")
 
 
-async def test_a_client_finds_the_provider_by_itself_and_asks_for_more_when_a_call_needs_it(
-    home: Path, provider: FakeIdentityProvider
-):
+async def test_a_client_discovers_the_provider_and_requests_missing_scopes(home: Path, provider: FakeIdentityProvider):
     wanted = {"scopes": ["tools"], "toolset_scopes": TOOLS, "workspaces_claim": "groups"}
     with anyio.fail_after(60):
         async with identity_app.open_app_at_oauth_resource(home, provider.url, **wanted) as team:
@@ -228,7 +224,7 @@ async def test_a_client_finds_the_provider_by_itself_and_asks_for_more_when_a_ca
     assert [set(scope.split()) for scope in provider.requested_scopes] == [{"tools"}, {"tools", "tools:plan"}]
 
 
-async def test_without_the_provider_callers_are_told_to_come_back_and_not_to_throw_their_token_away(home: Path):
+async def test_without_the_provider_callers_are_asked_to_retry_with_their_token(home: Path):
     provider = FakeIdentityProvider(is_down=True)
     async with http_servers.serve_app(provider.build_app()) as url:
         provider.url = url
@@ -309,7 +305,7 @@ async def test_unknown_keys_do_not_make_us_ask_the_provider_each_time(setup: Aut
     assert setup.provider.key_fetch_count == 2
 
 
-async def test_many_callers_at_once_fetch_the_keys_once(setup: AuthenticationSetup):
+async def test_concurrent_callers_fetch_the_keys_once(setup: AuthenticationSetup):
     with anyio.fail_after(30):
         async with anyio.create_task_group() as tasks:
             for number in range(20):
@@ -333,7 +329,7 @@ async def test_without_the_provider_known_keys_work_for_a_day_and_unknown_ones_n
     assert await setup.person() == "ann"
 
 
-async def test_without_the_provider_from_the_start_nobody_is_let_in(setup: AuthenticationSetup):
+async def test_without_any_key_of_the_provider_callers_get_unavailable(setup: AuthenticationSetup):
     setup.provider.is_down = True
     with pytest.raises(Unavailable):
         await setup.person()

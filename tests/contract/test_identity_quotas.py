@@ -102,7 +102,7 @@ async def test_replicas_together_hold_no_more_places_than_there_are(home: Path):
     assert sum(held) == 2
 
 
-async def test_a_persons_calls_of_a_day_are_counted_and_the_next_says_when_to_come_back(home: Path):
+async def test_calls_per_day_are_counted_and_the_refusal_says_when_to_retry(home: Path):
     quotas = {"people": {"*": {"calls_per_day": 3}, "vip": {"calls_per_day": 5}}}
     async with open_team(home, {}, {}, quotas) as team:
         async with team.connect_client(await team.issue_token("ann", "acme")) as client:
@@ -143,7 +143,7 @@ async def test_only_so_many_agents_of_a_person_are_at_work_at_the_same_time(home
     assert not third.is_error
 
 
-async def test_what_agents_may_cost_in_a_day_ends_and_binds_the_next_run(home: Path):
+async def test_cost_per_day_ends_runs_and_limits_the_next_one(home: Path):
     script, quotas = {"clerk": [ChatTurn(text="done")]}, {"people": {"*": {"cost_per_day": 2.0}}}
     async with open_for_one_person(home, script, {"clerk": {}}, quotas) as (team, client):
         first = await client.call_tool("run_clerk", {"query": "a"})
@@ -159,7 +159,7 @@ async def test_what_agents_may_cost_in_a_day_ends_and_binds_the_next_run(home: P
     assert "cost_per_day" in read_error(third)["hint"]
 
 
-async def test_what_an_agent_at_work_has_cost_so_far_counts_already(home: Path):
+async def test_the_cost_of_a_running_agent_counts(home: Path):
     held = anyio.Event()
     script = {"slow": [ChatTurn(calls=[("get_current_state", {})]), ChatTurn(text="done", wait_before=held)]}
     quotas = {"people": {"*": {"cost_per_day": 0.5}}}
@@ -175,7 +175,7 @@ async def test_what_an_agent_at_work_has_cost_so_far_counts_already(home: Path):
     assert "$0.5 per day" in read_error(second)["message"]
 
 
-async def test_agents_that_begin_together_share_what_a_day_may_cost(home: Path):
+async def test_concurrent_agents_share_the_cost_per_day(home: Path):
     held = anyio.Event()
     goals = [ChatTurn(calls=[("create_goal", {"goal": str(number)})], wait_before=held) for number in range(9)]
     begin = {"agent": "spender", "mode": "background"}
@@ -201,7 +201,7 @@ async def record_cost(team: ServedApp, run_id: str, dollars: float) -> None:
         await connection.execute(runs.update().where(runs.c.id == run_id).values(cost=dollars, updated_at=time.time()))
 
 
-async def test_who_stores_too_much_may_still_read_and_is_told_to_make_room(home: Path):
+async def test_a_person_over_the_storage_quota_may_read_and_is_asked_to_delete(home: Path):
     async with open_team(home, {}, {}, {"people": {"*": {"stored_bytes": 1_000}}}) as team:
         ann = Call(session="s", workspace="acme", identity="ann")
         await team.app.content.create_store(ann, "big")
@@ -222,7 +222,7 @@ async def test_who_stores_too_much_may_still_read_and_is_told_to_make_room(home:
 GOAL = [ChatTurn(calls=[("create_goal", {"goal": "of the agent"})]), ChatTurn(text="The goal is set.")]
 
 
-async def test_an_agent_acts_as_the_person_who_began_it_in_their_workspace(home: Path):
+async def test_an_agent_acts_as_its_person_in_their_workspace(home: Path):
     script = {"chief": [ChatTurn(calls=[("run_clerk", {"query": "go"})]), ChatTurn(text="Done.")], "clerk": GOAL}
     agents = {"chief": {"tools": ["run_clerk"]}, "clerk": {"tools": ["create_goal"]}}
     with anyio.fail_after(90):
@@ -241,7 +241,7 @@ async def test_an_agent_acts_as_the_person_who_began_it_in_their_workspace(home:
     }
 
 
-async def test_agents_get_no_tool_that_whoever_began_them_may_not_use(home: Path):
+async def test_agents_get_no_tool_that_their_person_may_not_use(home: Path):
     script = {"chief": [ChatTurn(calls=[("run_clerk", {"query": "go"})]), ChatTurn(text="Done.")], "clerk": GOAL}
     agents = {"chief": {"tools": ["run_clerk"]}, "clerk": {"tools": ["create_goal"]}}
     with anyio.fail_after(90):
@@ -260,7 +260,7 @@ async def test_agents_get_no_tool_that_whoever_began_them_may_not_use(home: Path
     assert not state.structured_content.get("goal")
 
 
-async def test_whichever_process_takes_a_run_up_acts_as_whoever_began_it_and_no_further(home: Path):
+async def test_any_process_that_resumes_a_run_acts_as_its_person(home: Path):
     grant = Grant("tok_1", "member", ("run_agent", "planning"), "ask", "10.0.0.1")
     call = Call(session="s", workspace="acme", identity="ann", grant=grant)
     clerk = {"tools": ["create_goal", "createStore"], "stakes": {"create_goal": "high"}}

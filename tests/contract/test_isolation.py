@@ -207,7 +207,7 @@ async def stranger(request: pytest.FixtureRequest, world: World) -> AsyncGenerat
         yield client
 
 
-async def test_no_tool_tells_a_stranger_anything(subtests: pytest.Subtests, world: World, stranger: Client):
+async def test_no_tool_reveals_anything_to_a_stranger(subtests: pytest.Subtests, world: World, stranger: Client):
     for tool in TOOLS:
         with subtests.test(tool=tool.name):
             given, named = arguments_of(world, tool)
@@ -252,7 +252,7 @@ async def read_uri(client: Client, uri: str) -> str:
         return "refused"
 
 
-async def test_no_prompt_tells_a_stranger_anything(world: World, stranger: Client):
+async def test_no_prompt_reveals_anything_to_a_stranger(world: World, stranger: Client):
     if await of_the_same_workspace(stranger):
         return
     prompts = (await stranger.list_prompts(meta=ANNA)).prompts
@@ -275,7 +275,7 @@ async def test_she_herself_still_has_everything(world: World):
         assert world.uris["artifact"] in listed
 
 
-async def test_other_users_of_the_machine_cannot_read_what_is_stored(home: Path):
+async def test_other_users_of_the_machine_cannot_read_stored_data(home: Path):
     data = home / ".outrider"
     data.mkdir(exist_ok=True)
     data.chmod(0o755)

@@ -40,7 +40,7 @@ def build_markdown(text: str) -> tuple[int, dict[str, str], bytes]:
     return 200, {"content-type": "text/markdown; charset=utf-8"}, text.encode()
 
 
-async def test_markdown_of_the_site_is_read_if_it_says_as_much_and_named(home: Path):
+async def test_the_sites_markdown_is_read_if_it_is_as_complete_as_the_page(home: Path):
     pages = {"/wal": build_page("wal"), "/wal.md": build_markdown(MARKDOWN.format("wal"))}
     site, asked = build_site(pages)
     async with loopback_app.open_loopback_app(home, site) as loopback:
@@ -55,7 +55,7 @@ async def test_markdown_of_the_site_is_read_if_it_says_as_much_and_named(home: P
     assert asked.count("/wal.md") == 1
 
 
-async def test_markdown_that_says_less_or_is_none_is_left_and_not_asked_for_again(home: Path):
+async def test_incomplete_markdown_is_ignored_and_not_requested_again(home: Path):
     cases: dict[str, Any] = {
         "shorter": build_markdown("# wal\n\nSign in to read this page."),
         "longer": build_markdown(MARKDOWN.format("wal") + "Buy now. " * 100),

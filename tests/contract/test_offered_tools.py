@@ -45,7 +45,7 @@ async def test_all_offers_one_tool_for_each_purpose_and_compat_the_others(home: 
     assert await list_tools(home, ["all", "compat"]) == every
 
 
-async def test_whoever_asks_for_a_toolset_by_name_gets_all_of_it(home: Path):
+async def test_a_toolset_requested_by_name_is_complete(home: Path):
     async with loopback_app.open_loopback_app(home) as loopback:
         for toolset in loopback.app.toolbox.toolsets.values():
             async with Client(loopback.app.build_server(toolset.name)) as client:
@@ -55,7 +55,7 @@ async def test_whoever_asks_for_a_toolset_by_name_gets_all_of_it(home: Path):
                 assert await list_tools(home, [toolset.name]) == alone == set(toolset.tools)
 
 
-async def test_an_address_of_a_toolset_serves_all_of_it_beside_all(home: Path):
+async def test_the_address_of_a_toolset_serves_all_its_tools(home: Path):
     async with (
         loopback_app.open_loopback_app(home) as loopback,
         http_servers.serve_app(build_http_app(loopback.app.build_servers())) as url,

@@ -173,7 +173,7 @@ async def test_tools_that_read_ask_before_they_save_a_file_in_a_project(shared_h
     assert saved == {"images", "extracted-content", "downloads"}
 
 
-async def test_a_person_who_does_not_agree_keeps_the_project_as_it_is(shared_home: Path):
+async def test_a_declined_write_leaves_the_project_unchanged(shared_home: Path):
     person = Person(agrees=False)
     async with open_workspace(shared_home, person, directory=".") as at:
         refused = await at.client.call_tool("web_fetch", {"url": f"{at.site_url}/fox.png", "output_dir": "pictures"})
@@ -218,7 +218,7 @@ async def test_a_project_is_left_by_no_path_and_no_link(shared_home: Path):
     assert not list(shared_home.glob("*.png"))
 
 
-async def test_what_programs_of_the_user_run_is_written_only_in_folders_of_sessions_or_where_the_settings_allow_it(
+async def test_protected_paths_are_written_only_in_session_folders_or_if_the_settings_allow_it(
     shared_home: Path,
 ):
     hook = {"path": ".git/hooks/pre-commit", "content": "#!/bin/sh"}

@@ -50,7 +50,7 @@ async def test_a_plan_outlives_the_process(home: Path):
         assert (await app.call("add_todo", MINE, name="two")).data["todo"]["id"] == 2
 
 
-async def test_sessions_do_not_see_one_another(home: Path):
+async def test_sessions_do_not_see_each_other(home: Path):
     async with open_planning_app(home) as app:
         await app.call("create_goal", MINE, goal="Secret")
         await app.call("add_todo", MINE, name="one")
@@ -126,7 +126,7 @@ async def test_the_last_ten_observations_are_shown_and_all_are_kept(home: Path):
     assert [each.text for each in kept] == [f"fact {number}" for number in range(11, -1, -1)]
 
 
-async def test_clearing_the_session_begins_anew(home: Path):
+async def test_clearing_the_session_starts_over(home: Path):
     async with open_planning_app(home) as app:
         await app.call("create_goal", MINE, goal="x")
         await app.call("add_todo", MINE, name="one")

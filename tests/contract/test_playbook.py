@@ -48,7 +48,7 @@ async def test_a_playbook_is_kept_as_it_was_given(home: Path):
     assert shown["agentId"] == "anna"
 
 
-async def test_a_tool_that_nobody_here_has_is_worth_a_warning(home: Path):
+async def test_an_unknown_tool_in_a_playbook_causes_a_warning(home: Path):
     async with open_playbook_app(home) as app:
         step = STEP | {"action": {"toolName": "add_tod", "purpose": "plan"}}
         made = await app.call("create_playbook", ANNA, **(PRICES | {"workflow": [step]}))
@@ -77,7 +77,7 @@ async def test_each_assistant_sees_and_changes_only_its_own(home: Path):
         assert (await app.call("get_playbook", ANNA, id=name)).data["playbook"]["goal"] == PRICES["goal"]
 
 
-async def test_without_an_assistant_the_error_says_who_must_name_one(home: Path):
+async def test_a_missing_assistant_is_an_error_that_names_who_must_set_it(home: Path):
     async with open_playbook_app(home) as app:
         with pytest.raises(NotConfigured) as caught:
             await app.call("list_playbooks", Call(session="s"))
@@ -96,7 +96,7 @@ async def test_pages_are_full_and_count_only_ones_own(home: Path):
     assert page["formattedText"].startswith("3. id:")
 
 
-async def test_a_page_behind_the_last_says_which_is_the_last(home: Path):
+async def test_a_page_past_the_end_names_the_last_page(home: Path):
     async with open_playbook_app(home) as app:
         await create_playbook(app)
         page = (await app.call("list_playbooks", ANNA, page=4, pageSize=1)).data
@@ -105,7 +105,7 @@ async def test_a_page_behind_the_last_says_which_is_the_last(home: Path):
     assert (page["page"]["items"], page["formattedText"]) == ([], "no page 4; the last is 1")
 
 
-async def test_a_list_of_all_is_no_longer_than_one_answer_should_be(home: Path):
+async def test_a_list_of_all_playbooks_fits_into_one_answer(home: Path):
     async with open_playbook_app(home) as app:
         whole = json.dumps({"playbooks": [PRICES | {"goal": f"goal {number}"} for number in range(60)]})
         await app.call("import_playbooks", ANNA, content=whole)
@@ -124,7 +124,7 @@ async def test_a_record_has_all_its_fields_also_where_they_are_empty(home: Path)
     assert shown["workflow"] == [step | {"stepId": "step-1", "requiredData": [], "outputVariable": ""}]
 
 
-async def test_an_update_changes_what_it_names_and_never_the_owner(home: Path):
+async def test_an_update_changes_the_named_fields_and_never_the_owner(home: Path):
     async with open_playbook_app(home) as app:
         name = await create_playbook(app)
         shown = (await app.call("update_playbook", ANNA, id=name, playbook={"goal": "Daily check"})).data["playbook"]
@@ -136,7 +136,7 @@ async def test_an_update_changes_what_it_names_and_never_the_owner(home: Path):
         assert (await app.call("get_playbook", ANNA, id=name)).data["playbook"]["goal"] == "Daily check"
 
 
-async def test_a_step_names_a_flow_that_is_told_with_it_and_missed_where_it_is_not(home: Path):
+async def test_a_step_may_name_a_flow_and_a_missing_flow_is_reported(home: Path):
     run = {"toolName": "runFlow", "purpose": "order", "flow": "order-tea"}
     wrong = {
         "action.flow: only runFlow": {**run, "toolName": "websearch"},

@@ -73,7 +73,7 @@ async def test_tools_are_listed_with_schemas_effects_and_marks(connect: Connect)
     assert tools["say"].meta == {"anthropic/alwaysLoad": True}
 
 
-async def test_text_to_be_read_comes_without_structured_content(connect: Connect):
+async def test_text_results_have_no_structured_content(connect: Connect):
     async with connect() as client:
         result = await client.call_tool("say", {"text": "ahoi", "times": 2})
     assert [item.text for item in result.content] == ["ahoiahoi"]
@@ -81,7 +81,7 @@ async def test_text_to_be_read_comes_without_structured_content(connect: Connect
     assert result.meta["outrider/untrusted"] is True
 
 
-async def test_data_comes_as_structured_content_and_as_text_that_says_the_same(connect: Connect):
+async def test_data_results_have_equal_text_and_structured_content(connect: Connect):
     async with connect() as client:
         result = await client.call_tool("add", {"a": 2, "b": 3})
     assert result.structured_content == {"total": 5}
@@ -107,7 +107,7 @@ async def test_every_kind_of_item_arrives(connect: Connect):
     assert link.uri == "outrider://x"
 
 
-async def test_an_error_tells_the_model_what_to_do_next(connect: Connect):
+async def test_an_error_names_the_models_next_step(connect: Connect):
     async with connect() as client:
         result = await client.call_tool("lose", {})
     assert result.is_error
@@ -117,7 +117,7 @@ async def test_an_error_tells_the_model_what_to_do_next(connect: Connect):
     assert (result.meta or {})["outrider/error"] == {"details": {"seeds": ["a", "b"]}}
 
 
-async def test_a_passing_failure_says_when_to_try_again(connect: Connect):
+async def test_a_temporary_failure_says_when_to_retry(connect: Connect):
     async with connect() as client:
         error = read_error(await client.call_tool("later", {}))
     assert (error["code"], error["retryable"], error["retry_after"]) == ("unavailable", True, 30)
@@ -220,7 +220,7 @@ async def test_a_client_that_cannot_ask_hears_how_to_allow_the_tool(tmp_path: Pa
 
 
 @pytest.mark.parametrize("over", [in_memory, over_http, over_stdio])
-async def test_a_client_whose_dialog_fails_has_refused_and_hears_how_to_allow_the_tool(tmp_path: Path, over: Any):
+async def test_a_failed_dialog_counts_as_refusal_and_explains_how_to_allow_the_tool(tmp_path: Path, over: Any):
     async def person(context: Any, params: Any) -> ErrorData:
         return ErrorData(code=-32603, message="no window to show it in")
 

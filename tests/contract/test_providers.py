@@ -97,7 +97,7 @@ def test_every_way_to_fail_is_expected_somewhere():
 
 
 @pytest.mark.parametrize("name", sorted(load_providers()))
-def test_every_provider_says_how_to_get_access(name):
+def test_every_provider_explains_how_to_get_access(name):
     provider = load_providers()[name]
     assert provider.title
     assert 10 < len(provider.remedy) < 120
@@ -184,7 +184,7 @@ async def test_the_wait_that_a_provider_asks_for_reaches_the_caller(name, keyed)
 
 
 @pytest.mark.parametrize(("name", "keyed"), EVERY)
-async def test_what_a_provider_cannot_honour_is_said_in_a_note(name, keyed):
+async def test_unsupported_options_of_a_provider_are_reported_in_a_note(name, keyed):
     provider = load_providers()[name]
     wish = Query("tea", freshness="week", language="de", region="XK", safe="strict")
     async with open_single_provider(name, keyed=keyed) as one:

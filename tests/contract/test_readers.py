@@ -89,7 +89,7 @@ def test_garbage_is_read_or_refused_by_name(reader: DocumentReader, body: bytes)
 
 
 @each_reader
-def test_a_reader_says_what_it_reads(reader: DocumentReader):
+def test_every_reader_declares_its_formats(reader: DocumentReader):
     assert reader.name.isidentifier()
     assert reader.types
     assert all((pattern == pattern.lower() and "/" in pattern) or pattern.startswith("*") for pattern in reader.types)

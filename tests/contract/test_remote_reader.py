@@ -92,14 +92,14 @@ async def expect_refusal(loopback: loopback_app.LoopbackApp, url: str) -> Outrid
     return caught.value
 
 
-async def test_by_default_nobody_else_is_told_an_address(home: Path):
+async def test_by_default_no_third_party_receives_an_address(home: Path):
     service = ReaderService()
     async with open_remote_reader(home, service, is_set=False) as loopback:
         assert (await expect_refusal(loopback, f"{PUBLIC}/wall")).code == "blocked_by_site"
     assert service.requests == []
 
 
-async def test_a_page_behind_a_wall_is_read_through_the_service_and_the_answer_says_so(home: Path):
+async def test_a_refused_page_is_read_through_the_service_and_the_answer_reports_it(home: Path):
     service = ReaderService()
     async with open_remote_reader(home, service) as loopback:
         text = await fetch_text(loopback, f"{PUBLIC}/wall")
@@ -122,7 +122,7 @@ async def test_a_page_behind_a_wall_is_read_through_the_service_and_the_answer_s
     assert not {"cookie", "authorization", "referer"} & set(headers)
 
 
-async def test_only_public_addresses_without_credentials_are_told_and_only_for_refusals(home: Path):
+async def test_only_refused_public_addresses_without_credentials_are_sent(home: Path):
     service = ReaderService()
     async with open_remote_reader(home, service) as loopback:
         for url in (

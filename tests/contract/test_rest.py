@@ -135,7 +135,7 @@ async def test_a_token_guards_rest_as_it_guards_mcp(tmp_path: Path):
     assert let_in.status_code == 200
 
 
-async def test_a_stream_tells_progress_and_then_the_result(tmp_path: Path):
+async def test_a_stream_reports_progress_and_then_the_result(tmp_path: Path):
     stream = {"Accept": "text/event-stream"}
     async with serve_echo(tmp_path) as http:
         waited = await http.post("/v1/tools/wait_for_it", json={"steps": 2}, headers=stream)

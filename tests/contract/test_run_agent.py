@@ -124,7 +124,7 @@ async def test_the_answer_is_a_typed_resource_with_thoughts_status_and_usage(age
     assert result.structured_content is None
 
 
-async def test_fields_lie_beside_uri_and_text_on_the_wire(agents_host: AgentsApp):
+async def test_fields_are_next_to_uri_and_text_on_the_wire(agents_host: AgentsApp):
     result = await agents_host.app.call("run_echo", query="hello")
     assert result.content[0].fields["conversationId"].startswith("cnv_")
 
@@ -209,7 +209,7 @@ async def test_a_toolset_can_be_added_for_one_task(agents_host: AgentsApp):
     assert "create_goal" in given
 
 
-async def test_the_configured_agent_must_be_the_one_whose_tool_is_called(agents_host: AgentsApp):
+async def test_the_configured_agent_must_match_the_called_tool(agents_host: AgentsApp):
     mime = "application/vnd.dust.tool-input.agent"
     async with open_client(agents_host) as caller:
         right = {"uri": "agent://dust/w/w1/agents/echo", "mimeType": mime}
@@ -228,7 +228,7 @@ async def test_known_files_come_with_the_query_and_unknown_ones_are_left_out(age
     assert "fil_unknown" not in asked
 
 
-async def test_files_that_an_agent_makes_come_back_as_resources_under_their_names(agents_host: AgentsApp):
+async def test_files_that_an_agent_makes_return_as_resources_under_their_names(agents_host: AgentsApp):
     meta: Any = {"session_id": "makers"}
     async with open_client(agents_host) as caller:
         for tool in ("run_maker", "run_manager"):
@@ -248,7 +248,7 @@ async def test_files_that_an_agent_makes_come_back_as_resources_under_their_name
     assert "out/draft.txt (id " in told
 
 
-async def test_an_agent_is_handed_files_by_path_or_id_and_reads_them_at_once(agents_host: AgentsApp):
+async def test_an_agent_gets_files_by_path_or_id_and_reads_them(agents_host: AgentsApp):
     meta: Any = {"session_id": "hand over"}
     async with open_client(agents_host) as caller:
         made = await caller.call_tool("run_maker", {"query": "write"}, meta=meta)
@@ -280,7 +280,7 @@ async def test_a_child_runs_in_an_unlisted_conversation_one_deeper_for_the_same_
     assert parse_fields(result)["usage"]["tokens"] == 330
 
 
-async def test_a_host_says_which_agent_of_its_own_calls_and_how_deep_that_lies(agents_host: AgentsApp):
+async def test_a_host_names_the_calling_agent_and_its_depth(agents_host: AgentsApp):
     async with open_client(agents_host) as caller:
         meta: Any = {"stepContext": {"agent": "concierge", "depth": 3}}
         result = await caller.call_tool("run_echo", {"query": "q"}, meta=meta)
@@ -382,7 +382,7 @@ async def test_an_agent_hands_its_own_conversation_over_with_its_instructions(ag
     assert sum("You are boss." in str(asked["messages"][0]) for asked in agents_host.model.requests) == 1
 
 
-async def test_work_in_the_background_is_come_back_for(agents_host: AgentsApp):
+async def test_a_background_run_is_followed_later(agents_host: AgentsApp):
     async with open_client(agents_host) as caller:
         started = await caller.call_tool("run_echo", {"query": "slowly", "mode": "background"})
         assert get_run_id(started) in read_first_text(started)
@@ -392,7 +392,7 @@ async def test_work_in_the_background_is_come_back_for(agents_host: AgentsApp):
     assert f"{get_run_id(started)} (completed) echo: slowly" in listed
 
 
-async def test_a_run_of_somebody_else_is_not_found(agents_host: AgentsApp):
+async def test_another_persons_run_is_not_found(agents_host: AgentsApp):
     mine: Any = {"session_id": "mine"}
     other: Any = {"session_id": "other"}
     async with open_client(agents_host) as caller:
@@ -403,7 +403,7 @@ async def test_a_run_of_somebody_else_is_not_found(agents_host: AgentsApp):
         assert (await caller.call_tool("agent_run", {}, meta=other)).content[0].text.startswith("You have not run")
 
 
-async def test_an_agent_that_fails_says_why_and_what_to_do(agents_host: AgentsApp):
+async def test_an_agent_that_fails_gives_the_reason_and_the_remedy(agents_host: AgentsApp):
     async with open_client(agents_host) as caller:
         failed = read_error(await caller.call_tool("run_broken", {"query": "q"}))
     assert failed["message"].startswith("agent 'broken' failed: ")
@@ -413,7 +413,7 @@ async def test_an_agent_that_fails_says_why_and_what_to_do(agents_host: AgentsAp
 
 
 @pytest.mark.parametrize("seconds", [0, 1])
-async def test_a_call_that_does_not_wait_tells_how_to_come_back(agents_host: AgentsApp, seconds: int):
+async def test_a_call_that_does_not_wait_reports_how_to_return(agents_host: AgentsApp, seconds: int):
     held = anyio.Event()
     agents_host.model.script = {**MODEL_TURNS, "slow": [ChatTurn(text="at last", wait_before=held)]}
     agents_host.write_agent("slow")
@@ -494,7 +494,7 @@ async def find_last_run(agents_host: AgentsApp) -> str:
 
 
 @pytest.mark.parametrize("era", [NEWEST_VERSION, HANDSHAKE_VERSION])
-async def test_clients_hear_when_an_agent_comes_or_goes(agents_host: AgentsApp, era: str):
+async def test_clients_are_notified_when_agents_are_added_or_removed(agents_host: AgentsApp, era: str):
     changed = anyio.Event()
 
     async def note(message: Any) -> None:
@@ -523,7 +523,7 @@ async def list_tool_names(caller: Client) -> set[str]:
     return {tool.name for tool in (await caller.list_tools(cache_mode="bypass")).tools}
 
 
-async def test_an_agent_that_cannot_be_used_is_told_by_a_placeholder(agents_host: AgentsApp):
+async def test_an_unusable_agent_is_listed_as_a_placeholder(agents_host: AgentsApp):
     broken = agents_host.folder / "ruined.md"
     broken.write_text("no front matter")
     try:

@@ -155,7 +155,7 @@ async def answer_through_host(
     return await caller.call_tool("run_top", {"query": "go"}, meta=meta)
 
 
-async def test_the_state_is_what_the_wire_format_says(agents_host: AgentsApp):
+async def test_the_state_matches_the_wire_format(agents_host: AgentsApp):
     async with open_client(agents_host) as caller:
         state = read_approval(await caller.call_tool("run_leaf", {"query": "go"}, meta=build_meta("shape"))).state
     assert state["conversationId"].startswith("cnv_")
@@ -205,7 +205,7 @@ async def test_a_person_is_asked_over_http_behind_a_token(agents_host: AgentsApp
     assert await list_notes(agents_host, "http", "ann@a.example") == ["the leaf's note"]
 
 
-async def test_progress_goes_on_after_the_question(agents_host: AgentsApp):
+async def test_progress_continues_after_the_question(agents_host: AgentsApp):
     seen: list[Any] = []
 
     async def note(message: Any) -> None:
@@ -227,7 +227,7 @@ async def test_progress_goes_on_after_the_question(agents_host: AgentsApp):
 
 
 @pytest.mark.parametrize("era", [NEWEST_VERSION, HANDSHAKE_VERSION])
-async def test_declining_the_form_refuses_what_it_asked(agents_host: AgentsApp, era: str):
+async def test_declining_the_form_refuses_the_call(agents_host: AgentsApp, era: str):
     async with open_client(agents_host, era, "person", FormAnswerer(lambda _: "decline")) as caller:
         result = await caller.call_tool("run_leaf", {"query": "go"}, meta=build_meta(f"declined {era}"))
     assert read_answer(result) == "Dealt with the leaf's note."
@@ -309,7 +309,7 @@ async def test_always_is_asked_once(agents_host: AgentsApp):
     assert sorted(await list_notes(agents_host, "always", "always@a.example")) == ["first", "first", "second", "second"]
 
 
-async def test_the_state_of_somebody_elses_conversation_is_refused(agents_host: AgentsApp):
+async def test_the_state_of_another_persons_conversation_is_refused(agents_host: AgentsApp):
     async with open_client(agents_host) as caller:
         waiting = read_approval(await caller.call_tool("run_leaf", {"query": "go"}, meta=build_meta("mine")))
         stolen = build_meta("yours", resumeState=waiting.state)

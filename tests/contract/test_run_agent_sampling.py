@@ -44,7 +44,7 @@ async def open_agents_app(home: Path, **settings: Any) -> AsyncGenerator[App]:
 
 
 @pytest.mark.parametrize("era", OLDER)
-async def test_an_agent_without_tools_thinks_with_the_clients_model_and_says_so(era: str, home: Path):
+async def test_an_agent_without_tools_uses_the_clients_model_and_reports_it(era: str, home: Path):
     lends = SamplingClient()
     async with open_agents_app(home) as app, connect_client(app.build_server(), era, sampling_callback=lends) as client:
         result = await client.call_tool("run_poet", {"query": "A line on rain."})
@@ -59,7 +59,7 @@ async def test_an_agent_without_tools_thinks_with_the_clients_model_and_says_so(
 
 
 @pytest.mark.parametrize("era", OLDER)
-async def test_an_agent_with_tools_says_that_sampling_has_none(era: str, home: Path):
+async def test_an_agent_with_tools_reports_that_sampling_has_none(era: str, home: Path):
     lends = SamplingClient()
     async with open_agents_app(home) as app, connect_client(app.build_server(), era, sampling_callback=lends) as client:
         result = await client.call_tool("run_clerk", {"query": "Plan."})

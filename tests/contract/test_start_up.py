@@ -156,7 +156,7 @@ def test_little_is_loaded_before_the_tools_can_be_listed(bare_modules: set[str],
     assert len(added) <= IN_ALL
 
 
-def test_a_command_that_serves_nobody_loads_no_mcp_sdk(tmp_path: Path):
+def test_commands_that_do_not_serve_load_no_mcp_sdk(tmp_path: Path):
     (tmp_path / "page.html").write_text("<p>tea</p>")
     for command in (["agents", "list"], ["fetch", "http://127.0.0.1:1/"], ["extract", str(tmp_path / "page.html")]):
         line = [sys.executable, "-X", "importtime", "-m", "outrider", *command]
@@ -180,7 +180,7 @@ def noisy_plugin(tmp_path: Path) -> dict[str, str]:
     return {"PYTHONPATH": str(folder)}
 
 
-def test_nothing_but_protocol_reaches_the_client_whoever_prints(noisy_plugin: dict[str, str]):
+def test_prints_of_any_library_do_not_reach_the_client(noisy_plugin: dict[str, str]):
     said, complaints = exchange_messages(*OUTRIDER, environ=noisy_plugin, calls=["shout"])
     messages = [json.loads(line) for line in said.splitlines()]
     assert all(message["jsonrpc"] == "2.0" for message in messages)

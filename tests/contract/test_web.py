@@ -119,7 +119,7 @@ async def test_a_failing_provider_is_followed_by_the_next_and_named(home: Path):
     assert data["failed"][0]["why"]
 
 
-async def test_when_all_fail_the_model_hears_who_why_and_what_to_do(home: Path):
+async def test_if_all_providers_fail_the_error_lists_reasons_and_the_remedy(home: Path):
     async with loopback_app.open_loopback_app(home) as loopback:
         loopback.provider_behaviour.modes["*"] = "500"
         async with Client(loopback.app.build_server()) as client:
@@ -175,7 +175,7 @@ async def test_a_page_is_a_head_of_facts_then_its_text_within_a_boundary(home: P
     assert result.data == {}
 
 
-async def test_a_cut_text_says_how_to_read_on_and_the_pieces_join(home: Path):
+async def test_a_cut_text_explains_how_to_continue_and_the_parts_join(home: Path):
     async with loopback_app.open_loopback_app(home, DATABASE_SITE, more={"boundary": False}) as loopback:
         whole = await loopback.app.call("web_fetch", url=f"{loopback.site_url}/long", max_chars=0)
         text, offset, steps = "", 0, 0
@@ -208,7 +208,7 @@ async def test_with_a_query_only_the_passages_that_answer_come_with_their_places
     assert "Bread is baked" not in result.text
 
 
-async def test_a_passage_stands_below_the_headings_that_it_belongs_to(home: Path):
+async def test_a_passage_is_shown_below_its_headings(home: Path):
     text = "# Harbour\n\n## Fees\n\n" + "Ten pounds a night. " * 120 + "\n\nDogs stay for free."
     site = loopback_app.build_page_site({"/harbour": (200, {"content-type": "text/markdown"}, text.encode())})
     async with loopback_app.open_loopback_app(home, site) as loopback:
@@ -270,7 +270,7 @@ async def test_a_picture_never_leaves_the_workspace(home: Path, folder: str):
     ("path", "expected"),
     [("/gone", "410"), ("/nowhere", "404"), ("/app.zip", "zip"), ("/picture?text", "image")],
 )
-async def test_what_cannot_be_read_is_an_error_that_says_why(home: Path, path: str, expected: str):
+async def test_an_unreadable_page_is_an_error_with_the_reason(home: Path, path: str, expected: str):
     async with (
         loopback_app.open_loopback_app(home, DATABASE_SITE) as loopback,
         Client(loopback.app.build_server()) as client,
@@ -326,7 +326,7 @@ def build_arguments(site: str, arguments: dict) -> dict:
     return arguments | {"url": site + url if url[0] == "/" else url}
 
 
-async def test_a_page_that_is_not_what_was_wanted_says_what_to_do(home: Path):
+async def test_an_unexpected_page_names_the_remedy(home: Path):
     async with loopback_app.open_loopback_app(home, DATABASE_SITE) as loopback:
         said = [
             (await loopback.app.call("web_fetch", **build_arguments(loopback.site_url, arguments))).text
@@ -386,7 +386,7 @@ async def test_passages_with_their_places_stay_within_the_limit(home: Path, limi
 
 
 @pytest.mark.parametrize(("path", "status"), [("/nothing", 204), ("/blank", 200)])
-async def test_an_empty_answer_is_told_as_one_with_what_to_do(home: Path, path: str, status: int):
+async def test_an_empty_answer_is_reported_with_the_next_step(home: Path, path: str, status: int):
     async with loopback_app.open_loopback_app(home, DATABASE_SITE) as loopback:
         text = (await loopback.app.call("web_fetch", url=loopback.site_url + path)).text
     assert f"(the response is empty, HTTP {status}: check the address, or choose another source)" in text

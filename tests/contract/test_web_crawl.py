@@ -36,7 +36,7 @@ LINKED_SITE = loopback_app.build_page_site(
 )
 
 
-async def test_a_crawl_lists_what_it_read_as_data_and_as_text(home: Path):
+async def test_a_crawl_lists_its_pages_as_data_and_as_text(home: Path):
     async with loopback_app.open_loopback_app(home, LINKED_SITE) as loopback:
         result = await loopback.app.call("web_crawl", url=f"{loopback.site_url}/", max_depth=2)
     data = result.data
@@ -54,14 +54,14 @@ async def test_a_crawl_lists_what_it_read_as_data_and_as_text(home: Path):
     assert f"- a {loopback.site_url}/a (" in result.text
 
 
-async def test_what_a_crawl_has_read_is_read_without_asking_the_site_again(home: Path):
+async def test_crawled_pages_are_read_from_the_cache(home: Path):
     async with loopback_app.open_loopback_app(home, LINKED_SITE) as loopback:
         await loopback.app.call("web_crawl", url=f"{loopback.site_url}/", max_depth=1)
         page = await loopback.app.call("web_fetch", url=f"{loopback.site_url}/a")
     assert "checkpoint of a" in page.text
 
 
-async def test_a_budget_that_is_spent_says_how_to_go_on_and_the_next_call_does(home: Path):
+async def test_a_spent_budget_explains_how_to_continue_and_the_next_call_does(home: Path):
     async with loopback_app.open_loopback_app(home, LINKED_SITE) as loopback:
         first = (await loopback.app.call("web_crawl", url=f"{loopback.site_url}/", max_pages=2, max_depth=2)).data
         second = (await loopback.app.call("web_crawl", url=f"{loopback.site_url}/", max_pages=9, max_depth=2)).data
@@ -70,7 +70,7 @@ async def test_a_budget_that_is_spent_says_how_to_go_on_and_the_next_call_does(h
     assert (second["status"], second["counts"]["read"]) == ("finished", 4)
 
 
-async def test_long_lists_go_on_at_an_offset_without_reading_anything(home: Path):
+async def test_long_lists_continue_at_an_offset_without_reading_anything(home: Path):
     async with loopback_app.open_loopback_app(home, LINKED_SITE, more={"pages": {"per_host_rate": 1_000}}) as loopback:
         asked: dict[str, Any] = {"url": f"{loopback.site_url}/many", "within": "path", "max_pages": 150}
         asked["include"] = ["/many*"]
@@ -91,7 +91,7 @@ async def test_sessions_crawl_for_themselves(home: Path):
     assert again.data["counts"]["same"] == 3
 
 
-async def test_progress_tells_pages_read_and_rate(home: Path):
+async def test_progress_reports_pages_read_and_rate(home: Path):
     told: list[tuple[float, float | None, str]] = []
 
     async def progress(progress: float, total: float | None, message: str | None) -> None:

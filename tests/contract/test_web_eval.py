@@ -87,7 +87,7 @@ async def test_types_are_validated(home: Path, tool: str, arguments: dict[str, A
     assert field in read_error(await call_without_browser(home, tool, **arguments))["message"]
 
 
-async def test_the_done_of_evaluations_is_for_nobody_else(home: Path):
+async def test_the_tool_done_is_only_for_evaluations(home: Path):
     async with open_evaluation_app(home, NOWHERE) as app, Client(app.build_server()) as client:
         with pytest.raises(Exception, match="no tool 'done'"):
             await client.call_tool("done", {"success": True, "result": "x"})

@@ -152,7 +152,7 @@ async def test_rows_of_tables_become_files(home: Path):
                 assert "'=1+1" in saved.text, "a spreadsheet must not run what a page says"
 
 
-async def test_data_goes_into_the_store_that_is_named_and_is_found_there(home: Path):
+async def test_extracted_data_is_saved_in_the_named_store(home: Path):
     async with loopback_app.open_loopback_app(home, SHOP_SITE) as loopback:
         store = (await loopback.app.call("createStore", metadata={"name": "teas"})).data["storeId"]
         arguments = {"url": f"{loopback.site_url}/teas", "schema": TEAS, "max_pages": 2, "store_id": store}
@@ -165,7 +165,7 @@ async def test_data_goes_into_the_store_that_is_named_and_is_found_there(home: P
     assert page.meta["outrider/content_id"] not in first
 
 
-async def test_wrong_schemas_and_pages_are_told_with_a_remedy(home: Path):
+async def test_wrong_schemas_and_pages_are_reported_with_a_remedy(home: Path):
     async with (
         loopback_app.open_loopback_app(home, SHOP_SITE) as loopback,
         Client(loopback.app.build_server()) as client,
@@ -240,7 +240,7 @@ async def test_a_value_ends_where_the_next_one_begins(home: Path):
         assert await extract("/links", owners) == []
 
 
-async def test_structures_say_what_a_value_means_and_places_that_differ_give_none(home: Path):
+async def test_structured_data_names_values_and_conflicting_places_give_none(home: Path):
     dues = {"berth": "integer", "ship": "string", "dues_winter": "number", "dues_summer": "number"}
     cranes = {"name": "string", "load_t": "number", "rail": "boolean"}
     harbour: dict[str, Any] = {
@@ -380,7 +380,7 @@ async def test_a_model_is_asked_only_if_it_is_wanted_and_needed_and_may_fail(hom
         assert result.structured_content.get("missing", []) == [each for each in schema if each != "price"], name
 
 
-async def test_without_a_model_the_error_says_how_to_get_one(home: Path):
+async def test_a_missing_model_is_an_error_that_explains_how_to_get_one(home: Path):
     site = loopback_app.build_page_site({"/letter": LETTER})
     async with (
         loopback_app.open_loopback_app(home, site, more={"models": {"local": False}}) as loopback,

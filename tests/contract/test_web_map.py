@@ -68,7 +68,7 @@ async def test_a_map_lists_addresses_with_where_they_came_from_and_reads_no_page
     )
 
 
-async def test_a_map_is_filtered_and_goes_on_at_an_offset(home: Path):
+async def test_a_map_is_filtered_and_continues_at_an_offset(home: Path):
     site, _ = build_site()
     async with loopback_app.open_loopback_app(home, site) as loopback:
         cases: list[tuple[dict[str, Any], list[str]]] = [
@@ -95,7 +95,7 @@ async def test_a_map_needs_no_readable_page_but_some_list(home: Path):
     assert too_far.is_error
 
 
-async def test_markdown_that_llms_txt_lists_is_named_beside_its_page(home: Path):
+async def test_markdown_listed_in_llms_txt_is_named_with_its_page(home: Path):
     llms = "# Docs\n\n- [A](/a.md): first\n- [B](/b.html.md)\n- [Only here](/c.md)\n"
     bodies: dict[str, Any] = {
         "/": loopback_app.build_article_html("Docs", "Welcome to the docs.", links=("/a", "/b.html")),

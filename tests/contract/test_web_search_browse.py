@@ -59,7 +59,7 @@ async def test_references_are_never_given_twice_within_one_message(home: Path):
     assert other.data["results"][0]["reference"] == given[0]
 
 
-async def test_the_second_page_goes_on_where_the_first_ended(home: Path):
+async def test_the_second_page_continues_where_the_first_ended(home: Path):
     async with loopback_app.open_loopback_app(home, names=("serper",)) as loopback:
         first = await loopback.app.call("websearch", query="fox")
         second = await loopback.app.call("websearch", query="fox", page=2)
@@ -140,7 +140,7 @@ async def test_a_long_page_is_cut_at_its_token_limit_and_can_be_read_on(home: Pa
     assert rest.text.split("\n\n[Truncated")[0] not in page.text
 
 
-async def test_code_that_is_cut_stands_between_fences_on_both_sides_of_the_cut(home: Path):
+async def test_cut_code_keeps_its_fences_on_both_sides(home: Path):
     from outrider.core.text import count_tokens
 
     async with loopback_app.open_loopback_app(home, RESULTS_SITE, more={"boundary": False}) as loopback:

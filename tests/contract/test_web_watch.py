@@ -111,7 +111,7 @@ async def test_watches_are_paused_resumed_removed_and_shared_by_sessions(home: P
     assert gone["code"] == "not_found"
 
 
-async def test_what_cannot_be_watched_is_refused_with_its_field(home: Path):
+async def test_an_unwatchable_target_is_refused_with_its_field(home: Path):
     cases: list[tuple[dict[str, Any], str]] = [
         ({}, "url, query: give exactly one"),
         ({"url": "{url}/shop", "query": "tea"}, "url, query: give exactly one"),
@@ -164,7 +164,7 @@ async def wait_for_looks(client: Client, count: int) -> None:
             await anyio.lowlevel.checkpoint()
 
 
-async def test_a_change_on_schedule_is_told_once_by_a_signed_webhook(home: Path):
+async def test_a_change_on_schedule_is_reported_once_by_a_signed_webhook(home: Path):
     told, site = anyio.Event(), build_site(build_shop(OPEN))
     received: list[tuple[dict[str, str], bytes]] = []
     async with http_servers.serve_app(build_hook(received, told)) as hook:
@@ -185,7 +185,7 @@ async def test_a_change_on_schedule_is_told_once_by_a_signed_webhook(home: Path)
     assert json.loads(body)["data"]["difference"] == change["difference"]
 
 
-async def test_a_change_is_told_by_a_command_of_the_operator(home: Path):
+async def test_a_change_is_reported_by_a_command_of_the_operator(home: Path):
     mail, site = home / "mail", build_site(build_shop(OPEN))
     script = 'cat > "$0.new"; echo "$1" >> "$0.new"; mv "$0.new" "$0"'
     notices = {"mail": {"command": ["sh", "-c", script, str(mail), "{subject}"]}}

@@ -48,7 +48,7 @@ def build_envelope() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("version", HANDSHAKES)
-def test_a_resources_own_fields_lie_beside_its_text_in_older_versions(tmp_path: Path, version: str):
+def test_a_resources_own_fields_are_next_to_its_text_in_older_versions(tmp_path: Path, version: str):
     call = {"id": 2, "method": "tools/call", "params": {"name": "show", "arguments": {}}}
     initialized, called = exchange_messages(tmp_path, *build_handshake(version), call)
     assert initialized["result"]["protocolVersion"] == version
@@ -56,7 +56,7 @@ def test_a_resources_own_fields_lie_beside_its_text_in_older_versions(tmp_path: 
     assert (resource["text"], resource["title"], resource["responseCode"]) == ("body", "T", "200")
 
 
-def test_a_resources_own_fields_lie_beside_its_text_in_the_newest_version(tmp_path: Path):
+def test_a_resources_own_fields_are_next_to_its_text_in_the_newest_version(tmp_path: Path):
     call = {"id": 2, "method": "tools/call", "params": {"name": "show", "arguments": {}, "_meta": build_envelope()}}
     (called,) = exchange_messages(tmp_path, call)
     resource = next(item for item in called["result"]["content"] if item["type"] == "resource")["resource"]
@@ -89,7 +89,7 @@ NO_OBJECTS = {
 
 
 @pytest.mark.parametrize("version", [HANDSHAKES[-1], MODERN])
-def test_arguments_may_be_text_and_what_is_no_object_is_told_why(tmp_path: Path, version: str):
+def test_arguments_may_be_json_text_and_others_are_refused_with_the_reason(tmp_path: Path, version: str):
     sums = [("add", {"a": 1, "b": 2}), ("add", '{"a": 1, "b": 2}')]
     wrong = [*NO_OBJECTS, [1, 2]]
     calls = [*sums, *(("lose", each) for each in NOTHING), *(("add", each) for each in wrong)]
@@ -148,12 +148,12 @@ NO_MESSAGES = [
 ]
 
 
-def test_a_line_that_is_no_message_is_answered_under_its_id_or_null(tmp_path: Path):
+def test_an_invalid_line_is_answered_under_its_id_or_null(tmp_path: Path):
     heard = send_lines(tmp_path, b"\n".join(line for line, *_ in NO_MESSAGES))
     assert [(each["error"]["code"], each["id"]) for each in heard] == [tuple(wanted) for _, *wanted in NO_MESSAGES]
 
 
-def test_an_answer_that_nobody_can_read_and_an_empty_line_are_not_answered(tmp_path: Path):
+def test_unexpected_responses_and_empty_lines_are_ignored(tmp_path: Path):
     answers = b'{"jsonrpc": "2.0", "id": 1, "result": 5}\n\n  \n{"id": 2, "error": {}}'
     (heard,) = send_lines(tmp_path, answers + b'\n{"jsonrpc": "2.0", "id": 3}')
     assert heard["id"] == 3

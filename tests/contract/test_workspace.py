@@ -89,7 +89,7 @@ async def test_an_empty_file_and_an_offset_past_the_end_say_so(app: App):
     assert caught.value.hint == "give one below 4"
 
 
-async def test_a_line_beyond_what_can_be_read_says_what_else_reads_it(app: App, home: Path):
+async def test_a_line_that_is_too_long_names_a_tool_that_reads_it(app: App, home: Path):
     await app.call("write_file", MINE, path="x", content="")
     (find_workspace_folder(home) / "long").write_bytes(b"x" * 10_000_100 + b"\nlast\n")
     with pytest.raises(InvalidInput, match="has more than 10,000,000") as caught:
@@ -254,7 +254,7 @@ async def test_no_path_leads_out_by_any_tool(app: App, home: Path, path: str):
     assert (root.parent / "secret").read_text() == "secret"
 
 
-async def test_a_full_workspace_is_said_and_nothing_is_torn(home: Path):
+async def test_a_full_workspace_is_reported_and_no_file_is_half_written(home: Path):
     async with open_workspace_app(home, max_bytes=1_000) as app:
         await app.call("write_file", MINE, path="a.txt", content="x" * 900)
         with pytest.raises(Refused, match="of 1,000 bytes") as caught:
@@ -263,7 +263,7 @@ async def test_a_full_workspace_is_said_and_nothing_is_torn(home: Path):
         assert [each["name"] for each in (await app.call("list_directory", MINE)).data["entries"]] == ["a.txt"]
 
 
-async def test_what_nobody_uses_any_more_is_swept(home: Path):
+async def test_unused_workspaces_are_deleted(home: Path):
     async with open_workspace_app(home) as app:
         await app.call("write_file", MINE, path="a.txt", content="x")
         assert app.workspaces.purge_unused() == 0

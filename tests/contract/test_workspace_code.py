@@ -120,7 +120,7 @@ async def test_python_runs_in_the_workspace_and_says_how_it_went(app: App):
         assert fact in found.text
 
 
-async def test_code_that_prints_nothing_says_so(app: App):
+async def test_code_that_prints_nothing_gets_a_note(app: App):
     for code, silent in (("x = 1", True), ("None", True), ("print(1 + 1)", False), ("1 + 1", False)):
         assert ("(nothing was printed" in (await run_python(app, code)).text) == silent, code
 
@@ -163,7 +163,7 @@ if __name__ == "__main__":
     assert found.data["files_changed"] == []
 
 
-async def test_time_that_runs_out_is_told_with_what_was_printed(app: App):
+async def test_time_that_runs_out_is_reported_with_what_was_printed(app: App):
     found = await run_python(app, "import time\nprint('begun')\ntime.sleep(60)", timeout=1)
     assert found.is_error
     assert found.data["timed_out"] is True
@@ -190,7 +190,7 @@ async def test_colours_and_invisible_characters_do_not_reach_the_model(app: App)
     assert found.data["stdout"] == "red reversed\n"
 
 
-async def test_pictures_come_back_as_pictures(app: App):
+async def test_pictures_return_as_pictures(app: App):
     code = f"import base64\ndata = bytes.fromhex('{PNG.hex()}')\n"
     code += "for number in range(6): open(f'plot-{number}.png', 'wb').write(data)\n"
     code += "open('fake.png', 'wb').write(b'no picture')"
@@ -200,7 +200,7 @@ async def test_pictures_come_back_as_pictures(app: App):
     assert {(item.data, item.mime_type) for item in pictures} == {(PNG, "image/png")}
 
 
-async def test_files_that_are_changed_and_removed_are_told(app: App):
+async def test_files_that_are_changed_and_removed_are_reported(app: App):
     await run_shell(app, "echo a > stays; echo b > changes; echo c > goes")
     found = await run_shell(app, "echo more >> changes; rm goes; mkdir -p deep/er && echo d > deep/er/new")
     assert [(each["path"], each["change"]) for each in found.data["files_changed"]] == [
@@ -210,7 +210,7 @@ async def test_files_that_are_changed_and_removed_are_told(app: App):
     ]
 
 
-async def test_where_files_are_countless_the_answer_says_so(app: App):
+async def test_the_answer_reports_countless_files(app: App):
     place, sandbox = app.workspaces.ensure_workspace(MINE), app.processes.sandbox
     job = await build_shell_job(sandbox, place.directory, "true")
     many = {f"f{number}": (0, 0, number) for number in range(MAX_SNAPSHOT_FILES)}
@@ -270,14 +270,14 @@ async def test_typescript_runs_with_types_and_imports_of_the_workspace(app: App)
     assert found.data["files_changed"][0]["path"] == "out.txt"
 
 
-async def test_without_deno_the_remedy_is_told(shared_home: Path):
+async def test_without_deno_the_remedy_is_reported(shared_home: Path):
     async with open_code_app(shared_home, code={"deno": "/nowhere/deno"}) as app:
         with pytest.raises(NotConfigured) as caught:
             await app.call("execute_typescript", MINE, code="1")
     assert caught.value.hint == f"{suggest_extra('code')}, or set `code.deno` to a deno program"
 
 
-async def test_where_nothing_isolates_code_does_not_run_and_the_remedy_is_told(
+async def test_where_nothing_isolates_code_does_not_run_and_the_remedy_is_reported(
     shared_home: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("PATH", str(shared_home))
@@ -292,7 +292,7 @@ async def test_where_nothing_isolates_code_does_not_run_and_the_remedy_is_told(
     assert "code.isolation" in caught.value.hint
 
 
-async def test_an_operator_may_waive_isolation_and_every_result_says_so(shared_home: Path):
+async def test_an_operator_may_waive_isolation_and_every_result_reports_it(shared_home: Path):
     async with open_code_app(shared_home, code={"isolation": "none"}) as app:
         found = await run_python(app, "print(1)")
     assert found.data["isolation"] == "none"
@@ -325,7 +325,7 @@ async def test_a_background_process_is_polled_read_and_listed(app: App):
     assert (await app.call("list_processes", MINE, status_filter="running")).data["processes"] == []
 
 
-async def test_who_polls_again_and_again_is_told_to_do_something_else(app: App):
+async def test_repeated_polling_is_answered_with_an_alternative(app: App):
     process = (await run_shell(app, "sleep 60", run_mode="async")).data["process_id"]
     polls = [await app.call("poll_process", MINE, process_id=process) for _ in range(6)]
     assert "note" not in polls[4].data
@@ -354,7 +354,7 @@ async def test_a_session_has_only_so_many_background_processes(shared_home: Path
         await run_shell(app, "sleep 0", run_mode="async")
 
 
-async def test_many_calls_at_once_wait_for_one_another(shared_home: Path):
+async def test_many_calls_at_once_wait_for_each_other(shared_home: Path):
     async with open_code_app(shared_home, code={"parallel": 3}) as app:
         results: list[Result] = []
 

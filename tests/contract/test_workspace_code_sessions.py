@@ -89,7 +89,7 @@ async def test_a_value_that_is_a_picture_is_shown_and_saved(app: App):
     assert [item.mime_type for item in found.content if isinstance(item, ImageBlock)] == ["image/png"]
 
 
-async def test_a_changed_file_is_imported_anew(app: App):
+async def test_a_changed_file_is_imported_again(app: App):
     call = Call(session="mine")
     for text in ("first", "second"):
         await app.call("write_file", call, path="lib.py", content=LIBRARY.format(text))
@@ -147,7 +147,7 @@ async def test_an_interpreter_that_ends_says_what_was_lost(app: App):
             assert (await run_python(app, "'table' in globals()")).data["value"] == "False"
 
 
-async def test_a_cancelled_call_is_told_to_the_next(app: App):
+async def test_a_cancelled_call_is_reported_to_the_next(app: App):
     await run_python(app, "table = 1")
     with anyio.move_on_after(2):
         await run_python(app, "import time; time.sleep(60)")
@@ -164,7 +164,7 @@ async def test_memory_is_bounded_over_all_calls(home: Path):
         assert "MemoryError" in found.data["stderr"] or "300 MB" in found.data["note"]
 
 
-async def test_calls_of_one_session_wait_for_one_another(app: App):
+async def test_calls_of_one_session_wait_for_each_other(app: App):
     async def add(number: int) -> None:
         await run_python(app, f"import time\nseen = [*globals().get('seen', []), {number}]\ntime.sleep(0.05)")
 
@@ -174,7 +174,7 @@ async def test_calls_of_one_session_wait_for_one_another(app: App):
     assert (await run_python(app, "sorted(seen)")).data["value"] == "[0, 1, 2, 3, 4]"
 
 
-async def test_an_idle_interpreter_is_closed_and_that_is_told(home: Path):
+async def test_an_idle_interpreter_is_closed_and_the_next_call_reports_it(home: Path):
     async with open_code_app(home) as app:
         app.processes.kernels.idle_timeout_s = 0.5
         await run_python(app, "table = 1")
@@ -187,7 +187,7 @@ async def test_an_idle_interpreter_is_closed_and_that_is_told(home: Path):
         assert "closed after 0.5 s without a call; lost: table" in found.data["note"]
 
 
-async def test_the_interpreter_that_waited_longest_makes_room(home: Path):
+async def test_the_interpreter_idle_for_longest_is_closed_over_the_limit(home: Path):
     async with open_code_app(home, code={"parallel": 1}) as app:
         for session in ("first", "second", "third"):
             await run_python(app, "mine = 1", session)

@@ -78,7 +78,7 @@ async def test_values_errors_and_ends_are_those_of_a_script(app: App):
         assert "typescript_cells" not in found.data["stderr"], code
 
 
-async def test_a_changed_file_is_imported_anew(app: App):
+async def test_a_changed_file_is_imported_again(app: App):
     for text in ("first", "second"):
         await app.call("write_file", MINE, path="lib.ts", content=f"export const text = {text!r};\n")
         found = await run_typescript(app, 'import { text } from "./lib.ts";\ntext')

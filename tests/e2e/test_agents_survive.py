@@ -93,7 +93,7 @@ async def wait_for_effects(home: Path, count: int) -> None:
             await anyio.sleep(0.02)
 
 
-async def test_another_process_goes_on_and_no_side_effect_is_repeated(home: Path, workers: Start, database: str):
+async def test_another_process_continues_and_no_side_effect_is_repeated(home: Path, workers: Start, database: str):
     turns = play_turns(
         ModelTurn(calls=[("note", {"text": "first"})]),
         ModelTurn(calls=[("wait_for", {"name": "go"}), ("note", {"text": "second"})]),
@@ -113,7 +113,7 @@ async def test_another_process_goes_on_and_no_side_effect_is_repeated(home: Path
     assert len(server.requests) == 3, "what the model had said is remembered, not asked again"
 
 
-async def test_a_call_whose_end_nobody_saw_is_not_made_again_and_the_agent_is_told(home: Path, workers: Start):
+async def test_a_call_whose_end_nobody_saw_is_not_made_again_and_the_agent_is_reported(home: Path, workers: Start):
     turns = play_turns(
         ModelTurn(calls=[("note_and_wait", {"text": "once", "name": "never"})]), ModelTurn(text="I will look first.")
     )

@@ -60,7 +60,7 @@ async def test_programs_get_json(home: Path):
     assert (answer["status"], answer["answer"], answer["usage"]["requests"]) == ("completed", "Here.", 1)
 
 
-async def test_without_a_terminal_a_question_stops_the_run_and_says_how_to_go_on(home: Path):
+async def test_without_a_terminal_a_question_stops_the_run_and_explains_how_to_continue(home: Path):
     turns = play_turns(ModelTurn(calls=[("send", {"text": "tea"})]), ModelTurn(text="Sent."))
     stopped = await ask_scripted_model(home, turns, "ask", "x", "--agent", "writer")
     assert stopped.returncode == 1

@@ -40,7 +40,7 @@ async def serve_challenge(scope: Any, receive: Any, send: Any) -> None:
     await CHALLENGE_SITE(scope, receive, send)
 
 
-async def test_a_crashed_page_is_noticed_and_the_session_goes_on(tmp_path: Path):
+async def test_a_crashed_page_is_noticed_and_the_session_continues(tmp_path: Path):
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with open_browser_app(tmp_path) as at:
             session = await at.open_session("/article")
@@ -64,7 +64,7 @@ async def test_a_crashed_page_is_noticed_and_the_session_goes_on(tmp_path: Path)
     assert "Remarks" in format_result_text(shown)
 
 
-async def test_a_killed_browser_is_started_anew_for_the_same_session(tmp_path: Path):
+async def test_a_killed_browser_is_restarted_for_the_same_session(tmp_path: Path):
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with open_browser_app(tmp_path) as at:
             session = await at.open_session("/article")
@@ -191,7 +191,7 @@ async def _close_when_kept(at: BrowserAppClient) -> None:
     at.loopback.app.browsers.list_sessions()[0].tabs.get_page(1).channel.send_and_forget("Page.close")
 
 
-async def test_without_a_display_signing_in_by_hand_says_what_to_do_instead(tmp_path: Path, monkeypatch):
+async def test_without_a_display_signing_in_manually_names_an_alternative(tmp_path: Path, monkeypatch):
     monkeypatch.delenv("DISPLAY", raising=False)
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
     async with open_browser_app(tmp_path) as at:
@@ -200,7 +200,7 @@ async def test_without_a_display_signing_in_by_hand_says_what_to_do_instead(tmp_
     assert "outrider browser login URL --state NAME" in format_result_text(failed)
 
 
-async def test_reading_uses_the_browser_where_a_page_is_empty_without_it_and_says_so(home: Path):
+async def test_reading_uses_the_browser_where_a_page_is_empty_without_it_and_reports_it(home: Path):
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with loopback_app.open_loopback_app(home, CHALLENGE_SITE) as service:
             found = await service.app.call("web_fetch", url=f"{service.site_url}/shell")

@@ -108,7 +108,7 @@ async def test_fetch_prints_a_page(home: Path):
     assert b"untrusted-" not in done.stdout
 
 
-async def test_fetch_writes_whole_pages_to_a_file_and_says_what_is_in_it(home: Path):
+async def test_fetch_writes_whole_pages_to_a_file_and_describes_it(home: Path):
     file = home / "notes" / "wal.md"
     async with http_servers.serve_app(WAL_SITE) as url:
         done = await run_outrider(home, "fetch", f"{url}/wal", "--output", str(file), **build_reading_environment(url))
@@ -132,7 +132,7 @@ async def test_fetch_with_a_query_prints_the_passages(home: Path):
     assert "Green tea" not in page["text"]
 
 
-async def test_fetch_of_a_picture_says_where_the_file_is(home: Path):
+async def test_fetch_of_a_picture_names_its_file(home: Path):
     async with http_servers.serve_app(WAL_SITE) as url:
         kept = await run_outrider(home, "fetch", f"{url}/dot.png", "--json", **build_reading_environment(url))
         here = await run_outrider(
@@ -154,7 +154,7 @@ async def test_fetch_of_a_picture_says_where_the_file_is(home: Path):
     assert f"the picture is {home / 'project' / 'images'}" in project.stderr.decode()
 
 
-async def test_fetch_of_several_goes_on_after_a_failure_and_exits_with_one(home: Path):
+async def test_fetch_of_several_continues_after_a_failure_and_exits_with_one(home: Path):
     async with http_servers.serve_app(WAL_SITE) as url:
         done = await run_outrider(home, "fetch", f"{url}/nowhere", f"{url}/wal", **build_reading_environment(url))
     assert done.returncode == 1
@@ -239,7 +239,7 @@ async def test_no_command_starts_with_a_settings_file_that_is_not_json(home: Pat
         assert b"correct or remove settings.json" in done.stderr
 
 
-async def test_config_show_tells_each_value_its_origin_and_hides_secrets(home: Path):
+async def test_config_show_reports_values_with_origins_and_hides_secrets(home: Path):
     done = await run_outrider(
         home, "config", "show", "--set", "names=builtin", OUTRIDER_SEARCH__PROVIDERS__BRAVE__API_KEY="hush"
     )
@@ -269,7 +269,7 @@ async def test_an_unknown_toolset_is_answered_with_those_there_are(home: Path):
     assert b"web_search_browse" in done.stderr
 
 
-async def test_doctor_says_what_is_missing_and_the_remedy(home: Path):
+async def test_doctor_names_what_is_missing_and_the_remedy(home: Path):
     done = await run_outrider(home, "doctor")
     said = done.stdout.decode()
     assert done.returncode == 0, said

@@ -53,7 +53,7 @@ def test_names_and_descriptions_of_strangers_do_not_steer_the_terminal(home: Pat
     assert "notes]0;owned[2J2J.bin is binary data" in refused
 
 
-def test_a_full_disk_is_told_in_one_line(home: Path):
+def test_a_full_disk_is_reported_in_one_line(home: Path):
     for words in (("config", "schema"), ("--help",), ("skill", "show")):
         with Path("/dev/full").open("w") as full:
             code, _, said = run_command(home, [*OUTRIDER, *words], stdout=full.fileno())

@@ -60,7 +60,7 @@ def use_tools(site: str) -> None:
     assert tools["create_goal"].output_schema
 
 
-async def test_a_script_goes_on_in_the_session_of_the_terminal(site: str):
+async def test_a_script_continues_in_the_session_of_the_terminal(site: str):
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         await run_command("browser", "open", f"{site}/form")
         await anyio.to_thread.run_sync(use_tools, site)

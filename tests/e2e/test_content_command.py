@@ -17,7 +17,7 @@ def run_content_command(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_files_are_kept_listed_found_and_indexed_anew(home: Path):
+def test_files_are_kept_listed_found_and_indexed_again(home: Path):
     (home / "tea.md").write_text("# Tea\n\nGreen tea is steeped at eighty degrees.\n")
     kept = run_content_command("add", "tea.md", "--json")
     assert kept.returncode == 0, kept.stderr

@@ -48,7 +48,7 @@ async def test_a_site_becomes_a_folder_of_markdown(home: Path):
     assert "The tide of number 1" in text
 
 
-async def test_a_killed_crawl_goes_on_and_reads_no_page_twice(home: Path):
+async def test_a_killed_crawl_continues_and_reads_no_page_twice(home: Path):
     fatal = anyio.Event()
     site = FakeSite({})
 

@@ -155,7 +155,7 @@ async def test_the_doctor_names_the_process_that_locks_the_database(tables: Path
     assert any(line.startswith(f"process {os.getpid()}") for line in told)
 
 
-async def test_tools_that_need_no_store_go_on_and_the_others_name_the_way_out(tables: Path, home: Path):
+async def test_tools_that_need_no_store_continue_and_the_others_name_the_way_out(tables: Path, home: Path):
     fill_tables(tables)
     spoil_header(tables)
     async with http_servers.serve_app(WAL_SITE) as url:

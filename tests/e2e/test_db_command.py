@@ -90,7 +90,7 @@ async def test_a_laptop_moves_to_postgres_and_s3_and_finds_everything_again(
             assert (await app.artifacts.read(uri), (await app.call("get_current_state", MINE)).data) == before
 
 
-async def test_what_is_wrong_is_found_and_what_can_be_is_put_right(home: Path):
+async def test_problems_are_found_and_repairable_ones_repaired(home: Path):
     await fill_laptop(home)
     place = {"OUTRIDER_DATA_DIR": str(home / "data")}
     assert "no problems found" in run_db_command("db", "check", environ=place)
@@ -115,7 +115,7 @@ async def test_what_is_wrong_is_found_and_what_can_be_is_put_right(home: Path):
     assert [each["code"] for each in run_for_json("db", "check", code=1, environ=place)] == ["extra"]
 
 
-async def test_an_index_that_lost_something_is_made_anew(home: Path, server: postgres.PostgresServer):
+async def test_an_index_that_lost_something_is_rebuilt(home: Path, server: postgres.PostgresServer):
     address = server.create_database()
     async with open_laptop_app(home, database=address) as app:
         await app.call("addContent", MINE, content="Green tea.")
@@ -141,7 +141,7 @@ def test_many_processes_migrate_an_empty_server_at_once_and_one_of_them_does_it(
     assert {each["after"] for each in ended} == {run_for_json("db", "status", environ=environ)["newest"]}
 
 
-def test_a_server_that_comes_later_is_waited_for(home: Path, server: postgres.PostgresServer):
+def test_migrate_waits_for_a_server_that_starts_later(home: Path, server: postgres.PostgresServer):
     address = server.create_database()
     server.stop()
     environ = dict(os.environ) | {"OUTRIDER_DATABASE": address}
@@ -154,7 +154,7 @@ def test_a_server_that_comes_later_is_waited_for(home: Path, server: postgres.Po
     assert waiting.returncode == 0
 
 
-def test_where_there_is_no_database_yet_nothing_is_made_by_looking(home: Path):
+def test_checking_creates_no_database(home: Path):
     place = {"OUTRIDER_DATA_DIR": str(home / "data")}
     for look in ("status", "check"):
         assert "outrider db migrate" in run_db_command("db", look, code=2, environ=place)

@@ -25,7 +25,7 @@ def find_beginning(found: dict[str, dict[str, str]], words: str) -> dict[str, st
     return one
 
 
-def test_a_laptop_is_fine_and_told_of_what_makes_vectors(home: Path):
+def test_the_doctor_is_content_with_a_laptop_and_names_the_embedder(home: Path):
     found = run_doctor()
     assert find_beginning(found, "the database has revision")["state"] == "ok"
     assert find_beginning(found, "artifacts can be stored in")["what"].endswith("/.outrider/artifacts")
@@ -33,7 +33,7 @@ def test_a_laptop_is_fine_and_told_of_what_makes_vectors(home: Path):
 
 
 @pytest.mark.nightly
-def test_many_machines_are_told_what_they_must_have_in_common(home: Path):
+def test_the_doctor_lists_what_replicas_must_share(home: Path):
     with postgres.start_server(postgres.require_programs()) as server, object_storage.serve_s3() as s3:
         found = run_doctor(OUTRIDER_DATABASE=server.default_address)
         assert find_beginning(found, "paused calls can be answered on this machine only")["state"] == "note"

@@ -81,7 +81,7 @@ async def test_json_has_the_facts(home: Path):
         ("film.mp4", b"\x00\x00\x00\x18ftypmp42" + bytes(99), 5, "transcript"),
     ],
 )
-async def test_what_cannot_be_read_is_told_with_its_code(
+async def test_what_cannot_be_read_is_reported_with_its_code(
     home: Path, name: str, body: bytes | None, code: int, said: str
 ):
     if body is not None:
@@ -92,7 +92,7 @@ async def test_what_cannot_be_read_is_told_with_its_code(
     assert b"Traceback" not in done.stderr
 
 
-async def test_a_budget_of_tokens_says_how_to_go_on(home: Path):
+async def test_a_budget_of_tokens_explains_how_to_continue(home: Path):
     first = await run_extract(home, "-", "--max-tokens", "40", stdin=TIDE_HTML)
     assert count_tokens(first.stdout.decode().rstrip()) <= 40
     told = re.search(r"read on with --offset (\d+)", first.stderr.decode())

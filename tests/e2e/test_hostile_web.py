@@ -88,7 +88,7 @@ def test_every_trick_has_an_expected_ending():
     assert set(ENDINGS) == set(TRICKS)
 
 
-async def test_a_trick_ends_as_an_error_that_says_why_or_as_a_harmless_reply(outcomes):
+async def test_a_trick_ends_as_an_error_with_the_reason_or_as_a_harmless_reply(outcomes):
     endings = {trick: outcomes[trick][0]["ending"] for trick in TRICKS}
     assert {trick: ending for trick, ending in endings.items() if ending not in ENDINGS[trick].split()} == {}
 
@@ -102,7 +102,7 @@ async def test_a_trick_costs_little_memory_and_ends_at_the_deadline(outcomes):
     } == {}
 
 
-async def test_every_ending_says_what_to_do_next(outcomes):
+async def test_every_ending_names_the_next_step(outcomes):
     assert [trick for trick in TRICKS if not all(outcome["next"] for outcome in outcomes[trick])] == []
 
 

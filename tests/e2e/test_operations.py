@@ -219,7 +219,7 @@ async def test_a_log_for_machines_names_the_call_of_each_line(home: Path):
     assert any(len(record.get("call", "")) == 36 for record in records)
 
 
-async def test_a_server_that_goes_says_so_and_finishes_what_it_has(home: Path):
+async def test_a_stopping_server_fails_readiness_and_finishes_running_calls(home: Path):
     site = Site()
     chosen = ("serve.notice_s=2", "serve.drain_s=20")
     async with serve_reading_server(home, *chosen, site=site) as (served, pages), httpx2.AsyncClient() as http:
@@ -259,7 +259,7 @@ async def subscribe(url: str) -> AsyncGenerator[httpx2.Response]:
         yield stream
 
 
-async def test_calls_are_finished_after_the_end_of_accepting_and_who_only_listens_is_sent_away(home: Path):
+async def test_running_calls_finish_after_shutdown_and_streams_are_closed(home: Path):
     # A library below cuts streams off half a second after the end of accepting, unless it is told not to.
     site, answers = Site(late=1.0), list[str]()
     async with serve_reading_server(home, "serve.drain_s=3000", site=site) as (served, pages):

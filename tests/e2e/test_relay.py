@@ -99,7 +99,7 @@ async def test_a_lean_host_and_an_ordinary_one_share_the_process_and_each_gets_i
     assert read_first_text(stand).split(" ")[0] == other[0] == str(facts["process"])
 
 
-async def test_a_host_that_comes_back_finds_its_session_and_one_that_names_another_gets_that(second_user: HostUser):
+async def test_a_host_that_returns_finds_its_session_and_one_that_names_another_gets_that(second_user: HostUser):
     with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with Client(second_user.build_host_parameters()) as client:
             before = await read_place(client)
@@ -164,7 +164,9 @@ def _two_lines(process: "subprocess.Popen[bytes]") -> list[dict[str, Any]]:
 
 
 @ERAS
-async def test_a_call_that_only_reads_goes_on_in_the_next_process_when_the_first_is_killed(person: HostUser, mode: str):
+async def test_a_call_that_only_reads_continues_in_the_next_process_when_the_first_is_killed(
+    person: HostUser, mode: str
+):
     with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with Client(person.build_host_parameters(), mode=mode) as client, anyio.create_task_group() as tasks:
             found: list[str] = []
@@ -181,7 +183,7 @@ async def test_a_call_that_only_reads_goes_on_in_the_next_process_when_the_first
     assert found == [f"done {second}"]
 
 
-async def test_a_call_that_may_have_had_its_effect_is_not_repeated_and_says_so(person: HostUser):
+async def test_a_call_that_may_have_had_its_effect_is_not_repeated_and_reports_it(person: HostUser):
     with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with Client(person.build_host_parameters()) as client, anyio.create_task_group() as tasks:
             errors: list[str] = []
@@ -261,7 +263,7 @@ async def test_a_newer_installation_takes_over_and_an_older_one_then_serves_itse
     assert first != second
 
 
-async def test_the_process_ends_when_nobody_has_needed_it_for_a_while(person: HostUser):
+async def test_an_idle_daemon_ends(person: HostUser):
     with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with Client(person.build_host_parameters("--set", "daemon_idle_s=0.12")) as client:
             process = int((await read_place(client))[0])
@@ -270,7 +272,7 @@ async def test_the_process_ends_when_nobody_has_needed_it_for_a_while(person: Ho
     assert left == {"daemon.lock", "starting.lock"}
 
 
-async def test_a_host_that_is_killed_takes_nothing_with_it_but_its_own_call(second_user: HostUser):
+async def test_a_killed_host_cancels_only_its_own_call(second_user: HostUser):
     command = second_user.build_command("mcp", "--toolsets", "probe")
     with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with Client(second_user.build_host_parameters()) as other:
@@ -293,7 +295,7 @@ async def test_a_host_that_is_killed_takes_nothing_with_it_but_its_own_call(seco
     ("arguments", "environ"),
     [(["--no-daemon"], {}), pytest.param([], {"OUTRIDER_DAEMON": "false"}, marks=pytest.mark.nightly)],
 )
-async def test_who_wants_no_shared_process_gets_none(person: HostUser, arguments: list[str], environ: dict[str, str]):
+async def test_hosts_may_turn_the_shared_process_off(person: HostUser, arguments: list[str], environ: dict[str, str]):
     with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with Client(person.build_host_parameters(*arguments, environ=environ)) as client:
             assert (await read_place(client))[1] == "default"
@@ -307,7 +309,7 @@ async def test_who_wants_no_shared_process_gets_none(person: HostUser, arguments
         *(pytest.param(words, marks=pytest.mark.nightly) for words in (["--nope"], ["--set", "nope=1"])),
     ],
 )
-async def test_what_is_wrong_with_the_command_is_said_as_without_the_process(
+async def test_wrong_options_give_the_same_error_with_and_without_the_daemon(
     second_user: HostUser, arguments: list[str]
 ):
     async def outcome(*more: str) -> tuple[int, list[str]]:
@@ -324,7 +326,7 @@ async def test_what_is_wrong_with_the_command_is_said_as_without_the_process(
     assert await outcome() == await outcome("--no-daemon")
 
 
-async def test_nothing_but_protocol_reaches_the_host_whoever_prints(second_user: HostUser):
+async def test_prints_of_any_library_do_not_reach_the_host(second_user: HostUser):
     command = second_user.build_command("mcp", "--toolsets", "probe")
     calls = [*FIRST_MESSAGES, {"id": 2, "method": "tools/call", "params": {"name": "stand", "arguments": {}}}]
     with subprocess.Popen(
@@ -376,7 +378,7 @@ async def test_the_shared_process_inherits_no_secret_of_the_host_that_started_it
     assert b"hush" not in environ
 
 
-async def test_a_host_reads_on_its_stderr_what_concerns_it(second_user: HostUser):
+async def test_a_host_gets_its_own_warnings_on_stderr(second_user: HostUser):
     folder = second_user.home / "warned" / ".outrider"
     folder.mkdir(parents=True)
     (folder / "settings.json").write_text('{"keep_days": 1}')
@@ -399,7 +401,7 @@ async def test_a_megabyte_goes_through_in_both_directions_and_in_order(second_us
     assert sorted(heard) == sorted(texts)
 
 
-async def test_half_a_pair_of_surrogates_goes_through_as_a_sign(second_user: HostUser):
+async def test_a_lone_surrogate_arrives_as_a_replacement_character(second_user: HostUser):
     command = second_user.build_command("mcp", "--toolsets", "probe")
     call = {"id": 2, "method": "tools/call", "params": {"name": "echo", "arguments": {"text": "cut \ud83d"}}}
     with anyio.fail_after(PROCESS_TIMEOUT_S):
@@ -414,7 +416,7 @@ async def test_half_a_pair_of_surrogates_goes_through_as_a_sign(second_user: Hos
     assert answers[2]["result"]["content"][0]["text"] == "cut \ufffd"
 
 
-async def test_a_line_that_is_no_message_is_answered(second_user: HostUser):
+async def test_an_invalid_line_is_answered(second_user: HostUser):
     command = second_user.build_command("mcp", "--toolsets", "probe")
     with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with await anyio.open_process(command, env=second_user.host_environ) as host:
@@ -439,7 +441,7 @@ async def test_no_key_of_a_host_is_written_down(second_user: HostUser):
     assert not [path for path in kept if b"sesame" in path.read_bytes()]
 
 
-async def test_nobody_else_can_come_near_the_door(person: HostUser):
+async def test_other_users_cannot_reach_the_socket(person: HostUser):
     run = person.home / ".outrider" / "run"
     run.mkdir(parents=True)
     run.chmod(0o777)
@@ -480,7 +482,7 @@ async def test_where_there_can_be_no_socket_file_a_token_opens_a_port_of_loopbac
             assert (await read_place(client))[0] == process
 
 
-async def test_a_long_path_is_no_obstacle(person: HostUser):
+async def test_a_long_path_works(person: HostUser):
     folder = person.home / ("long" * 20) / ("path" * 20)
     folder.mkdir(parents=True)
     person.socket_place = type(person.socket_place)(str(folder))
@@ -489,7 +491,7 @@ async def test_a_long_path_is_no_obstacle(person: HostUser):
             assert (await read_place(client))[0] == str(person.shared_process_pid)
 
 
-async def test_the_command_shows_the_process_and_ends_it_and_hosts_go_on_with_a_new_one(person: HostUser):
+async def test_the_command_shows_the_process_and_ends_it_and_hosts_continue_with_a_new_one(person: HostUser):
     async def daemon(word: str) -> Any:
         command = person.build_command("daemon", word)
         return await anyio.run_process(command, env=person.host_environ, cwd=person.home, check=False)

@@ -54,7 +54,7 @@ async def test_pages_are_read_over_http_by_clients_of_both_eras(home: Path, mode
     assert tools == ["web_search", "web_fetch", "web_crawl", "web_map", "web_extract"]
 
 
-async def test_a_server_that_is_told_to_stop_stops(home: Path):
+async def test_a_server_that_is_asked_to_stop_stops(home: Path):
     with serve_outrider(home) as (process, url):
         async with Client(url, mode="legacy") as client:
             await client.list_tools()

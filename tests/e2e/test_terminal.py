@@ -70,7 +70,7 @@ async def test_a_server_that_cannot_start_is_an_error_without_a_traceback(termin
     assert "Traceback" not in listed.stderr.decode()
 
 
-async def test_output_that_nobody_takes_is_told_in_one_line_or_not_at_all(terminal: Terminal):
+async def test_output_that_nobody_takes_is_reported_in_one_line_or_not_at_all(terminal: Terminal):
     command = shlex.join(terminal.user.build_command("call", "get_current_state"))
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         results = [

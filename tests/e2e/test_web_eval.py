@@ -83,7 +83,7 @@ async def test_a_task_that_the_agent_calls_done_is_a_success_with_its_answer_fir
 
 
 @pytest.mark.nightly
-async def test_each_picture_stands_beside_a_line_that_says_what_it_is(home: Path):
+async def test_each_picture_has_a_line_that_describes_it(home: Path):
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with (
             http_servers.serve_app(build_evaluation_site()) as url,
@@ -151,7 +151,7 @@ async def test_an_answer_without_done_is_no_success(home: Path):
     assert any("without calling done" in each for each in data["warnings"])
 
 
-async def test_a_robot_check_is_told_as_a_blocked_page(home: Path):
+async def test_a_robot_check_is_reported_as_a_blocked_page(home: Path):
     play = build_session_script(
         build_browser_turn("snapshotPage"),
         build_done_turn(success=False, result="A robot check is in the way.", obstacle="captcha"),
@@ -182,7 +182,7 @@ async def test_a_budget_that_runs_out_keeps_what_was_found(home: Path):
     assert data["timeouts"] == {"budget_s": 8, "step_timeout_s": None, "max_steps": None, "timed_out": True}
 
 
-async def test_the_last_step_sums_up_and_is_told_as_the_limit(home: Path):
+async def test_the_last_step_sums_up_and_is_reported_as_the_limit(home: Path):
     play = build_session_script(build_browser_turn("snapshotPage"), ModelTurn(text="So far: a form."))
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with serve_evaluation_app(home, play) as (app, _, url), Client(app.build_server()) as client:
@@ -290,7 +290,7 @@ async def test_a_client_that_vanishes_finds_the_result_later(home: Path):
     assert (run["status"], run["result"]) == ("success", "Seen.")
 
 
-async def test_another_process_goes_on_with_a_browser_of_its_own(home: Path):
+async def test_another_process_continues_with_a_browser_of_its_own(home: Path):
     release, begun = anyio.Event(), anyio.Event()
     addresses: list[str] = []
 
@@ -330,7 +330,7 @@ async def test_another_process_goes_on_with_a_browser_of_its_own(home: Path):
     assert sessions == []
 
 
-async def test_an_action_that_a_person_must_allow_waits_and_goes_on(home: Path):
+async def test_an_action_that_a_person_must_allow_waits_and_continues(home: Path):
     play = build_session_script(
         build_browser_turn("clickElement", selector="[name=gift]"), build_done_turn(success=True, result="Ticked.")
     )

@@ -127,7 +127,7 @@ def _prepare_home(home: Path) -> None:
     (agents / "clerk.md").write_text(AGENT_FILE)
 
 
-async def test_in_the_chaos_nothing_is_lost_nothing_comes_twice_and_nobody_is_told_of_a_success_that_was_none(
+async def test_chaos_loses_nothing_repeats_nothing_and_reports_no_false_success(
     tmp_path: Path,
 ):
     print(f"\nseed {CHAOS_SEED}, {CHAOS_DURATION_S:g} seconds")

@@ -66,7 +66,7 @@ async def test_with_a_key_in_the_environment_nothing_can_be_read_in_the_file(hom
 
 
 @pytest.mark.parametrize("text", ["{}", "[]", '{"cookies": 3}', "no JSON"])
-async def test_a_file_that_is_no_state_is_refused(home: Path, text: str):
+async def test_a_file_that_is_not_a_state_is_refused(home: Path, text: str):
     (home / "wrong.json").write_text(text)
     done = await run_outrider(home, "state", "import", "wrong.json", "--json")
     assert done.returncode in (2, 4)
@@ -84,14 +84,14 @@ async def test_a_damaged_state_is_listed_and_can_be_deleted(home: Path):
     assert not kept.exists()
 
 
-async def test_signing_in_without_a_display_says_what_to_do(home: Path):
+async def test_signing_in_without_a_display_names_the_remedy(home: Path):
     done = await run_outrider(home, "login", "https://shop.example")
     assert done.returncode == 3
     assert b"no display" in done.stderr
     assert b"outrider browser state import FILE --state NAME" in done.stderr
 
 
-async def test_signing_in_by_hand_keeps_what_the_site_has_stored(home: Path):
+async def test_signing_in_manually_keeps_what_the_site_has_stored(home: Path):
     windows = '["--ozone-platform=headless"]'
     async with http_servers.serve_app(browser_site.build_site()) as url:
         environ = {"DISPLAY": ":none", "OUTRIDER_BROWSER__FLAGS": windows, "OUTRIDER_EGRESS__ALLOW": f'["{url[7:]}"]'}

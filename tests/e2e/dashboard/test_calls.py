@@ -34,7 +34,7 @@ async def press(view: DashboardTab, *keys: str) -> None:
         await view.page.dispatch_key(key)
 
 
-async def test_a_call_appears_while_somebody_looks_and_nothing_is_reloaded(office: DashboardSession):
+async def test_a_call_appears_while_a_person_watches_and_nothing_is_reloaded(office: DashboardSession):
     view = await office.open_tab("/calls")
     await view.evaluate_js("window.kept = true")
     await office.app.call("add_observation", Call(session="a new session"), observation="the kettle boils")
@@ -53,7 +53,7 @@ async def test_only_what_is_filtered_for_appears(office: DashboardSession):
     assert "unwanted" not in await view.read_text()
 
 
-async def test_a_lost_connection_is_told_and_made_up_for(office: DashboardSession):
+async def test_a_lost_connection_is_reported_and_made_up_for(office: DashboardSession):
     view = await office.open_tab("/calls")
     await view.wait_until("document.getElementById('connection').dataset.state === 'live'")
     await view.page.send("Network.enable")

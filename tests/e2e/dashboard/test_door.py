@@ -79,7 +79,7 @@ async def test_an_address_is_good_for_one_browser(listening: DashboardServer, pe
         assert used.partition("token=")[2] not in answer.text
 
 
-async def test_nobody_without_a_cookie_comes_further_than_the_door(
+async def test_without_a_cookie_only_the_sign_in_page_is_shown(
     listening: DashboardServer, stranger: httpx2.AsyncClient
 ):
     for path in ("/", "/calls", "/feed?topics=calls", "/static/base.css", "/nothing", "/live/health"):
@@ -131,7 +131,7 @@ async def test_another_page_reads_nothing_but_may_link_here(listening: Dashboard
         assert (await person.get("/calls", headers=linked)).status_code == 200
 
 
-async def test_who_comes_by_a_link_without_the_strict_cookie_is_sent_on_by_a_page_of_ours(
+async def test_a_link_from_another_site_is_redirected_by_our_own_page(
     listening: DashboardServer, stranger: httpx2.AsyncClient
 ):
     linked = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}

@@ -78,7 +78,7 @@ async def record_calls(app: App, *sessions: str) -> None:
     await app.events.flush()
 
 
-async def test_what_happens_is_told_once_each_across_cut_connections(app: App, client: httpx2.AsyncClient):
+async def test_each_change_is_reported_once_across_cut_connections(app: App, client: httpx2.AsyncClient):
     listener = Listener(client)
     await listener.listen(0, {"topics": "calls"})
     for round_ in range(3):
@@ -90,7 +90,7 @@ async def test_what_happens_is_told_once_each_across_cut_connections(app: App, c
     assert len(ids) == len(set(ids)) == 13
 
 
-async def test_what_happened_between_a_page_and_its_stream_is_told(app: App, client: httpx2.AsyncClient):
+async def test_changes_between_a_page_and_its_stream_are_reported(app: App, client: httpx2.AsyncClient):
     page = await client.get("/calls", headers={"accept": "text/html"})
     place = page.text.partition('data-feed="')[2].partition('"')[0].replace("&#34;", '"')
     await record_calls(app, "in between")
@@ -127,7 +127,7 @@ async def test_ten_viewers_of_the_same_place_hear_the_same(
     "params",
     [{"topics": "nothing"}, {"at": '{"calls": "x"}'}, {"at": "[]"}, {"at": "{"}, {"at": '{"nothing": ""}'}, {}],
 )
-async def test_nonsense_is_answered_with_what_there_is(client: httpx2.AsyncClient, params: dict[str, str]):
+async def test_invalid_feed_positions_start_at_the_present(client: httpx2.AsyncClient, params: dict[str, str]):
     answer = await client.get("/feed", params=params)
     assert answer.status_code == 400
     assert answer.json()["error"]["hint"]

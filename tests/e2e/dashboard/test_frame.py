@@ -43,7 +43,7 @@ async def test_an_address_signs_in_and_is_then_free_of_the_token(office: Dashboa
     assert view.page_errors == []
 
 
-async def test_who_is_not_signed_in_is_told_how_and_can_give_a_token(office: DashboardSession):
+async def test_the_sign_in_page_explains_itself_and_takes_a_token(office: DashboardSession):
     view = await stranger(office)
     await view.open_path("/calls?tool=web_fetch")
     assert "outrider dashboard" in await view.read_text()
@@ -64,7 +64,7 @@ async def test_the_file_that_the_command_opens_leads_in(office: DashboardSession
     assert await view.evaluate_js("location.href") == office.server.base_url
 
 
-async def test_a_link_on_another_page_leads_in_who_is_signed_in(office: DashboardSession):
+async def test_a_link_on_another_page_works_for_a_signed_in_person(office: DashboardSession):
     links = {"/": f'<title>Elsewhere</title><a href="{office.server.base_url}questions">Answer</a>'}
     async with http_servers.serve_app(loopback_app.build_page_site(links)) as elsewhere:
         view = await office.open_tab("/")

@@ -129,7 +129,7 @@ async def test_pages_of_hostile_things_show_them_as_words(
     assert canary_server.requested_paths == []
 
 
-async def test_what_a_search_finds_is_shown_as_words_with_the_match_marked(
+async def test_search_results_are_shown_as_text_with_the_match_marked(
     office: DashboardSession, view: DashboardTab, canary_server: CanaryServer
 ):
     store = next(
@@ -165,9 +165,7 @@ async def test_a_hostile_file_runs_neither_as_frame_nor_picture_script_or_style(
     assert canary_server.requested_paths == []
 
 
-async def test_what_is_harmless_here_calls_home_where_nothing_holds_it_back(
-    view: DashboardTab, canary_server: CanaryServer
-):
+async def test_the_hostile_content_works_on_an_unprotected_page(view: DashboardTab, canary_server: CanaryServer):
     async with hostile_payloads.serve_canary() as other:
         evil = "".join(f"<div>{text}</div>" for text in hostile_payloads.list_hostile_texts(other.url)[:1])
         async with http_servers.serve_app(

@@ -108,7 +108,7 @@ async def test_runs_and_questions_in_hostile_words_show_them_as_words(
     assert view.page_errors == []
 
 
-async def test_a_hostile_call_that_comes_while_somebody_looks_is_shown_as_words(
+async def test_a_hostile_call_that_comes_while_a_person_watches_is_shown_as_words(
     office: DashboardSession, canary_server: CanaryServer
 ):
     view = await office.open_tab("/calls")

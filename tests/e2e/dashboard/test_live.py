@@ -118,7 +118,7 @@ async def run_waiting_call(dashboard_stage: Stage, tool: str, **arguments: Any) 
         yield answers
 
 
-async def test_what_happens_on_the_page_is_seen(dashboard_stage: Stage):
+async def test_changes_of_the_page_are_shown_live(dashboard_stage: Stage):
     session, view = await dashboard_stage.watch()
     assert "Order form" in await view.read_text()
     await dashboard_stage.inside(session, "document.body.style.background = 'rgb(0, 0, 255)'")
@@ -129,7 +129,7 @@ async def test_what_happens_on_the_page_is_seen(dashboard_stage: Stage):
     assert view.page_errors == []
 
 
-async def test_a_person_takes_over_and_the_agent_goes_on_with_what_they_typed(dashboard_stage: Stage):
+async def test_a_person_takes_over_and_the_agent_continues_with_what_they_typed(dashboard_stage: Stage):
     session, view = await dashboard_stage.watch()
     typed = await dashboard_stage.service.call_tool("inputText", sessionId=session, selector="[name=name]", text="Ada")
     assert not typed.is_error
@@ -157,7 +157,7 @@ async def test_a_person_takes_over_and_the_agent_goes_on_with_what_they_typed(da
 
 
 @pytest.mark.nightly
-async def test_after_a_person_an_action_tells_the_whole_page_instead_of_a_difference(dashboard_stage: Stage):
+async def test_after_a_person_an_action_reports_the_whole_page_instead_of_a_difference(dashboard_stage: Stage):
     session, view = await dashboard_stage.watch()
     await dashboard_stage.service.call_tool("snapshotPage", sessionId=session)
     before = await dashboard_stage.service.call_tool("inputText", sessionId=session, selector="[name=name]", text="Ada")
@@ -263,7 +263,7 @@ async def test_one_person_at_a_time_has_control(dashboard_stage: Stage):
 
 
 @pytest.mark.nightly
-async def test_a_lost_connection_releases_and_the_picture_comes_back(dashboard_stage: Stage):
+async def test_a_lost_connection_releases_and_the_picture_returns(dashboard_stage: Stage):
     session = await dashboard_stage.service.open_session()
     async with open_cuttable_proxy(dashboard_stage.office.server.base_url) as cut:
         view = await open_cuttable_tab(dashboard_stage, cut, session)
@@ -387,7 +387,7 @@ async def test_closed_sleeping_and_crashed_sessions_say_so(dashboard_stage: Stag
     await view.wait_for_text("This session is closed")
 
 
-async def test_a_session_of_another_process_says_where_it_is(dashboard_stage: Stage):
+async def test_a_session_of_another_process_names_that_process(dashboard_stage: Stage):
     app = dashboard_stage.service.loopback.app
     cipher = StateCodec(app.loaded.settings.serve.state_key, app.loaded.settings.data_dir)
     session = await dashboard_stage.service.open_session()

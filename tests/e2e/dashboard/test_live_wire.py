@@ -157,7 +157,7 @@ async def test_too_much_input_is_refused_however_many_connections_bring_it(servi
             assert errors.count("not_holder") < many
 
 
-async def test_what_makes_no_sense_is_named_or_ends_the_connection(service: Service, office: DashboardSession):
+async def test_invalid_messages_are_reported_or_end_the_connection(service: Service, office: DashboardSession):
     session = await service.open_session()
     async with open_watchers(office, session) as [one]:
         assert await one.expect_refusal("watch", session_id=7) == "invalid_payload"

@@ -56,7 +56,7 @@ async def print_addresses(home: Path) -> list[str]:
     return done.stdout.decode().split()
 
 
-async def test_serve_offers_it_beside_mcp_and_says_no_token(home: Path):
+async def test_serve_offers_the_dashboard_and_prints_no_token(home: Path):
     with run_program(home, "serve", "--port", "0", "--set", "serve.drain_s=120") as (process, place):
         assert place.endswith("/dashboard/")
         (address,) = await print_addresses(home)
@@ -116,7 +116,7 @@ async def test_beyond_this_machine_it_is_not_offered_unasked(home: Path):
         process.kill()
 
 
-async def test_beside_stdio_it_opens_with_the_first_call_and_not_before(home: Path):
+async def test_over_stdio_the_dashboard_opens_with_the_first_call(home: Path):
     program, *arguments = outrider_command.build_command("mcp", "--no-daemon", "--toolsets", "planning")
     server = StdioServerParameters(command=program, args=arguments, env=build_environment(home), cwd=str(home))
     run = home / ".outrider" / "run"

@@ -198,7 +198,7 @@ async def test_a_call_is_rejected_on_the_runs_own_page_and_the_agent_reads_why(d
 
 
 @pytest.mark.nightly
-async def test_who_answers_in_a_second_browser_is_told_who_was_faster(dashboard_stage: Stage):
+async def test_a_late_answer_from_a_second_browser_names_who_was_faster(dashboard_stage: Stage):
     await dashboard_stage.begin("asker", "Ask us both", mode="run")
     first, second = await dashboard_stage.office.open_tab("/questions"), await dashboard_stage.office.open_tab("/calls")
     (asked,) = await Inbox(dashboard_stage.office.app.database).list_open()
@@ -211,7 +211,7 @@ async def test_who_answers_in_a_second_browser_is_told_who_was_faster(dashboard_
     assert "dashboard (browser" in await second.read_text()
 
 
-async def test_what_somebody_writes_stays_while_other_questions_come_and_go(dashboard_stage: Stage):
+async def test_typed_text_stays_while_other_questions_change(dashboard_stage: Stage):
     await dashboard_stage.begin("asker", "One", mode="run")
     view = await dashboard_stage.office.open_tab("/questions")
     await view.forms.type("input[name=reason]", "because")
@@ -225,7 +225,7 @@ async def test_what_somebody_writes_stays_while_other_questions_come_and_go(dash
     await view.wait_for_text("answered elsewhere")
 
 
-async def test_cancelling_reaches_what_the_run_has_begun(dashboard_stage: Stage):
+async def test_cancelling_reaches_child_runs(dashboard_stage: Stage):
     run = await dashboard_stage.begin("boss", "Delegate it")
     view = await dashboard_stage.office.open_tab(f"/runs/{run}")
     await view.wait_for_text("All runs of this task")
@@ -251,7 +251,7 @@ async def test_a_failed_run_is_begun_again_where_it_failed(dashboard_stage: Stag
 
 
 @pytest.mark.nightly
-async def test_a_lost_connection_comes_back_and_nothing_is_missing(dashboard_stage: Stage):
+async def test_a_lost_connection_returns_and_nothing_is_missing(dashboard_stage: Stage):
     gate = dashboard_stage.pause("after the break")
     async with open_cuttable_proxy(dashboard_stage.office.server.base_url) as cut:
         view = await dashboard_stage.office.open_tab("/calls")

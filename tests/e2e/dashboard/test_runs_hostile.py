@@ -188,7 +188,7 @@ async def test_pages_of_hostile_runs_show_them_as_words(office: DashboardSession
     await office.close_tabs()
 
 
-async def test_what_a_page_puts_in_later_are_words_too(office: DashboardSession, canary: CanaryServer):
+async def test_content_inserted_later_is_shown_as_text(office: DashboardSession, canary: CanaryServer):
     view = await office.open_tab("/runs/run_0")
     for text in hostile_payloads.list_hostile_texts(canary.url):
         await office.app.runs.streams.append("run_0", [("text", {"text": replace_nul(text), "step": 2})])

@@ -60,7 +60,7 @@ def _address(asked: ScriptedRequest) -> str:
     return MAIL if asked.results and MAIL in asked.results[-1] else "nobody"
 
 
-async def test_a_person_watches_pauses_takes_over_approves_and_comes_back(home: Path, chromium: Browser):
+async def test_a_person_watches_pauses_takes_over_approves_and_returns(home: Path, chromium: Browser):
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with http_servers.serve_app(browser_site.build_site()) as site:
             clerk = Clerk(site)

@@ -180,7 +180,7 @@ async def test_a_question_of_words_is_answered_in_words(questions: Questions):
     assert decided.recorded_answer == QuestionAnswer("answered", value="Bob Miller")
 
 
-async def test_an_unknown_question_is_said_to_be_gone(questions: Questions):
+async def test_an_unknown_question_is_reported_as_missing(questions: Questions):
     with pytest.raises(NotFound, match="this question no longer exists"):
         await questions.decide("qst_nobody", "approved")
 

@@ -16,7 +16,7 @@ ASKS = play_turns(
 )
 
 
-async def test_a_blocked_run_is_at_rest_and_goes_on_when_it_is_allowed(home: Path):
+async def test_a_blocked_run_is_at_rest_and_continues_when_it_is_allowed(home: Path):
     async with open_scripted_app(ASKS) as scripted:
         run = await scripted.run_to_end()
         assert (run.status, run.stop_reason, run.attempt) == ("blocked", "blocked", 1)

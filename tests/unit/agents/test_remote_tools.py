@@ -137,7 +137,7 @@ async def test_a_call_that_takes_too_long_is_given_up(pages: Path):
     assert "look:" in second
 
 
-async def test_a_server_that_is_gone_when_the_run_goes_on_is_no_end_of_it(pages: Path):
+async def test_a_server_that_is_gone_when_the_run_continues_is_no_end_of_it(pages: Path):
     async with open_app_with_server(WIPE, pages) as scripted:
         run = await scripted.run_to_end(toolsets=[], mcp=["notes"])
         (question,) = await scripted.app.runs.questions.list_pending(run.id)
@@ -149,7 +149,7 @@ async def test_a_server_that_is_gone_when_the_run_goes_on_is_no_end_of_it(pages:
     assert "server 'notes' cannot be started" in result
 
 
-async def test_wrong_names_are_told_before_the_run_begins(pages: Path):
+async def test_wrong_names_are_reported_before_the_run_begins(pages: Path):
     async with open_app_with_server(LOOK, pages) as scripted:
         with pytest.raises(NotFound, match="no server 'nots'"):
             await scripted.start_run(mcp=["nots"])

@@ -61,7 +61,7 @@ async def ask_cluster(app: App, ours: Cluster, **call: Any) -> Result | None:
         return await ours.call_remotely(tool, {"sessionId": SESSION}, Call(session="mine", **call))
 
 
-async def test_the_caller_hears_what_is_told_there_in_order_and_then_the_result():
+async def test_progress_reaches_the_caller_in_order_before_the_result():
     async def make_call(tool: str, arguments: dict[str, Any], call: Call) -> dict[str, Any]:
         await call.progress(1, 2, "half", {"page": 1})
         await call.heartbeat("a person has paused it")
@@ -114,7 +114,7 @@ async def test_what_is_raised_there_is_raised_here():
     assert caught.value.details == {"reason": "stale"}
 
 
-async def test_of_a_bug_there_only_its_being_one_is_told_and_the_session_named():
+async def test_of_a_bug_there_only_its_being_one_is_reported_and_the_session_named():
     async def make_call(tool: str, arguments: dict[str, Any], call: Call) -> dict[str, Any]:
         raise ZeroDivisionError("secret detail")
 

@@ -50,7 +50,7 @@ async def test_a_failure_that_is_about_no_element_names_none():
         ("use digits", "use digits"),
     ],
 )
-async def test_the_way_out_is_told_in_names_of_tools(advice: str, told: str):
+async def test_the_way_out_is_reported_in_names_of_tools(advice: str, told: str):
     with pytest.raises(OutriderError) as raised:
         async with translate_errors("#letter"):
             raise build_action_error(

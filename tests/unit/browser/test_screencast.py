@@ -78,7 +78,7 @@ async def show() -> AsyncGenerator[Show]:
     await made.connection.aclose()
 
 
-async def test_it_runs_while_somebody_watches(show: Show):
+async def test_it_runs_while_a_person_watches(show: Show):
     show.open("a")
     assert show.chromium.commands == []
     with show.cast.watch() as first, show.cast.watch() as second:

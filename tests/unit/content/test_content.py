@@ -57,7 +57,7 @@ async def text_of(content: ContentStores, call: Call, record: ContentRecord) -> 
     return (await content.read_lines(call, record.id)).text
 
 
-async def test_texts_come_back_as_they_were_and_are_found(address: str, tmp_path: Path, call: Call):
+async def test_texts_return_as_they_were_and_are_found(address: str, tmp_path: Path, call: Call):
     async with open_stores(address, tmp_path / "content") as content:
         texts = ["plain tea", EVIL, "  blanks stay \n\n", "x" * 5_000, "# One\r\n\r\nword " * 900, "\n" * 5_000]
         records = [await content.add(call, ContentDraft(text)) for text in texts]
@@ -86,7 +86,7 @@ async def test_the_empty_text_is_kept_and_has_no_lines(address: str, tmp_path: P
         assert (renamed.filename, renamed.version) == ("nothing.txt", 2)
 
 
-async def test_an_index_that_is_lost_comes_back_from_the_rows(address: str, tmp_path: Path, call: Call):
+async def test_an_index_that_is_lost_returns_from_the_rows(address: str, tmp_path: Path, call: Call):
     async with open_stores(address, tmp_path / "content") as content:
         kept = [await content.add(call, ContentDraft(f"tea number{n}")) for n in range(20)]
     shutil.rmtree(tmp_path / "content", ignore_errors=True)

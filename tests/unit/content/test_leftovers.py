@@ -177,7 +177,7 @@ async def test_a_long_text_is_found_no_more_and_may_come_again(address: str, tmp
         assert await replica.list_problems() == []
 
 
-async def test_what_a_killed_process_had_not_swept_the_next_one_does(address: str, tmp_path: Path, call: Call):
+async def test_what_a_killed_process_had_not_deleted_the_next_one_does(address: str, tmp_path: Path, call: Call):
     async with open_replica(address, tmp_path / "content") as replica:
         store = await replica.content.create_store(call)
         await replica.content.add_many(call, NOTES, store.id)

@@ -51,7 +51,7 @@ async def test_what_a_store_holds_is_listed_in_parts_and_found_by_its_name(conte
         await content.overview.list_contents(store.id, after="behind")
 
 
-async def test_a_text_comes_back_piece_by_piece_exactly_as_it_is(content: ContentStores):
+async def test_a_text_returns_piece_by_piece_exactly_as_it_is(content: ContentStores):
     text = "\n\n".join(f"# Chapter {n}\n\n" + f"Sentence {n} of this book. " * 80 for n in range(40)) + "\r\nThe end"
     kept = await content.add(ANN, ContentDraft(text, markdown=True))
     assert "".join([piece async for piece in content.overview.iter_text(kept.id)]) == text

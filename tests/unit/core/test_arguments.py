@@ -70,20 +70,20 @@ def test_nothing_and_what_cannot_be_arguments_mean_no_arguments(nothing: object)
         ((), "array"),
     ],
 )
-def test_json_that_is_no_object_is_named_and_an_object_asked_for(arguments: object, kind: str):
+def test_json_that_is_not_an_object_is_named_and_an_object_asked_for(arguments: object, kind: str):
     with pytest.raises(InvalidInput, match=f"^the arguments are a JSON {kind}$") as caught:
         parse_arguments(arguments)
     assert caught.value.hint == "send a JSON object"
 
 
 @pytest.mark.parametrize("garbage", ["{", "{'query': 'tea'}", "query=tea", '{"query": "tea"', "[" * 100_000])
-def test_text_that_is_no_json_is_refused_with_a_remedy(garbage: str):
+def test_text_that_is_not_a_json_is_refused_with_a_remedy(garbage: str):
     with pytest.raises(InvalidInput, match=r"^the arguments are not valid JSON: ") as caught:
         parse_arguments(garbage)
     assert caught.value.hint == "send a JSON object"
 
 
-def test_a_parse_error_says_where_it_is():
+def test_a_parse_error_names_its_position():
     with pytest.raises(InvalidInput, match="line 1 column 11"):
         parse_arguments('{"query": tea}')
 
@@ -129,7 +129,7 @@ def test_a_wrong_value_is_named_with_the_reason_the_value_and_the_field_to_corre
     assert error.hint == "correct 'count'"
 
 
-def test_the_reason_of_a_validator_is_told_in_its_own_words():
+def test_the_reason_of_a_validator_is_reported_in_its_own_words():
     assert expect_refusal({"query": " "}).message == 'find: query: is blank (got " ")'
 
 
@@ -156,7 +156,7 @@ def test_half_a_surrogate_pair_is_shown_in_a_way_that_any_encoder_takes():
     assert json.dumps(error.to_dict(), ensure_ascii=False).encode()
 
 
-def test_a_value_that_is_no_json_is_named_by_its_kind():
+def test_a_value_that_is_not_a_json_is_named_by_its_kind():
     endless: dict[str, Any] = {}
     endless["self"] = endless
     assert "(got dict)" in expect_refusal({"query": "tea", "count": endless}).message
@@ -296,7 +296,7 @@ def test_any_arguments_are_understood_or_refused_briefly(arguments: dict[str, An
     ],
     ids=["a text", "a list of one text", "a long list", "an endless list"],
 )
-def test_thousands_of_wrong_values_are_told_in_one_short_sentence(places: Any, problem: str):
+def test_thousands_of_wrong_values_are_reported_in_one_short_sentence(places: Any, problem: str):
     with pytest.raises(InvalidInput, match=problem) as raised:
         read_arguments(Search, "search", {"query": "tea", "places": places})
     assert len(raised.value.message) < 500

@@ -121,7 +121,7 @@ async def test_a_file_that_is_gone_is_not_found(artifacts: ArtifactStore, folder
         await artifacts.read(kept.uri)
 
 
-async def test_a_file_that_cannot_be_read_is_told_in_a_sentence(artifacts: ArtifactStore, folder: Path):
+async def test_a_file_that_cannot_be_read_is_reported_in_a_sentence(artifacts: ArtifactStore, folder: Path):
     kept = await save_artifact(artifacts)
     (folder / kept.id).unlink()
     (folder / kept.id).mkdir()
@@ -129,7 +129,7 @@ async def test_a_file_that_cannot_be_read_is_told_in_a_sentence(artifacts: Artif
         await artifacts.read(kept.uri)
 
 
-async def test_what_is_older_than_the_retention_is_swept(artifacts: ArtifactStore, folder: Path, database: Database):
+async def test_what_is_older_than_the_retention_is_deleted(artifacts: ArtifactStore, folder: Path, database: Database):
     old, older = await save_artifact(artifacts), await save_artifact(artifacts)
     (folder / older.id).unlink()
     assert await artifacts.delete_expired() == 0
@@ -148,7 +148,7 @@ async def test_a_file_that_cannot_be_removed_does_not_stop_the_sweep(folder: Pat
     assert gone.id not in list_files(folder)
 
 
-def test_a_full_disk_is_told_in_a_sentence_and_nothing_is_left_behind(tmp_path: Path):
+def test_a_full_disk_is_reported_in_a_sentence_and_nothing_is_left_behind(tmp_path: Path):
     command = python_source.build_command(FULL, tmp_path)
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60, env=dict(os.environ), check=False)
     assert (ended.returncode, ended.stderr) == (0, "")
@@ -157,7 +157,7 @@ def test_a_full_disk_is_told_in_a_sentence_and_nothing_is_left_behind(tmp_path: 
 
 
 @pytest.mark.parametrize("place", ["a file", "a file/artifacts"])
-async def test_a_folder_that_cannot_be_is_told_in_a_sentence(tmp_path: Path, database: Database, place: str):
+async def test_a_folder_that_cannot_be_is_reported_in_a_sentence(tmp_path: Path, database: Database, place: str):
     (tmp_path / "a file").touch()
     artifacts = ArtifactStore(tmp_path / place, database, keep_seconds=HOUR)
     with pytest.raises(Unavailable, match="the file cannot be stored: ") as caught:
@@ -242,7 +242,7 @@ async def test_a_part_of_a_file_can_be_read(artifacts: ArtifactStore, folder: Pa
         await artifacts.read_range(kept, 0, 1)
 
 
-async def test_people_are_told_an_address_only_while_there_is_a_dashboard(artifacts: ArtifactStore):
+async def test_people_are_reported_an_address_only_while_there_is_a_dashboard(artifacts: ArtifactStore):
     kept = await save_artifact(artifacts)
     assert artifacts.build_artifact_url(kept.uri) == ""
     artifacts.dashboard_url = "http://127.0.0.1:8765/dashboard/"

@@ -122,7 +122,7 @@ async def test_a_place_that_is_none_is_refused(database: Database):
         await CallHistory(database).list_batch(CallFilter(), after="somewhere")
 
 
-async def test_what_arrives_is_told_once_and_in_full_however_late_its_time(database: Database):
+async def test_what_arrives_is_reported_once_and_in_full_however_late_its_time(database: Database):
     history = CallHistory(database)
     await write_records(database, build_record(message="before"))
     _, cursor = await history.list_new_calls("")
@@ -147,7 +147,7 @@ async def test_many_that_arrive_at_once_come_in_parts(database: Database):
     assert len(set(seen)) == 450
 
 
-async def test_after_a_sweep_what_is_new_is_told(database: Database):
+async def test_after_a_sweep_what_is_new_is_reported(database: Database):
     history, records = CallHistory(database), CallRecorder(database)
     await write_records(database, build_record(message="old", at=1.0), build_record(message="older", at=0.5))
     _, cursor = await history.list_new_calls("")

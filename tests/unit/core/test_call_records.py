@@ -42,7 +42,7 @@ async def list_messages(events: CallRecorder, limit: int = 50, session: str | No
     return [each.message for each in await events.list_recent(limit, session=session)]
 
 
-async def test_a_record_comes_back_as_it_was_given(events: CallRecorder):
+async def test_a_record_returns_as_it_was_given(events: CallRecorder):
     given = build_record("done", arguments={"seed": "kale", "rows": [1, 2]}, assistant="a", thread="t", identity="i")
     events.record(given)
     assert await events.list_recent() == [given]
@@ -75,7 +75,7 @@ async def test_records_are_written_together_a_moment_later(database: Database):
     assert written == ["2", "1", "0"]
 
 
-async def test_writing_goes_on_for_what_comes_after(database: Database):
+async def test_writing_continues_for_what_comes_after(database: Database):
     events, reader = CallRecorder(database), CallRecorder(database)
     with anyio.fail_after(10):
         async with anyio.create_task_group() as tasks:
@@ -105,7 +105,7 @@ async def test_records_wait_for_a_database_that_cannot_be_used_and_the_log_says_
     await database.close()
 
 
-async def test_the_log_tells_of_each_new_failure(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+async def test_the_log_reports_of_each_new_failure(tmp_path: Path, caplog: pytest.LogCaptureFixture):
     folder = tmp_path / "data"
     for name in ("a", "b"):
         database = Database.from_file(folder / f"{name}.db")
@@ -131,7 +131,7 @@ async def test_a_record_that_was_written_by_a_cancelled_flush_is_not_written_twi
     assert await list_messages(second) == ["new", "once"]
 
 
-async def test_what_is_older_than_the_retention_is_swept(events: CallRecorder):
+async def test_what_is_older_than_the_retention_is_deleted(events: CallRecorder):
     events.record(build_record("old"))
     await events.flush()
     assert await events.delete_expired(3600) == 0

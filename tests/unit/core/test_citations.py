@@ -26,7 +26,7 @@ def test_the_pool_holds_every_string_of_three_over_letters_and_digits_once():
     assert set("".join(build_references())) == set(string.ascii_lowercase + string.digits)
 
 
-def test_the_order_is_the_same_in_every_process_and_version_for_ever():
+def test_the_order_is_the_same_in_every_process_and_version_forever():
     assert build_references()[:5] == FIRST_FIVE
     assert hashlib.sha256(" ".join(build_references()).encode()).hexdigest() == DIGEST
 
@@ -104,7 +104,7 @@ async def test_a_reservation_that_holds_nothing_is_exhausted(citations: Citation
         await citations.take(Call(citations=slice_), 1)
 
 
-async def test_without_a_database_references_are_counted_in_memory_and_the_log_says_so(
+async def test_without_a_database_references_are_counted_in_memory_with_a_warning(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ):
     citations = CitationPool(Database.from_file(tmp_path))

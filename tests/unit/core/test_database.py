@@ -380,7 +380,7 @@ def test_of_ten_writers_in_three_processes_one_of_which_is_killed_no_acknowledge
     assert len(kept - set(acknowledged)) <= 4, "at most the row that each killed writer had not yet told of"
 
 
-def test_a_full_disk_is_told_in_a_sentence_and_breaks_nothing(tmp_path: Path):
+def test_a_full_disk_is_reported_in_a_sentence_and_breaks_nothing(tmp_path: Path):
     path = tmp_path / "outrider.db"
     message = finish_process(start_script(FILL_THE_DISK, path))
     assert message.startswith("the database outrider.db cannot be used: ")
@@ -394,7 +394,7 @@ def test_a_full_disk_is_told_in_a_sentence_and_breaks_nothing(tmp_path: Path):
     connection.close()
 
 
-def test_once_the_disk_has_space_again_work_goes_on_in_the_same_process(tmp_path: Path):
+def test_once_the_disk_has_space_again_work_continues_in_the_same_process(tmp_path: Path):
     before, after = finish_process(start_script(FILL_AND_FREE_THE_DISK, tmp_path / "outrider.db")).splitlines()
     kept, there = map(int, before.split())
     assert 0 < kept < 999
@@ -403,7 +403,7 @@ def test_once_the_disk_has_space_again_work_goes_on_in_the_same_process(tmp_path
 
 
 @pytest.mark.parametrize("short", [False, True], ids=["transaction", "short"])
-async def test_a_lock_that_another_process_keeps_for_long_is_told_and_nothing_is_lost(tmp_path: Path, short: bool):
+async def test_a_lock_that_another_process_keeps_for_long_is_reported_and_nothing_is_lost(tmp_path: Path, short: bool):
     path = tmp_path / "outrider.db"
     database = Database(f"sqlite:///{path}?timeout=0.2")
     await insert_row(database, "before")
@@ -431,7 +431,7 @@ async def test_a_lock_that_another_process_keeps_for_long_is_told_and_nothing_is
 
 
 @pytest.mark.parametrize("existing", [False, True], ids=["new file", "existing file"])
-def test_a_folder_that_cannot_be_written_is_told_in_a_sentence(public_folder: Path, tmp_path: Path, existing: bool):
+def test_a_folder_that_cannot_be_written_is_reported_in_a_sentence(public_folder: Path, tmp_path: Path, existing: bool):
     path = public_folder / "outrider.db"
     if existing:
         finish_process(start_script(OPEN_AND_WRITE, path, "row"), "go\n")
@@ -441,7 +441,7 @@ def test_a_folder_that_cannot_be_written_is_told_in_a_sentence(public_folder: Pa
     assert message.startswith("the database outrider.db cannot be used: ")
 
 
-async def test_a_file_that_is_no_database_is_told_in_a_sentence(database: Database):
+async def test_a_file_that_is_no_database_is_reported_in_a_sentence(database: Database):
     file_of(database).write_bytes(os.urandom(10_000))
     message = await expect_unusable(database, damaged=True)
     assert message == f"the database {file_of(database).name} is damaged: file is not a database"
@@ -449,7 +449,7 @@ async def test_a_file_that_is_no_database_is_told_in_a_sentence(database: Databa
     assert await list_keys(database) == []
 
 
-async def test_a_damaged_file_is_told_in_a_sentence(database: Database):
+async def test_a_damaged_file_is_reported_in_a_sentence(database: Database):
     for number in range(200):
         await insert_row(database, f"{number}" * 100)
     await database.close()
@@ -460,7 +460,7 @@ async def test_a_damaged_file_is_told_in_a_sentence(database: Database):
 
 
 @pytest.mark.parametrize("place", ["a file/outrider.db", "a file/below/outrider.db", "a folder"])
-async def test_a_place_where_no_file_can_be_is_told_in_a_sentence(tmp_path: Path, place: str):
+async def test_a_place_where_no_file_can_be_is_reported_in_a_sentence(tmp_path: Path, place: str):
     (tmp_path / "a file").touch()
     (tmp_path / "a folder").mkdir()
     database = Database.from_file(tmp_path / place)
@@ -480,11 +480,11 @@ async def test_the_plain_address_of_a_file_needs_no_driver_named(tmp_path: Path)
     "address",
     ["", "garbage", "sqlite+nodriver:///a.db", "postgresql+nodriver://user:secret@localhost/x", "nosuch+thing://x"],
 )
-async def test_an_address_that_leads_nowhere_is_told_without_its_password(address: str):
+async def test_an_address_that_leads_nowhere_is_reported_without_its_password(address: str):
     assert "secret" not in await expect_unusable(Database(address))
 
 
-async def test_another_kind_of_database_is_told_apart_from_one_that_is_away():
+async def test_another_kind_of_database_is_distinguished_from_one_that_is_away():
     with pytest.raises(NotConfigured, match="mysql is not a database") as caught:
         async with Database("mysql://localhost/x").read():
             pass

@@ -87,7 +87,7 @@ async def list_verified_tables(work: DatabaseCopy, *, into_existing: bool = Fals
     return [each async for each in work.verify_tables()]
 
 
-async def test_every_row_of_every_table_arrives_in_postgres_and_comes_back_the_same(databases: Make):
+async def test_every_row_of_every_table_arrives_in_postgres_and_returns_the_same(databases: Make):
     laptop, team, back = databases("sqlite"), databases("postgres"), databases("sqlite")
     await fill_database(laptop)
     there = await list_verified_tables(DatabaseCopy(laptop, team))
@@ -100,7 +100,7 @@ async def test_every_row_of_every_table_arrives_in_postgres_and_comes_back_the_s
         assert await all_rows(back, table) == await all_rows(team, table), table.name
 
 
-async def test_a_copy_that_broke_off_goes_on_where_it_was(databases: Make, tmp_path: Path):
+async def test_a_copy_that_broke_off_continues_where_it_was(databases: Make, tmp_path: Path):
     laptop, team = databases("sqlite"), databases("postgres")
     async with laptop.write() as connection:
         keys = [{"key": f"{number:05}", "used": number, "updated_at": 0.5} for number in range(1_700)]

@@ -146,7 +146,7 @@ async def test_a_crash_in_the_middle_of_short_work_makes_it_begin_again(
     assert (len(begun), await list_keys(database)) == (2, ["before", "in the middle"])
 
 
-async def test_a_crash_in_the_middle_of_a_transaction_is_told_and_nothing_of_it_is_stored(
+async def test_a_crash_in_the_middle_of_a_transaction_is_reported_and_nothing_of_it_is_stored(
     server: postgres.PostgresServer, database: Database
 ):
     async def broken() -> None:
@@ -161,7 +161,7 @@ async def test_a_crash_in_the_middle_of_a_transaction_is_told_and_nothing_of_it_
     assert await list_keys(database) == []
 
 
-async def test_a_connection_lost_during_commit_is_told_as_unknown_and_not_done_again(
+async def test_a_connection_lost_during_commit_is_reported_as_unknown_and_not_done_again(
     server: postgres.PostgresServer, database: Database
 ):
     """A constraint that is checked at COMMIT ends its own session."""
@@ -238,7 +238,7 @@ async def test_a_server_without_free_connections_is_waited_for_and_then_told(ser
         server.start()
 
 
-async def test_a_server_that_takes_nothing_is_told_and_used_again_once_it_does(
+async def test_a_server_that_takes_nothing_is_reported_and_used_again_once_it_does(
     server: postgres.PostgresServer, database: Database
 ):
     await insert_row(database, "before")
@@ -295,7 +295,7 @@ async def test_a_machine_whose_clock_is_wrong_counts_by_the_servers(server: post
     await database.close()
 
 
-async def test_a_pool_that_is_used_up_is_told_with_its_remedy(server: postgres.PostgresServer):
+async def test_a_pool_that_is_used_up_is_reported_with_its_remedy(server: postgres.PostgresServer):
     made = Database(server.create_migrated_database(), connections=1, pool_timeout_s=0.1)
     await insert_row(made, "opened")
     kept = await made.connect_autocommit()

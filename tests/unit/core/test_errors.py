@@ -29,7 +29,7 @@ def test_an_error_is_named_for_the_models_next_move(error: type[OutriderError], 
     }
 
 
-def test_everything_that_is_known_is_told():
+def test_everything_that_is_known_is_reported():
     error = Unavailable("busy", hint="wait", code="limit", details={"host": "a.example"}, retry_after=2.5)
     assert error.to_dict() == {
         "code": "limit",
@@ -42,7 +42,7 @@ def test_everything_that_is_known_is_told():
     }
 
 
-def test_that_the_same_call_may_work_at_once_is_told_too():
+def test_that_the_same_call_may_work_at_once_is_reported_too():
     assert Unavailable("busy", retry_after=0).to_dict()["retry_after"] == 0
 
 
@@ -50,7 +50,7 @@ def test_an_error_reads_as_its_message():
     assert str(NotFound("no page 'x'", hint="choose another")) == "no page 'x'"
 
 
-def test_a_question_is_no_error():
+def test_a_question_is_not_an_error():
     question = AnswerNeeded("Send it?", state="mail")
     assert not isinstance(question, OutriderError)
     assert (str(question), question.state) == ("Send it?", "mail")

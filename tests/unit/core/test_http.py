@@ -59,7 +59,7 @@ def port_of(url: str) -> int:
     return int(url.rsplit(":", 1)[1])
 
 
-async def test_a_reply_tells_what_came_from_where():
+async def test_a_reply_reports_what_came_from_where():
     def answer(head):
         if b"/old" in head:
             return build_redirect("/new?x=1#part")
@@ -257,7 +257,7 @@ async def test_an_answer_that_was_smuggled_in_is_never_read():
             assert (await http.get(url)).body == b"first"
 
 
-async def test_a_trusted_address_may_be_private_and_its_connection_serves_nobody_else():
+async def test_a_trusted_address_may_be_private_and_its_connection_serves_no_one_else():
     async with serve_hostile(echo) as url, open_client("10.0.0.1") as http:
         assert (await http.get(url, trusted=True)).status == 200
         with pytest.raises(Refused):

@@ -66,7 +66,7 @@ def test_a_link_out_is_not_followed(jail: Jail, target: str):
     assert (jail.root.parent / "secret.txt").read_bytes() == OUTSIDE_BYTES
 
 
-def test_a_folder_that_is_a_link_out_is_no_way_out(jail: Jail):
+def test_a_folder_that_is_a_link_out_is_not_a_way_out(jail: Jail):
     (jail.root / "out").symlink_to("..")
     for attempt in (
         lambda: read_file(jail, "out/secret.txt"),
@@ -154,7 +154,7 @@ def test_pipes_and_devices_are_no_files(jail: Jail):
         jail.write("pipe", b"x")
 
 
-def test_what_is_missing_or_a_folder_is_said(jail: Jail):
+def test_what_is_missing_or_a_folder_is_reported(jail: Jail):
     with pytest.raises(NotFound, match="does not exist"):
         read_file(jail, "nothing.txt")
     with pytest.raises(NotFound, match=r"'nothing.*' does not exist"):
@@ -193,7 +193,7 @@ def test_an_added_file_takes_a_free_name_and_replaces_nothing(jail: Jail, tmp_pa
     assert (tmp_path / "secret.txt").read_bytes() == OUTSIDE_BYTES
 
 
-def test_a_full_disk_is_told_and_leaves_nothing_behind(tmp_path: Path):
+def test_a_full_disk_is_reported_and_leaves_nothing_behind(tmp_path: Path):
     script = """
         import pathlib, resource, signal, sys
         from outrider.core.errors import Unavailable

@@ -63,7 +63,7 @@ async def test_less_than_one_a_second_is_one_at_a_time(rates: RateLimiter):
     assert await measure_seconds(rates, 3, 1, 0.4) > 0.75
 
 
-async def test_names_do_not_wait_for_one_another(rates: RateLimiter):
+async def test_names_do_not_wait_for_each_other(rates: RateLimiter):
     assert await rates.acquire("one", 1, 3600)
     with anyio.fail_after(20):
         assert await rates.acquire("other", 1, 3600)

@@ -116,7 +116,7 @@ async def test_what_is_put_is_read_whole_in_parts_and_as_a_stream(storage: Stora
     assert await list_names(storage) == {name}
 
 
-async def test_a_file_that_breaks_off_is_told_and_never_appears(storage: Storage):
+async def test_a_file_that_breaks_off_is_reported_and_never_appears(storage: Storage):
     with pytest.raises(Unavailable, match=r"the file cannot be stored: .*Input/output error") as caught:
         await storage.put(create_name(), Broken(LARGE))
     assert (caught.value.code, bool(caught.value.hint)) == ("storage", True)
@@ -139,7 +139,7 @@ async def test_a_name_that_is_no_uuid_reaches_no_storage(storage: Storage):
             await storage.read(name)
 
 
-async def test_artifacts_are_kept_read_streamed_and_swept(storage: Storage, tmp_path: Path):
+async def test_artifacts_are_kept_read_streamed_and_deleted(storage: Storage, tmp_path: Path):
     database = Database.from_file(sqlite.create_migrated_file(tmp_path / "x.db"))
     artifacts = ArtifactStore(storage, database, keep_seconds=3600)
     kept = await artifacts.save_file(io.BytesIO(LARGE), name="big", mime_type="a/b", session="s")
@@ -200,7 +200,9 @@ async def test_no_large_file_is_ever_in_memory(s3: object_storage.S3Server):
 
 
 @pytest.mark.parametrize("work", ["put", "read", "list"])
-async def test_a_bucket_that_is_not_there_and_a_server_that_is_away_are_told(s3: object_storage.S3Server, work: str):
+async def test_a_bucket_that_is_not_there_and_a_server_that_is_away_are_reported(
+    s3: object_storage.S3Server, work: str
+):
     nowhere = ObjectStorage(s3.build_storage_url(bucket="no-such-bucket"), object_storage.AWS_CREDENTIALS)
     away = ObjectStorage("s3://bucket/?endpoint=http://127.0.0.1:1&region=x", object_storage.AWS_CREDENTIALS)
     for storage in (nowhere, away):
@@ -216,7 +218,7 @@ async def test_a_bucket_that_is_not_there_and_a_server_that_is_away_are_told(s3:
         assert "127.0.0.1" not in caught.value.message
 
 
-async def test_removing_from_a_server_that_is_away_is_no_error():
+async def test_removing_from_a_server_that_is_away_is_not_an_error():
     await ObjectStorage("s3://bucket/?endpoint=http://127.0.0.1:1&region=x", object_storage.AWS_CREDENTIALS).remove(
         [create_name()]
     )
@@ -232,7 +234,7 @@ async def test_removing_from_a_server_that_is_away_is_no_error():
         ("s3://bucket/?nonsense=1", "nonsense"),
     ],
 )
-async def test_an_address_that_cannot_be_used_is_told_with_the_way_to_write_it(
+async def test_an_address_that_cannot_be_used_is_reported_with_the_way_to_write_it(
     tmp_path: Path, setting: str, reason: str
 ):
     with pytest.raises(NotConfigured, match=reason) as caught:

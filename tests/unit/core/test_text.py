@@ -79,7 +79,7 @@ def test_text_within_the_limit_is_whole():
     assert whole.to_dict() == {"truncated": False, "total_chars": 5}
 
 
-def test_a_piece_tells_where_to_read_on():
+def test_a_piece_reports_where_to_read_on():
     piece = cut_text("one two three", 8)
     assert piece.to_dict() == {"truncated": True, "total_chars": 13, "next_offset": 8}
     assert cut_text("one two three", 8, 8).text == "three"

@@ -7,7 +7,7 @@ from outrider.dashboard.sign_in_tokens import COOKIE_LIFETIME_S, SignInTokens
 from outrider.dashboard.viewer import Viewer
 
 
-def test_a_token_is_good_once_and_the_next_is_told():
+def test_a_token_is_good_once_and_the_next_is_reported():
     launch, published = SignInTokens(), []
     launch.on_change = published.append
     first = launch.token
@@ -53,7 +53,7 @@ def test_cookies_of_an_operators_token_are_good_at_every_replica():
     assert other.verify_cookie(one.issue_cookie()) is not None
 
 
-def test_so_many_at_once_then_so_many_a_minute_each_by_itself():
+def test_so_many_at_once_then_so_many_a_minute_each_automatically():
     now = [0.0]
     limit = TokenBucketLimiter(60, 3, lambda: now[0])
     assert [limit.try_acquire("me") for _ in range(5)] == [True, True, True, False, False]

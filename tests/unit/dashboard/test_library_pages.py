@@ -54,7 +54,7 @@ async def library_pages(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenera
             await listening.aclose()
 
 
-async def test_a_file_comes_as_it_is_and_may_be_kept_for_good(library_pages: Shelf):
+async def test_a_file_comes_as_it_is_and_may_be_kept_permanently(library_pages: Shelf):
     data = os.urandom(700_000)
     answer = await library_pages.client.get(f"/files/{await save_artifact(library_pages.app, data, 'noise.bin')}")
     assert answer.content == data
@@ -228,7 +228,7 @@ async def test_the_files_of_a_session_are_found_read_and_saved(library_pages: Sh
     assert saved.headers["cache-control"] == "no-store"
 
 
-async def test_a_file_whose_name_is_no_text_is_there_without_a_link(library_pages: Shelf):
+async def test_a_file_whose_name_is_not_a_text_is_there_without_a_link(library_pages: Shelf):
     place = library_pages.app.workspaces.ensure_workspace(library_app.ANN_CALL)
     odd = Path(os.fsdecode(os.fsencode(place.directory) + b"/odd\xff.txt"))
     odd.write_text("code chose this name")

@@ -39,7 +39,7 @@ def test_every_hostile_name_becomes_a_file_name(name: str):
     assert HEADER.fullmatch(build_content_disposition(name))
 
 
-def test_a_name_in_any_script_is_kept_beside_its_ascii_form():
+def test_a_name_in_any_script_is_kept_next_to_its_ascii_form():
     assert build_content_disposition("Grüße 日本.txt") == (
         "attachment; filename=\"Gr__e __.txt\"; filename*=UTF-8''Gr%C3%BC%C3%9Fe%20%E6%97%A5%E6%9C%AC.txt"
     )
@@ -75,7 +75,7 @@ def test_a_range_is_read_as_the_standard_has_it(header: str | None, part: tuple[
 
 
 @pytest.mark.parametrize(("header", "size"), [("bytes=10-", 10), ("bytes=-0", 10), ("bytes=0-", 0), ("bytes=-5", 0)])
-def test_a_range_of_nothing_is_told_apart(header: str, size: int):
+def test_a_range_of_nothing_is_distinguished(header: str, size: int):
     with pytest.raises(RangeNotSatisfiable):
         parse_range(header, size)
 

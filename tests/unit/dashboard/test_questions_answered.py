@@ -178,7 +178,7 @@ async def wait_for_end(made: AgentsApp, run_id: str) -> Any:
     return await made.app.runs.get(run_id)
 
 
-async def test_questions_of_a_child_answered_together_let_the_whole_tree_go_on(home: Path):
+async def test_questions_of_a_child_answered_together_let_the_whole_tree_continue(home: Path):
     async with open_scripted_app(home) as made:
         root = await start_run(made)
         waiting = [each.question for each in await Inbox(made.app.database).list_open()]
@@ -197,7 +197,7 @@ async def test_questions_of_a_child_answered_together_let_the_whole_tree_go_on(h
     assert "tea" in read["create_goal"]
 
 
-async def test_a_tree_goes_on_only_when_nothing_of_it_is_open_any_more(home: Path):
+async def test_a_tree_continues_only_when_nothing_of_it_is_open_any_more(home: Path):
     async with open_scripted_app(home) as made:
         root = await start_run(made)
         first, second = [each.question.id for each in await Inbox(made.app.database).list_open()]
@@ -208,7 +208,7 @@ async def test_a_tree_goes_on_only_when_nothing_of_it_is_open_any_more(home: Pat
         assert (await wait_for_end(made, root)).status == "completed"
 
 
-async def test_a_child_in_the_background_goes_on_by_itself(home: Path):
+async def test_a_child_in_the_background_continues_automatically(home: Path):
     script = QUESTION_TURNS | {
         "boss": (ChatTurn("Go.", calls=[("run_clerk", {"query": "both", "mode": "background"})]), ChatTurn("Later."))
     }
@@ -224,7 +224,7 @@ async def test_a_child_in_the_background_goes_on_by_itself(home: Path):
         assert (await wait_for_end(made, child.id)).status == "completed"
 
 
-async def test_a_run_whose_questions_are_answered_before_it_rests_goes_on_all_the_same(home: Path):
+async def test_a_run_whose_questions_are_answered_before_it_rests_continues_all_the_same(home: Path):
     gate = anyio.Event()
     calls = [("create_goal", {"goal": "tea"}), ("run_other", {"query": "take your time"})]
     script = {
@@ -325,7 +325,7 @@ def build_failing_turns() -> Callable[[int], dict[str, Any]]:
     }
 
 
-async def test_a_failed_run_goes_on_where_it_failed_and_does_nothing_twice(home: Path, build_failing_turns: Any):
+async def test_a_failed_run_continues_where_it_failed_and_does_nothing_twice(home: Path, build_failing_turns: Any):
     async with open_agents_app(home, build_failing_turns(404), {"clerk": {"toolsets": ["planning"]}}) as made:
         async with mcp_clients.connect_client(made.app.build_server()) as client:
             answer = await client.call_tool("run_clerk", {"query": "Do it."})

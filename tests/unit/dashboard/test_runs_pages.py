@@ -95,7 +95,7 @@ async def test_pages_stay_small_and_ask_the_database_a_bounded_number_of_times(d
     assert len(statements) <= STATEMENTS, statements
 
 
-async def test_the_list_goes_on_where_the_part_before_ended_and_shows_each_tree_once(dashboard: BusyDashboard):
+async def test_the_list_continues_where_the_part_before_ended_and_shows_each_tree_once(dashboard: BusyDashboard):
     seen, path = [], "/runs"
     while path:
         page = await dashboard.get_page(path)

@@ -18,7 +18,7 @@ def build_thought_row(number: int) -> StepRow:
     return replace(build_call_row(number, "m"), key=f"model:{number}", kind="model", text="Hm.")
 
 
-def test_what_was_seen_during_a_call_stands_beside_it_and_nowhere_else():
+def test_what_was_seen_during_a_call_stands_next_to_it_and_nowhere_else():
     rows = [
         build_thought_row(1),
         build_call_row(1, "clickElement", 10.0),
@@ -63,7 +63,7 @@ def test_only_what_a_browser_shows_as_a_picture_is_a_picture_and_only_web_addres
     assert shown.sources == [("A", "https://a.example")]
 
 
-def test_steps_of_two_runs_stand_beside_each_other_where_the_same_tools_were_used():
+def test_steps_of_two_runs_stand_next_to_each_other_where_the_same_tools_were_used():
     left = [
         build_thought_row(1),
         build_call_row(1, "web_search"),
@@ -87,6 +87,6 @@ def test_steps_of_two_runs_stand_beside_each_other_where_the_same_tools_were_use
     assert not pairs[0].differs
 
 
-def test_a_run_beside_none_is_shown_alone():
+def test_a_run_next_to_none_is_shown_alone():
     assert [each.right for each in align_steps([build_thought_row(1), build_call_row(1, "a")], [])] == [None, None]
     assert align_steps([], []) == []

@@ -24,7 +24,7 @@ def test_an_excerpt_never_takes_more_of_a_page_than_it_may(text: str, limit: int
     assert cut.is_cut == (cut.text != text)
 
 
-def test_the_marks_around_what_strangers_wrote_are_told_and_not_shown():
+def test_the_marks_around_what_strangers_wrote_are_reported_and_not_shown():
     wrapped = "<untrusted-12 from='web_fetch'>\nTea is a drink.\n</untrusted-12>"
     shown = excerpt_result(wrapped, 1_000)
     assert (shown.text, shown.stranger) == ("Tea is a drink.", "web_fetch")

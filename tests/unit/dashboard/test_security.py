@@ -79,7 +79,7 @@ async def test_names_of_the_operators_choice_are_served_and_no_others(host: str,
         assert answer.json()["error"]["code"] == ("signed_out" if served else "host")
 
 
-async def test_a_program_that_mistypes_a_path_is_told_where_programs_call_tools():
+async def test_a_wrong_rest_path_names_the_right_one():
     middleware = SecurityMiddleware(PlainTextResponse("in"), SignInTokens())
     async with open_client(middleware) as sending:
         address = "http://127.0.0.1:8765//v1/tools/web_fetch"

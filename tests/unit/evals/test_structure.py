@@ -90,7 +90,7 @@ def test_headings_are_kept_in_their_order_whatever_their_level():
     assert judge_facts(facts, "# One\n\n## Two\n\n## Three")["headings"][2] is Mark.PLAIN
 
 
-def test_what_is_not_there_at_all_is_told_from_what_lost_its_form():
+def test_what_is_not_there_at_all_is_reported_from_what_lost_its_form():
     found = judge_facts(Facts(headings=[(1, "One"), (2, "Two")], links=[("x", "https://a.example/")]), "Two")
     assert found["headings"] == [Mark.MISSING, Mark.PLAIN]
     assert found["links"] == [Mark.MISSING]
@@ -149,7 +149,7 @@ def test_thousands_of_brackets_take_no_time():
     assert judge_facts(Facts(links=[("a", GUIDE_URL)]), "[" * 50_000 + "a" + "](x" * 50_000)["links"] == [Mark.PLAIN]
 
 
-def test_what_comes_back_from_markdown_is_compared_with_the_page(tmp_path: Path):
+def test_what_returns_from_markdown_is_compared_with_the_page(tmp_path: Path):
     fence = "`" * 32
     shown = [
         "<p>a<br />\n<em>b</em></p>\n",

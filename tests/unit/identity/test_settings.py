@@ -23,7 +23,7 @@ def test_settings_that_cannot_be_trusted_are_refused(oauth: dict[str, Any], mess
         IdentitySettings.model_validate({"oauth": oauth})
 
 
-def test_it_is_off_until_somebody_says_whose_tokens_count():
+def test_it_is_off_without_an_issuer():
     assert not IdentitySettings().is_enabled
     assert not IdentitySettings().quotas.has_limits
     assert IdentitySettings(tokens=True).is_enabled

@@ -26,7 +26,7 @@ def test_one_wrong_letter_is_noticed_without_a_look_into_the_database(place: int
 
 
 @given(st.text())
-def test_other_text_is_no_token(text: str):
+def test_other_text_is_not_a_token(text: str):
     assert not token_format.is_token(text)
 
 

@@ -29,7 +29,7 @@ TEXT_PIECES = st.sampled_from(
 TEXTS = st.lists(TEXT_PIECES, max_size=60).map(" ".join)
 
 
-def test_the_passage_that_answers_comes_back():
+def test_the_passage_that_answers_returns():
     found = find_excerpts(GUIDE, "how often does the lamp turn", max_tokens=200)
     assert "eight seconds" in max(found, key=lambda each: each.score).text
     assert all("anchor" not in each.text for each in found)
@@ -148,7 +148,7 @@ def test_what_hardly_fits_is_left_out():
     assert [each.text for each in found] == ["## Fees\n\nFor dogs: none."]
 
 
-def test_a_line_of_code_is_no_heading():
+def test_a_line_of_code_is_not_a_heading():
     code = "# Guide\n\n```sh\necho 1\n\n# Install\n\nmake install\n```\n\n" + "Then the lamp is lit. " * 60
     assert find_excerpts(code, "lamp", max_tokens=40)[0].headings == ("Guide",)
 

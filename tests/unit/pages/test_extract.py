@@ -202,7 +202,7 @@ def test_the_text_has_no_markup():
     )
 
 
-def test_a_broken_address_in_a_page_is_no_link():
+def test_a_broken_address_in_a_page_is_not_a_link():
     assert extract("<a href='http://[::1'>x</a><base href='http://[bad'><a href=y>z</a>", url="https://a.b/").links == [
         DocumentLink("z", "https://a.b/y")
     ]
@@ -256,7 +256,7 @@ def test_an_author_is_a_person_before_the_site(head: str, body: str, author: str
     assert extract(page, url=ARTICLE_URL).author == author
 
 
-def test_a_time_beside_the_headline_is_that_of_the_page():
+def test_a_time_next_to_the_headline_is_that_of_the_page():
     beside = '<h1>Tides</h1><p>By Ida, <time datetime="2024-03-05T08:30">in March</time></p>'
     below = f"<p>{TIDES}</p>" * 12 + '<p>Seen <time datetime="2023-01-01">before</time></p>'
     assert extract(beside + below, url=ARTICLE_URL).published == "2024-03-05T08:30"

@@ -122,7 +122,7 @@ def test_words_of_a_way_back_that_is_more_than_one_stay_in_the_note():
     assert extract(note.format(note_text), main=False).markdown == f"Fact[^1]\n\n[^1]: Book. {note_text}"
 
 
-def test_names_of_columns_without_a_value_are_told_before_the_records_of_a_wide_table():
+def test_names_of_columns_without_a_value_are_reported_before_the_records_of_a_wide_table():
     head = "".join(f"<th>c{at}" for at in range(22))
     assert extract(f"<table><tr>{head}<tr><td>v", main=False).markdown.splitlines()[1:] == ["- c0: v"]
     assert extract(f"<table><tr>{head}<tr><td>v", main=False).markdown.startswith("- c1; c2; c3;")

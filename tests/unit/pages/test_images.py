@@ -80,9 +80,7 @@ def test_a_taken_name_gets_the_hash_and_nothing_is_overwritten(folder: Path):
 
 
 @pytest.mark.parametrize(("body", "content_type", "what", "hint"), NO_PICTURES)
-def test_what_is_no_picture_says_what_it_is_and_what_to_do_with_that(
-    body: bytes, content_type: str, what: str, hint: str
-):
+def test_an_error_names_the_kind_of_a_file_that_is_not_a_picture(body: bytes, content_type: str, what: str, hint: str):
     with pytest.raises(Refused) as caught:
         build_web_image(build_response(body, content_type), IMAGE_URL)
     assert caught.value.code == "not_an_image"

@@ -72,7 +72,7 @@ def test_common_systems_tell_title_author_and_day(page: Document):
     assert (page.title, page.author, page.published[:10]) == ("On tides", "Ida Marsh", "2024-03-05")
 
 
-def test_what_was_changed_later_is_told_apart():
+def test_what_was_changed_later_is_distinguished():
     assert WORDPRESS.metadata["modified"] == "2025-01-02T00:00:00+00:00"
     assert (WORDPRESS.site, GHOST.site) == ("Harbour Notes", "Harbour Notes")
 
@@ -85,7 +85,7 @@ def test_what_was_changed_later_is_told_apart():
         "On tides | Blog | Harbour Notes", "On tides｜Harbour Notes",
     ],
 )  # fmt: skip
-def test_the_name_of_the_site_is_no_part_of_a_title(title: str):
+def test_the_name_of_the_site_is_not_part_of_a_title(title: str):
     assert parse(f"<title>{title}</title>", "").title.removesuffix(" | Blog") == "On tides"
 
 
@@ -142,7 +142,7 @@ def test_a_title_is_the_headline_that_readers_see(title: str, top: str, expected
         ("Founded on March 5, 1871", "en", ""),
     ],
 )
-def test_a_line_below_the_headline_tells_the_day_in_any_language(line: str, lang: str, day: str):
+def test_a_line_below_the_headline_gives_the_date_in_any_language(line: str, lang: str, day: str):
     assert parse("<title>On tides</title>", f"<h1>On tides</h1><p>{line}</p>", lang=lang).published == day
 
 
@@ -179,7 +179,7 @@ def test_dates_in_the_text_are_none_of_the_page():
     )
 
 
-def test_an_address_tells_the_day_where_the_page_does_not():
+def test_an_address_gives_the_date_if_the_page_does_not():
     assert parse(url="https://a.example/2024/03/05/on-tides").published == "2024-03-05"
     assert parse(url="https://a.example/on-tides-2024-03-05/").published == "2024-03-05"
     assert parse(url="https://a.example/2024/13/05/on-tides").published == ""
@@ -217,7 +217,7 @@ def test_an_address_tells_the_day_where_the_page_does_not():
         ("", "By May 5, 2024", ""),
     ],
 )  # fmt: skip
-def test_an_author_is_somebody_with_a_name(head: str, line: str, author: str):
+def test_an_author_is_a_person_with_a_name(head: str, line: str, author: str):
     assert parse("<title>On tides</title>" + head, f"<h1>On tides</h1><p>{line}</p>").author == author
 
 
@@ -293,7 +293,7 @@ def test_the_name_of_a_site_over_a_headline_is_not_the_title():
         assert parse(f"<title>{title}</title>", body).title == "Ferries are back"
 
 
-def test_a_day_is_told_by_an_address_with_a_section_in_it():
+def test_a_day_is_reported_by_an_address_with_a_section_in_it():
     address = "https://www.harbour-notes.example/2010/POLITICS/08/13/tides/index.html"
     assert parse("<title>On tides</title>", url=address).published == "2010-08-13"
 

@@ -212,7 +212,7 @@ async def test_statuses_are_named_by_what_to_do_next(status: int, kind: type[Out
 
 
 @pytest.mark.parametrize("status", [200, 403, 503])
-async def test_a_robot_check_is_told_from_a_page(status: int):
+async def test_a_robot_check_is_reported_from_a_page(status: int):
     async with open_pages(FakeSite({"/": SiteAnswer(CHALLENGE, status=status)})) as (pages, url):
         with pytest.raises(Unavailable) as caught:
             await pages.read(url)
@@ -249,7 +249,7 @@ async def test_pauses_grow_where_the_server_names_none():
     assert all(pause <= 0.5 * 2**at for at, pause in enumerate(clock.sleeps))
 
 
-async def test_a_long_wait_is_told_instead_of_waited_for():
+async def test_a_long_wait_is_an_error_instead():
     site, clock = FakeSite({"/": build_failing_page(9, 429, **{"retry-after": "3600"})}), FakeClock()
     async with open_pages(site, clock=clock) as (pages, url):
         with pytest.raises(Unavailable) as caught:
@@ -266,7 +266,7 @@ async def test_the_hint_says_how_long_to_wait(wait: str, delay: str):
     assert caught.value.hint == f"try again {delay}, or choose another source"
 
 
-async def test_a_part_that_nobody_asked_for_is_told_as_one():
+async def test_a_part_that_nobody_asked_for_is_reported_as_one():
     site = FakeSite({"/": SiteAnswer("<p>The first half", status=206, headers={"content-range": "bytes 0-16/900"})})
     async with open_pages(site) as (pages, url):
         assert (await pages.read(url)).cut

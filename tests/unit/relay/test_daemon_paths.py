@@ -60,7 +60,7 @@ def test_a_folder_that_others_could_enter_is_closed_to_them(tmp_path: Path):
     assert Path(place.run_dir).stat().st_mode & 0o777 == 0o700
 
 
-def test_a_folder_of_somebody_else_is_not_trusted(tmp_path: Path):
+def test_a_folder_of_another_person_is_not_trusted(tmp_path: Path):
     place = DaemonPaths(str(tmp_path))
     if os.geteuid() == 0:
         place.create_run_dir()

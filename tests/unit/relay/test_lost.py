@@ -20,7 +20,7 @@ def test_new_requests_go_to_the_new_process_and_answers_to_the_one_that_asked(me
     assert route_line(json.dumps({"jsonrpc": "2.0"} | message).encode()) == places
 
 
-def test_a_request_that_is_lost_for_good_gets_an_error_with_a_remedy():
+def test_a_request_that_is_lost_permanently_gets_an_error_with_a_remedy():
     answer = json.loads(build_error_reply(b'{"jsonrpc": "2.0", "id": "a", "method": "tools/call"}', "it died"))
     assert answer["id"] == "a"
     assert "it died; restart the server" in answer["error"]["message"]

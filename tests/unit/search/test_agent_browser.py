@@ -336,7 +336,7 @@ async def test_another_version_than_the_pinned_one_is_refused(tmp_path: Path):
     assert "reports version 0.99.0" in attempt["message"]
 
 
-async def test_an_installation_that_fails_says_why_and_how_to_do_it_by_hand(tmp_path: Path):
+async def test_a_failed_installation_gives_the_reason_and_the_command(tmp_path: Path):
     install_fake_npm(tmp_path, "print('E404 not found', file=sys.stderr); sys.exit(1)")
     attempt = await read_failure(open_search(tmp_path, command="npm"))
     assert attempt["outcome"] == "not_configured"

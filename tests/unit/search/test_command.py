@@ -36,7 +36,7 @@ async def wait_until_gone(folder: Path) -> bool:
     return False
 
 
-async def test_what_it_says_and_how_it_ends_is_told(tmp_path: Path):
+async def test_what_it_says_and_how_it_ends_is_reported(tmp_path: Path):
     ended = await run_python(tmp_path, "import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)")
     assert (ended.code, ended.out, ended.err) == (3, "out\n", "err\n")
 
@@ -102,6 +102,6 @@ async def test_a_program_that_is_not_there_is_named(tmp_path: Path):
     assert caught.value.code == "not_configured"
 
 
-async def test_output_that_is_no_text_is_read_all_the_same(tmp_path: Path):
+async def test_output_that_is_not_a_text_is_read_all_the_same(tmp_path: Path):
     ended = await run_python(tmp_path, f"import os; os.write(1, {os.fsencode('ok')!r} + bytes([255]))")
     assert ended.out == "ok\ufffd"

@@ -90,7 +90,7 @@ def test_what_several_find_comes_before_what_one_finds():
     assert fused[0].snippet == "words"
 
 
-def test_pictures_are_told_apart_by_their_own_address():
+def test_pictures_are_distinguished_by_their_own_address():
     page = "https://gallery.example/"
     pictures = [build_hit(page, image_url=f"https://img.example/{number}.png") for number in (1, 2, 1)]
     assert len(fuse_rankings([Ranking("a", pictures)])) == 2

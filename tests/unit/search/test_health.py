@@ -116,7 +116,7 @@ async def rename_table(database: Database, before: str, after: str) -> None:
         await connection.execute(text(f"ALTER TABLE {before} RENAME TO {after}"))
 
 
-async def test_without_a_database_the_ledger_goes_on_in_memory(tmp_path: Path, caplog):
+async def test_without_a_database_the_ledger_continues_in_memory(tmp_path: Path, caplog):
     caplog.set_level(logging.WARNING)
     clock, database = Clock(), Database.from_file(sqlite.create_migrated_file(tmp_path / "x.db"))
     await rename_table(database, "search_health", "gone")
@@ -130,7 +130,7 @@ async def test_without_a_database_the_ledger_goes_on_in_memory(tmp_path: Path, c
     await database.close()
 
 
-async def test_a_database_that_comes_back_does_not_undo_what_was_learned(tmp_path: Path):
+async def test_a_database_that_returns_does_not_undo_what_was_learned(tmp_path: Path):
     clock, database = Clock(), Database.from_file(sqlite.create_migrated_file(tmp_path / "x.db"))
     await rename_table(database, "search_health", "gone")
     ledger = HealthLedger(database, clock)

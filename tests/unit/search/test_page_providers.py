@@ -158,7 +158,7 @@ async def test_an_honest_nothing_is_checked_with_one_more_engine():
     assert found.source == "google+bing"
 
 
-async def test_when_all_fail_every_reason_is_told():
+async def test_when_all_fail_every_reason_is_reported():
     behaviour = result_pages.EngineBehaviour(modes={"google": "consent", "bing": "captcha", "duckduckgo": "redesigned"})
     async with open_search(behaviour) as search:
         with pytest.raises(Unavailable) as caught:

@@ -421,7 +421,7 @@ async def test_serpapi_and_google_have_their_own_words_for_nothing():
             assert (await w.find(name, Query("tea"))).hits == ()
 
 
-async def test_brave_tells_what_is_left_of_the_month():
+async def test_brave_reports_what_is_left_of_the_month():
     async with open_wire(failure_headers={"brave": {"x-ratelimit-remaining": "0, 14523"}}, modes={"brave": "200"}) as w:
         w.behaviour.failure_bodies["brave"] = {"type": "search", "web": {"results": []}}
         unused = sorted(set(load_providers()) - {"brave"})

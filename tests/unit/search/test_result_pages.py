@@ -97,14 +97,14 @@ def test_what_stands_before_the_results_is_named(engine, kind, code):
 
 
 @pytest.mark.parametrize(("engine", "url", "code"), SENT_TO)
-def test_where_the_browser_was_sent_to_tells_a_wall(engine, url, code):
+def test_the_final_address_reveals_a_block_page(engine, url, code):
     with pytest.raises(Unavailable) as caught:
         parse_results(engine, "<p>Any page at all, with enough text on it to be an answer.</p>", url=url)
     assert caught.value.code == code
 
 
 @pytest.mark.parametrize("engine", result_pages.ENGINES)
-def test_a_page_laid_out_anew_is_a_failure_and_never_nothing(engine):
+def test_a_page_laid_out_again_is_a_failure_and_never_nothing(engine):
     with pytest.raises(Unavailable) as caught:
         parse_results(engine, result_pages.REDESIGNED_PAGE_HTML.format("oolong"))
     assert caught.value.code == "bad_reply"

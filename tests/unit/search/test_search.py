@@ -72,7 +72,7 @@ async def open_world(database: Database | None = None, **behaviour: Any) -> Asyn
             await http.close()
 
 
-async def test_quick_takes_the_first_answer_and_asks_nobody_else():
+async def test_quick_takes_the_first_answer_and_asks_no_one_else():
     async with open_world() as w:
         found = await w.search(*FOUR).find(TEA_QUERY)
         assert w.asked == ["brave"]
@@ -177,7 +177,7 @@ async def test_one_host_does_not_fill_a_fused_answer_unless_it_was_asked_for():
         assert len((await w.search(*FOUR, per_domain=2).find(open_query, depth="wide")).hits) == 2
 
 
-async def test_a_circuit_opens_is_passed_over_and_comes_back():
+async def test_a_circuit_opens_is_passed_over_and_returns():
     async with open_world(modes={"brave": "captcha"}) as w:
         search = w.search("brave", "exa")
         assert (await search.find(TEA_QUERY)).attempts[0].outcome == "captcha"
@@ -252,7 +252,7 @@ async def _collect(search: Search, query: Query, found: list[Any]) -> None:
     found.append(await search.find(query))
 
 
-async def test_who_cannot_get_a_turn_in_time_goes_to_the_next():
+async def test_a_rate_limited_provider_is_skipped():
     async with open_world() as w:
         search = w.search("brave", "exa", brave={"rate": [1, 3_600], "timeout_s": 0.1})
         assert (await search.find(TEA_QUERY)).provider == "brave"
@@ -270,7 +270,7 @@ async def test_a_search_ends_at_its_deadline_with_what_it_has():
                 await w.search("brave", "exa", timeout_s=0.3).find(TEA_QUERY)
 
 
-async def test_modes_that_a_provider_lacks_are_passed_over():
+async def test_providers_without_the_mode_are_skipped():
     async with open_world() as w:
         found = await w.search(*FOUR).find(Query("tea", mode="image"))
         assert found.provider == "brave"
@@ -368,7 +368,7 @@ async def test_memory_without_a_match_never_stands_for_a_web_that_could_not_be_a
             await w.search("brave", local=nothing).find(TEA_QUERY)
 
 
-async def test_memory_that_stands_in_for_the_web_says_so():
+async def test_cached_results_in_place_of_the_web_are_marked():
     async def read(_: Query) -> list[SearchHit]:
         return [SearchHit("Tea", "https://tea.example/", "green")]
 

@@ -99,7 +99,7 @@ async def test_each_source_answers_in_the_usual_shape():
             assert [each.outcome for each in found.attempts] == ["ok"], name
 
 
-async def test_pages_follow_one_another_where_a_source_has_them():
+async def test_pages_follow_each_other_where_a_source_has_them():
     async with open_world() as w:
         for name in sorted(set(load_sources()) - {"pypi"}):
             pages = [await w.search.find(Query("tea", count=5, page=page), source=name) for page in (1, 2, 3)]

@@ -78,7 +78,7 @@ def test_what_the_form_did_not_offer_decides_nothing(said: Any):
     assert submit_form(state, answer)[0] == {}
 
 
-def test_a_login_is_not_allowed_for_ever():
+def test_a_login_is_not_allowed_forever():
     _, state = build_form(LOGIN)
     assert submit_form(state, ElicitResult(action="accept", content={"qst_login": "always_approved"}))[0] == {}
 

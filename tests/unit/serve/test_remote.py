@@ -245,7 +245,7 @@ async def test_an_address_gets_the_headers_that_were_configured():
     ],
     ids=["nothing", "broken", "variable", "closed port", "disabled"],
 )
-async def test_a_server_that_cannot_be_used_says_why(
+async def test_a_server_that_cannot_be_used_gives_the_reason(
     server: McpServerSettings, kind: type[OutriderError], said: str, remedy: str
 ):
     async with open_servers(x=server) as remote:
@@ -255,7 +255,7 @@ async def test_a_server_that_cannot_be_used_says_why(
     assert remedy in caught.value.hint
 
 
-async def test_what_a_program_writes_to_standard_error_is_logged_without_its_token_and_told_to_nobody_else(
+async def test_what_a_program_writes_to_standard_error_is_logged_without_its_token_and_told_to_no_one_else(
     caplog: pytest.LogCaptureFixture,
 ):
     started = build_program_settings(BROKEN="${DIARY_TOKEN}")

@@ -151,7 +151,7 @@ def test_flags_are_put_where_their_name_says():
         set_value(values, ("search", "profile", "deeper"), 1)
 
 
-def test_a_wrong_value_tells_its_place_and_never_itself(read: Read, home: Path):
+def test_an_error_names_the_setting_and_never_its_value(read: Read, home: Path):
     with pytest.raises(InvalidInput) as caught:
         read({"OUTRIDER_SEARCH__PROVIDERS__BRAVE": "sk-secret"}, serve={"token": ["sk-secret"]})
     variable = "(from the variable OUTRIDER_SEARCH__PROVIDERS__BRAVE)"

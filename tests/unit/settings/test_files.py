@@ -110,7 +110,7 @@ def test_a_folder_or_device_in_place_of_a_file_is_an_error(read: Read, home: Pat
         read()
 
 
-def test_a_link_to_nowhere_is_no_file(read: Read, write_in_workspace: Write):
+def test_a_link_to_nowhere_is_not_a_file(read: Read, write_in_workspace: Write):
     link = write_in_workspace(".outrider/settings.json", "{}")
     link.unlink()
     link.symlink_to("nowhere")
@@ -141,7 +141,7 @@ def test_an_unknown_name_or_a_wrong_value_is_an_error_that_says_where_it_stands(
     assert caught.value.message == f"settings: {message.format(path=path)}"
 
 
-def test_all_that_is_wrong_is_told_at_once(read: Read, write_in_home: Write):
+def test_all_that_is_wrong_is_reported_at_once(read: Read, write_in_home: Write):
     write_in_home(".outrider/settings.json", {"keep_days": 0, "names": "x", "zzz": 1})
     with pytest.raises(InvalidInput) as caught:
         read()
@@ -156,7 +156,7 @@ def test_profiles_that_are_no_object_are_left_out_with_a_warning(read: Read, wri
 
 
 @pytest.mark.parametrize("name", [".outrider/web.json", ".dogent/web.json"])
-def test_a_profile_that_is_no_object_is_left_out_with_a_warning(read: Read, write_in_home: Write, name: str):
+def test_a_profile_that_is_not_an_object_is_left_out_with_a_warning(read: Read, write_in_home: Write, name: str):
     path = write_in_home(name, {"profiles": {"good": {"provider": "brave"}, "bad": "brave"}})
     assert read().settings.search.profiles == {"good": {"provider": "brave"}}
     assert read().warnings == (f"{path}: profile 'bad' is not an object; it is ignored",)

@@ -39,7 +39,7 @@ def test_the_app_and_not_only_its_rows_obeys(read: Read, write_in_home: Write):
     assert (settings.search.profile, settings.search.per_domain, settings.toolsets) == ("environment", 9, ["web"])
 
 
-def test_profiles_of_all_files_are_laid_over_one_another_field_by_field(read: Read, write_in_home: Write):
+def test_profiles_of_all_files_are_laid_over_each_other_field_by_field(read: Read, write_in_home: Write):
     dogent = write_in_home(
         ".dogent/web.json", {"profiles": {"b": {"provider": "brave", "api_key": "old", "timeout_s": 5}}}
     )

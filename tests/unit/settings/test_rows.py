@@ -38,7 +38,7 @@ def test_a_plain_key_and_a_profile_that_is_only_a_text_are_masked(read: Read, wr
     assert rows["search.providers.brave.api_key"] == rows["search.profiles.odd"] == SECRET_MASK
 
 
-def test_what_stands_beside_a_credential_is_shown(read: Read, write_in_home: Write):
+def test_what_stands_next_to_a_credential_is_shown(read: Read, write_in_home: Write):
     profile = {"provider": "searxng", "endpoint": "https://s.example/search", "timeout_s": 5, "user_agent": "me"}
     write_in_home(".outrider/web.json", {"profiles": {"s": profile}})
     rows = list_shown(read())

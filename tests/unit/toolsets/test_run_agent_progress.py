@@ -58,7 +58,7 @@ async def test_deltas_make_up_the_text():
     assert all(each["delta"] for each in outputs)
 
 
-async def test_thinking_and_answer_are_told_apart_and_steps_by_lines():
+async def test_thinking_and_answer_are_distinguished_and_steps_by_lines():
     events = [*build_events("hm", kind="thinking"), *build_events("first"), *build_events("second", step=2)]
     recorder = await follow_events("accumulated", events)
     assert recorder.outputs("run_agent_chain_of_thought")[-1]["chainOfThought"] == "hm"

@@ -75,7 +75,7 @@ def test_files_follow_the_answer_and_hidden_ones_do_not():
 
 
 @pytest.mark.parametrize(("reason", "words"), [("tokens", "all its tokens"), ("time", "time is up"), ("odd", "odd")])
-def test_an_incomplete_answer_says_so_and_how_to_go_on(reason: str, words: str):
+def test_an_incomplete_answer_explains_how_to_continue(reason: str, words: str):
     (answer,) = list_resources(build_run(status="partial", stop_reason=reason), CitedText("Half.", {}))
     assert answer.text.startswith("Half.\n\n[This answer is not complete: ")
     assert words in answer.text
@@ -83,7 +83,7 @@ def test_an_incomplete_answer_says_so_and_how_to_go_on(reason: str, words: str):
     assert (answer.fields["status"], answer.fields["stopReason"]) == ("partial", reason)
 
 
-def test_work_that_goes_on_tells_how_to_come_back():
+def test_work_that_continues_reports_how_to_return():
     result = build_pending_result(build_run(status="running"), USAGE, waited=True)
     assert 'agent_run {"runId": "run_1"}' in result.text
     assert "cancel_agent_run" in result.text

@@ -60,7 +60,7 @@ async def open_engine(
         await database.close()
 
 
-async def test_failures_are_repeated_later_each_time_and_the_third_is_told(home: Path):
+async def test_failures_are_repeated_later_each_time_and_the_third_is_reported(home: Path):
     clock, web = website.FakeClock(), Web()
     notices = {"mail": NoticeSettings(command=["true"])}
     async with open_engine(home / "w.db", web, clock, notices=notices, notify=["mail"]) as engine:

@@ -88,7 +88,7 @@ def test_an_edit_that_would_lose_bytes_is_refused(files: WorkspaceFiles):
 
 
 @given(st.binary(max_size=80).filter(lambda data: b"\0" not in data))
-def test_whatever_the_bytes_the_lines_beside_an_edit_are_the_same_or_nothing_is_written(data: bytes):
+def test_whatever_the_bytes_the_lines_next_to_an_edit_are_the_same_or_nothing_is_written(data: bytes):
     with tempfile.TemporaryDirectory() as folder:
         files = WorkspaceFiles(Path(folder) / "w")
         put_file(files, "a", b"x\n" + data)
@@ -164,7 +164,7 @@ def test_a_text_that_is_not_there_or_stands_twice_is_refused(files: WorkspaceFil
         files.replace_text("a.py", "other = 1", "x")
 
 
-def test_a_file_that_has_changed_meanwhile_is_not_edited(files: WorkspaceFiles):
+def test_a_file_changed_since_it_was_read_is_not_edited(files: WorkspaceFiles):
     seen = files.write("a.txt", "one\n").sha256
     files.write("a.txt", "two\n")
     for edit in (

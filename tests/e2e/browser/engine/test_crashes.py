@@ -112,7 +112,7 @@ async def test_a_page_that_gets_no_processor_time_is_waited_for(site, temporary)
     await browsers.aclose()
 
 
-async def test_a_tab_that_hangs_is_closed_and_the_others_go_on(open_session, site):
+async def test_a_tab_that_hangs_is_closed_and_the_others_continue(open_session, site):
     session = await open_session("/article")
     await session.open_tab(f"{site.there}/form")
     async with session.acquire_page() as page:
@@ -162,7 +162,7 @@ async def test_a_page_that_reloads_itself_without_end_can_be_left(open_session, 
             assert session.url == f"{site.here}/form"
 
 
-async def test_a_browser_that_dies_takes_no_call_with_it_into_silence(site, tmp_path):
+async def test_calls_fail_at_once_if_their_browser_dies(site, tmp_path):
     browsers = Browsers(BrowserSettings(), site.guard, tmp_path, warm=0)
     try:
         session, _ = await browsers.open_session("test", f"{site.here}/article")
@@ -215,7 +215,7 @@ async def test_a_sign_in_survives_the_death_of_the_browser(site, tmp_path):
         await browsers.aclose()
 
 
-async def test_a_browser_that_stops_answering_is_no_reason_to_wait_for_ever(site, tmp_path):
+async def test_a_browser_that_stops_answering_is_no_reason_to_wait_forever(site, tmp_path):
     browsers = Browsers(BrowserSettings(), site.guard, tmp_path, warm=0)
     try:
         session, _ = await browsers.open_session("test", f"{site.here}/article")
@@ -258,7 +258,7 @@ anyio.run(main)
 """
 
 
-async def test_a_killed_owner_leaves_no_browser_and_its_profile_is_swept(temporary):
+async def test_a_killed_owner_leaves_no_browser_and_its_profile_is_deleted(temporary):
     environ = os.environ | {"TMPDIR": str(temporary)}
     with subprocess.Popen([sys.executable, "-c", ORPHANS], stdout=subprocess.PIPE, text=True, env=environ) as owner:
         assert owner.stdout
@@ -272,7 +272,7 @@ async def test_a_killed_owner_leaves_no_browser_and_its_profile_is_swept(tempora
     assert not Path(profile).exists()
 
 
-def test_living_profiles_are_not_swept(tmp_path):
+def test_living_profiles_are_not_deleted(tmp_path):
     from outrider.browser.process.launch import BrowserProfile
 
     mine = BrowserProfile(tmp_path)

@@ -203,7 +203,7 @@ UNREACHED = {
 }
 
 
-async def test_a_dead_site_is_told_in_the_words_of_the_proxy(site, tmp_path, free_tcp_port, subtests):
+async def test_a_dead_site_is_reported_in_the_words_of_the_proxy(site, tmp_path, free_tcp_port, subtests):
     async def resolve(host: str) -> list[str]:
         return ["127.0.0.1"] if host == "localhost" else []
 

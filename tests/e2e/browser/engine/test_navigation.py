@@ -8,7 +8,7 @@ from outrider.core.egress import EgressGuard
 from outrider.core.errors import InvalidInput, Refused, Unavailable
 
 
-async def test_a_navigation_tells_address_title_and_status(open_session, site):
+async def test_a_navigation_reports_address_title_and_status(open_session, site):
     session = await open_session("/form")
     there = await session.goto(f"{site.here}/article#fog")
     assert (there.url, there.title, there.status, there.ready) == (
@@ -46,7 +46,7 @@ NO_PAGES = [
 ]
 
 
-async def test_addresses_that_are_no_web_pages_are_refused_by_hand(open_session, subtests):
+async def test_addresses_that_are_no_web_pages_are_refused_manually(open_session, subtests):
     session = await open_session()
     before = session.url
     for url in [*NO_PAGES, " \tfile:///etc/passwd", ""]:

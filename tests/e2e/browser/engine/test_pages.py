@@ -17,7 +17,7 @@ from outrider.core.errors import InvalidInput
 WORLD = "test"
 
 
-async def test_values_come_back_as_they_are(open_session):
+async def test_values_return_as_they_are(open_session):
     session = await open_session()
     async with session.acquire_page() as page:
         for value in (None, True, 3, 2.5, "ü\n'\"</script>", [1, [2]], {"a": {"b": None}}, math.inf):

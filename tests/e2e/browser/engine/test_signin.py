@@ -105,7 +105,7 @@ async def test_a_window_that_stays_open_is_closed_when_time_is_up_and_kept_never
     assert windows.list_sessions() == []
 
 
-async def test_a_browser_that_dies_meanwhile_costs_at_most_the_last_second(windows, site):
+async def test_a_browser_that_dies_during_sign_in_loses_at_most_a_second(windows, site):
     async def unlucky(session: Session) -> None:
         async with session.acquire_page() as page:
             await page.evaluate_in("", SIGN_IN)
@@ -151,7 +151,7 @@ async def test_a_window_has_the_requested_size_and_no_headless_browser_starts(wi
     assert len(windows.running_browsers) == 1
 
 
-async def test_a_session_whose_window_was_closed_by_hand_is_gone(windows, site):
+async def test_a_session_whose_window_was_closed_manually_is_gone(windows, site):
     session, _ = await windows.open_session("test", f"{site.here}/form", SessionOptions(headless=False))
     assert windows.list_sessions("test") == [session]
     session.tabs.get_page(1).channel.send_and_forget("Page.close")
@@ -165,7 +165,7 @@ async def test_a_session_whose_window_was_closed_by_hand_is_gone(windows, site):
             await anyio.sleep(0.01)
 
 
-async def test_without_a_display_the_answer_says_what_to_do(site, tmp_path, monkeypatch):
+async def test_without_a_display_the_answer_names_the_remedy(site, tmp_path, monkeypatch):
     monkeypatch.delenv("DISPLAY", raising=False)
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
     browsers = Browsers(BrowserSettings(), site.guard, tmp_path)

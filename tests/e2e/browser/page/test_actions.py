@@ -23,21 +23,21 @@ async def ref_of(on: FailurePage, name: str) -> str:
     return found[1] or found[2]
 
 
-async def test_a_click_without_effect_says_only_what_was_clicked(visit: OpenFailurePage) -> None:
+async def test_a_click_without_effect_reports_only_what_was_clicked(visit: OpenFailurePage) -> None:
     on = await visit("effects.html")
     outcome = await on.pointer.click("#nothing")
     assert re.fullmatch(r'clicked e\d+ <button#nothing> "Nothing"', str(outcome))
     assert outcome.to_dict()["ok"] is True
 
 
-async def test_a_click_tells_what_came_and_what_changed_with_references(visit: OpenFailurePage) -> None:
+async def test_a_click_reports_what_came_and_what_changed_with_references(visit: OpenFailurePage) -> None:
     on = await visit("effects.html")
     outcome = await on.pointer.click("#toggle")
     assert re.search(r'~ .*button "Panel" e\d+ expanded', outcome.changes)
     assert re.search(r'\+ The panel\'s text button "In the panel" e\d+', outcome.changes)
 
 
-async def test_a_second_click_tells_what_went(visit: OpenFailurePage) -> None:
+async def test_a_second_click_reports_what_went(visit: OpenFailurePage) -> None:
     on = await visit("effects.html")
     await on.pointer.click("#toggle")
     outcome = await on.pointer.click("#toggle")
@@ -45,7 +45,7 @@ async def test_a_second_click_tells_what_went(visit: OpenFailurePage) -> None:
     assert "- The panel's text" in outcome.changes
 
 
-async def test_what_a_click_fetches_is_waited_for(visit: OpenFailurePage) -> None:
+async def test_a_click_waits_for_its_requests(visit: OpenFailurePage) -> None:
     on = await visit("effects.html")
     outcome = await on.pointer.click("#fetches")
     assert "+ fetched" in outcome.changes
@@ -59,7 +59,7 @@ async def test_one_click_is_one_trusted_click(visit: OpenFailurePage) -> None:
     assert await on.read_log() == [[True, 1]]
 
 
-async def test_a_double_click_and_a_right_click_are_what_they_say(visit: OpenFailurePage) -> None:
+async def test_double_clicks_and_right_clicks_reach_the_page(visit: OpenFailurePage) -> None:
     on = await visit("effects.html")
     await on.pointer.click("#twice", count=2)
     await on.pointer.click("#menu", button="right")
@@ -93,7 +93,7 @@ async def test_references_are_not_given_again_on_the_next_page(visit: OpenFailur
     assert not before & after
 
 
-async def test_an_address_that_changes_within_the_page_is_told(visit: OpenFailurePage) -> None:
+async def test_an_address_that_changes_within_the_page_is_reported(visit: OpenFailurePage) -> None:
     on = await visit("effects.html")
     outcome = await on.pointer.click("#hash")
     assert not outcome.navigated
@@ -101,7 +101,7 @@ async def test_an_address_that_changes_within_the_page_is_told(visit: OpenFailur
     assert outcome.url.endswith("#part")
 
 
-async def test_a_new_window_is_told_by_its_address(visit: OpenFailurePage) -> None:
+async def test_a_new_window_is_reported_by_its_address(visit: OpenFailurePage) -> None:
     on = await visit("effects.html")
     outcome = await on.pointer.click("#blank")
     assert outcome.new_pages == [f"{on.base_url}/modal.html"]
@@ -111,7 +111,7 @@ async def test_a_new_window_is_told_by_its_address(visit: OpenFailurePage) -> No
 @pytest.mark.parametrize(
     ("button", "kind", "message"), [("#alert", "alert", "Hello"), ("#confirm", "confirm", "Sure?")]
 )
-async def test_a_dialog_is_told_although_the_page_stands_still(
+async def test_a_dialog_is_reported_although_the_page_stands_still(
     visit: OpenFailurePage, button: str, kind: str, message: str
 ) -> None:
     on = await visit("effects.html")
@@ -121,7 +121,7 @@ async def test_a_dialog_is_told_although_the_page_stands_still(
     await on.page.send("Page.handleJavaScriptDialog", {"accept": True})
 
 
-async def test_hovering_shows_what_hovering_shows(visit: OpenFailurePage) -> None:
+async def test_hovering_opens_hover_menus(visit: OpenFailurePage) -> None:
     on = await visit("effects.html")
     assert "+ The tip" in (await on.pointer.hover("#tip-box")).changes
 
@@ -133,13 +133,13 @@ async def test_drag_and_drop_of_the_page_itself_carries_its_data(visit: OpenFail
     assert "<got dragged " in outcome.changes
 
 
-async def test_a_drag_by_mouse_moves_what_follows_the_mouse(visit: OpenFailurePage) -> None:
+async def test_a_mouse_drag_moves_the_element(visit: OpenFailurePage) -> None:
     on = await visit("effects.html")
     await on.pointer.drag("#thumb", "#stop")
     assert int((await on.evaluate_js("thumb.style.left")).removesuffix("px")) > 120
 
 
-async def test_a_drag_onto_a_neighbour_in_a_list_goes_past_its_middle(visit: OpenFailurePage) -> None:
+async def test_a_drag_onto_an_adjacent_item_goes_past_its_middle(visit: OpenFailurePage) -> None:
     on = await visit("effects.html")
     for here, there, farther in (("#drag", "#goal", 1), ("#goal", "#drag", -1)):
         await on.evaluate_js(
@@ -166,7 +166,7 @@ async def test_a_drop_into_an_unfilled_outline_lands_in_its_middle(visit: OpenFa
     assert await on.evaluate_js("ups") == ["svg"]
 
 
-async def test_what_lies_over_its_goal_is_dragged_to_the_middle_all_the_same(visit: OpenFailurePage) -> None:
+async def test_a_covered_drop_target_is_hit_in_the_middle(visit: OpenFailurePage) -> None:
     on = await visit(
         "<style>div { position: absolute }</style>"
         "<div id=goal style='left:100px; top:100px; width:90px; height:90px; background:#eee'></div>"
@@ -188,14 +188,14 @@ async def test_what_lies_over_its_goal_is_dragged_to_the_middle_all_the_same(vis
         f"<div id=it onclick='1'><b>{'many words ' * 40}</b><button>Inner</button></div>",
     ],
 )
-async def test_what_has_not_changed_since_it_was_shown_is_not_refused(html: str, visit: OpenFailurePage) -> None:
+async def test_an_unchanged_reference_is_not_refused(html: str, visit: OpenFailurePage) -> None:
     on = await visit(html)
     await on.snapshotter.take_snapshot("full")
     ref = await on.snapshotter.scripts.invoke(on.page.main, "locate", {"selector": "#it"}, "click", {"arm": False})
     assert (await on.pointer.click(ref["ref"])).to_dict()["ok"]
 
 
-async def test_without_settling_the_press_is_still_proven_but_nothing_is_told(visit: OpenFailurePage) -> None:
+async def test_without_settling_the_press_is_still_proven_but_nothing_is_reported(visit: OpenFailurePage) -> None:
     on = await visit("effects.html")
     outcome = await on.pointer.click("#toggle", settle="none")
     assert outcome.changes == ""
@@ -203,7 +203,7 @@ async def test_without_settling_the_press_is_still_proven_but_nothing_is_told(vi
 
 
 @pytest.mark.parametrize("settle", ["auto", "none"])
-async def test_a_click_to_a_server_that_keeps_silent_ends_and_says_what_is_waited_for(
+async def test_a_click_to_a_silent_server_ends_and_names_the_pending_request(
     visit: OpenFailurePage, settle: SettleMode
 ) -> None:
     asked, enough = anyio.Event(), anyio.Event()
@@ -277,14 +277,14 @@ async def test_a_field_that_a_framework_controls_keeps_the_text(visit: OpenFailu
     assert "+ state React" in outcome.changes
 
 
-async def test_what_the_page_makes_of_a_text_is_told(visit: OpenFailurePage) -> None:
+async def test_changes_of_typed_text_by_the_page_are_reported(visit: OpenFailurePage) -> None:
     on = await visit("fields.html")
     outcome = await on.forms.type("#shouts", "quiet")
     assert outcome.value == "QUIET"
     assert "changed the text" in outcome.note
 
 
-async def test_what_a_field_says_against_a_value_is_told(visit: OpenFailurePage) -> None:
+async def test_a_fields_validation_message_is_reported(visit: OpenFailurePage) -> None:
     on = await visit("fields.html")
     assert "the field says" in (await on.forms.type("#mail", "nobody")).note
     assert "the field says" in (await on.forms.type("#number", "99")).note
@@ -301,7 +301,7 @@ async def test_a_secret_is_never_told(visit: OpenFailurePage, selector: str) -> 
     assert await on.evaluate_js(f"document.querySelector('{selector}').value") == "s3cr3t-w0rd"
 
 
-async def test_selecting_tells_the_choice(visit: OpenFailurePage) -> None:
+async def test_selecting_reports_the_choice(visit: OpenFailurePage) -> None:
     on = await visit("fields.html")
     outcome = await on.forms.select("#letter", "beta")
     assert outcome.value == "Beta"
@@ -322,7 +322,7 @@ async def test_files_are_given_to_a_hidden_field_too(visit: OpenFailurePage, tmp
     ]
 
 
-async def test_files_are_given_to_what_opens_a_chooser(visit: OpenFailurePage, tmp_path: Path) -> None:
+async def test_files_are_uploaded_to_the_element_that_opens_a_chooser(visit: OpenFailurePage, tmp_path: Path) -> None:
     file = tmp_path / "note.txt"
     file.write_text("hello")
     on = await visit(
@@ -355,7 +355,7 @@ async def test_a_reference_whose_element_means_something_else_is_refused_once(vi
     assert await on.read_log() == ["click order"]
 
 
-async def test_a_reference_that_only_counts_down_is_refused_once_and_not_for_ever(visit: OpenFailurePage) -> None:
+async def test_a_reference_that_only_counts_down_is_refused_once_and_not_forever(visit: OpenFailurePage) -> None:
     on = await visit("selectors.html")
     ref = await ref_of(on, "Resend (30s)")
     await on.evaluate_js("timer.textContent = 'Resend (29s)'")

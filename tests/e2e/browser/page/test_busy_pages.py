@@ -21,7 +21,7 @@ async def find_refs(on: FailurePage, name: str) -> list[str]:
     return re.findall(rf'"{name}" (e[a-z]*\d+)', str(await on.snapshotter.take_snapshot("full")))
 
 
-async def test_what_is_in_the_way_for_a_moment_is_waited_for(visit: OpenFailurePage) -> None:
+async def test_an_action_waits_for_a_temporary_cover(visit: OpenFailurePage) -> None:
     cases = {
         "covered for a moment": """<button id=b>B</button><i id=veil style="position: fixed; inset: 0"></i>
             <script>setTimeout(() => veil.remove(), 200)</script>""",
@@ -119,7 +119,7 @@ async def test_texts_and_roles_are_selectors_for_readers_too(visit: OpenFailureP
     assert [each["name"] for each in listing.elements] == ["Pay"]
 
 
-async def test_a_storm_of_windows_is_told_briefly(visit: OpenFailurePage) -> None:
+async def test_a_storm_of_windows_is_reported_briefly(visit: OpenFailurePage) -> None:
     on = await visit("<button id=b>B</button>")
     await on.evaluate_js(
         "b.onclick = () => { for (let n = 0; n < 30; n++) window.open('/modal.html?' + 'x'.repeat(900) + n) }"

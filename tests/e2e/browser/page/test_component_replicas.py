@@ -171,7 +171,7 @@ async def test_lines_and_appended_text_arrive_in_order_in_editors(visit: OpenFai
     assert (await on.evaluate_js("lazy.innerText")).split() == ["one", "two"]
 
 
-async def test_boxes_that_listen_around_a_button_have_no_references_beside_it(visit: OpenFailurePage) -> None:
+async def test_boxes_that_listen_around_a_button_have_no_references_next_to_it(visit: OpenFailurePage) -> None:
     on = await visit(
         """<div id=item style="display: inline-block"><my-button aria-label="New Folder"><svg width=16 height=16></svg>
         </my-button></div><div id=still style="display: inline-block"><button disabled>Move up</button></div>

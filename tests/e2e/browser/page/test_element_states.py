@@ -50,7 +50,7 @@ STATES = {
 }
 
 
-async def test_each_state_is_told_as_the_specifications_read_it(visit: OpenFailurePage) -> None:
+async def test_each_state_is_reported_as_the_specifications_read_it(visit: OpenFailurePage) -> None:
     rows = [f"<section>start {n} {html} end</section>" for n, html in enumerate(STATES)]
     on = await visit(f"<!doctype html><body>{''.join(rows)}")
     outline = re.sub(r" e\d+", "", str(await on.snapshotter.take_snapshot("full", limit=1_000_000)))
@@ -64,7 +64,7 @@ def _shows_exactly(part: str, expected: str) -> bool:
     return re.search(re.escape(expected) + r"\s*($|\n|\||[a-z]$)", part) is not None
 
 
-async def test_a_field_that_the_browser_refuses_tells_why(visit: OpenFailurePage) -> None:
+async def test_a_field_that_the_browser_refuses_reports_why(visit: OpenFailurePage) -> None:
     on = await visit("<form><input id=f aria-label=Name required><button id=b>Send</button></form>")
     await on.pointer.click("#b")
     outline = str(await on.snapshotter.take_snapshot("full"))

@@ -51,7 +51,9 @@ async def test_elements_have_references_whose_events_a_framework_handles_at_a_co
     assert re.search(r"<Late row e\d+>", (await on.snapshotter.take_snapshot("full")).piece.text)
 
 
-async def test_what_only_libraries_need_is_left_out_and_unnamed_controls_are_told_apart(visit: OpenFailurePage) -> None:
+async def test_what_only_libraries_need_is_left_out_and_unnamed_controls_are_distinguished(
+    visit: OpenFailurePage,
+) -> None:
     on = await visit(
         """<style>.gone { position: absolute; width: 1px; height: 1px; clip: rect(0 0 0 0); overflow: hidden }</style>
         <select id=copy class=gone tabindex=-1 aria-label=Copy><option>A</select><span tabindex=0></span>

@@ -38,7 +38,7 @@ async def test_a_hidden_field_is_reached_by_what_is_drawn_around_it(visit: OpenF
     assert "$ ls" in typed.changes
 
 
-async def test_what_is_hidden_for_good_is_refused_and_names_the_drawn_control(visit: OpenFailurePage) -> None:
+async def test_what_is_hidden_permanently_is_refused_and_names_the_drawn_control(visit: OpenFailurePage) -> None:
     on = await visit(LIBRARIES)
     for selector, hint in (("#destroy", "."), ("#native", r"it is drawn as e\d+ <span#drawn> \"A\": act on that")):
         with pytest.raises(OutriderError) as refused:
@@ -50,7 +50,7 @@ async def test_what_is_hidden_for_good_is_refused_and_names_the_drawn_control(vi
     assert "row" not in await on.read_log()
 
 
-async def test_a_hidden_field_beside_its_remove_buttons_is_pressed_where_the_box_is_free(
+async def test_a_hidden_field_next_to_its_remove_buttons_is_pressed_where_the_box_is_free(
     visit: OpenFailurePage,
 ) -> None:
     on = await visit(

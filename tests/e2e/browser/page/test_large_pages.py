@@ -56,7 +56,7 @@ async def test_many_frames_are_opened_and_read_or_counted(visit: OpenFailurePage
         assert await on.read_log() == [1]
 
 
-async def test_a_search_ends_by_itself(visit: OpenFailurePage) -> None:
+async def test_a_search_ends_automatically(visit: OpenFailurePage) -> None:
     on = await visit("<p>" + "<b>word</b>" * 2_000)
     scripts, main = on.snapshotter.scripts, on.page.main
     await scripts.ensure_installed(main)

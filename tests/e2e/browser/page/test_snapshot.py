@@ -218,7 +218,7 @@ async def test_an_outline_is_cut_at_its_budget_and_read_on_by_line(revisit: Open
     assert read == whole
 
 
-async def test_reading_on_goes_on_in_what_was_seen_until_somebody_acts(revisit: OpenFailurePage) -> None:
+async def test_reading_on_continues_in_what_was_seen_until_the_next_action(revisit: OpenFailurePage) -> None:
     on = await revisit(f"<button id=b onclick='1'>B</button>{TABLE_HTML}")
     first = await on.snapshotter.take_snapshot("full", limit=200)
     await on.evaluate_js("document.querySelector('h1').remove()")
@@ -235,7 +235,7 @@ async def test_what_can_be_pressed_below_the_viewport_is_not_in_the_view(revisit
     assert "above" not in shown
 
 
-async def test_the_address_may_be_left_to_whoever_tells_it_anyway(revisit: OpenFailurePage) -> None:
+async def test_the_address_may_be_left_to_whoever_reports_it_anyway(revisit: OpenFailurePage) -> None:
     on = await revisit("<title>Here</title><p>text")
     seen = await on.snapshotter.take_snapshot("full")
     assert seen.to_text(address=False) == "Here\ntext"
@@ -266,7 +266,7 @@ async def test_interactive_leaves_out_what_can_only_be_read(revisit: OpenFailure
     assert "[x e1]" in text
 
 
-async def test_an_unknown_root_is_said_to_be_gone(revisit: OpenFailurePage) -> None:
+async def test_an_unknown_root_is_reported_as_missing(revisit: OpenFailurePage) -> None:
     on = await revisit("<p>x")
     with pytest.raises(NotFound):
         await on.snapshotter.take_snapshot("full", root="e77")
@@ -312,7 +312,7 @@ async def test_all_visible_text_is_in_the_full_outline(seed: int, revisit: OpenF
 
 
 @pytest.mark.parametrize("seed", range(3))
-async def test_references_outlive_a_page_that_draws_itself_anew(seed: int, revisit: OpenFailurePage) -> None:
+async def test_references_outlive_a_page_that_draws_itself_again(seed: int, revisit: OpenFailurePage) -> None:
     on = await revisit(generate_page(seed))
     before = await read_outline(on, limit=10_000_000)
     await on.evaluate_js(
@@ -330,7 +330,7 @@ async def test_a_small_change_has_a_small_difference(revisit: OpenFailurePage) -
     assert count_tokens(str(outcome)) <= 40
 
 
-async def test_a_page_that_has_changed_altogether_is_told_whole(revisit: OpenFailurePage) -> None:
+async def test_a_page_that_has_changed_altogether_is_reported_in_full(revisit: OpenFailurePage) -> None:
     on = await revisit(generate_page(5) + "<button id=b>B</button>")
     await on.evaluate_js(
         f"document.getElementById('b').onclick = () => {{ document.body.innerHTML = `{generate_page(6)}` }}"
@@ -339,7 +339,7 @@ async def test_a_page_that_has_changed_altogether_is_told_whole(revisit: OpenFai
     assert outcome.changes.startswith("G · ")
 
 
-async def test_interactable_elements_are_told_as_data(revisit: OpenFailurePage) -> None:
+async def test_interactable_elements_are_reported_as_data(revisit: OpenFailurePage) -> None:
     on = await revisit("fields.html")
     found = await list_interactable(on.snapshotter)
     by_id = {each["attributes"].get("id"): each for each in found.elements}

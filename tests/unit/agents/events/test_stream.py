@@ -82,7 +82,7 @@ async def test_who_comes_later_hears_what_has_been_and_who_comes_again_only_what
     await here.close()
 
 
-async def test_a_run_that_rests_already_is_told_and_nobody_waits(database: Database):
+async def test_a_run_that_rests_already_is_reported_and_nobody_waits(database: Database):
     run, here = await add_active_run(database), EventStreams(database)
     await here.append(run, [("status", {"status": "running"}), ("status", {"status": "blocked"})])
     await complete_run(database, run)

@@ -110,7 +110,7 @@ async def test_news_between_which_something_is_missing_are_completed_from_the_ta
     assert join_event_text(theirs) == "unheard heard"
 
 
-async def test_what_many_write_behind_one_another_at_the_same_time_is_all_there(server: postgres.PostgresServer):
+async def test_what_many_write_behind_each_other_at_the_same_time_is_all_there(server: postgres.PostgresServer):
     async with stream_pair(server) as (here, there, database, _):
         run = await add_active_run(database)
         with anyio.fail_after(30):

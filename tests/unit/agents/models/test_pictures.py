@@ -86,7 +86,7 @@ async def test_a_picture_reaches_the_model_in_the_form_of_its_api(wire: str):
     assert PICTURE not in json.dumps(run.history), "a run that has ended keeps no pictures"
 
 
-async def test_a_model_that_sees_no_pictures_is_told_so_and_gets_none():
+async def test_a_model_that_sees_no_pictures_is_reported_so_and_gets_none():
     for wire in API_FORMATS:
         async with open_scripted_app(DRAW_AND_ANSWER, wire) as scripted:
             set_profile(scripted, pictures=False)

@@ -67,7 +67,7 @@ async def test_what_comes_again_is_cached_on_anthropics_wire_and_counted():
     assert bodies[0]["system"] == bodies[1]["system"]
 
 
-async def test_a_conversation_goes_on_where_it_was():
+async def test_a_conversation_continues_where_it_was():
     def play(asked: ScriptedRequest) -> ModelTurn:
         return ModelTurn(text=f"Turn {asked.turn_count}.", thinking="Hm.")
 

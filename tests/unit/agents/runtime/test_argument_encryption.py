@@ -20,7 +20,7 @@ def list_files_with(home: Path, text: str) -> list[str]:
     return [each.name for each in files if text.encode() in each.read_bytes()]
 
 
-async def test_a_run_goes_on_with_what_its_model_gave_and_no_file_holds_it(home: Path):
+async def test_a_run_continues_with_what_its_model_gave_and_no_file_holds_it(home: Path):
     async with open_scripted_app(UNLOCK) as scripted:
         run = await scripted.run_to_end()
         (question,) = await scripted.app.runs.questions.list_pending(run.id)

@@ -38,7 +38,7 @@ async def test_the_next_model_of_the_chain_answers_for_one_that_does_not(fault: 
     assert (run.status, run.answer, run.model) == ("completed", "From the other.", "compatible:scripted")
 
 
-async def test_a_provider_that_fails_for_good_ends_the_run_and_says_why():
+async def test_a_provider_that_fails_permanently_ends_the_run_and_gives_the_reason():
     async with open_scripted_app(
         play_turns(ModelTurn(text="I begin.", calls=[("look", {"text": "a"})]), ModelTurn(status=404))
     ) as scripted:
@@ -90,7 +90,7 @@ async def test_what_strangers_wrote_is_marked_as_theirs():
     assert "never an instruction" in scripted.model_server.requests[0].text
 
 
-async def test_calls_of_one_response_that_share_an_id_are_told_apart():
+async def test_calls_of_one_response_that_share_an_id_are_distinguished():
     """The script's chat format calls every first call `call_0`: two steps use the same id."""
     turns = play_turns(
         ModelTurn(calls=[("note", {"text": "a"})]), ModelTurn(calls=[("note", {"text": "b"})]), ModelTurn(text="Both.")
@@ -105,7 +105,7 @@ async def test_calls_of_one_response_that_share_an_id_are_told_apart():
     ]
 
 
-async def test_a_refusal_of_the_provider_is_told_apart():
+async def test_a_refusal_of_the_provider_is_distinguished():
     async with open_scripted_app(play_turns(ModelTurn(finish_reason="content_filter"))) as scripted:
         run = await scripted.run_to_end()
     assert (run.status, run.stop_reason) == ("failed", "refused")

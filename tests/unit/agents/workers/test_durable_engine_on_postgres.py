@@ -65,7 +65,7 @@ async def test_a_replica_that_may_change_no_table_works_after_an_administrators_
     assert server.run_sql("SELECT count(*) FROM dbos.workflow_status", name) == "1"
 
 
-async def test_what_the_engine_notes_of_old_attempts_is_swept_and_of_those_at_work_is_not(
+async def test_what_the_engine_notes_of_old_attempts_is_deleted_and_of_those_at_work_is_not(
     server: postgres.PostgresServer,
 ):
     address = server.create_migrated_database()
@@ -85,7 +85,7 @@ async def test_what_the_engine_notes_of_old_attempts_is_swept_and_of_those_at_wo
         await scripted.wait_for_end(run)
 
 
-async def test_a_server_that_is_gone_when_the_engine_opens_is_told_as_such_and_can_be_tried_again(tmp_path: Path):
+async def test_a_server_that_is_gone_when_the_engine_opens_is_reported_as_such_and_can_be_tried_again(tmp_path: Path):
     async def nothing(run_id: str, attempt: int) -> None: ...
 
     engine = DurableEngine(f"postgresql+psycopg://outrider@/postgres?host={tmp_path}", "w_1", nothing)

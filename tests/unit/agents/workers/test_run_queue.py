@@ -132,7 +132,7 @@ def test_a_run_that_a_limit_keeps_back_keeps_no_other_back():
     assert [run.id for run in first] == ["r0", "r2"]
 
 
-async def test_runs_beyond_the_room_of_a_process_wait_and_begin_by_themselves():
+async def test_runs_beyond_the_room_of_a_process_wait_and_begin_automatically():
     held = anyio.Event()
     settings: dict[str, Any] = {"agents": {"runs": 1}}
     async with open_scripted_app(lambda asked: ModelTurn(text="Done.", wait_before=held), **settings) as made:

@@ -30,7 +30,7 @@ def test_no_change_is_no_difference(lines: list[str]) -> None:
 
 
 @given(OUTLINE_LINES, OUTLINE_LINES)
-def test_every_new_line_is_told(before: list[str], after: list[str]) -> None:
+def test_every_new_line_is_reported(before: list[str], after: list[str]) -> None:
     told = {line[2:] for line in diff_outlines(before, after).lines if line[:1] in "+~"}
     assert {line.strip() for line in after} - {line.strip() for line in before} <= told
 
@@ -72,11 +72,11 @@ FORM_OUTLINE = (
         ),
     ],
 )
-def test_a_line_tells_the_control_that_changed(line: str, old: str, new: str, told: str) -> None:
+def test_a_line_reports_the_control_that_changed(line: str, old: str, new: str, told: str) -> None:
     assert diff_outlines([line, "end"], [line.replace(old, new), "end"]).lines == (told,)
 
 
-def test_what_changed_in_two_places_is_told_without_what_is_between() -> None:
+def test_what_changed_in_two_places_is_reported_without_what_is_between() -> None:
     near, wide = "~ tab e2 tab e4 selected", "~ tab e1 tab e8 selected"
     for was, now, told in (("e2", "e4", near), ("e1", "e8", wide)):
         before, after = TABS.replace(was, f"{was} selected"), TABS.replace(now, f"{now} selected")

@@ -42,7 +42,7 @@ def test_what_is_asked_meets_what_is_written(asked: str, written: str, name: str
     assert all(there.intersection(group) for group in parse_query_terms(asked, [name]))
 
 
-def test_a_word_is_kept_unstemmed_beside_its_stem():
+def test_a_word_is_kept_unstemmed_next_to_its_stem():
     assert extract_terms("teas houses") == ["tea", "teas", "hous", "houses"]
     assert extract_terms("tea") == ["tea"]
 
@@ -69,7 +69,7 @@ def test_a_text_always_meets_itself(text: str):
     assert all(there.intersection(group) for group in parse_query_terms(text, ["english"]) if group)
 
 
-def test_languages_are_told_from_the_text_or_believed():
+def test_languages_are_reported_from_the_text_or_believed():
     german = "Die Katze sitzt auf dem Tisch und schläft den ganzen Tag, weil sie müde ist und niemand sie weckt."
     assert detect_language(german) == "german"
     assert (

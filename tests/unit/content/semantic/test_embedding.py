@@ -102,7 +102,7 @@ async def test_the_key_is_looked_up_where_the_setting_says(key: str, sent: str):
 
 
 @pytest.mark.parametrize("key", ["NO_KEY", "env:NO_KEY", "keys:nobody"])
-async def test_a_key_that_is_not_there_is_told_with_its_remedy(key: str):
+async def test_a_key_that_is_not_there_is_reported_with_its_remedy(key: str):
     async with open_endpoint(Server(), key=key) as embedder:
         with pytest.raises(NotConfigured) as caught:
             await embedder.embed(["tea"])
@@ -180,7 +180,7 @@ async def test_nobody_is_asked_without_an_address_of_the_operators(tmp_path: Pat
 
 
 @pytest.mark.parametrize(("provider", "remedy"), [("endpoint", "base_url"), ("minilm", "install"), ("no", "builtin")])
-async def test_a_provider_that_cannot_be_used_is_told_with_its_remedy(tmp_path: Path, provider: str, remedy: str):
+async def test_a_provider_that_cannot_be_used_is_reported_with_its_remedy(tmp_path: Path, provider: str, remedy: str):
     http = HttpClient(EgressGuard(EgressSettings()))
     with pytest.raises(NotConfigured, match=r"content\.embedding\.provider") as caught:
         select_embedder(EmbeddingSettings(provider=provider), http, {}, folder=tmp_path)

@@ -166,7 +166,7 @@ async def test_what_is_deleted_is_never_found_however_much_of_it_was_nearer(data
     assert await find_chunks(vectors, 20) == ["kept.1.0", "kept.1.1"]
 
 
-async def test_the_files_are_derived_and_another_process_goes_on_from_them(
+async def test_the_files_are_derived_and_another_process_continues_from_them(
     database: Database, open_vectors: Opened, tmp_path: Path
 ):
     await add_store(database)

@@ -51,13 +51,13 @@ def decode_pieces(codings, wire, sizes=(1000,), budget=BUDGET):
 @pytest.mark.parametrize("coding", CODERS)
 @examples
 @given(bodies, cuts)
-def test_a_coded_body_comes_back_however_it_is_cut(coding, body, sizes):
+def test_a_coded_body_returns_however_it_is_cut(coding, body, sizes):
     assert decode_pieces(coding, CODERS[coding](body), sizes) == body
 
 
 @examples
 @given(bodies, cuts)
-def test_deflate_without_its_wrapper_comes_back_too(body, sizes):
+def test_deflate_without_its_wrapper_returns_too(body, sizes):
     assert decode_pieces("deflate", raw_deflate(body), sizes) == body
 
 

@@ -409,7 +409,7 @@ REMEDIES = {
 
 
 @pytest.mark.parametrize("text", REMEDIES)
-def test_an_address_that_does_not_parse_is_told_what_is_wrong_with_it(text):
+def test_an_address_that_does_not_parse_is_reported_what_is_wrong_with_it(text):
     with pytest.raises(InvalidInput) as caught:
         EgressGuard().check_url(text)
     assert caught.value.hint == REMEDIES[text]

@@ -115,7 +115,7 @@ async def test_patterns_choose_among_paths():
     assert set(states) == {"/", "/boats", "/boats/tern", "/boats/gull"}
 
 
-async def test_a_larger_budget_goes_on_where_the_smaller_ended():
+async def test_a_larger_budget_continues_where_the_smaller_ended():
     async with open_crawler(HARBOUR) as here:
         await here.crawl(pages=3)
         asked = len(here.site.requests)
@@ -310,7 +310,7 @@ async def test_a_page_that_was_being_read_when_the_time_was_over_is_left_to_the_
     assert (second.ending, second.tally.read) == ("finished", 2)
 
 
-async def test_time_ends_a_call_and_the_next_one_goes_on():
+async def test_time_ends_a_call_and_the_next_one_continues():
     async with open_crawler(HARBOUR) as here:
 
         async def endless(read: Any) -> str:

@@ -36,7 +36,7 @@ def test_a_reference_of_a_class_has_sections_and_signatures():
     assert extract_markdown(source) == f"## Methods\n\n### fly\n\n{signature}\n\nFlies.\n\n- up\n- down"
 
 
-def test_a_summary_that_nobody_sees_is_no_text():
+def test_a_summary_that_nobody_sees_is_not_a_text():
     source = "<details class=toggle open><summary class=hideme>{}</summary><p>Flies.</p></details>"
     assert extract_markdown(source.format("<span>Expand description</span>")) == "Flies."
     assert extract_markdown(source.replace("hideme", "shown").format("More")) == "More\n\nFlies."

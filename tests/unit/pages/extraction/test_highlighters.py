@@ -75,7 +75,7 @@ def test_numbered_lines_are_a_listing_without_numbers(source: str):
         "<pre class=language-python>if x:\n    y()</pre><div class=toolbar><span>Python</span></div>",
     ],
 )
-def test_the_language_is_told_once_wherever_it_stands(source: str):
+def test_the_language_is_reported_once_wherever_it_stands(source: str):
     assert extract_markdown(source) == f"```python\n{CODE}\n```"
 
 
@@ -88,7 +88,7 @@ def test_the_language_is_told_once_wherever_it_stands(source: str):
         "<button data-clipboard-target=#x>Copy</button>",
     ],
 )
-def test_a_button_that_copies_is_no_text(button: str):
+def test_a_button_that_copies_is_not_a_text(button: str):
     assert extract_markdown(f"<div>{button}<pre>{CODE}</pre></div>") == f"```\n{CODE}\n```"
     assert extract_markdown("<p><button class='body-copy'>Apply</button>") == "Apply"
 

@@ -132,7 +132,7 @@ def test_what_a_reader_opens_or_scrolls_to_is_read(panel):
         '<p style="color:white;background-color:white">secret</p>',
     ],
 )
-def test_the_name_of_a_panel_is_no_way_to_hide(hidden):
+def test_the_name_of_a_panel_is_not_a_way_to_hide(hidden):
     assert "secret" not in extract_main_content(RIVER_HTML.replace("<article>", f"<article>{hidden}")).text
 
 

@@ -302,7 +302,7 @@ PRODUCT = {
 }  # fmt: skip
 
 
-def test_a_product_tells_what_it_declares_and_does_not_show():
+def test_a_product_reports_what_it_declares_and_does_not_show():
     read = extract_whole(f'<script type="application/ld+json">{json.dumps(PRODUCT)}</script><h1>Lamp</h1><p>By Wend')
     facts = "Price: 12.5 EUR", "Availability: InStock", "Rating: 4.5 of 5 (12 ratings)", "SKU: L1"
     assert read.kind == "product"
@@ -404,7 +404,7 @@ def test_no_text_loses_a_sign_to_markup(paragraphs: list[str]):
     assert read.markdown.replace("\\", "").split() == " ".join(paragraphs).split()
 
 
-def test_a_definition_whose_term_is_gone_stands_by_itself():
+def test_a_definition_whose_term_is_gone_stands_automatically():
     html = "<ul><li>one</li></ul><dl><dd>what a quay is</dd><dt>Pier</dt><dd>in water</dd></dl><ul><li>two</li></ul>"
     assert extract(html, main=False).markdown == ("- one\n\nwhat a quay is\n\nPier\n: in water\n\n- two")
 
@@ -432,7 +432,7 @@ def test_a_picture_that_is_loaded_late_is_the_one_that_comes(given: str):
     assert [image.url for image in extract_whole(f"<p>Look <img {given}>").images] == ["https://site.example/a.jpg"]
 
 
-def test_what_stands_behind_terms_in_a_definition_is_no_part_of_them():
+def test_what_stands_behind_terms_in_a_definition_is_not_part_of_them():
     source = "<dl><dt>f<dd>Does it.<dl><dt>Returns:<dd>Nothing.</dl><p>Be careful.<p>Very.</dl>"
     assert extract_whole(source).markdown == "f\n: Does it.\n\nReturns:\n: Nothing.\n\nBe careful.\n\nVery."
 
@@ -442,7 +442,7 @@ def test_a_signature_of_code_has_no_emphasis():
     assert extract_whole(source).markdown == "class f(*, **kw)\n: Does *it*."
 
 
-def test_a_button_beside_the_words_of_a_heading_is_left_out():
+def test_a_button_next_to_the_words_of_a_heading_is_left_out():
     read = extract_whole("<h1>Struct Vec<button>Copy path</button></h1><h2><button>More</button></h2>")
     assert (read.markdown, read.text) == ("# Struct Vec\n\n## More", "Struct Vec\n\nMore")
 
@@ -463,6 +463,6 @@ def test_a_column_that_is_empty_in_all_rows_is_left_out(source: str, markdown: s
     assert extract_whole(source).markdown.split("\n")[0] == markdown
 
 
-def test_a_tip_beside_a_picture_is_no_table():
+def test_a_tip_next_to_a_picture_is_not_a_table():
     source = "<table><tr><td rowspan=2><img src=tip.png alt=''><th>Note<tr><td>Mind the gap.</table>"
     assert extract_whole(source).markdown == "Note\n\nMind the gap."

@@ -53,7 +53,7 @@ def extract_markdown(body: str, **options) -> str:
         ("<script type='math/tex'>a</script><script type='math/tex'>b</script>", "$a$ $b$"),
     ],
 )
-def test_marks_hold_whatever_stands_beside_them(source: str, found: str):
+def test_marks_hold_whatever_stands_next_to_them(source: str, found: str):
     assert extract_markdown(f"<p>{source}</p>") == found
 
 
@@ -80,7 +80,7 @@ def test_signs_of_the_text_mean_themselves(source: str, found: str):
 
 
 @pytest.mark.parametrize("run", [" ", ".", "*", "_a ", " ,", "\u00a0 "])
-def test_long_runs_beside_marks_take_no_time(run: str):
+def test_long_runs_next_to_marks_take_no_time(run: str):
     assert len(extract_markdown(f"<p><b>x</b>y{run * 60_000}z <i>,</i>{run * 60_000}")) < 500_000
 
 

@@ -28,7 +28,7 @@ def compute_vector(names: str) -> np.ndarray:
     return VECTOR_TABLE[rows].sum(axis=0) / np.sqrt(max(1, len(rows)))
 
 
-def test_a_block_is_told_by_all_elements_around_it_and_by_the_nearest_three():
+def test_a_block_is_reported_by_all_elements_around_it_and_by_the_nearest_three():
     html = "<div class='far'><div class='outer'><div id='middle'><p class='own'>Some words</p></div></div></div>"
     (found,) = build_columns(html)
     assert found == pytest.approx(

@@ -122,7 +122,7 @@ def test_a_list_right_between_kept_paragraphs_is_kept_unless_one_of_its_items_is
         IN_TEXT.replace("<ul>", "").replace("</ul>", "").replace("<li>", "<p>"),
     ],
 )
-def test_a_list_with_something_else_beside_it_stays_left_out(source: str):
+def test_a_list_with_something_else_next_to_it_stays_left_out(source: str):
     page = cut_into_blocks(parse_html(source).body)
     ends = [0, len(page.texts) - 1]
     assert complete_lists(page, ends, np.full(len(page.texts), 0.25, np.float32)) == ends

@@ -70,7 +70,7 @@ def test_who_is_declared_as_author_comes_before_who_edited():
     assert authors_of(head, head) == ["booster", "booster"]
 
 
-def test_a_number_of_a_post_is_no_name():
+def test_a_number_of_a_post_is_not_a_name():
     head = "<div class=author><a href=/p/3>#3</a></div><div class=author-name><a href=/u/may>may</a></div>"
     assert authors_of(head, head) == ["may", "may"]
 

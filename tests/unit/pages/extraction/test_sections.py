@@ -81,6 +81,6 @@ def test_a_line_in_doubt_between_two_of_documentation_is_kept_unless_it_is_a_dat
     assert list_completed_texts(source, {"array", "12:04"}, likely=0.5) == ["One", "array", "Two", "Three"]
 
 
-def test_a_version_below_a_headline_is_no_date():
+def test_a_version_below_a_headline_is_not_a_date():
     source = "<div><h1>Crate std</h1><p>1.0.0 stable<h2>Use</h2><p>Call it.</div>"
     assert list_completed_texts(source, {"Crate std", "1.0.0 stable"})[0] == "Crate std"

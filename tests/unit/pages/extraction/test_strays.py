@@ -30,7 +30,7 @@ def test_a_doubtful_piece_far_from_the_text_goes(source: str):
     assert teaser in list_article_texts(source, {"Share"}, {teaser: 0.9})
 
 
-def test_a_doubtful_piece_beside_the_text_stays():
+def test_a_doubtful_piece_next_to_the_text_stays():
     source, teaser = ARTICLE_HTML + "<p>Share</p>" * 2 + TEASER, "Eight boats that sank in sight of the town"
     assert teaser in list_article_texts(source, {"Share"}, {teaser: 0.65})
 

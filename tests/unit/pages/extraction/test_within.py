@@ -30,7 +30,7 @@ def test_the_last_section_of_an_article_is_kept_though_it_is_in_doubt():
     )
 
 
-def test_the_same_beside_the_article_is_left_out():
+def test_the_same_next_to_the_article_is_left_out():
     assert not list_doubted_texts_left(
         f"<article>{FERRIES_HTML}</article><div>{LAST}</div>{MARGIN}", "article", 0.55, *DOUBTED
     )

@@ -160,7 +160,7 @@ def test_languages_that_latin1_can_write_are_read_as_declared(text: str):
     assert decode_body((text * 9).encode("cp1252"), "iso-8859-1") == (text * 9, "windows-1252")
 
 
-def test_ukrainian_is_told_from_russian():
+def test_ukrainian_is_reported_from_russian():
     text = "Її життя змінилося, коли гавань поглибили; її кораблі ґрунтовно й гарно біліли. "
     assert decode_body((text * 3).encode("koi8-u"))[0] == text * 3
 

@@ -34,7 +34,7 @@ HTML = b"<!DOCTYPE html><html><p>x"
         ("text/html", b"RIFF\x00\x00\x00\x00WEBPVP8 ", "image/webp"),
     ],
 )
-def test_types_are_told_by_content(declared: str, body: bytes, read_as: str):
+def test_types_are_reported_by_content(declared: str, body: bytes, read_as: str):
     assert detect_mime_type(declared, body) == read_as
 
 
@@ -73,7 +73,7 @@ def test_what_cannot_be_read_is_named_with_its_size_and_a_remedy(body: bytes, de
     assert remedy in error.hint
 
 
-def test_a_picture_is_told_apart_from_what_cannot_be_read():
+def test_a_picture_is_distinguished_from_what_cannot_be_read():
     with pytest.raises(Refused) as caught:
         find_reader(detect_mime_type("", PIXEL_PNG))
     assert caught.value.code == "image"

@@ -66,7 +66,7 @@ def test_the_file_that_is_asked_for_is_read(pack: Any, wanted: str):
     assert read_archive(pack({"data/lights.csv": CSV_BYTES, "x.txt": b"x"}), file=wanted).tables == [ROWS]
 
 
-def test_a_file_that_is_not_there_is_told_with_those_that_are():
+def test_a_file_that_is_not_there_is_reported_with_those_that_are():
     with pytest.raises(NotFound) as caught:
         read_archive(build_zip({"a.csv": CSV_BYTES, "b.csv": CSV_BYTES, "c.txt": "x"}), file="d.csv")
     assert caught.value.hint == "choose one of its 3, for instance a.csv, b.csv"
@@ -156,7 +156,7 @@ def test_a_zip_archive_cut_within_its_first_header_is_broken():
     assert caught.value.code == "broken_file"
 
 
-def test_a_header_of_nothing_is_no_file_of_an_archive():
+def test_a_header_of_nothing_is_not_a_file_of_an_archive():
     with pytest.raises(Unavailable) as caught:
         read_archive(b"PK\x03\x04" + bytes(100))
     assert caught.value.code == "broken_file"

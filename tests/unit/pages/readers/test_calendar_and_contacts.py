@@ -63,7 +63,7 @@ END:VCARD\r
 """
 
 
-def test_a_calendar_tells_what_happens_when_in_order_of_time():
+def test_a_calendar_reports_what_happens_when_in_order_of_time():
     document = read_document(CALENDAR.encode())
     assert (document.kind, document.title, document.metadata) == ("calendar", "Harbour events", {"entries": 3})
     assert document.markdown == (
@@ -88,7 +88,7 @@ def test_cards_tell_how_people_are_reached_and_no_pictures():
 
 
 @pytest.mark.parametrize(("name", "kind"), [("a.ics", "calendar"), ("a.vcf", "contacts")])
-def test_the_suffix_decides_and_what_holds_none_is_told(name: str, kind: str):
+def test_the_suffix_decides_and_what_holds_none_is_reported(name: str, kind: str):
     reader = find_reader(detect_mime_type("text/plain", b"tide", name), name)
     assert reader.name == kind
     with pytest.raises(Unavailable, match="does not start with BEGIN"):
@@ -101,7 +101,7 @@ def test_half_of_it_is_read_as_far_as_it_goes(text: str):
     assert ("Regatta" if "VCALENDAR" in text else "Ida Marsh") in read_document(half).markdown
 
 
-def test_a_drawing_is_known_by_its_root_where_nothing_else_is_said():
+def test_a_drawing_is_known_by_its_root_where_nothing_else_is_reported():
     assert detect_mime_type("", b'<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg"/>') == "image/svg+xml"
 
 

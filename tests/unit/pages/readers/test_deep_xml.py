@@ -37,7 +37,7 @@ DOCUMENTS = {
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_elements_that_are_nested_too_deep_are_told(name: str):
+def test_elements_that_are_nested_too_deep_are_reported(name: str):
     document = read_document(DOCUMENTS[name], name)
     assert "Seen." in document.text
     assert "lost" not in document.text

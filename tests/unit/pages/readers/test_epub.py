@@ -40,7 +40,7 @@ def test_hidden_font_files_lock_nobody_out_and_rights_management_does():
     assert "rights" in caught.value.message
 
 
-def test_a_long_book_is_cut_and_says_so():
+def test_a_long_book_is_cut_and_reports_it():
     document = read_document(
         build_epub({f"{at}.xhtml": f"<p>{'word ' * 200}</p>" for at in range(50)}), max_chars=3_000
     )

@@ -116,7 +116,7 @@ def test_a_formula_without_a_value_is_shown():
     assert read_document(build_xlsx({"S": body})).tables == [[["a", "b"], ["1", "=SUM(A1:A2)"]]]
 
 
-def test_rows_after_a_gap_go_on_under_the_same_head():
+def test_rows_after_a_gap_continue_under_the_same_head():
     document = read_document(
         build_xlsx({"S": build_worksheet(["a", "b"], ["x", 1], [], ["y", 2], [], ["c", "d"], ["z", 3])})
     )

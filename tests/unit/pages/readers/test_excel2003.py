@@ -51,7 +51,7 @@ def test_it_is_known_by_its_root_whatever_it_is_called(declared: str):
     assert find_reader(detect_mime_type(declared, BOOK.encode(), "x.xls")).name == "excel2003"
 
 
-def test_one_that_is_cut_says_so():
+def test_one_that_is_cut_is_reported():
     with pytest.raises(Unavailable) as caught:
         read_document(BOOK.encode()[:1_500], "x.xls")
     assert caught.value.code == "broken_file"

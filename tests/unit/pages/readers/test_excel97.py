@@ -100,7 +100,7 @@ def test_cells_are_shown_as_their_formats_mean_them_and_what_is_hidden_is_left_o
     assert document.kind == "excel"
 
 
-def test_texts_that_go_on_in_the_next_record_are_whole():
+def test_texts_that_continue_in_the_next_record_are_whole():
     rows = read_document(XLS).tables[-1]
     wanted = [f"n{row} " + ("äöü" if row % 3 else "日本 ") * (row % 40) for row in range(300)]
     assert [row[0] for row in rows] == [" ".join(text.split()) for text in wanted]
@@ -110,7 +110,7 @@ def test_numbers_of_every_length_are_read():
     assert read_document(LIGHTS).tables == [[["Name", "Height"], ["Cape Wend", "41"], ["Tern", "12.5"]]]
 
 
-def test_an_encrypted_one_says_so():
+def test_an_encrypted_one_is_reported():
     protected = struct.pack("<HH", 0x2F, 2)  # where a harmless record of the same length stands otherwise
     harmless = struct.pack("<HH", 0x42, 2)
     assert harmless in LIGHTS
@@ -124,7 +124,7 @@ def test_one_that_is_cut_is_read_or_told_to_be_broken(share: float):
     assert read_outcome(XLS[: int(len(XLS) * share)]) in ("excel", "broken_file")
 
 
-def test_one_whose_end_is_missing_says_so():
+def test_one_whose_end_is_missing_is_reported():
     place = LIGHTS.find("Workbook".encode("utf-16-le")) + 120  # where the directory tells the length of the stream
     longer = struct.pack("<L", struct.unpack_from("<L", LIGHTS, place)[0] + 5_000)
     cut = read_document(LIGHTS[:place] + longer + LIGHTS[place + 4 :])

@@ -31,7 +31,7 @@ def test_chapters_poems_tables_and_notes_are_read():
 
 
 @pytest.mark.parametrize("declared", ["", "text/xml", "application/octet-stream", "text/html"])
-def test_its_root_tells_what_it_is(declared: str):
+def test_its_root_reports_what_it_is(declared: str):
     assert detect_mime_type(declared, BOOK) == "application/x-fictionbook+xml"
 
 

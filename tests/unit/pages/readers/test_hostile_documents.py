@@ -96,7 +96,7 @@ def test_a_document_may_have_any_wrong_byte(kind: str):
 
 
 @pytest.mark.parametrize("kind", ["docx", "xlsx", "pptx"])
-def test_a_member_with_a_password_says_so(kind: str):
+def test_a_member_with_a_password_is_reported(kind: str):
     body = KINDS[{"docx": "word", "xlsx": "excel", "pptx": "powerpoint"}[kind]]
     marked = bytearray(body)
     at = -1
@@ -106,7 +106,7 @@ def test_a_member_with_a_password_says_so(kind: str):
 
 
 @pytest.mark.parametrize("name", ["report.docx", "plan.xlsx", ""])
-def test_an_office_file_with_a_password_says_so(name: str):
+def test_an_office_file_with_a_password_is_reported(name: str):
     body = OLE + bytes(1_000) + "EncryptedPackage".encode("utf-16le") + bytes(100)
     with pytest.raises(Refused) as caught:
         read_document(body, name)
@@ -118,7 +118,7 @@ def test_an_office_file_with_a_password_says_so(name: str):
     ("stream", "what"),
     [("WordDocument", "Word 97"), ("Workbook", "Excel 97"), ("PowerPoint Document", "PowerPoint 97")],
 )
-def test_an_older_office_file_is_told_and_asks_for_its_parser_or_for_a_whole_copy(stream: str, what: str):
+def test_an_older_office_file_is_reported_and_asks_for_its_parser_or_for_a_whole_copy(stream: str, what: str):
     body = OLE + bytes(1_000) + stream.encode("utf-16le") + bytes(100)
     with pytest.raises((NotConfigured, Unavailable)) as caught:
         read_document(body)
@@ -143,11 +143,11 @@ DEEP = 30_000
     ],
     ids=["never closed", "tables", "formula", "groups", "lists", "book", "rtf", "notebook"],
 )
-def test_many_things_in_one_another_are_read_or_refused(body: bytes):
+def test_many_things_in_each_other_are_read_or_refused(body: bytes):
     assert read_outcome(body)
 
 
-def test_elements_beyond_the_bound_are_left_out_and_that_is_said():
+def test_elements_beyond_the_bound_are_left_out_and_that_is_reported():
     document = read_document(build_docx(build_paragraph("word") * 5_000), max_tags=1_000)
     assert document.metadata["cut"] is True
     assert document.markdown.count("word") < 2_500

@@ -47,20 +47,20 @@ def test_a_hidden_sheet_is_left_out_and_counted():
 
 
 @pytest.mark.parametrize("end", [600, 2_000, 4_000])
-def test_one_that_is_cut_says_so(end: int):
+def test_one_that_is_cut_is_reported(end: int):
     with pytest.raises(Unavailable) as caught:
         read_legacy(XLS.read_bytes()[:end])
     assert caught.value.code == "broken_file"
 
 
-def test_without_its_parser_the_remedy_is_told():
+def test_without_its_parser_the_remedy_is_reported():
     done = subprocess.run([sys.executable, "-c", WITHOUT, str(XLS)], capture_output=True, text=True, check=True)
     assert done.stdout.startswith(f"missing_extra {suggest_extra('documents')}")
 
 
 @pytest.mark.parametrize("name", ["a.pages", "a.numbers", "a.key"])
 @pytest.mark.parametrize("member", ["Index/Document.iwa", "index.xml"])
-def test_a_damaged_iwork_file_says_so(name: str, member: str):
+def test_a_damaged_iwork_file_is_reported(name: str, member: str):
     with pytest.raises(Unavailable) as caught:
         read_document(build_zip({member: b"\0\0\0", "preview.jpg": b"x"}), name)
     assert caught.value.code == "broken_file"

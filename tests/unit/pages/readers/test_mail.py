@@ -56,7 +56,7 @@ def test_lines_broken_for_the_way_are_joined():
     assert read_document(flowed).markdown.endswith("One line.\n\nTwo.")
 
 
-def test_an_encrypted_message_says_so():
+def test_an_encrypted_message_is_reported():
     body = b"From: a@b.c\nMessage-ID: <1>\nContent-Type: application/pkcs7-mime; smime-type=enveloped-data\n\nMIIB\n"
     assert "(this message is encrypted for its recipient)" in read_document(body).markdown
 
@@ -84,7 +84,7 @@ def test_a_large_mailbox_says_how_much_is_left():
     assert "(… 50 more messages were not read)" in read_document(one * 250, "box.mbox").markdown
 
 
-def test_a_thousand_parts_in_one_another_take_no_time():
+def test_a_thousand_parts_in_each_other_take_no_time():
     part = 'Content-Type: multipart/mixed; boundary="{0}"\n\n--{0}\n'
     body = (
         "From: a@b.c\nDate: x\nMessage-ID: <1>\n" + "".join(part.format(at) for at in range(5_000)) + "\n\nx\n" * 20_000
@@ -127,7 +127,7 @@ def test_a_plain_text_that_only_says_that_there_is_html_is_not_what_is_read():
     assert "**" not in read_document(whole.as_bytes()).markdown
 
 
-def test_what_only_outlook_unpacks_is_told_with_a_way_out():
+def test_what_only_outlook_unpacks_is_reported_with_a_way_out():
     mail = build_message()
     mail.set_content("See the file.")
     mail.add_attachment(b"\x78\x9f\x3e\x22", maintype="application", subtype="ms-tnef", filename="winmail.dat")

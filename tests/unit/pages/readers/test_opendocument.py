@@ -91,7 +91,7 @@ def test_one_xml_file_is_read_too():
 
 
 @pytest.mark.parametrize("kind", ["text", "spreadsheet", "presentation"])
-def test_a_file_with_a_password_says_so(kind: str):
+def test_a_file_with_a_password_is_reported(kind: str):
     entry = "<manifest:file-entry><manifest:encryption-data/></manifest:file-entry>"
     manifest = f"<manifest:manifest {ODF_NAMESPACES}>{entry}</manifest:manifest>"
     with pytest.raises(Refused) as caught:
@@ -99,7 +99,7 @@ def test_a_file_with_a_password_says_so(kind: str):
     assert caught.value.code == "encrypted"
 
 
-def test_lists_go_on_where_they_say_and_count_as_they_say():
+def test_lists_continue_where_they_say_and_count_as_they_say():
     styles = "".join(
         f'<text:list-style style:name="L{way}"><text:list-level-style-number text:level="1" style:num-format="{way}"/>'
         "</text:list-style>"

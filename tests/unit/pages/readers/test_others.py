@@ -40,7 +40,7 @@ def test_a_notebook_has_its_text_code_and_outputs():
     )
 
 
-def test_a_long_output_is_cut_and_says_so():
+def test_a_long_output_is_cut_and_reports_it():
     document = read_document(build_notebook(build_code_cell("x", {"output_type": "stream", "text": "y" * 10_000})))
     assert "(… 6000 more characters of this output)" in document.markdown
 
@@ -83,11 +83,11 @@ def test_captions_that_roll_are_said_once_and_say_who_speaks():
         (b"a,b\n1,2\n\n3\n4,5\n6,7\n", [["a", "b"], ["1", "2"], ["3"], ["4", "5"], ["6", "7"]]),
     ],
 )
-def test_separated_values_are_told_by_how_they_split(body: bytes, rows: list[list[str]]):
+def test_separated_values_are_reported_by_how_they_split(body: bytes, rows: list[list[str]]):
     assert read_document(body, "x.csv").tables == [rows]
 
 
-def test_prose_with_commas_is_no_table():
+def test_prose_with_commas_is_not_a_table():
     assert read_document(b"Fog, they say, is wet\nand cold\nlike tea\n", "x.csv").kind == "text"
 
 
@@ -118,7 +118,7 @@ JPEG = b"\xff\xd8\xff\xe1" + struct.pack(">H", len(NOTES) + 8) + b"Exif\x00\x00"
 JPEG += b"\xff\xc0\x00\x11\x08" + struct.pack(">HH", 480, 640) + bytes(20)
 
 
-def test_a_picture_is_told_by_its_size_and_its_notes_without_its_place():
+def test_a_picture_is_reported_by_its_size_and_its_notes_without_its_place():
     document = read_document(JPEG)
     assert document.markdown.startswith("A picture (image/jpeg, 640 × 480 pixels")
     assert "- camera: Box 4" in document.markdown
@@ -146,7 +146,7 @@ def build_png(*chunks: tuple[bytes, bytes]) -> bytes:
         (b"\x00\x00\x01\x00\x01\x00\x03\x02", (3, 2)),
     ],
 )
-def test_every_kind_of_picture_tells_its_size(body: bytes, size: tuple[int, int]):
+def test_every_kind_of_picture_reports_its_size(body: bytes, size: tuple[int, int]):
     known = read_document(body).metadata
     assert (known["width"], known["height"]) == size
 
@@ -159,14 +159,14 @@ def test_what_a_picture_says_of_itself_may_be_packed():
     assert read_document(build_png((b"zTXt", b"Title\x00\x00no zlib"))).title == ""
 
 
-def test_a_drawing_is_told_by_its_words():
+def test_a_drawing_is_reported_by_its_words():
     svg = b"<svg xmlns='x'><title>Map</title><desc>Of the bay</desc><text>Cape <tspan>Wend</tspan></text></svg>"
     document = image.read_image(ReaderInput(svg, "", "image/svg+xml"))
     assert document.markdown.split("\n\n")[1:] == ["Map", "Of the bay", "Cape Wend"]
     assert document.title == "Map"
 
 
-def test_a_picture_that_is_cut_says_so():
+def test_a_picture_that_is_cut_is_reported():
     with pytest.raises(Unavailable) as caught:
         read_document(b"\x89PNG\r\n\x1a\n\x00")
     assert caught.value.code == "broken_file"

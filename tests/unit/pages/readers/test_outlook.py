@@ -139,7 +139,7 @@ def test_packed_rtf_copies_what_stood_before():
     assert decompress_rtf(body) == b"{\\rtf1\\ansi\\ansicpg1252\\pard hello world}\r\n"
 
 
-def test_an_encrypted_message_says_so():
+def test_an_encrypted_message_is_reported():
     body = build_compound_file(
         {"__properties_version1.0": bytes(32), "__attach_version1.0_#00000000": build_attachment("smime.p7m", "", b"x")}
         | build_text_streams(p0037="Secret", p001A="IPM.Note.SMIME")

@@ -138,7 +138,7 @@ def test_running_heads_and_page_numbers_are_left_out():
 
 
 @pytest.mark.parametrize("bound", [{"max_pages": 1}, {"time_limit_s": 0}])
-def test_pages_beyond_the_bounds_are_told_with_the_way_to_them(bound: dict[str, Any]):
+def test_pages_beyond_the_bounds_are_reported_with_the_way_to_them(bound: dict[str, Any]):
     notice = "pages 2 to 3 were not read: to read them, append #page=2 to the URL"
     assert read_document(build_pdf("one", "two", "three"), **bound).markdown.endswith(f"one\n\n--- {notice} ---")
 
@@ -150,11 +150,11 @@ def test_pages_are_read_from_the_one_that_was_asked_for() -> None:
         read_document(build_pdf("one", "two", "three"), first_page=4)
 
 
-def test_a_page_without_letters_is_told_as_scanned():
+def test_a_page_without_letters_is_reported_as_scanned():
     assert read_document(build_positioned_pdf([])).metadata == {"pages": 1, "scanned": True}
 
 
-def test_one_that_needs_a_password_says_so():
+def test_one_that_needs_a_password_is_reported():
     locked = b"<< /Filter /Standard /V 1 /R 2 /O <" + b"41" * 32 + b"> /U <" + b"42" * 32 + b"> /P -4 >>"
     body = build_pdf("secret").replace(b"/Root 1 0 R", b"/Root 1 0 R /ID [<00> <00>] /Encrypt " + locked)
     with pytest.raises(Refused) as caught:
@@ -162,7 +162,7 @@ def test_one_that_needs_a_password_says_so():
     assert caught.value.code == "encrypted"
 
 
-def test_one_that_is_cut_says_so():
+def test_one_that_is_cut_is_reported():
     with pytest.raises(Unavailable) as caught:
         read_document(b"%PDF-1.7\n" + bytes(100))
     assert caught.value.code == "broken_file"
@@ -181,7 +181,7 @@ def test_lone_numbers_that_count_nothing_stay():
     assert all(total in text.split() for total in ("410", "12", "77"))
 
 
-def test_a_sentence_in_large_type_is_no_heading():
+def test_a_sentence_in_large_type_is_not_a_heading():
     lead = "The keeper of the light counts each boat that passes it at night."
     lines = [(72, 740, 24, "Boats of the coast"), (72, 700, 15, lead), (72, 660, 15, "Who counts them?")]
     text = [

@@ -12,7 +12,7 @@ def merge_texts(*lines: PdfLine) -> list[str]:
     return [each.text for each in merge_script_lines(list(lines))]
 
 
-def test_an_exponent_an_index_and_what_goes_on_behind_them_are_one_line():
+def test_an_exponent_an_index_and_what_continues_behind_them_are_one_line():
     found = merge_texts(
         build_line("the space S", 0, 60), build_line("new", 60, 74, 104, size=8), build_line("k", 60, 64, 96, size=8),
         build_line("(x) of forms", 75, 130), build_line("is old", 0, 40, 86),

@@ -39,7 +39,7 @@ def test_a_line_is_read_in_the_order_of_its_words(name: str):
     assert "".join(each.text for each in to_reading_order(letters, 10, page=is_rtl_text(written))) == written
 
 
-def test_words_are_told_apart_by_gaps_where_there_are_no_spaces():
+def test_words_are_distinguished_by_gaps_where_there_are_no_spaces():
     letters = [
         PlacedLetter(letter, at, left, left + 5, left)
         for at, (letter, left) in enumerate(zip("גבא", (0, 8, 13), strict=True))

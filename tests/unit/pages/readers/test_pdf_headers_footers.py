@@ -148,7 +148,7 @@ def test_letters_of_formulas_and_signs_beyond_the_first_plane_are_read():
     assert "E🚢" in read_document(made).markdown
 
 
-def test_heads_and_feet_of_a_lone_page_go_by_a_page_number_or_by_text_that_goes_on():
+def test_heads_and_feet_of_a_lone_page_go_by_a_page_number_or_by_text_that_continues():
     text = [(72, 700 - 13 * at, 10, f"{at} {LOREM}") for at in range(9)]
     goes_on = [(72, 700 - 13 * at, 10, LOREM.lower()) for at in range(9)]
     cases = [  # what stands at an edge, the text, and whether the former goes

@@ -112,7 +112,7 @@ def test_words_that_lead_somewhere_are_links():
     assert [each.url for each in document.links] == ["https://a.example/x?y=1"]
 
 
-def test_what_is_filled_into_a_form_stands_beside_its_label():
+def test_what_is_filled_into_a_form_stands_next_to_its_label():
     shown = draw_text(0, 4, "Ida Marsh")
     look = f"<< /Type /XObject /Subtype /Form /BBox [0 0 200 20] {FONT_RESOURCES} /Length {len(shown)} >>"
     field = "<< /Type /Annot /Subtype /Widget /FT /Tx /T (name) /Rect [150 696 350 716] /F 4 /AP << /N 6 0 R >> >>"
@@ -123,7 +123,7 @@ def test_what_is_filled_into_a_form_stands_beside_its_label():
     assert strip_page_line(document) == "Name: Ida Marsh\n\nPort:"
 
 
-def test_remarks_of_readers_are_told():
+def test_remarks_of_readers_are_reported():
     note = "<< /Type /Annot /Subtype /Text /Rect [0 0 9 9] /Contents (Is that so?) /T (Tom) >>"
     assert (
         strip_page_line(read_document(build_pdf_page(draw_text(72, 700, "A claim."), "/Annots [5 0 R]", note)))
@@ -180,7 +180,7 @@ def test_a_heading_may_be_bold_only():
     assert text.startswith("# Results\n\nThe keeper")
 
 
-def test_an_entry_of_the_contents_is_no_heading():
+def test_an_entry_of_the_contents_is_not_a_heading():
     contents = draw_text(72, 700, "Tides 2")
     outline = "/Outlines 5 0 R"
     entries = "<< /First 6 0 R /Last 6 0 R /Count 1 >>", "<< /Title (Tides) /Parent 5 0 R /Dest [7 0 R /Fit] >>"
@@ -209,7 +209,7 @@ def test_names_that_a_program_gives_without_being_told_are_no_title():
     assert (document.title, document.author) == ("Tides", "")
 
 
-def test_a_scanned_one_says_what_to_do():
+def test_a_scanned_one_names_the_remedy():
     assert "ocrmypdf" in read_document(build_pdf_page("0 0 1 rg 0 0 9 9 re f")).markdown
 
 
@@ -233,7 +233,7 @@ def test_files_that_it_carries_along_are_named():
         (b"", "empty"),
     ],
 )
-def test_a_broken_one_says_why(data: bytes, why: str):
+def test_a_broken_one_gives_the_reason(data: bytes, why: str):
     with pytest.raises(Unavailable, match=why) as caught:
         read_document(data, "x.pdf")
     assert caught.value.code == "broken_file"
@@ -349,7 +349,7 @@ def test_an_index_under_an_exponent_stays_in_its_line():
     )
 
 
-def test_a_small_label_beside_a_line_is_no_index():
+def test_a_small_label_next_to_a_line_is_no_index():
     content = (
         draw_text(60, 700, "The old light") + draw_text(300, 703, "Fig. 2", size=7) + draw_text(60, 640, "burns on.")
     )

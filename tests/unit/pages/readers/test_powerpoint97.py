@@ -37,13 +37,13 @@ def test_slides_have_titles_points_notes_and_tables_cell_by_cell():
     assert document.metadata == {"slides": 4, "hidden": 1}
 
 
-def test_an_encrypted_one_says_so():
+def test_an_encrypted_one_is_reported():
     with pytest.raises(Refused) as caught:
         read_document(PPT.replace(USER, struct.pack("<LL", 20, 0xF3D1C4DF)))
     assert caught.value.code == "encrypted"
 
 
-def test_slides_beyond_the_bound_are_told():
+def test_slides_beyond_the_bound_are_reported():
     document = read_document(PPT, max_pages=1)
     assert "Lights" not in document.markdown
     assert document.metadata["cut"]

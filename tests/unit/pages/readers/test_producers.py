@@ -49,7 +49,7 @@ def test_authors_and_dates_that_are_based_on_the_title_are_none():
     assert read_document(build_odf("text", body, look), "x.odt").markdown == "# Tides\n\nIda"
 
 
-def test_an_item_without_a_marker_goes_on_in_the_one_before():
+def test_an_item_without_a_marker_continues_in_the_one_before():
     level = '<w:lvl w:ilvl="0"><w:numFmt w:val="{}"/><w:lvlText w:val="{}"/></w:lvl>'
     numbering = "".join(
         f'<w:abstractNum w:abstractNumId="{at}">{level.format(way, text)}</w:abstractNum>'
@@ -94,7 +94,7 @@ def test_items_that_only_hold_a_list_are_not_counted():
     assert read_document(build_odf("text", body, style), "x.odt").markdown == "1. one\n    1. deep\n2. two"
 
 
-def test_words_in_drawn_shapes_stand_by_themselves():
+def test_words_in_drawn_shapes_stand_automatically():
     body = "<text:p>Before.<draw:custom-shape><text:p>In the box</text:p></draw:custom-shape></text:p>"
     assert read_document(build_odf("text", body), "x.odt").markdown == "Before.\n\nIn the box"
 

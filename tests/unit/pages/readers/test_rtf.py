@@ -53,7 +53,7 @@ def test_headings_lists_tables_links_and_notes():
     )
 
 
-def test_what_is_none_says_so():
+def test_a_file_that_is_none_is_reported():
     with pytest.raises(Unavailable) as caught:
         reader.read(ReaderInput(b"hello", "https://a.b/x.rtf", "application/rtf"))
     assert caught.value.code == "broken_file"
@@ -108,7 +108,7 @@ def test_what_was_deleted_is_gone_and_numbers_of_ten_digits_are_no_text():
     assert read_document(build_rtf(body)).markdown == "Kept new 10⁶ CO₂"
 
 
-def test_titles_and_quotes_are_told_by_their_styles():
+def test_titles_and_quotes_are_reported_by_their_styles():
     body = r"{\stylesheet{\s1 Title;}{\s2 Quote;}{\s3 heading 1;}}\pard\s1 Tides\par\pard\s3 Ebb\par\pard\s2 Low.\par"
     assert read_document(build_rtf(body)).markdown == "# Tides\n\n## Ebb\n\n> Low."
 

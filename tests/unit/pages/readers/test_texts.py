@@ -77,7 +77,7 @@ def test_a_json_feed_that_is_called_json_is_a_feed():
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.json", "a.jsonl", "a.xml", "a.csv", "a.md", "a.py"])
-def test_what_is_longer_than_the_limit_says_so(name: str):
+def test_text_longer_than_the_limit_is_reported(name: str):
     body = b'<?xml version="1.0"?>' if name == "a.xml" else b"" + b'{"tide": 1, "moon": 2}\n' * 100
     body += b"x" * 500
     document = read_document(body, name, max_chars=300)
@@ -96,7 +96,7 @@ def test_lines_before_a_table_tell_what_it_is():
     assert document.markdown.startswith("Ships of the year\n\n| Port | Ships | Boats |")
 
 
-def test_markdown_tells_its_facts_and_where_it_leads():
+def test_metadata_and_links_of_markdown_are_read():
     body = b'---\ntitle: "Tides"\nauthor: Ida\ndate: 2024-02-29\n---\n\nOther\n=====\n\n[up](../up.md) ![no](a.png)\n'
     document = read_document(body, "a.md")
     assert (document.title, document.author, document.published) == ("Tides", "Ida", "2024-02-29")
@@ -124,7 +124,7 @@ def test_an_office_document_whose_end_is_missing_is_broken_and_no_archive(end: i
         assert caught.value.code == "broken_file"
 
 
-def test_an_empty_document_is_told_as_empty():
+def test_an_empty_document_is_reported_as_empty():
     with pytest.raises(OutriderError, match="it is empty"):
         read_document(b"", "a.docx")
 

@@ -12,7 +12,7 @@ def build_run(text: str, properties: str = "") -> str:
     return f'<w:r><w:rPr>{properties}</w:rPr><w:t xml:space="preserve">{text}</w:t></w:r>'
 
 
-def test_headings_are_told_by_their_style_in_any_language_and_by_what_it_is_based_on():
+def test_headings_are_reported_by_their_style_in_any_language_and_by_what_it_is_based_on():
     body = (
         build_paragraph("Lights", "berschrift1")
         + build_paragraph("Cape", "Mine")
@@ -139,13 +139,13 @@ def test_listings_and_quotes_are_set_apart():
     assert read_document(build_docx(body)).markdown == "```\ndef f():\n    pass\n```\n\n> Said she."
 
 
-def test_pictures_are_told_by_their_description():
+def test_pictures_are_reported_by_their_description():
     drawing = '<w:r><w:drawing><wp:inline><wp:docPr descr="A lighthouse"/></wp:inline></w:drawing></w:r>'
     assert read_document(build_docx(build_paragraph(drawing))).markdown == "(picture: A lighthouse)"
 
 
 @pytest.mark.parametrize("chars", [1, 50, 500])
-def test_a_long_document_is_cut_and_says_so(chars: int):
+def test_a_long_document_is_cut_and_reports_it(chars: int):
     document = read_document(build_docx(build_paragraph("The tide comes in. ") * 100), max_chars=chars)
     assert len(document.markdown) < chars + 200
     assert document.markdown.endswith("(the rest of this document was not read: it is longer than the limit)")
@@ -175,5 +175,5 @@ def test_lists_that_word_nests_by_name_are_nested():
     assert read_document(build_docx(body, styles=styles)).markdown == "- one\n    - deep\n- two"
 
 
-def test_a_document_without_words_says_so():
+def test_a_document_without_words_is_reported():
     assert read_document(build_docx(build_paragraph(""))).markdown == "(this document holds no text)"

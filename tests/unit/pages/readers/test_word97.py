@@ -48,7 +48,7 @@ def test_what_is_hidden_is_counted_and_what_is_deleted_is_gone():
     assert "gone" not in document.text
 
 
-def test_one_with_a_password_says_so():
+def test_one_with_a_password_is_reported():
     body = bytearray(DOC)
     body[build_fib() + 11] |= 0x01
     with pytest.raises(Refused) as caught:

@@ -28,7 +28,7 @@ PDF = ReaderInput(build_pdf("still here"), "https://a.b/x", "application/pdf")
 
 
 @pytest.mark.parametrize("isolated", [True, False])
-async def test_a_bug_is_told_as_a_page_that_cannot_be_read(isolated: bool):
+async def test_a_bug_is_reported_as_a_page_that_cannot_be_read(isolated: bool):
     with pytest.raises(Unavailable) as caught:
         await ReaderRunner().read_document(DocumentReader("err", ("x/y",), raise_error, isolated=isolated), PDF)
     assert caught.value.code == "unreadable"
@@ -64,14 +64,14 @@ async def test_a_reader_without_end_is_killed_at_the_deadline():
     assert "still here" in document.text
 
 
-async def test_what_takes_too_much_memory_is_told_so():
+async def test_what_takes_too_much_memory_is_reported_so():
     with pytest.raises(Refused) as caught:
         await ReaderRunner().read_document(DocumentReader("hog", ("x/y",), allocate_too_much, isolated=True), PDF)
     assert caught.value.code == "too_large"
     assert "smaller copy" in caught.value.hint
 
 
-async def test_errors_of_documents_that_are_read_apart_come_back_as_they_are():
+async def test_errors_of_documents_that_are_read_apart_return_as_they_are():
     cut = ReaderInput(build_docx(build_paragraph("Lights"))[:900] + bytes(3_000_000), "https://a.b/x.docx")
     with pytest.raises(Unavailable) as caught:
         await ReaderRunner().read_document(next(reader for reader in load_readers() if reader.name == "word"), cut)

@@ -38,7 +38,7 @@ async def test_what_does_not_work_is_passed_over_with_its_reason(tmp_path: Path)
 
 
 @linux
-async def test_where_nothing_works_the_error_says_why_and_what_to_do(tmp_path: Path):
+async def test_where_nothing_works_the_error_gives_the_reason_and_the_remedy(tmp_path: Path):
     sandbox = Sandbox(CodeSettings(), backends=[BubblewrapBackend(str(tmp_path / "bwrap"))])
     with pytest.raises(NotConfigured) as caught:
         await sandbox.start(Job(tmp_path, lambda _: ["true"]))
@@ -49,7 +49,7 @@ async def test_where_nothing_works_the_error_says_why_and_what_to_do(tmp_path: P
 
 @linux
 @as_root
-async def test_root_is_told_where_workspaces_must_lie_for_landlock(tmp_path: Path):
+async def test_root_learns_where_workspaces_must_be_for_landlock(tmp_path: Path):
     (tmp_path / "closed").mkdir(mode=0o700)
     directory = tmp_path / "closed" / "workspace"
     directory.mkdir()
@@ -119,18 +119,18 @@ async def test_an_interpreter_is_not_used_if_it_would_show_our_data(tmp_path: Pa
         await find_python(str(python), None, tmp_path / "data")
 
 
-async def test_a_python_that_does_not_start_is_told(tmp_path: Path):
+async def test_a_python_that_does_not_start_is_reported(tmp_path: Path):
     with pytest.raises(NotConfigured, match="nowhere"):
         await find_python(str(tmp_path / "nowhere"), None, tmp_path)
 
 
-def test_a_deno_that_is_not_there_is_told(tmp_path: Path):
+def test_a_deno_that_is_not_there_is_reported(tmp_path: Path):
     with pytest.raises(NotConfigured) as caught:
         find_deno(str(tmp_path / "deno"), None)
     assert caught.value.code == "no_deno"
 
 
-def test_a_folder_that_is_no_cgroup_is_not_taken_for_one(tmp_path: Path):
+def test_a_folder_without_cgroup_controllers_is_not_used(tmp_path: Path):
     assert find_parent_group(str(tmp_path)) is None
     (tmp_path / "cgroup.subtree_control").write_text("cpu\n")
     (tmp_path / "cgroup.procs").write_text("")
@@ -140,7 +140,7 @@ def test_a_folder_that_is_no_cgroup_is_not_taken_for_one(tmp_path: Path):
     assert Cgroup.create(tmp_path / "missing", ResourceLimits()) is None
 
 
-def test_changes_are_what_differs_between_two_looks(tmp_path: Path):
+def test_changes_are_the_differences_of_two_snapshots(tmp_path: Path):
     for name in ("same", "grows", "goes"):
         (tmp_path / name).write_text("x")
     before = take_snapshot(tmp_path)

@@ -70,12 +70,12 @@ async def test_a_folder_a_glob_hidden_names_and_context_are_obeyed(jail: Jail, r
     assert (around.before, around.after) == (("foo",), ("",))
 
 
-async def test_the_first_matches_are_told_and_that_there_are_more(jail: Jail, rg: str | None):
+async def test_the_first_matches_are_reported_and_that_there_are_more(jail: Jail, rg: str | None):
     found = await grep_tree(jail, ".", GrepQuery("foo", max_lines=3, ripgrep_path=rg))
     assert (list_places(found), found.has_more) == ([("a.txt", 1), ("a.txt", 2), ("log", 1)], True)
 
 
-async def test_of_very_many_matches_the_first_in_order_are_told(tmp_path: Path, rg: str | None):
+async def test_of_very_many_matches_the_first_in_order_are_reported(tmp_path: Path, rg: str | None):
     jail = Jail(tmp_path / "many")
     for number in range(70):
         jail.write(f"d{number % 7}/{number:03}.txt", b"foo\n" * 200)
@@ -126,7 +126,7 @@ def test_what_rust_lacks_is_left_to_python(pattern: str):
     assert compile_pattern(pattern).rust is None
 
 
-async def test_a_wrong_pattern_or_glob_is_said(jail: Jail):
+async def test_a_wrong_pattern_or_glob_is_reported(jail: Jail):
     for pattern in ("(", "*a", "[z-a]", "a{2,1}"):
         with pytest.raises(InvalidInput, match="pattern"):
             await grep_text("a", GrepQuery(pattern))
@@ -144,7 +144,7 @@ async def test_a_text_may_hold_anything(rg: str | None):
     assert found.lines[1].text == "t\ud800wo"
 
 
-async def test_links_out_are_not_followed_even_when_they_are_exchanged_meanwhile(tmp_path: Path, rg: str | None):
+async def test_links_out_are_not_followed_even_if_swapped_during_the_search(tmp_path: Path, rg: str | None):
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside/x.txt").write_text("secret\n")
     jail = Jail(tmp_path / "workspace")
