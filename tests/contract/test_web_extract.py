@@ -85,6 +85,11 @@ SHOP_SITE = loopback_app.build_page_site(
         "/zahlen": "<html lang=de><dl><dt>A<dd>48.350 km<dt>B<dd>1,299 l<dt>C<dd>192.168.0.1<dt>D<dd>2\u00bd"
         "<dt>E<dd>12\u4e07<dt>F<dd>3.\u20135. Mai 2026<dt>G<dd>03.04.2026<dt>H<dd>1e5<dt>I<dd>10 bis 20 kg"
         "<dt>J<dd>\u0661\u0662<span hidden>7<b hidden>8</b></span><sup><sup>1</sup></sup></dl>",
+        "/engine": "<p>By <a rel=author href=/a>Ada Berg</a></p><p><a href=#r>1,243 reviews</a></p><p>5 years</p>"
+        "<table><tr><td>Engine no.<td>K-20931<tr><td>Weight (without oil)<td>980 kg<tr><td>Power<td>110 kW (150 hp)"
+        "<tr><td>Valves<td>2.5 (2 full, 1 half)<tr><td>Staff<td>12,400 (2025)<tr><td>Built<td>1974; 52 years ago"
+        "<tr><td>Doors<td>4/5</table><div><span><b>Start:</b> 10 s</span> <span><b>Stop:</b> 35 s</span></div>"
+        "<p>$489,000</p><p>$85 monthly</p><table><tr><td><th>E 1<th>E 2<tr><th>Fuel<td>Gas<td>Oil</table>",
         "/links": "".join(f"<li><a href=/about{n}>About {n}</a>" for n in range(9)),
         "/data.csv": (200, {"content-type": "text/csv"}, b"City,Population\nGraz,303270\nLinz,212538\n"),
     }
@@ -286,6 +291,26 @@ async def test_structured_data_names_values_and_conflicting_places_give_none(hom
                         {"name": "Crane B", "load_t": 60, "rail": False}]
             }
         ], "two depths, two phones, a range and `n/a` are not one value"  # fmt: skip
+
+
+async def test_remarks_units_and_qualified_labels_do_not_become_part_of_a_value(home: Path):
+    wanted: dict[str, Any] = {
+        **dict.fromkeys(("author", "engine_number", "weight", "start", "stop"), "string"),
+        **dict.fromkeys(("reviews", "employees", "built", "doors", "rating", "year"), "integer"),
+        **dict.fromkeys(("power_kw", "power_hp", "power_ps", "valves", "price"), "number"),
+    }
+    engines = {"type": "array", "items": {"properties": {"model": {"type": "string"}, "fuel": {"type": "string"}}}}
+    async with loopback_app.open_loopback_app(home, SHOP_SITE) as loopback:
+
+        async def extract(schema: dict[str, Any]) -> list[Any]:
+            arguments = {"url": f"{loopback.site_url}/engine", "schema": schema}
+            return [row["data"] for row in (await loopback.app.call("web_extract", None, **arguments)).data["items"]]
+
+        assert await extract(wanted) == [
+            {"author": "Ada Berg", "engine_number": "K-20931", "start": "10 s", "stop": "35 s", "reviews": 1243,
+             "employees": 12400, "built": 1974, "power_kw": 110, "power_hp": 150, "valves": 2.5, "price": 489_000}
+        ]  # fmt: skip
+        assert await extract(engines) == [{"model": "E 1", "fuel": "Gas"}, {"model": "E 2", "fuel": "Oil"}]
 
 
 LETTER = loopback_app.build_article_html(

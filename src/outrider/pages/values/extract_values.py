@@ -7,7 +7,7 @@ from typing import Any
 from outrider.pages.document import Document
 from outrider.pages.values.convert import convert_value
 from outrider.pages.values.declared import describe_json_ld, flatten_json, read_json_ld, read_meta, read_microdata
-from outrider.pages.values.labels import has_other_unit
+from outrider.pages.values.labels import has_other_unit, select_measure
 from outrider.pages.values.named_elements import PAIR
 from outrider.pages.values.offered_value import OfferedValue, TextReader, split_list
 from outrider.pages.values.rows import find_row_groups, read_table
@@ -212,6 +212,8 @@ def _read_offer(value_field: ValueField, offer: OfferedValue, page: PageLocale) 
     """Return what an offer means for a field: of an address its link, of a date its time, else its text."""
     max_words = 4
     form, text = value_field.schema.get("format"), offer.text
+    if value_field.schema.get("type") in ("number", "integer"):
+        text = select_measure(value_field.path[-1], text)
     if form in ("uri", "url"):
         is_declared = offer.source in ("json-ld", "microdata", "meta", "element")
         text = offer.link or (text if is_declared or "://" in text else "")

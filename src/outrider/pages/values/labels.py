@@ -8,6 +8,7 @@ WORD = re.compile(r"[^\W\d_]+|\d+")
 PLURAL = re.compile(r"(?<=\w{3})(?<!s)s$")
 CAMEL_BORDER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 LABEL_NUMBER = re.compile(r"^\s*(?:\(\d{1,3}\)|\d{1,2}[.)])\s+")
+NUMBER_SIGN = re.compile(r"\b(?:no|nr|num)\.(?!\w)|\bn[\u00ba\u00b0]|\u2116", re.IGNORECASE)
 LABEL_UNIT = re.compile(r"\s*[(\[]([^()\[\]]{1,20})[)\]]\s*$|,?\s+in\s+(\S{1,6})$")
 # Words that mean the same in schemas, in schema.org and on pages.
 SAME_WORDS = (
@@ -22,7 +23,7 @@ SAME_WORDS = (
     {"url", "link", "href", "address of page"},
     {"image", "picture", "photo", "thumbnail", "img"},
     {"rating", "rating value", "score", "stars"},
-    {"reviews", "review count", "rating count", "number of reviews", "ratings"},
+    {"reviews", "review count", "rating count", "number of reviews"},
     {"availability", "stock", "in stock", "available"},
     {"brand", "manufacturer", "maker", "vendor", "marke", "hersteller"},
     {"sku", "article number", "item number", "product number", "part number", "mpn", "item no", "article no"},
@@ -42,7 +43,8 @@ CONTRARY_WORDS = frozenset({
     "old", "original", "previous", "former", "regular", "was", "min", "mini", "minimum", "max", "maximum", "low",
     "lowest", "high", "highest", "mean", "average", "estimated", "per", "total", "next", "first", "shipping",
     "delivery", "other", "related", "similar", "recommended", "net", "gross", "reduced", "extra", "without", "not",
-    "no", "summer", "winter", "buy", "sell", "male", "female", "home", "away", "start", "end", "from", "until",
+    "no", "with", "excluding", "excl", "ohne", "mit", "sans", "avec", "senza", "zonder", "bez", "sin", "summer",
+    "winter", "buy", "sell", "male", "female", "home", "away", "start", "end", "from", "until",
 })  # fmt: skip
 UNIT_WORDS = frozenset({
     "kg", "g", "mg", "t", "m", "km", "cm", "mm", "m2", "km2", "ha", "l", "ml", "h", "min", "s", "w", "kw", "kwh",
@@ -65,7 +67,8 @@ FILL_WORDS = frozenset({
 @lru_cache(maxsize=8192)
 def normalize_label(label: str) -> str:
     """Return a label in lower-case words, without punctuation, accents and a plural's s."""
-    words = WORD.findall(fold_accents(CAMEL_BORDER.sub(" ", label[:200])).casefold())
+    label = NUMBER_SIGN.sub(" number ", CAMEL_BORDER.sub(" ", label[:200]))
+    words = WORD.findall(fold_accents(label).casefold())
     return " ".join(PLURAL.sub("", word) for word in words)
 
 
@@ -104,7 +107,8 @@ def compare_labels(name: str, label: str) -> float:
 @lru_cache(maxsize=8192)
 def split_unit(label: str) -> tuple[str, str]:
     """Return a label without the unit in brackets or at its end, and that unit."""
-    if match := LABEL_UNIT.search(label):
+    match = LABEL_UNIT.search(label)
+    if match and CONTRARY_WORDS.isdisjoint(normalize_label(match[1] or match[2]).split()):
         return label[: match.start()], "".join(WORD.findall((match[1] or match[2]).casefold()))
     words = CAMEL_BORDER.sub(" ", label).replace("_", " ").split()
     unit = PLURAL.sub("", words[-1].lower()) if len(words) > 1 else ""
@@ -115,12 +119,24 @@ def has_other_unit(name: str, text: str) -> bool:
     """Return whether a number has another unit than the name of its property says."""
     kinds = (
         {"kg", "g", "mg", "t", "lb", "oz"}, {"km", "m", "cm", "mm", "mi", "ft", "in"}, {"l", "ml"}, {"s", "min", "h"},
-        {"kmh", "mph", "ms", "kn", "kt"},
+        {"w", "kw", "hp", "ps"}, {"kmh", "mph", "ms", "kn", "kt"},
     )  # fmt: skip
     wanted_unit = split_unit(name[:200])[1]
     match = re.search(r"\d\s*([^\W\d_]{1,3}(?:/[sh])?)\b", text[:200])
-    label_unit = match[1].replace("/", "") if match else ""
-    return label_unit != wanted_unit and any({wanted_unit, label_unit.lower()} <= kind for kind in kinds)
+    label_unit = match[1].replace("/", "").lower() if match else ""
+    return label_unit != wanted_unit and any({wanted_unit, label_unit} <= kind for kind in kinds)
+
+
+def select_measure(name: str, text: str) -> str:
+    """Return the only part of a text that has the unit at the end of a property's name, else the text.
+
+    Of `110 kW (150 hp)`, `power_hp` means the second part.
+    """
+    unit = split_unit(name[:200])[1]
+    if unit not in UNIT_WORDS or len(text) > 200:
+        return text
+    parts = re.findall(rf"(?<![\w.,])[-+]?\d[\d.,]*\s?{unit}\b", text, re.IGNORECASE)
+    return parts[0] if len(parts) == 1 else text
 
 
 def _compare_words(requested: str, label_words: str) -> float:

@@ -12,6 +12,8 @@ PAIR = re.compile(r"([^:\uff1a.!?]{1,40}(?:\.[^:\uff1a.!?]{0,20})?)(?:\s*:\s+|\s
 BYLINE = re.compile(r"[^\W\d_]+ed by (?=\w)", re.IGNORECASE)
 CURRENCY = r"(?:[$\u20ac\u00a3\u00a5\u20b9]|(?:USD|EUR|GBP|CHF)\b)"
 PRICE = re.compile(rf"{CURRENCY}\s?\d[\d.,]*|\d[\d.,]*\s?{CURRENCY}")
+COUNTED_WORD = re.compile(r"(\d[\d.,]*)\s+([^\W\d_]{3,20})")  # 1,243 reviews
+PERIOD_PRICE = re.compile(r"\s?(?:/|(?:per|a|pro|par)\b|monthly|weekly|yearly|annually)", re.IGNORECASE)
 HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 SKIPPED_TAGS = frozenset({"script", "style", "template", "noscript", "svg", "nav", "select", "option"})
 HEADING_TAGS = frozenset({"h2", "h3", "h4", "h5", "h6"})
@@ -43,20 +45,23 @@ def read_element(node: Any, text: str, lead: str, context: str) -> Iterator[Offe
     elif tag == "time" and (timestamp := tidy_value(attributes.get("datetime") or text)):
         yield OfferedValue(("date",), timestamp, "time", f"{lead}time element", 0.65)
     elif tag == "a" and (address := attributes.get("href")) and address[:1] != "#":
+        if "author" in (attributes.get("rel") or "").split() and text:
+            yield OfferedValue(("author",), text, "element", f"{lead}link rel=author", 0.8)
         yield from _read_link(address, text, lead, context)
     elif tag == "img" and (address := attributes.get("src")) and address[:5] != "data:":
         yield OfferedValue(("image",), address, "element", f"{lead}image", 0.5)
     elif len(text) <= MAX_LABEL_CHARS and (price := PRICE.search(text)) and node.child.next is None:
         is_sentence = len(text) - len(price[0]) > max_other_chars
-        label = (
-            "old price"
-            if tag in STRUCK_TAGS
-            else "price"
-            if text[price.end() : price.end() + 2].strip()[:1] != "/"
-            else ""
-        )
+        label = "old price" if tag in STRUCK_TAGS else "price" if not PERIOD_PRICE.match(text, price.end()) else ""
         if label and not is_sentence:
             yield OfferedValue((label,), price[0], "price", f"{lead}text {text!r}", 0.6 if tag == "ins" else 0.55)
+
+
+def read_count(node: Any, text: str, lead: str, context: str) -> Iterator[OfferedValue]:
+    """Yield the number of an element that says how many there are of something, as in `1,243 reviews`."""
+    periods = {f"{word}{end}" for word in ("day", "week", "month", "year", "hour") for end in ("", "s")}
+    if (count := COUNTED_WORD.fullmatch(text)) and node.child.next is None and count[2].lower() not in periods:
+        yield OfferedValue((count[2],), count[1], "pair", f"{lead}text {text!r}", 0.6, context)
 
 
 def _read_link(address: str, text: str, lead: str, context: str) -> Iterator[OfferedValue]:

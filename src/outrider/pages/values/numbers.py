@@ -6,6 +6,7 @@ import unicodedata
 
 RATING = re.compile(r"(\d+(?:[.,]\d+)?)\s*(?:/|out of|of|von|sur|de)\s*(?:5|10|100)\b.{0,20}", re.IGNORECASE)
 NUMBER = re.compile(r"(?<![A-Za-z\d.,])[-+\u2212]?\d[\d.,\u00a0\u202f\u2009' ]*\d|(?<![A-Za-z\d.,])[-+\u2212]?\d")
+NUMBER_REMARK = re.compile(r"(?<=\S)\s*[(;]")
 GROUPED_NUMBER = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")  # 1,299 without decimals
 # Where the sign follows, a dot separates thousands; but for the price of a litre.
 GROUPED_PRICE = re.compile(r"(?<![\d.,])[1-9]\d{0,2}\.\d{3}\s?(?:\u20ac|EUR\b)(?!\s?/)")
@@ -35,8 +36,11 @@ def convert_number(text: str, *, is_integer: bool, language: str = "") -> float 
     max_other_chars = 25  # of a currency, a unit, a label; a longer text is not a number
     dot_regions = ("de-ch", "de-li", "it-ch", "es-mx", "es-us", "es-pr", "es-gt", "es-hn", "es-ni", "es-pa", "es-pe")
     text = write_ascii_digits(text)
-    rating = RATING.fullmatch(text)
+    rating = RATING.fullmatch(text) if not (is_integer and "/" in text) else None  # 4/5 doors
     matches = [*NUMBER.finditer(rating[1] if rating else text)]
+    head = NUMBER_REMARK.split(text, maxsplit=1)[0]
+    if len(matches) > 1 and head != text:  # 12,400 (2025)
+        return convert_number(head, is_integer=is_integer, language=language)
     if len(matches) != 1 or len(text) - len(matches[0][0]) > max_other_chars:
         return None
     found = matches[0][0]

@@ -13,6 +13,7 @@ from outrider.pages.values.named_elements import (
     SKIPPED_TAGS,
     is_hidden,
     read_classes,
+    read_count,
     read_element,
 )
 from outrider.pages.values.offered_value import OfferedValue, TextReader, tidy_value
@@ -77,6 +78,7 @@ class ShownReader:
             # A site's header and footer name their own dates and prices.
             if node.mem_id not in around or node.tag == "h1":
                 yield from read_element(node, text, self.lead, self.heading)
+                yield from read_count(node, text, self.lead, self.heading)
                 yield from read_classes(node, text, self.texts, self.lead)
 
     def _read_labelled(self, node: Any, text: str) -> Iterator[OfferedValue | None]:
@@ -155,6 +157,8 @@ def _read_lines(node: Any, text: str, lead: str, context: str) -> Iterator[Offer
         or any(child.tag in PAIR_TAGS - {"span", "font"} and ":" in child.text() for child in node.iter())
     ):
         return  # the pair is further inside
+    if sum(child.tag == "span" and PAIR.fullmatch(tidy_value(child.text())) is not None for child in node.iter()) > 1:
+        return  # each of them is a pair
     for line in _split_lines(node, text):
         if len(line) <= max_line_chars and (match := PAIR.fullmatch(line)):
             label, value = match[1].strip(" -\u2013*"), VALUE_END.split(match[2].strip(), maxsplit=1)[0]

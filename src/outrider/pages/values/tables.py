@@ -186,6 +186,8 @@ def read_columns(grid: Grid, place: str, texts: TextReader) -> list[Row]:
             is_year = len(cell.text) == 4 and cell.text.isdecimal()
             name = label.text or ("year" if is_year else "name")
             offers.append(texts.offer(cell.node, (name,), "table", f"{where}, {name!r}", 0.92))
+            if name == "name":  # tables that compare products have models side by side
+                offers.append(texts.offer(cell.node, ("model",), "table", f"{where}, {name!r}", 0.7))
             if line is lines[0] and name not in ("year", "name"):
                 offers.append(texts.offer(cell.node, ("name",), "table", f"{where}, {name!r}", 0.7))
         rows.append((where, [each for each in offers if each]))
