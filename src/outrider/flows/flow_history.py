@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sqlalchemy import func, select
 
@@ -113,18 +113,15 @@ class FlowHistory:
 
 def list_versions(runs: Sequence[StoredRun], saved: Sequence[SavedFlow] = ()) -> list[FlowVersion]:
     """Return the versions of a flow among its runs and those that are kept, newest first."""
+    seen = [(run.version, run.started_at, 1, run.sources[run.flow]) for run in runs if run.flow in run.sources]
+    seen += [(each.version, each.saved_at, 0, each.text) for each in saved]
+    texts = {text: min((each[0], not each[2], each[1]) for each in seen if each[3] == text) for *_, text in seen}
     versions: list[FlowVersion] = []
     text_before: str | None = None
-    seen = [(run.started_at, run.version, run.sources[run.flow], 1) for run in runs if run.flow in run.sources]
-    seen += [(each.saved_at, each.version, each.text, 0) for each in saved]
-    for at, version, text, count in sorted(seen):
-        if text == text_before:
-            last = versions[-1]
-            first_at = last.first_at if last.runs or not count else at
-            versions[-1] = replace(last, first_at=first_at, runs=last.runs + count)
-            continue
+    for text, (version, _, first_at) in sorted(texts.items(), key=lambda each: (each[1][0], each[1][2])):
         difference = "" if text_before is None else compare_files(text_before, text)
         digest = hashlib.sha256(text.encode()).hexdigest()[:16]
-        versions.append(FlowVersion(version, digest, at, count, difference))
+        count = sum(each[2] for each in seen if each[3] == text)
+        versions.append(FlowVersion(version, digest, first_at, count, difference))
         text_before = text
     return versions[::-1]

@@ -44,6 +44,7 @@ class Office:
     app: App
     folder: Path
     site: str
+    model: ModelServer
 
     def write(self, text: str) -> str:
         file = self.folder / ".outrider" / "flows" / "order.yaml"
@@ -70,7 +71,7 @@ class Office:
     async def wait_until_over(self, path: str, before: str = "") -> str:
         """Returns the state of the run, once it is not what it was before and nothing works on it."""
         state = "stopped"
-        while state in ("running", "stopped", before):
+        while state in ("due", "running", "stopped", before):
             state = await self.read_state(path)
         return state
 
@@ -94,7 +95,7 @@ async def office(tmp_path: Path) -> AsyncGenerator[Office]:
                 async with httpx2.AsyncClient(base_url=server.base_url, timeout=60) as client:
                     await client.get("/", params={"token": server.sign_in_url.partition("token=")[2]})
                     with anyio.fail_after(REPAIR_TIMEOUT_S):
-                        yield Office(client, loopback.app, tmp_path, loopback.site_url)
+                        yield Office(client, loopback.app, tmp_path, loopback.site_url, model)
             finally:
                 await server.aclose()
 
@@ -184,3 +185,23 @@ async def approve_waiting_run(office: Office, path: str) -> None:
     assert "by dashboard (browser " in flow_page
     assert withdrawn[0] == 303
     assert "Let it ask again" not in await office.show("/flows/order")
+
+
+async def test_a_model_that_finds_nothing_is_told_of_beside_the_other_choices(office: Office):
+    office.model.script = play_turns(ModelTurn(text='{"ref": null}'))
+    office.write(FLOW)
+    path = await office.stop()
+    asked = await office.send(path, "propose")
+    shown = html.unescape(await office.show(path))
+    taken = await office.send(path, element='button "Buy <b>"')
+    moving = await office.show(path)
+    state = await office.wait_until_over(path)
+    ended = await office.show(path)
+
+    assert asked[0] == 303
+    assert 'the model found no element for click button "Frobnicate"' in shown
+    assert "Ask the model again" in shown
+    assert "Use this element" in shown
+    assert (taken[0], state) == (303, "done")
+    assert "Why it stopped" not in moving, "the page does not say what is over"
+    assert "data-live" not in ended

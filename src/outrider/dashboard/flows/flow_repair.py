@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import anyio
+from starlette.background import BackgroundTask
 
 from outrider.core.context import Call
-from outrider.core.errors import AnswerNeeded, InvalidInput, NotFound, OutriderError, Refused, Unavailable
+from outrider.core.errors import AnswerNeeded, InvalidInput, NotFound, OutriderError, Refused
 from outrider.dashboard.services import DashboardServices
 from outrider.flows.flow import Flow
 from outrider.flows.flow_file import format_flow, format_step, parse_flow, parse_step
@@ -41,6 +42,7 @@ class RepairForm:
         needs_secret: Whether the run continues only at a terminal, which asks for its secrets.
         can_propose: Whether a model can be asked for the element.
         proposal: What a model has proposed, if it was asked.
+        problem: Why it has proposed nothing.
     """
 
     flow: str
@@ -50,6 +52,7 @@ class RepairForm:
     needs_secret: bool
     can_propose: bool
     proposal: "Proposal | None"
+    problem: str
 
 
 @dataclass(frozen=True)
@@ -84,12 +87,16 @@ async def build_repair_form(services: DashboardServices, run_id: str) -> RepairF
         proposal = Proposal(asked["element"], asked["note"], difference)
     can_propose = bool(choices) and can_model_choose(step) and asked.get("count", 0) < MAX_PROPOSALS
     can_propose = can_propose and await services.repair_model.is_available()
+    problem = asked.get("problem", "") if asked.get("place") == run.place else ""
     text, shown = format_step(step), choices[:max_elements]
-    return RepairForm(flow, place, text, shown, _needs_secret(run), can_propose, proposal)
+    return RepairForm(flow, place, text, shown, _needs_secret(run), can_propose, proposal, problem)
 
 
 async def propose_repair(services: DashboardServices, run_id: str) -> None:
-    """Ask the model for the element of a step that stopped; a person decides on its answer. Raises OutriderError."""
+    """Ask the model for the element of a step that stopped; a person decides on its answer. Raises Refused.
+
+    What the model cannot do is stored with the run, like its answer.
+    """
     timeout_s = 120.0
     call, runs = Call(), FlowRuns(services.database)
     run = await runs.load_run(call, run_id)
@@ -101,11 +108,14 @@ async def propose_repair(services: DashboardServices, run_id: str) -> None:
     # Counted before it costs anything.
     asked = {"place": run.place, "count": count + 1}
     await runs.set_option(run, "proposal", asked)
+    answer = {"problem": f"the model did not answer within {timeout_s:g} s"}
     with anyio.move_on_after(timeout_s):
-        element, note = await propose_element(services.repair_model, find_step(flow, place), run)
-        await runs.set_option(run, "proposal", {**asked, "element": str(element), "note": note})
-        return
-    raise Unavailable(f"the model did not answer within {timeout_s:g} s", hint="choose the element", code="timeout")
+        try:
+            element, note = await propose_element(services.repair_model, find_step(flow, place), run)
+            answer = {"element": str(element), "note": note}
+        except OutriderError as error:
+            answer = {"problem": error.message}
+    await runs.set_option(run, "proposal", {**asked, **answer})
 
 
 def _compare_repair(run: StoredRun, flow: Flow, place: str, element: str) -> str:
@@ -140,10 +150,16 @@ async def repair_flow(services: DashboardServices, run_id: str, given: Mapping[s
     return run
 
 
-async def resume_run(services: DashboardServices, run: StoredRun) -> None:
-    """Continue a repaired run; one whose step asks a person waits for that at a terminal."""
+async def prepare_resuming(services: DashboardServices, run: StoredRun) -> BackgroundTask | None:
+    """Return the task that continues a run; None if that needs a terminal, which asks for its secrets."""
     if _needs_secret(run):
-        return
+        return None
+    # The page that is shown next must not say any more why the run had stopped.
+    await FlowRuns(services.database).end_run(run, run.lease, "due")
+    return BackgroundTask(_resume_run, services, run)
+
+
+async def _resume_run(services: DashboardServices, run: StoredRun) -> None:
     arguments: dict[str, Any] = {"runId": run.id}
     try:
         await services.build_full_toolbox().call("resumeFlow", arguments, Call(session=run.session))
@@ -151,6 +167,10 @@ async def resume_run(services: DashboardServices, run: StoredRun) -> None:
         log.info("the run %s waits for a person", run.id)
     except OutriderError as error:
         log.warning("the run %s could not continue: %s", run.id, error)
+        runs = FlowRuns(services.database)
+        stored = await runs.load_run(Call(), run.id)
+        if stored.state == "due":
+            await runs.end_run(stored, stored.lease, "stopped", message=f"{error.code}: {error.message}")
 
 
 def _needs_secret(run: StoredRun) -> bool:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import anyio
-from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
@@ -14,7 +13,7 @@ from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, NotFound, OutriderError, Refused
 from outrider.dashboard import render
 from outrider.dashboard.access import get_allowed_workspace
-from outrider.dashboard.flows.flow_repair import build_repair_form, propose_repair, repair_flow, resume_run
+from outrider.dashboard.flows.flow_repair import build_repair_form, prepare_resuming, propose_repair, repair_flow
 from outrider.dashboard.page import DashboardPage, build_route_path, get_services, get_viewer
 from outrider.dashboard.services import DashboardServices
 from outrider.dashboard.viewer import record_decision
@@ -77,6 +76,7 @@ async def show_flow_run(request: Request) -> Response:
         steps=steps[-max_steps:],
         left_out=max(len(steps) - max_steps, 0),
         has_picture=await history.has_picture(run.id),
+        moves=run.state in ("due", "running") and not run.is_interrupted,
         approval=await build_approval_form(get_services(request), run),
         repair=await build_repair_form(get_services(request), run.id),
     )
@@ -89,7 +89,7 @@ async def repair_flow_run(request: Request) -> Response:
     fields = {name: str(value) for name, value in form.items() if isinstance(value, str)}
     run = await repair_flow(services, request.path_params["run"][:40], fields)
     place = build_route_path(request, "flow_run", run=run.id)
-    return RedirectResponse(place, 303, background=BackgroundTask(resume_run, services, run))
+    return RedirectResponse(place, 303, background=await prepare_resuming(services, run))
 
 
 async def propose_flow_repair(request: Request) -> Response:
@@ -109,9 +109,8 @@ async def approve_flow_run(request: Request) -> Response:
     await approve_flow(services, run, str(form.get("name", "")), str(form.get("digest", "")), by)
     await record_decision(request, services.database, "flow.approve", f"{run.flow} ({run.id})")
     place = build_route_path(request, "flow_run", run=run.id)
-    return RedirectResponse(
-        place, 303, background=None if run.owner_folder else BackgroundTask(resume_run, services, run)
-    )
+    task = None if run.owner_folder else await prepare_resuming(services, run)
+    return RedirectResponse(place, 303, background=task)
 
 
 async def withdraw_flow_approval(request: Request) -> Response:

@@ -50,5 +50,6 @@ async function inPage(where, id) {
 }
 
 const changed = () => { waiting = true; refresh(); };
-subscribe(Object.fromEntries(Object.keys(JSON.parse(document.body.dataset.feed)).map((topic) => [topic, changed])));
+const { feed } = document.body.dataset;
+if (feed) subscribe(Object.fromEntries(Object.keys(JSON.parse(feed)).map((topic) => [topic, changed])));
 for (const each of document.querySelectorAll("[data-every]")) setInterval(refresh, 1000 * each.dataset.every);
