@@ -20,7 +20,6 @@ from outrider.toolsets.options import ToolOptions
 async def record_flow(loaded: LoadedSettings, name: str, url: str, description: str, *, replace: bool) -> bool:
     """Open a window, record, and save the flow; return whether anything was done. Raises OutriderError."""
     stopped = anyio.Event()
-    check_window(loaded.settings.browser)  # before the database and a browser are opened
 
     async def wait_for_interrupt() -> None:
         with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
@@ -32,6 +31,7 @@ async def record_flow(loaded: LoadedSettings, name: str, url: str, description: 
         if require_flow_name(name) in await anyio.to_thread.run_sync(store.list_names, Call()) and not replace:
             hint = "add --replace, or choose another name"
             raise InvalidInput(f"name: flow {name} exists already", hint=hint, code="flow_exists")
+        check_window(loaded.settings.browser)  # before a browser is opened
         click.echo("Act in the window that opens, then close it or press Ctrl-C here.", err=True)
         recorded = await record_person(
             app.browsers,

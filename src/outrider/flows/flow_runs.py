@@ -198,7 +198,9 @@ class FlowRuns:
         max_repairs = 10
         repairs = [*run.options.get("repairs", ()), dict(repair)][-max_repairs:]
         options = {**run.options, "repairs": repairs}
-        if not await self._update_own(run.id, run.lease, sources={**run.sources, **texts}, options=options):
+        version = repair["version"] if repair["flow"] == run.flow else run.version
+        changes = {"sources": {**run.sources, **texts}, "options": options, "version": version}
+        if not await self._update_own(run.id, run.lease, **changes):
             raise Refused(f"runId: {run.id} is running", hint="listFlowRuns shows its outcome", code="run_active")
 
     async def set_option(self, run: StoredRun, name: str, value: object) -> None:

@@ -96,11 +96,12 @@ async def test_a_person_names_the_element_and_the_run_goes_on_with_the_new_versi
         assert user.read_file() == before
         repaired = await user.call("repairFlow", runId=run, element='button "Buy this tea"')
         ended = await user.call("resumeFlow", runId=run)
+        listed = (await user.call("listFlowRuns")).structured_content["runs"]
         again = read_error(await user.call("repairFlow", runId=run, element="Help"))
 
     assert "outrider flow repair" in alone["hint"], "without a model a person is told what to do"
     assert not repaired.is_error, repaired.content
-    assert repaired.structured_content["version"] == 2
+    assert repaired.structured_content["version"] == listed[0]["version"] == 2
     assert "-  - click: {role: button, name: Frobnicate}" in repaired.structured_content["difference"]
     assert "# How tea is ordered." in user.read_file(), "comments stay"
     assert user.read_file("order.v1") == before, "the old one is kept"
