@@ -1,5 +1,6 @@
 """The command explains typing errors, interruptions and full disks."""
 
+import json
 import os
 import signal
 import subprocess
@@ -93,3 +94,25 @@ def test_ctrl_c_ends_extract_while_it_waits_for_its_input(home: Path):
         said = process.stderr.read()
     assert process.returncode == 130, said
     assert "Traceback" not in said
+
+
+def test_ctrl_c_ends_a_server_whose_host_keeps_its_input_open(home: Path):
+    environ = {"HOME": str(home), "PATH": os.environ["PATH"]}
+    client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "host", "version": "1"}}
+    greeting = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client}
+    with subprocess.Popen(
+        [*OUTRIDER, "mcp", "--no-daemon"],
+        env=environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        try:
+            assert process.stdin
+            assert process.stdout
+            process.stdin.write(json.dumps(greeting) + "\n")
+            process.stdin.flush()
+            assert "serverInfo" in process.stdout.readline()
+            process.send_signal(signal.SIGINT)
+            assert process.wait(60) == 130
+        finally:
+            process.kill()
+        assert process.stderr
+        assert process.stderr.read() == ""

@@ -1,11 +1,15 @@
 """Serve one client over standard input and output."""
 
+import asyncio
 import os
 import select
+import threading
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Any, BinaryIO, NamedTuple
 
 import anyio
+from anyio.streams.memory import MemoryObjectSendStream
 from mcp.server import Server
 from mcp_types import JSONRPCRequest
 
@@ -38,11 +42,24 @@ class StdioChannel:
 
     async def iter_lines(self) -> AsyncIterator[HostLine]:
         """Yield the client's lines until it closes its end."""
-        number = 0
-        while data := await anyio.to_thread.run_sync(self._incoming.readline):
-            number += 1
-            if data.strip():
-                yield HostLine(number, data)
+        send, receive = anyio.create_memory_object_stream[bytes](0)
+        # A daemon thread, because reading cannot be interrupted, and a server that Ctrl-C ends must not wait for it.
+        loop = asyncio.get_running_loop()
+        threading.Thread(target=self._forward_lines, args=(send, loop), name="stdin", daemon=True).start()
+        with send, receive:
+            number = 0
+            while data := await receive.receive():
+                number += 1
+                if data.strip():
+                    yield HostLine(number, data)
+
+    def _forward_lines(self, lines: MemoryObjectSendStream[bytes], loop: asyncio.AbstractEventLoop) -> None:
+        """Read lines in a thread until the client closes its end, which sends an empty one."""
+        data = b"\n"
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, RuntimeError):  # the server has ended
+            while data:
+                data = self._incoming.readline()
+                asyncio.run_coroutine_threadsafe(lines.send(data), loop).result()
 
     async def wait_until_lost(self) -> None:
         """Wait until the client does not read any more."""
