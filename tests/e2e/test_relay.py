@@ -509,6 +509,22 @@ async def test_the_command_shows_the_process_and_ends_it_and_hosts_continue_with
             assert (await read_place(client))[0] != process
 
 
+async def test_a_process_whose_only_host_was_refused_ends_soon(person: HostUser):
+    settings = person.home / ".outrider" / "settings.json"
+    settings.parent.mkdir(exist_ok=True)
+    settings.write_text('{"egress": {"deny": ["evil.example",]}}')
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
+        ended = await anyio.run_process(
+            person.build_command("mcp"), input=b"", env=person.host_environ, cwd=person.home, check=False
+        )
+        settings.unlink()
+        assert ended.returncode == 2
+        assert b"line 1, column " in ended.stderr
+        process = person.shared_process_pid
+        assert process
+        await shared_process.wait_for_exit(process)
+
+
 async def test_a_host_that_ends_its_input_ends_its_relay(second_user: HostUser):
     done = await anyio.run_process(
         [sys.executable, "-m", "outrider", "mcp"], input=b"", env=second_user.host_environ, cwd=second_user.home

@@ -72,7 +72,7 @@ class Daemon:
         self._install = describe_install()
         self._started_at = time.time()
         self._last_used_at = time.monotonic()
-        self._idle_timeout_s = 900.0
+        self._idle_timeout_s = 10.0  # until a host is admitted, whose settings name the real one
         self._hosts_changed = asyncio.Event()
         self._shutdown_task: asyncio.Task[None] | None = None
         self._finished = asyncio.Event()
