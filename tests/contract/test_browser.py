@@ -328,7 +328,7 @@ async def test_a_password_is_neither_repeated_nor_stored(client: BrowserAppClien
     assert not [each for each in calls if each.is_error]
     assert not [each for each in calls if secret in each.model_dump_json()]
     assert secret not in "".join(json.dumps(event.arguments) for event in events)
-    assert events[0].arguments["text"] == "[not kept]"
+    assert events[0].arguments["text"] == "[private]"
 
 
 async def test_options_and_checkboxes_get_the_requested_state(client: BrowserAppClient, session: str):

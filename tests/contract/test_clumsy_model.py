@@ -18,7 +18,7 @@ from support.results import read_error, read_first_text
 pytestmark = pytest.mark.anyio
 CALLS_SENT_AND_MEANT = [(tool, sent, meant) for tool, calls in CLUMSY_CALLS.items() for sent, meant in calls]
 MAX_ERROR_TOKENS = 120
-PRIVATE_VALUE = "[not kept]"
+PRIVATE_VALUE = "[private]"
 
 
 async def call_for_error(client: Client, tool: str, sent: Any, session: str) -> str:

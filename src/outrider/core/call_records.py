@@ -76,7 +76,7 @@ class CallRecord:
     ) -> "CallRecord":
         """Return the record of a call that has just ended."""
         if tool.private:
-            arguments = {name: "[not kept]" if tool.is_private(name) else value for name, value in arguments.items()}
+            arguments = {name: "[private]" if tool.is_private(name) else value for name, value in arguments.items()}
         caller = {name: getattr(call, name) for name in ("assistant", "thread", "identity", "workspace")}
         if call.grant is not None:
             caller |= {"credential": call.grant.credential, "address": call.grant.address}
@@ -278,7 +278,7 @@ class InflightCalls:
         max_remembered, max_chars = 500, 200
         public_arguments: dict[str, str] = {}
         for name, value in arguments.items():
-            text = "[not shown]" if tool.private and tool.is_private(name) else str(value)[: max_chars + 1]
+            text = "[private]" if tool.private and tool.is_private(name) else str(value)[: max_chars + 1]
             public_arguments[name] = text if len(text) <= max_chars else f"{text[:max_chars]}…"
         inflight = InflightCall(
             uuid.uuid4().hex,

@@ -133,7 +133,7 @@ async def test_a_person_takes_over_and_the_agent_continues_with_what_they_typed(
     session, view = await dashboard_stage.watch()
     typed = await dashboard_stage.service.call_tool("inputText", sessionId=session, selector="[name=name]", text="Ada")
     assert not typed.is_error
-    await view.wait_for_text("selector=[name=name] text=[not shown]")
+    await view.wait_for_text("selector=[name=name] text=[private]")
     await view.pointer.click("#pause")
     await view.wait_for_text("Paused")
     async with run_waiting_call(dashboard_stage, "snapshotPage", sessionId=session) as answers:
