@@ -25,7 +25,6 @@ WITHOUT_AGENTS, WITH_AGENT = "outrider mcp without agents", "outrider mcp with a
 STEPS_PER_RUN = 30
 PARALLEL_RUNS = 50
 LONG_TASK = {"steps": STEPS_PER_RUN, "words": 1, "apart": 0.0}
-SHORT_TASK = {"steps": 3, "words": 40, "apart": 0.05}
 
 
 @dataclass(frozen=True)
@@ -85,6 +84,7 @@ class AgentServer(StdioServer):
 
 
 def run(*, quick: bool) -> Part:
+    short_task = {"steps": 3, "words": 40, "apart": 0.05}
     method = (
         "A scripted model in another process drives both loops over loopback HTTP. A step is one request to the "
         f"model and one call of a tool that repeats a word; a run has {STEPS_PER_RUN}. Outrider stores each step "
@@ -102,8 +102,8 @@ def run(*, quick: bool) -> Part:
         alone = _measure_turns(
             {BARE_LOOP: workers[BARE_LOOP], OUTRIDER_SERVER: workers[OUTRIDER_SERVER]}, 1, LONG_TASK, 1 if quick else 7
         )
-        one = _measure_turns(workers, 1, SHORT_TASK, 1 if quick else 3)
-        many = _measure_turns(workers, PARALLEL_RUNS, SHORT_TASK, 1 if quick else 3)
+        one = _measure_turns(workers, 1, short_task, 1 if quick else 3)
+        many = _measure_turns(workers, PARALLEL_RUNS, short_task, 1 if quick else 3)
     with tempfile.TemporaryDirectory() as folder:
         started = _compare_starts(Path(folder), 1 if quick else 9)
     written = compare_durable_steps(1 if quick else 5)

@@ -5,16 +5,15 @@ from mcp.server import Server
 from mcp.server.stdio import stdio_server
 from mcp_types import CallToolResult, ListToolsResult, TextContent, Tool
 
-ECHO_SCHEMA = {
-    "type": "object",
-    "properties": {"text": {"type": "string"}, "times": {"type": "integer", "default": 1}},
-    "required": ["text"],
-    "additionalProperties": False,
-}
-
 
 async def list_tools(_context, _params):
-    return ListToolsResult(tools=[Tool(name="echo", description="Say it back.", input_schema=ECHO_SCHEMA)])
+    echo_schema = {
+        "type": "object",
+        "properties": {"text": {"type": "string"}, "times": {"type": "integer", "default": 1}},
+        "required": ["text"],
+        "additionalProperties": False,
+    }
+    return ListToolsResult(tools=[Tool(name="echo", description="Say it back.", input_schema=echo_schema)])
 
 
 async def call_tool(_context, params):

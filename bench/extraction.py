@@ -21,10 +21,6 @@ from bench.tables import Comparison, Part
 
 OUTRIDER_EXTRACT, BASELINE = "outrider.extract", "trafilatura"
 PAGE_TIMEOUT_S = 60.0  # seconds for a page; then it counts as empty and as this long
-STRUCTURE_TITLES = {
-    "code": "code", "rows": "table rows", "items": "list items", "headings": "headings", "links": "links",
-    "math": "LaTeX",
-}  # fmt: skip
 
 
 OWN_PAGES_METHOD = "The same for pages that we wrote for this purpose (`evals/structure/pages`)."
@@ -237,11 +233,15 @@ def _render_f1(order: list[Sample], flat: dict[str, list[Extraction]]) -> str:
 
 def _render_structure(pages: list[StructuredPage], flat: dict[str, list[Extraction]]) -> str:
     """Render the shares of structure kept, in brackets of what was extracted at all."""
+    structure_titles = {
+        "code": "code", "rows": "table rows", "items": "list items", "headings": "headings", "links": "links",
+        "math": "LaTeX",
+    }  # fmt: skip
     judged: dict[str, list[Judged]] = {
         name: [(page, judge_facts(page.facts, read.markdown)) for page, read in zip(pages, reads, strict=True)]
         for name, reads in flat.items()
     }
     found = {name: compute_scores(each) for name, each in judged.items()}
-    kinds = [kind for kind in STRUCTURE_TITLES if kind in found[BASELINE]]
+    kinds = [kind for kind in structure_titles if kind in found[BASELINE]]
     rows = {name: [f"{each[kind].share:.2f} ({each[kind].form:.2f})" for kind in kinds] for name, each in found.items()}
-    return _render_table([f"{STRUCTURE_TITLES[kind]}, goal {GOAL_SHARES[kind]:.2f}" for kind in kinds], rows)
+    return _render_table([f"{structure_titles[kind]}, goal {GOAL_SHARES[kind]:.2f}" for kind in kinds], rows)

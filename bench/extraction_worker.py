@@ -17,9 +17,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-SMALL_PAGE = (
-    b"<html><body><article><h1>Title</h1><p>Some words of a small page, to begin with.</p></article></body></html>"
-)
 Extract = Callable[[bytes, str], str]
 
 
@@ -96,9 +93,12 @@ def try_extract(extract: Extract, html: bytes, url: str) -> str:
 
 
 def main(name: str) -> None:
+    small_page = (
+        b"<html><body><article><h1>Title</h1><p>Some words of a small page, to begin with.</p></article></body></html>"
+    )
     started = time.process_time()
     markdown, text = EXTRACTORS[name]()
-    try_extract(markdown, SMALL_PAGE, "")
+    try_extract(markdown, small_page, "")
     tell = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     logging.disable(logging.CRITICAL)

@@ -15,15 +15,14 @@ from bench.tables import Comparison, Part
 from outrider.core.jail import Jail
 from outrider.workspace.search.grep import GrepQuery, grep_tree
 
-# A name that stands in a few files, words in some order, and what stands nowhere.
-PATTERNS = {
-    "a name": "ThreadPoolExecutor",
-    "an expression": r"def \w+_handler\(self, \w+\):$",
-    "nothing": "zebrafish_[0-9]+",
-}
-
 
 def run(*, quick: bool) -> Part:
+    # A name that stands in a few files, words in some order, and what stands nowhere.
+    patterns = {
+        "a name": "ThreadPoolExecutor",
+        "an expression": r"def \w+_handler\(self, \w+\):$",
+        "nothing": "zebrafish_[0-9]+",
+    }
     turn_count = 7
     tree_bytes = 1_000_000_000
     rg = shutil.which("rg")
@@ -33,7 +32,7 @@ def run(*, quick: bool) -> Part:
         size, files = _write_tree(Path(folder), tree_bytes // 50 if quick else tree_bytes)
         tables = [
             _compare_searches(Path(folder), rg, what, pattern, 2 if quick else turn_count)
-            for what, pattern in PATTERNS.items()
+            for what, pattern in patterns.items()
         ]
     return Part(
         "grep over a tree",

@@ -16,12 +16,12 @@ from starlette.requests import Request
 from starlette.responses import StreamingResponse
 from starlette.routing import Route
 
-CHUNK_HEAD = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 0, "model": "bench"}
 USAGE = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
 
 
 def format_chunk(**fields: Any) -> str:
-    return f"data: {json.dumps(CHUNK_HEAD | fields)}\n\n"
+    chunk_head = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 0, "model": "bench"}
+    return f"data: {json.dumps(chunk_head | fields)}\n\n"
 
 
 def format_delta(finish: str | None = None, **fields: Any) -> str:

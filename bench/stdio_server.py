@@ -11,11 +11,6 @@ from pathlib import Path
 from typing import Any, Self
 
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
-INITIALIZE_PARAMS = {
-    "protocolVersion": "2025-11-25",
-    "capabilities": {},
-    "clientInfo": {"name": "bench", "version": "0"},
-}
 
 
 class StdioServer:
@@ -34,7 +29,12 @@ class StdioServer:
         )
 
     def __enter__(self) -> Self:
-        self.send_request("initialize", INITIALIZE_PARAMS)
+        initialize_params = {
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": {"name": "bench", "version": "0"},
+        }
+        self.send_request("initialize", initialize_params)
         self._write_message({"method": "notifications/initialized"})
         return self
 

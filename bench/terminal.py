@@ -20,8 +20,6 @@ from bench.process_tree import PROC_FOLDER, find_processes
 from bench.tables import Comparison, Part
 from outrider.core.text import count_tokens
 
-SKILL_FOLDERS = {"outrider browser": "outrider", "playwright-cli": "@playwright/cli", "agent-browser": "agent-browser"}
-
 
 class BrowserCommand(ABC):
     """Run one maker's command, with a folder and processes of its own."""
@@ -186,11 +184,16 @@ def compare_steps(shells: list[BrowserCommand], turns: int) -> Iterator[Comparis
 
 def read_skill(name: str) -> str:
     """Return the skill that a maker ships."""
+    skill_folders = {
+        "outrider browser": "outrider",
+        "playwright-cli": "@playwright/cli",
+        "agent-browser": "agent-browser",
+    }
     if name == "outrider browser":
         from outrider import skills
 
         return (Path(skills.__file__).parent / "outrider" / "SKILL.md").read_text()
     modules = install_node_peers()
     assert modules is not None
-    [found] = (modules / SKILL_FOLDERS[name] / "skills").glob("*/SKILL.md")
+    [found] = (modules / skill_folders[name] / "skills").glob("*/SKILL.md")
     return found.read_text()

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 TESTS_FOLDER = Path(__file__).parents[2] / "tests"
-KIND_SUFFIXES = {"word": "docx", "powerpoint": "pptx", "excel": "xlsx", "mail": "eml", "notebook": "ipynb"}
 RSS = b"""<?xml version="1.0"?><rss version="2.0" xmlns:content="http://purl.org/rss/1.0/modules/content/"><channel>
 <title>Lights</title><link>https://h.example/</link><item><title>One</title><link>/one</link><guid>1</guid>
 <pubDate>Tue, 05 Mar 2024 08:30:00 +0100</pubDate><content:encoded><![CDATA[<p>Old <b>light</b></p>]]></content:encoded>
@@ -30,7 +29,6 @@ JPEG = (
     b"\xff\xd8\xff\xe1" + struct.pack(">H", len(TIFF) + 8) + b"Exif\x00\x00" + TIFF
     + b"\xff\xc0\x00\x11\x08" + struct.pack(">HH", 480, 640) + bytes(20)
 )  # fmt: skip
-TABLE_TEXTS = [(72, 700, 24, "Lights"), (72, 650, 10, "Name"), (300, 650, 10, "Height"), (72, 630, 10, "Wend")]
 SSA = b"""[Script Info]
 Title: Lights
 [Events]
@@ -101,14 +99,16 @@ PLAIN_SEEDS = {
 
 def build_seeds() -> dict[str, bytes]:
     """Return the body of each seed by suffix."""
+    table_texts = [(72, 700, 24, "Lights"), (72, 650, 10, "Name"), (300, 650, 10, "Height"), (72, 630, 10, "Wend")]
+    kind_suffixes = {"word": "docx", "powerpoint": "pptx", "excel": "xlsx", "mail": "eml", "notebook": "ipynb"}
     sys.path.append(str(TESTS_FOLDER))
     from support.documents.compound_files import build_compound_file  # ty: ignore[import-not-found]
     from support.documents.office_files import build_all_kinds, build_zip  # ty: ignore[import-not-found]
     from support.documents.pdf_files import build_unicode_pdf  # ty: ignore[import-not-found]
     from support.fakes.website import build_positioned_pdf  # ty: ignore[import-not-found]
 
-    found = {KIND_SUFFIXES.get(name, name): body for name, body in build_all_kinds().items()}
-    found["pdf"] = build_positioned_pdf(TABLE_TEXTS, [(72, 700, 10, "The old light"), (72, 40, 8, "2")], title="Lights")
+    found = {kind_suffixes.get(name, name): body for name, body in build_all_kinds().items()}
+    found["pdf"] = build_positioned_pdf(table_texts, [(72, 700, 10, "The old light"), (72, 40, 8, "2")], title="Lights")
     found["doc"] = (TESTS_FOLDER / "data" / "documents" / "tides.doc").read_bytes()
     found["xls"] = (TESTS_FOLDER / "data" / "documents" / "lights.xls").read_bytes()
     for name in ("book.xls", "deck.ppt"):

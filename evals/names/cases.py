@@ -52,17 +52,17 @@ def _read_manual_cases(wpt: Path) -> Iterator[Case]:
 
 
 EXPECTED_ATTRIBUTE = re.compile(r"data-expected(label|role|description)=")
-PROPERTY_NAMES: dict[str, Property] = {"label": "name", "role": "role", "description": "description"}
 
 
 def _read_attribute_cases(wpt: Path) -> Iterator[Case]:
     """Read tests whose elements carry their expectations."""
+    property_names = {"label": "name", "role": "role", "description": "description"}
     wpt_folders = ("accname/name", "html-aam", "wai-aria/role")
     for folder in wpt_folders:
         for file in sorted((wpt / folder).rglob("*.html")):
             page, text = file.relative_to(wpt).as_posix(), file.read_text("utf-8")
             for kind in sorted(set(EXPECTED_ATTRIBUTE.findall(text))):
-                yield Case(folder, page, f"[data-expected{kind}]", PROPERTY_NAMES[kind], "", "")
+                yield Case(folder, page, f"[data-expected{kind}]", property_names[kind], "", "")
 
 
 ATTACH_SHADOW = """<script>for (const template of document.querySelectorAll("template[shadow]")) {
