@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.apps.install import php_environment
 from tests.apps.servers import end_process, wait_for_answer
 
-PACKAGES = ("mariadb-server-core", "mariadb-client-core")
+MARIADB_PACKAGES = ("mariadb-server-core", "mariadb-client-core")
 START_TIMEOUT_S = 400.0
 
 

@@ -22,6 +22,9 @@ class ToolError(Exception):
     """A tool refused; the text is its answer."""
 
 
+ANY_NAME = re.compile("")  # finds a control by role and place alone
+
+
 class Person(ABC):
     """One browser session, with the calls and tokens that it took.
 
@@ -160,7 +163,7 @@ class Person(ABC):
 
     async def rewrite(self, text: Name, new_text: str) -> None:
         """Replace the text of the editor that shows a text."""
-        await self._act("type", re.compile(""), "editor", {"after": text}, new_text)
+        await self._act("type", ANY_NAME, "editor", {"after": text}, new_text)
 
     async def check(self, name: Name, role: str = "", **where: Any) -> None:
         await self._act("check", name, role, where)

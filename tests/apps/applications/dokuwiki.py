@@ -10,10 +10,10 @@ from pathlib import Path
 
 from tests.apps.bed import Application, Site, becomes
 from tests.apps.install import install_debian, php_command, php_environment
-from tests.apps.person import Person
+from tests.apps.person import ANY_NAME, Person
 from tests.apps.servers import find_port, run_server
 
-PACKAGES = (
+DOKUWIKI_PACKAGES = (
     "php8.2-cli",
     "php8.2-gd",
     "php8.2-intl",
@@ -28,14 +28,13 @@ PACKAGES = (
     "libjs-jquery-cookie",
     "dokuwiki",
 )
-ANY = re.compile("")
-SETTINGS = """<?php
+DOKUWIKI_SETTINGS = """<?php
 $conf['title'] = 'Team wiki'; $conf['useacl'] = 1; $conf['superuser'] = '@admin'; $conf['disableactions'] = 'register';
 """
 
 
 def install() -> Path:
-    return install_debian("dokuwiki", *PACKAGES)
+    return install_debian("dokuwiki", *DOKUWIKI_PACKAGES)
 
 
 @contextmanager
@@ -55,7 +54,7 @@ def serve(folder: Path) -> Generator[Site]:
     ).stdout
     (wiki / "conf/users.auth.php").write_text(f"admin:{hashed}:Ada Admin:ada@example.org:admin,user\n")
     (wiki / "conf/acl.auth.php").write_text("*\t@ALL\t1\n*\t@user\t16\n")
-    (wiki / "conf/local.php").write_text(SETTINGS)
+    (wiki / "conf/local.php").write_text(DOKUWIKI_SETTINGS)
     url = f"http://127.0.0.1:{find_port()}"
     command = [*php, "-S", url.removeprefix("http://"), "-t", wiki]
     environ = php_environment(root) | {"PHP_CLI_SERVER_WORKERS": "4"}
@@ -85,7 +84,7 @@ def page(site: Site, name: str) -> str:
 async def edit(person: Person, site: Site, name: str, text: str, summary: str = "") -> None:
     await person.open(f"{site.url}/doku.php?id={name}")
     await person.click(re.compile("^(Create|Edit) this page"), "link")
-    await person.type(ANY, text, after="playground")
+    await person.type(ANY_NAME, text, after="playground")
     if summary:
         await person.type("Edit summary", summary)
     await person.click("Save", "button")
@@ -110,7 +109,7 @@ async def change(person: Person, site: Site) -> bool:
 async def preview(person: Person, site: Site) -> bool:
     await person.open(f"{site.url}/doku.php?id=draft")
     await person.click(re.compile("^Create this page"))
-    await person.type(ANY, "Only **looked** at.", after="playground")
+    await person.type(ANY_NAME, "Only **looked** at.", after="playground")
     await person.click("Preview", "button")
     await person.read("This is a preview")
     await person.click("Cancel", "button")

@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.apps.bed import Application, Site, becomes
 from tests.apps.install import install_node
-from tests.apps.person import Person
+from tests.apps.person import ANY_NAME, Person
 from tests.apps.servers import find_port, run_server
 
 
@@ -46,7 +46,6 @@ def serve(folder: Path) -> Generator[Site]:
         yield Site(url, folder)
 
 
-ANY = re.compile("")
 application = Application("Etherpad", install, serve)
 
 
@@ -78,7 +77,7 @@ async def write(person: Person, site: Site) -> bool:
 @application.task("make a text bold")
 async def embolden(person: Person, site: Site) -> bool:
     await person.open(f"{site.url}/p/minutes")
-    await person.click(ANY, "editor", after="on Monday.")
+    await person.click(ANY_NAME, "editor", after="on Monday.")
     await person.press("Ctrl+A")
     await person.click("Bold (Ctrl+B)", "button")
     return await becomes(lambda: ["bold", "true"] in read_pad(site, "minutes")["pool"]["numToAttrib"].values())

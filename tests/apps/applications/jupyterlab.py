@@ -14,7 +14,6 @@ from tests.apps.person import Person
 from tests.apps.servers import find_port, run_server
 
 REQUIREMENTS = ("jupyterlab==4.6.6", "ipykernel==7.4.0")
-ANY = re.compile("")
 CELLS = ("a = 20", "print(a * 2 + 2)")
 
 

@@ -11,17 +11,24 @@ from pathlib import Path
 
 from tests.apps.bed import Application, Site, becomes
 from tests.apps.install import install_debian, php_command, php_environment
-from tests.apps.person import Person
+from tests.apps.person import ANY_NAME, Person
 from tests.apps.servers import find_port, run_server
 
-PACKAGES = ["php8.2-cli", "php8.2-gd", "php8.2-intl", "php8.2-mbstring", "php8.2-sqlite3", "php8.2-xml", "mediawiki"]
-ANY = re.compile("")
+MEDIAWIKI_PACKAGES = [
+    "php8.2-cli",
+    "php8.2-gd",
+    "php8.2-intl",
+    "php8.2-mbstring",
+    "php8.2-sqlite3",
+    "php8.2-xml",
+    "mediawiki",
+]
 LATEST_TEXT = """select old_text from page join revision on page_latest = rev_id join slots on slot_revision_id = rev_id
  join content on slot_content_id = content_id join text on content_address = 'tt:' || old_id where page_title = ?"""
 
 
 def install() -> Path:
-    return install_debian("mediawiki", *PACKAGES)
+    return install_debian("mediawiki", *MEDIAWIKI_PACKAGES)
 
 
 @contextmanager
@@ -82,7 +89,7 @@ async def open_editor(person: Person, site: Site, title: str) -> None:
 
 async def write_page(person: Person, site: Site, title: str, text: str, summary: str = "") -> None:
     await open_editor(person, site, title)
-    await person.type(ANY, text, after=f"ing {title}")
+    await person.type(ANY_NAME, text, after=f"ing {title}")
     if summary:
         await person.type(re.compile("^Summary"), summary)
     await person.click(re.compile("^Save (page|changes)"), "button")
@@ -118,7 +125,7 @@ async def undo(person: Person, site: Site) -> bool:
 async def move(person: Person, site: Site) -> bool:
     await write_page(person, site, "Harbor", "Spelt the American way.")
     await person.open(f"{site.url}/index.php?title=Special:MovePage/Harbor")
-    await person.type(ANY, "Harbour", "combobox", after="New title", number=2)
+    await person.type(ANY_NAME, "Harbour", "combobox", after="New title", number=2)
     await person.click("Move page", "button")
     return await becomes(lambda: read_page(site, "Harbour").startswith("Spelt"))
 

@@ -15,7 +15,7 @@ from tests.apps.person import Person
 from tests.apps.servers import find_port, run_server
 
 REQUIREMENTS = ("django-oscar==4.2.1", "sorl-thumbnail==13.0.0", "whoosh==2.7.4")
-SETTINGS = """from oscar.defaults import *
+OSCAR_SETTINGS = """from oscar.defaults import *
 DEBUG, SECRET_KEY, ROOT_URLCONF, SITE_ID, USE_TZ = True, '{secret}', 'urls', 1, True
 DATABASES = {{'default': {{'ENGINE': 'django.db.backends.sqlite3', 'NAME': '{folder}/shop.sqlite',
   'ATOMIC_REQUESTS': True, 'OPTIONS': {{'timeout': 20}}}}}}
@@ -75,7 +75,7 @@ def install() -> Path:
 def serve(folder: Path) -> Generator[Site]:
     programs, password = install(), secrets.token_urlsafe(12)
     url = f"http://127.0.0.1:{(port := find_port())}"
-    (folder / "settings.py").write_text(SETTINGS.format(folder=folder, secret=secrets.token_hex(16)))
+    (folder / "settings.py").write_text(OSCAR_SETTINGS.format(folder=folder, secret=secrets.token_hex(16)))
     (folder / "urls.py").write_text(URLS)
     environ = {**os.environ, "DJANGO_SETTINGS_MODULE": "settings", "PYTHONPATH": str(folder), "PASSWORD": password}
     for command in (["-m", "django", "migrate"], ["-c", SETUP], ["-m", "django", "rebuild_index", "--noinput"]):

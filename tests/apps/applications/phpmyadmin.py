@@ -10,21 +10,21 @@ from pathlib import Path
 from tests.apps import mariadb
 from tests.apps.bed import Application, Site, becomes
 from tests.apps.install import install_debian, php_command, php_environment
-from tests.apps.person import Person
+from tests.apps.person import ANY_NAME, Person
 from tests.apps.servers import find_port, run_server
 
-PACKAGES = (
+PHPMYADMIN_PACKAGES = (
     "php8.2-cli",
     "php8.2-gd",
     "php8.2-intl",
     "php8.2-mbstring",
     "php8.2-mysql",
     "php8.2-xml",
-    *mariadb.PACKAGES,
+    *mariadb.MARIADB_PACKAGES,
     "libjs-jquery",
     "phpmyadmin",
 )
-SETTINGS = """<?php
+PHPMYADMIN_SETTINGS = """<?php
 $cfg['blowfish_secret'] = '{secret}'; $cfg['VersionCheck'] = false; $cfg['TempDir'] = '{folder}';
 $cfg['Servers'][1] = ['auth_type' => 'cookie', 'host' => 'localhost', 'socket' => '{socket}'];
 """
@@ -37,7 +37,7 @@ create user admin@localhost identified by '{password}'; grant all on *.* to admi
 
 
 def install() -> Path:
-    return install_debian("phpmyadmin", *PACKAGES)
+    return install_debian("phpmyadmin", *PHPMYADMIN_PACKAGES)
 
 
 @contextmanager
@@ -51,13 +51,12 @@ def serve(folder: Path) -> Generator[Site]:
     environ = php_environment(root) | {"PHP_CLI_SERVER_WORKERS": "4"}
     with mariadb.serve_mariadb(root, folder) as database:
         database.query(DATA.format(password=password))
-        settings = SETTINGS.format(secret=secrets.token_hex(16), folder=folder, socket=database.socket)
+        settings = PHPMYADMIN_SETTINGS.format(secret=secrets.token_hex(16), folder=folder, socket=database.socket)
         (web / "config.inc.php").write_text(settings)
         with run_server(php, url, folder=folder, environ=environ):
             yield Site(url, folder, password=password, tools={"database": database})
 
 
-ANY = re.compile("")
 application = Application("phpMyAdmin", install, serve)
 
 
@@ -90,7 +89,7 @@ async def edit_row(person: Person, site: Site) -> bool:
     await person.click("harbour", "link")
     await person.click("ships", "link")
     await person.click(re.compile("^Edit"), "link", before="Borea")
-    await person.type(ANY, "950", "textbox", after=column("tons"))
+    await person.type(ANY_NAME, "950", "textbox", after=column("tons"))
     await person.click("Go", "button")
     return await becomes(lambda: query(site, "select tons from ships where name = 'Borea'") == [["950"]])
 
@@ -107,8 +106,8 @@ async def edit_cell(person: Person, site: Site) -> bool:
 async def insert_row(person: Person, site: Site) -> bool:
     await open_table(person, site)
     await person.click(re.compile("^Insert"), "link", after="Structure")
-    await person.type(ANY, "Delta", "textbox", after=column("name"))
-    await person.type(ANY, "300", "textbox", after=column("tons"))
+    await person.type(ANY_NAME, "Delta", "textbox", after=column("name"))
+    await person.type(ANY_NAME, "300", "textbox", after=column("tons"))
     await person.click("Go", "button", after=column("port"))
     return await becomes(lambda: query(site, "select tons from ships where name = 'Delta'") == [["300"]])
 
@@ -116,7 +115,7 @@ async def insert_row(person: Person, site: Site) -> bool:
 @application.task("run a statement of SQL and read its rows")
 async def run_sql(person: Person, site: Site) -> bool:
     await person.open(f"{site.url}/index.php?route=/database/sql&db=harbour")
-    await person.type(ANY, "select port, count(*) as calls from ships group by port", "textbox", after="Run SQL")
+    await person.type(ANY_NAME, "select port, count(*) as calls from ships group by port", "textbox", after="Run SQL")
     await person.click("Go", "button")
     outline = await person.read("calls")
     return (
@@ -145,7 +144,7 @@ async def create_table(person: Person, site: Site) -> bool:
     await person.click("Create", "button")
     await person.type("Column", "id")
     await person.type("Column", "name", number=2)
-    await person.choose(ANY, "TEXT", "combobox", after=re.compile("Length/Values"), number=8)
+    await person.choose(ANY_NAME, "TEXT", "combobox", after=re.compile("Length/Values"), number=8)
     await person.click("Save", "button")
     return await becomes(
         lambda: [row[:2] for row in query(site, "describe piers")] == [["id", "int(11)"], ["name", "text"]]
@@ -176,8 +175,8 @@ async def export(person: Person, site: Site) -> bool:
 @application.task("search a table for a value")
 async def search(person: Person, site: Site) -> bool:
     await open_table(person, site, route="/table/search")
-    await person.choose(ANY, "LIKE %...%", "combobox", after=column("name"))
-    await person.type(ANY, "uror", "textbox", after=column("name"))
+    await person.choose(ANY_NAME, "LIKE %...%", "combobox", after=column("name"))
+    await person.type(ANY_NAME, "uror", "textbox", after=column("name"))
     await person.click("Go", "button")
     outline = await person.read("Aurora")
     return "Borea" not in outline.text

@@ -15,7 +15,7 @@ from tests.apps.install import install_debian
 from tests.apps.person import Person
 from tests.apps.servers import find_port, run_server
 
-PACKAGES = ("redmine", "redmine-sqlite", "puma", "libjs-jquery")
+REDMINE_PACKAGES = ("redmine", "redmine-sqlite", "puma", "libjs-jquery")
 SETUP = """
 user = User.find_by_login('admin')
 user.update!(password: ENV['PASSWORD'], password_confirmation: ENV['PASSWORD'], must_change_passwd: false,
@@ -31,7 +31,7 @@ end
 
 
 def install() -> Path:
-    return install_debian("redmine", *PACKAGES)
+    return install_debian("redmine", *REDMINE_PACKAGES)
 
 
 def ruby_environment(root: Path) -> dict[str, str]:

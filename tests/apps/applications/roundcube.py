@@ -17,7 +17,7 @@ from tests.apps.install import install_debian, install_python, php_command, php_
 from tests.apps.person import Person
 from tests.apps.servers import find_port, run_server
 
-PACKAGES = (
+ROUNDCUBE_PACKAGES = (
     "php8.2-cli",
     "php8.2-gd",
     "php8.2-intl",
@@ -29,7 +29,7 @@ PACKAGES = (
     "roundcube-sqlite3",
 )
 MAIL_SERVERS = ("pymap==0.36.7", "aiosmtpd==1.4.6")
-SETTINGS = """<?php
+ROUNDCUBE_SETTINGS = """<?php
 $config = ['db_dsnw' => 'sqlite:///{folder}/webmail.db', 'imap_host' => '127.0.0.1:{imap}',
   'smtp_host' => '127.0.0.1:{smtp}', 'smtp_user' => '', 'smtp_pass' => '', 'des_key' => '{key}', 'skin' => 'elastic',
   'mail_domain' => 'example.org', 'create_default_folders' => true,
@@ -38,7 +38,7 @@ $config = ['db_dsnw' => 'sqlite:///{folder}/webmail.db', 'imap_host' => '127.0.0
 
 
 def install() -> tuple[Path, Path]:
-    return install_debian("roundcube", *PACKAGES), install_python("mail", *MAIL_SERVERS)
+    return install_debian("roundcube", *ROUNDCUBE_PACKAGES), install_python("mail", *MAIL_SERVERS)
 
 
 def fill_mailbox(folder: Path, password: str) -> None:
@@ -104,7 +104,7 @@ def serve(folder: Path) -> Generator[Site]:
     start.write_text(start.read_text().replace("'/var/lib/roundcube/'", f"'{webmail}/'"))
     imap, smtp = find_port(), find_port()
     (webmail / "config/config.inc.php").write_text(
-        SETTINGS.format(folder=folder, imap=imap, smtp=smtp, key=secrets.token_hex(12))
+        ROUNDCUBE_SETTINGS.format(folder=folder, imap=imap, smtp=smtp, key=secrets.token_hex(12))
     )
     (folder / "mime.types").write_text("text/plain txt\napplication/pdf pdf\n")
     with closing(sqlite3.connect(folder / "webmail.db")) as database:

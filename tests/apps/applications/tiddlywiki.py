@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.apps.bed import Application, Site, becomes
 from tests.apps.install import install_node
-from tests.apps.person import Person
+from tests.apps.person import ANY_NAME, Person
 from tests.apps.servers import find_port, run_server
 
 
@@ -26,7 +26,7 @@ def serve(folder: Path) -> Generator[Site]:
         yield Site(url, wiki)
 
 
-ANY, TEXT = re.compile(""), re.compile("^Type the text")
+TEXT = re.compile("^Type the text")
 application = Application("TiddlyWiki", install, serve)
 
 
@@ -51,7 +51,7 @@ async def open_wiki(person: Person, site: Site) -> bool:
 async def write(person: Person, site: Site) -> bool:
     await person.open(site.url)
     await person.click("new tiddler", "button")
-    await person.type(ANY, "Cranes", "textbox", after="Draft of")
+    await person.type(ANY_NAME, "Cranes", "textbox", after="Draft of")
     await person.type(TEXT, "Cranes lift ships.", "textbox")
     await person.type("tag name", "harbour")
     await person.click("add", "button")
@@ -73,7 +73,7 @@ async def edit(person: Person, site: Site) -> bool:
 @application.task("search for a word and open what is found")
 async def search(person: Person, site: Site) -> bool:
     await person.open(site.url)
-    await person.type(ANY, "containers", "searchbox")
+    await person.type(ANY_NAME, "containers", "searchbox")
     await person.click("Cranes", "link")
     outline = await person.read("Cranes lift containers.")
     return "Cranes" in outline.text
@@ -83,7 +83,7 @@ async def search(person: Person, site: Site) -> bool:
 async def configure(person: Person, site: Site) -> bool:
     await person.open(site.url)
     await person.click("control panel", "button")
-    await person.type(ANY, "Harbour wiki", "textbox", after="Title of this TiddlyWiki")
+    await person.type(ANY_NAME, "Harbour wiki", "textbox", after="Title of this TiddlyWiki")
     return await becomes(lambda: "Harbour wiki" in read_tiddler(site, "$__SiteTitle"), 10)
 
 

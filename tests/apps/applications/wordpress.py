@@ -14,14 +14,14 @@ from tests.apps.install import install_debian, php_command, php_environment
 from tests.apps.person import Person
 from tests.apps.servers import find_port, run_server
 
-PACKAGES = (
+WORDPRESS_PACKAGES = (
     "php8.2-cli",
     "php8.2-gd",
     "php8.2-intl",
     "php8.2-mbstring",
     "php8.2-mysql",
     "php8.2-xml",
-    *mariadb.PACKAGES,
+    *mariadb.MARIADB_PACKAGES,
     "wordpress",
     "wordpress-theme-twentytwentythree",
 )
@@ -39,7 +39,7 @@ wp_install('Harbour', 'admin', 'admin@example.org', true, '', getenv('PASSWORD')
 
 
 def install() -> Path:
-    return install_debian("wordpress", *PACKAGES)
+    return install_debian("wordpress", *WORDPRESS_PACKAGES)
 
 
 @contextmanager

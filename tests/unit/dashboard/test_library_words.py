@@ -16,11 +16,11 @@ from outrider.dashboard.library.preview import cut_part, measure_html_bytes
 from outrider.dashboard.library.stores import split_at_matches
 from support.fakes import hostile_payloads
 
-ANY = st.text(st.characters(codec=None), max_size=300)
+ANY_TEXT = st.text(st.characters(codec=None), max_size=300)
 HEADER = re.compile(r"""attachment; filename="([^"\\\r\n]+)"; filename\*=UTF-8''([A-Za-z0-9._~%-]+)""")
 
 
-@given(ANY)
+@given(ANY_TEXT)
 @example("\u202egpj.exe")
 @example('a"; filename="b.html')
 def test_a_header_names_a_file_that_stays_in_its_folder_and_forges_nothing(name: str):
@@ -45,7 +45,7 @@ def test_a_name_in_any_script_is_kept_next_to_its_ascii_form():
     )
 
 
-@given(ANY, st.integers(2, 50))
+@given(ANY_TEXT, st.integers(2, 50))
 def test_a_label_is_one_line_of_what_can_be_seen(text: str, limit: int):
     shown = format_label(text, "nothing", limit)
     assert len(shown) <= max(limit, len("nothing"))
@@ -107,7 +107,7 @@ def test_a_part_of_a_text_ends_with_a_line_if_it_can():
     assert cut_part("first line\nsecond line\nthird", 0, 25).text == "first line\nsecond line\n"
 
 
-@given(ANY, st.lists(st.text(max_size=5), max_size=5))
+@given(ANY_TEXT, st.lists(st.text(max_size=5), max_size=5))
 def test_marking_matches_changes_no_text(text: str, matches: list[str]):
     assert "".join(piece for piece, _ in split_at_matches(text, matches)) == text
 
