@@ -49,7 +49,7 @@ def _find_first_events(text: str, limit: int) -> tuple[Component | None, list[Co
     def iter_events() -> Iterator[Component]:
         nonlocal total, calendar
         for component, around in iter_components(text):
-            if around.name == "VCALENDAR":
+            if around.name == "VCALENDAR" or around.name in KIND_PREFIXES:  # an event saved alone has no calendar
                 calendar = calendar or around
                 if component.name in KIND_PREFIXES:
                     total += 1

@@ -95,6 +95,12 @@ def test_the_suffix_decides_and_what_holds_none_is_reported(name: str, kind: str
         reader.read(ReaderInput(b"tide", name))
 
 
+def test_an_event_that_was_saved_alone_is_read():
+    event = b"BEGIN:VEVENT\r\nSUMMARY:Regatta\r\nDTSTART;VALUE=DATE:20260704\r\nEND:VEVENT\r\n"
+    document = find_reader("text/calendar", "a.ics").read(ReaderInput(event, "a.ics"))
+    assert document.markdown == "## Regatta\n\n- when: 2026-07-04"
+
+
 @pytest.mark.parametrize("text", [CALENDAR, CARDS])
 def test_half_of_it_is_read_as_far_as_it_goes(text: str):
     half = text[: len(text) * 2 // 3].encode()
