@@ -145,11 +145,10 @@ def _parse_limited(html: bytes | str, chars: int, tags: int) -> tuple[Any, bool]
         # The parser takes UTF-8 as it is, which saves decoding nearly all pages.
         html = html.removeprefix(b"\xef\xbb\xbf") if is_plain_utf8(html) else decode_body(html)[0]
     source, is_cut = limit_tree_size(limit_source(html, chars, tags))
-    has_shadows = has_shadow_roots(source)
-    source = open_shadow_roots(source) if has_shadows else source
-    tree = LexborHTMLParser(source, options=LexborDocumentOptions.WO_EVENTS)
-    if has_shadows:
-        fill_slots(tree)
+    opened, mark = open_shadow_roots(source) if has_shadow_roots(source) else (source, "")
+    tree = LexborHTMLParser(opened, options=LexborDocumentOptions.WO_EVENTS)
+    if mark and not fill_slots(tree, mark):
+        tree = LexborHTMLParser(source, options=LexborDocumentOptions.WO_EVENTS)
     if has_frame_documents(source):
         open_frame_documents(tree, chars, tags)
     if may_have_javadoc_tables(source):

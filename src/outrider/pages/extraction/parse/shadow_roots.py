@@ -2,56 +2,149 @@
 
 The parser keeps a template's content out of the tree. Therefore such a template becomes an element, and then what its
 host holds moves to the slots, as in "Finding flattened slottables" of the DOM standard. What has no slot is not shown.
+
+An element ends where no template would: at the end tag of what is around it, or before a table. Text that browsers hide
+could so come to light. Marks of a random name begin and end each root, and roots whose marks moved stay closed.
 """
 
 import re
+import secrets
+from collections.abc import Iterator
 from typing import Any
 
 ROOT_TAG = "shadow-root"
-TEMPLATE_PATTERN = re.compile(rb"""<(/?)template\b((?:[^>"']++|"[^"]*+"|'[^']*+')*+)>""", re.IGNORECASE)
+MARK_BYTES = 8  # a page cannot guess the name of marks
+TEMPLATE_PATTERN = re.compile(
+    rb"""<!--.*?(?:-->|\Z)|<(script|style|textarea|title)\b.*?(?:</\1\b|\Z)"""
+    rb"""|<(?P<end>/?)template\b(?P<attributes>(?:[^>"']++|"[^"]*+"|'[^']*+')*+)>""",
+    re.IGNORECASE | re.DOTALL,
+)
+ATTRIBUTE_PATTERN = re.compile(rb"""([^\s"'>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"']*)))?""")
+# The rules of a root's own style sheets that hide the host, or what is in its slots.
+HIDDEN_HOST_PATTERN = re.compile(r":host(?:\([\w-]+\))?\s*\{[^}]*(?:display\s*:\s*none|visibility\s*:\s*hidden)")
+SHOWN_HOST_PATTERN = re.compile(r":host\([^{}]*\{[^}]*(?:display\s*:\s*(?!none|\s)|visibility\s*:\s*visible)")
+HIDDEN_SLOT_PATTERN = re.compile(
+    r"(?:^|[\s},])(?:slot|::slotted\([^)]*\))\s*\{[^}]*(?:display\s*:\s*none|visibility\s*:\s*hidden)"
+)
+# The elements that may have a shadow root, besides those whose name has a dash: "attachShadow" of the DOM standard.
+HOST_TAGS = frozenset(
+    {
+        "article", "aside", "blockquote", "body", "div", "footer", "h1", "h2", "h3", "h4", "h5", "h6", "header", "main",
+        "nav", "p", "section", "span",
+    }
+)  # fmt: skip
 
 
 def has_shadow_roots(source: bytes) -> bool:
     """Return whether a source may declare shadow roots."""
-    return b"shadowrootmode" in source
+    return b"shadowrootmode" in source.lower()
 
 
-def open_shadow_roots(source: bytes) -> bytes:
-    """Return the source with an element in place of each template that declares a shadow root."""
-    open_templates: list[bool] = []  # whether each is a shadow root
+def open_shadow_roots(source: bytes) -> tuple[bytes, str]:
+    """Return the source with an element in place of each template that declares a shadow root, and the marks' name."""
+    mark = secrets.token_hex(MARK_BYTES)
+    open_templates: list[int | None] = []  # the number of each shadow root
+    roots = 0
 
     def replace_tag(tag: re.Match[bytes]) -> bytes:
-        if tag[1]:
-            is_root = bool(open_templates) and open_templates.pop()
-        else:
-            is_root = b"shadowrootmode" in tag[2] and all(open_templates)  # other templates show nothing inside of them
-            open_templates.append(is_root)
-        return b"<%s%s>" % (tag[1], ROOT_TAG.encode()) if is_root else tag[0]
+        nonlocal roots
+        if tag["end"] is None:
+            return tag[0]
+        if tag["end"]:
+            number = open_templates.pop() if open_templates else None
+            end = f"<script type={mark}-{number}-end></script></{ROOT_TAG}>".encode()
+            return tag[0] if number is None else end
+        # Other templates show nothing inside of them.
+        is_root = None not in open_templates and _declares_root(tag["attributes"])
+        open_templates.append(roots if is_root else None)
+        if not is_root:
+            return tag[0]
+        roots += 1
+        return f"<script type={mark}-{roots - 1}></script><{ROOT_TAG}>".encode()
 
-    return TEMPLATE_PATTERN.sub(replace_tag, source)
+    return TEMPLATE_PATTERN.sub(replace_tag, source), mark
 
 
-def fill_slots(tree: Any) -> None:
-    """Move the content of hosts to the slots of their shadow roots, the inner ones first."""
+def _declares_root(attributes: bytes) -> bool:
+    for name, *values in ATTRIBUTE_PATTERN.findall(attributes):
+        if name.lower() == b"shadowrootmode":
+            return b"".join(values).lower() in (b"open", b"closed")
+    return False
+
+
+def fill_slots(tree: Any, mark: str) -> bool:
+    """Move the content of hosts to the slots of their shadow roots, the inner ones first.
+
+    Returns whether all roots are where the source has them; otherwise the tree cannot be used.
+    """
+    marks = {name: node for node in tree.css("script") if (name := _get_type(node)).startswith(mark)}
+    starts = [name for name in marks if not name.endswith("-end")]
+    roots = [_find_root(marks, name) for name in starts]
+    if not all(roots):
+        return False
     chars_left = 20_000_000  # of hosts, each of which also holds those inside of it
-    for root in reversed(tree.css(ROOT_TAG)):
-        slotted = [node for node in root.parent.iter(include_text=True) if node != root]
-        chars_left -= len(root.parent.html or "")
-        if chars_left < 0:
-            return
-        for slot in root.css("slot"):
-            _fill_slot(slot, slotted)
-        for node in slotted:
-            node.decompose()
+    is_fillable = True
+    for root in reversed(roots):
+        host = root.parent
+        is_first = next((node for node in host.iter() if node.tag == ROOT_TAG), None) == root
+        if not is_first or not ("-" in host.tag or host.tag in HOST_TAGS):
+            root.decompose()  # a template that shows nothing
+            continue
+        chars_left -= len(host.html or "")
+        is_fillable = is_fillable and chars_left >= 0
+        if is_fillable:
+            _fill_root(root, host)
+    return True
+
+
+def _get_type(node: Any) -> str:
+    return (node.attributes or {}).get("type") or ""
+
+
+def _find_root(marks: dict[str, Any], name: str) -> Any:
+    """Return the root that begins after a mark and has its end inside; None if one of them moved.
+
+    A root without an end holds the rest of the page, which nothing around it may hide.
+    """
+    root, end = marks[name].next, marks.get(f"{name}-end")
+    if root is None or root.tag != ROOT_TAG:
+        return None
+    if end is None:
+        return None if any(node.attributes for node in _iter_ancestors(root)) else root
+    return root if next((node for node in _iter_ancestors(end) if node.tag == ROOT_TAG), None) == root else None
+
+
+def _iter_ancestors(node: Any) -> Iterator[Any]:
+    while (node := node.parent) is not None:
+        yield node
+
+
+def _fill_root(root: Any, host: Any) -> None:
+    slotted = [node for node in host.iter(include_text=True) if node != root]
+    rules = "".join(style.text() for style in root.css("style"))
+    for slot in () if HIDDEN_SLOT_PATTERN.search(rules) else root.css("slot"):
+        _fill_slot(slot, slotted)
+    for node in slotted:
+        node.decompose()
+    if HIDDEN_HOST_PATTERN.search(rules) and not SHOWN_HOST_PATTERN.search(rules):
+        root.decompose()
 
 
 def _fill_slot(slot: Any, slotted: list[Any]) -> None:
     """Replace a slot with copies of the nodes that name it, or else with its own content."""
-    name = slot.attributes.get("name") or ""
+    attributes = slot.attributes or {}
+    name = attributes.get("name") or ""
     nodes = [node for node in slotted if ((node.attributes or {}).get("slot") or "") == name]
+    is_filled = any((node.html or "").strip() for node in nodes)
+    if attributes.keys() - {"name"}:  # it may hide what it holds
+        for child in list(slot.iter(include_text=True)) if is_filled else ():
+            child.decompose()
+        for node in nodes:
+            slot.insert_child(node)
+        return
     for node in nodes:
         slot.insert_before(node)
-    if any((node.html or "").strip() for node in nodes):
+    if is_filled:
         slot.decompose()
     else:
         slot.unwrap()
