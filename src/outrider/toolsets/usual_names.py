@@ -29,7 +29,7 @@ USUAL_TOOL_NAMES: dict[str, dict[str, str]] = {
         "extractInteractable": "get_elements list_elements find_elements interactive_elements",
         "readLogs": "browser_console_messages browser_network_requests console_logs "
         "get_logs network_logs list_console_messages",
-        "inject_javascript": "browser_evaluate evaluate execute_javascript run_javascript eval_js",
+        "inject_javascript": "browser_evaluate evaluate execute_javascript run_javascript run_script eval_js",
         "getCurrentUrl": "current_url get_url browser_url",
         "getPageTitle": "page_title get_title",
     },
