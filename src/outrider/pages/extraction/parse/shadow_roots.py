@@ -54,8 +54,10 @@ def open_shadow_roots(source: bytes) -> tuple[bytes, str]:
             number = open_templates.pop() if open_templates else None
             end = f"<script type={mark}-{number}-end></script></{ROOT_TAG}>".encode()
             return tag[0] if number is None else end
+        attributes = ATTRIBUTE_PATTERN.findall(tag["attributes"])
+        modes = [b"".join(values).lower() for name, *values in attributes if name.lower() == b"shadowrootmode"]
         # Other templates show nothing inside of them.
-        is_root = None not in open_templates and _declares_root(tag["attributes"])
+        is_root = None not in open_templates and modes[:1] in ([b"open"], [b"closed"])
         open_templates.append(roots if is_root else None)
         if not is_root:
             return tag[0]
@@ -65,19 +67,13 @@ def open_shadow_roots(source: bytes) -> tuple[bytes, str]:
     return TEMPLATE_PATTERN.sub(replace_tag, source), mark
 
 
-def _declares_root(attributes: bytes) -> bool:
-    for name, *values in ATTRIBUTE_PATTERN.findall(attributes):
-        if name.lower() == b"shadowrootmode":
-            return b"".join(values).lower() in (b"open", b"closed")
-    return False
-
-
 def fill_slots(tree: Any, mark: str) -> bool:
     """Move the content of hosts to the slots of their shadow roots, the inner ones first.
 
     Returns whether all roots are where the source has them; otherwise the tree cannot be used.
     """
-    marks = {name: node for node in tree.css("script") if (name := _get_type(node)).startswith(mark)}
+    scripts = tree.css(f'script[type^="{mark}"]')
+    marks = {str(node.attributes["type"]): node for node in scripts}
     starts = [name for name in marks if not name.endswith("-end")]
     roots = [_find_root(marks, name) for name in starts]
     if not all(roots):
@@ -95,10 +91,6 @@ def fill_slots(tree: Any, mark: str) -> bool:
         if is_fillable:
             _fill_root(root, host)
     return True
-
-
-def _get_type(node: Any) -> str:
-    return (node.attributes or {}).get("type") or ""
 
 
 def _find_root(marks: dict[str, Any], name: str) -> Any:
