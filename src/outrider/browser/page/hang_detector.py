@@ -57,21 +57,23 @@ async def _answers_while_working(page: BrowserPage, timeout_s: float) -> bool:
     """Return whether the page answers before it has computed for this time.
 
     The processor time of the renderers counts, because a loaded machine stretches all else. It is the sum of all
-    sessions, so that another busy page can only make the wait shorter. A page that waits for a server computes nothing.
+    sessions, so that another busy page can only make the wait shorter. A page that waits for a server computes nothing:
+    it hangs after `idle_s`, in which time that a renderer could have used but waited for a processor does not count.
     """
-    longest_s = 15.0
+    idle_s, longest_delay_s = 15.0, 45.0
     if page.loading.navigating:
         return await page.is_responsive(timeout_s)
     probe_s = min(1.0, timeout_s)
     if await page.is_responsive(probe_s):
         return True
-    begun, begun_at = await page.read_renderer_seconds(), time.monotonic() - probe_s
-    while (waited := time.monotonic() - begun_at) < longest_s:
+    begun, begun_at, delay_s = await page.read_renderer_seconds(), time.monotonic() - probe_s, 0.0
+    while (waited := time.monotonic() - begun_at) < idle_s + delay_s:
         if await page.is_responsive(probe_s):
             return True
-        worked = await page.read_renderer_seconds()
-        if (waited if worked is None or begun is None else worked - begun) >= timeout_s - probe_s:
+        now = await page.read_renderer_seconds()
+        if (now[0] - begun[0] if now and begun else waited) >= timeout_s - probe_s:
             return False
+        delay_s = min(now[1] - begun[1], longest_delay_s) if now and begun else 0.0
     return False
 
 

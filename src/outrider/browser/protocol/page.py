@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from outrider.browser.protocol.cdp import COMMAND_TIMEOUT_S, CommandTimeout, PageGone, ProtocolError, TargetChannel
@@ -133,13 +134,17 @@ class BrowserPage:
             return True
         return True
 
-    async def read_renderer_seconds(self) -> float | None:
-        """Return the processor time that the browser's renderers have used; None if it does not say."""
+    async def read_renderer_seconds(self) -> tuple[float, float] | None:
+        """Return how long the renderers have computed and waited for a processor.
+
+        None if the browser does not say; only Linux tells how long a process that could run waited.
+        """
         try:
             answer = await self.channel.connection.send("SystemInfo.getProcessInfo", timeout=INPUT_TIMEOUT_S)
         except (OutriderError, ProtocolError):
             return None
-        return sum(each["cpuTime"] for each in answer["processInfo"] if each["type"] == "renderer")
+        renderers = [each for each in answer["processInfo"] if each["type"] == "renderer"]
+        return sum(each["cpuTime"] for each in renderers), sum(_read_run_delay(each["id"]) for each in renderers)
 
     async def evaluate_in(
         self,
@@ -349,3 +354,14 @@ class BrowserPage:
         self._channels.remove(channel)
         self.frames.drop_channel_frames(channel)
         channel.connection.drop_channel(channel.session_id, reason)
+
+
+def _read_run_delay(process: int) -> float:
+    """Return how many seconds a process was ready to run and got no processor; 0 where Linux does not tell.
+
+    It is the second number of `/proc/PID/schedstat`, in nanoseconds, of the main thread, which runs the page's scripts.
+    """
+    try:
+        return int(Path(f"/proc/{process}/schedstat").read_text().split()[1]) / 1e9
+    except (OSError, IndexError, ValueError):
+        return 0.0

@@ -77,13 +77,13 @@ async def test_a_page_that_hangs_is_named_within_seconds_and_left_by_navigating(
     session = await open_session("/article")
     async with session.acquire_page() as page:
         page.channel.send_and_forget("Runtime.evaluate", {"expression": "for (;;);"})
-    with anyio.fail_after(20), pytest.raises(Unavailable) as hangs:
+    with anyio.fail_after(scale_to_load(20)), pytest.raises(Unavailable) as hangs:
         async with session.acquire_page():
             pass
     assert hangs.value.code == "page_hangs"
     assert hangs.value.details["url"] == f"{site.here}/article"
     assert session.status == "crashed"
-    with anyio.fail_after(20):
+    with anyio.fail_after(scale_to_load(20)):
         there = await session.goto(f"{site.here}/form")
     assert (there.title, session.status, len(session.tabs)) == ("Order form", "active", 1)
     assert "replaced by a new one" in session.notes[-1]
@@ -107,6 +107,28 @@ async def test_a_page_that_gets_no_processor_time_is_waited_for(site, temporary)
     longer_than_a_hang_s = 8.0
     asyncio.get_running_loop().call_later(longer_than_a_hang_s, go_on)
     with anyio.fail_after(40):
+        async with session.acquire_page() as page:
+            assert await page.evaluate_in(WORLD, "() => 2") == 2
+    await browsers.aclose()
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(not hasattr(os, "SCHED_IDLE"), reason="needs Linux, where a process can be starved")
+async def test_a_page_that_computes_and_is_starved_for_long_is_waited_for(site, temporary):
+    browsers = Browsers(BrowserSettings(), site.guard, temporary)
+    session, _ = await browsers.open_session("test", f"{site.here}/article", SessionOptions(workspace=temporary))
+    async with session.acquire_page() as page:
+        answer = await page.channel.connection.send("SystemInfo.getProcessInfo")
+        core = min(os.sched_getaffinity(0))
+        for renderer in [each["id"] for each in answer["processInfo"] if each["type"] == "renderer"]:
+            for thread in Path(f"/proc/{renderer}/task").iterdir():
+                os.sched_setaffinity(int(thread.name), {core})
+                os.sched_setscheduler(int(thread.name), os.SCHED_IDLE, os.sched_param(0))
+        page.channel.send_and_forget("Runtime.evaluate", {"expression": "for (let n = 0; n < 1e9; n++);"})
+    longer_than_a_blocked_page_may_be = (
+        "import os, signal; os.sched_setaffinity(0, {%d}); signal.alarm(20)\nwhile 1: pass"
+    )
+    with subprocess.Popen([sys.executable, "-c", longer_than_a_blocked_page_may_be % core]):
         async with session.acquire_page() as page:
             assert await page.evaluate_in(WORLD, "() => 2") == 2
     await browsers.aclose()
