@@ -18,9 +18,9 @@ function whyActionable(element, role, style, parentContext) {
   if (ACTIVE_ROLES.has(role)) return "role";
   if (role === "separator" && isDivider(element)) return "";
   if (element.attributes.length && whyActionableByAttribute(element)) return whyActionableByAttribute(element);
-  if (listeningElements.has(element)) return coversPage(element) || framesOneControl(element) || framesOneToggle(element, role) ? "" : "handler";
+  if (listeningElements.has(element)) return coversPage(element) || framesOneControl(element) || framesOneToggle(element, role) || (role === "" && framesOneText(element)) ? "" : "handler";
   if (hoverOpeners.has(element)) return "hover";
-  if (hasListeningElements && GRID_CELL_ROLES.has(role) && isInListeningGrid(element)) return "handler";
+  if (hasListeningElements && GRID_CELL_ROLES.has(role) && isInListeningGrid(element)) return framesOneText(element) ? "" : "handler";
   if (tag === "canvas") return isVisible(element) ? "drawing" : "";
   if (hasListeningElements && isItemOfListeningBox(element, tag)) return "handler";
   if (tag === "label" && hasListeningElements) return isFreeLabel(element) ? "handler" : "";
@@ -51,11 +51,31 @@ const MAX_TOGGLE_PARTS = 12;
 
 // Libraries listen on a small box around a check box and what they draw over it.
 function framesOneToggle(element, role) {
-  if (role !== "" || element.childElementCount === 0 || element.getElementsByTagName("*").length > MAX_TOGGLE_PARTS) return false;
+  if (role !== "" || element.childElementCount === 0 || hasManyParts(element)) return false;
   const { width, height } = rectOf(element);
   if (width > MAX_TOGGLE_PX || height > MAX_TOGGLE_PX || textContentOf(element).trim() !== "") return false;
   const [toggle, ...others] = selectAll(element, ACTIONABLE_SELECTOR);
-  return toggle !== undefined && !others.length && isToggle(toggle) && isVisible(toggle) && !toggle.disabled;
+  return toggle !== undefined && !others.length && isToggle(toggle) && (isVisible(toggle) || isClippedToggle(toggle)) && !toggle.disabled;
+}
+
+// A toggle that keys and screen readers reach, and that the outline names at the box that clips it.
+function isClippedToggle(toggle) {
+  const box = parentElementOf(toggle);
+  return toggle.tabIndex >= 0 && checkVisibilityOf(toggle) && isClippedAway(box, getComputedStyle(box));
+}
+
+// To count all parts of each of many nested boxes would take long.
+function hasManyParts(element) {
+  return element.getElementsByTagName("*").item(MAX_TOGGLE_PARTS) !== null;
+}
+
+// Grids and calendars listen on boxes around a text that listens as well: a press on the text reaches them all.
+function framesOneText(element) {
+  if (element.childElementCount === 0 || hasManyParts(element) || rectOf(element).height > MAX_TOGGLE_PX) return false;
+  const text = textContentOf(element).trim();
+  const isOperable = (each) => (listeningElements.has(each) || matchesSelector(each, ACTIONABLE_SELECTOR)) && isVisible(each);
+  const operable = [...selectAll(element, "*")].filter(isOperable);
+  return text !== "" && operable.length > 0 && operable.every((each) => !each.disabled && textContentOf(each).trim() === text);
 }
 
 function findOnlyChild(element) {

@@ -95,6 +95,7 @@ function hintFromAttributes(element) {
 
 function findHint(element) {
   if (idOf(element) && !GENERATED_ID.test(idOf(element))) return `#${shorten(idOf(element), 40)}`;
+  if (tagOf(element).includes("-")) return tagOf(element); // a web component's says what it is
   const name = findRarestClass(element) || (firstElementOf(element) && findRarestClass(firstElementOf(element)));
   return name ? `.${shorten(name, 40)}` : tagOf(element);
 }
@@ -118,10 +119,19 @@ function emitField(element, out, style, role) {
   const value = formatFieldValue(element, name, out.valueLimit);
   const shown = ` ${name ? quote(name) : hintFromAttributes(element)}`;
   out.item(`${kind}${shown} ${ref}${value}${formatCut(element, ref, out.valueLimit)}${formatStates(element, role)}`);
-  if (NATIVE_FIELD_TAGS.has(tagOf(element)) || isEditingHost(element)) return;
+  if (NATIVE_FIELD_TAGS.has(tagOf(element))) return;
+  if (isEditingHost(element)) return emitControlsInText(element, out);
   if (holdsControls(element)) return out.nested(() => walkChildren(element, out, style));
   const text = value ? readUnnamedText(element, `${name} ${value}`) : "";
   if (text) out.item(plainLine(text));
+}
+
+// Task lists and embedded parts of an edited text have controls of their own; its links are text.
+function emitControlsInText(editor, out) {
+  const hasControlRole = (each) => LEAF_ROLES.has(computeRole(each)) || FIELD_ROLES.has(computeRole(each));
+  const controls = [...selectAll(editor, ACTIONABLE_SELECTOR)].filter((each) => isVisible(each) && !each.isContentEditable && hasControlRole(each));
+  const emit = (each) => emitActionable(each, out, getComputedStyle(each), computeRole(each), "native");
+  if (controls.length) out.nested(() => controls.forEach(emit));
 }
 
 const NATIVE_FIELD_TAGS = new Set(["input", "select", "textarea"]);

@@ -240,7 +240,7 @@ function toSides(x, y, halfWidth, halfHeight) {
 // A press on `hit` counts as a press on the element if it is inside, or if one is the other's label.
 function isSameTarget(element, hit) {
   if (containsNode(element, hit)) return true;
-  if (isTransparentToggleOver(element, hit)) return true;
+  if (isTransparentToggleOver(element, hit) || isTouchTargetOver(element, hit)) return true;
   const label = findClosest(hit, (each) => tagOf(each) === "label");
   if (label && label.control === element) return true;
   return tagOf(element) === "label" && element.control === hit;
@@ -250,6 +250,18 @@ function isSameTarget(element, hit) {
 function isTransparentToggleOver(element, hit) {
   if (tagOf(hit) !== "input" || !LABEL_REPLACED_TYPES.has(hit.type) || hit.nextElementSibling === null) return false;
   return containsNode(hit.nextElementSibling, element) && getComputedStyle(hit).opacity === "0";
+}
+
+const MAX_TOUCH_OVERHANG_PX = 24;
+
+// Libraries lay an empty box that listens over a control that is small for fingers.
+function isTouchTargetOver(element, hit) {
+  if (!listeningElements.has(hit) || firstElementOf(hit) !== null || textContentOf(hit).trim() !== "") return false;
+  const box = parentElementOf(hit);
+  if (box === null || !containsNode(box, element) || listOtherControls(box, element).some((each) => !containsNode(element, each))) return false;
+  const [over, under] = [rectOf(hit), rectOf(element)];
+  const overhangs = [under.left - over.left, under.top - over.top, over.right - under.right, over.bottom - under.bottom];
+  return overhangs.every((each) => each >= 0 && each <= MAX_TOUCH_OVERHANG_PX);
 }
 
 function explainUnreachable(element) {

@@ -232,12 +232,14 @@ function walkTablePart(element, out, style, parentContext) {
   out.flush();
 }
 
-// Libraries draw a thumb, a list or lines of code around a field that only keys and screen readers reach.
+// Libraries draw a thumb, a star, a list or lines of code around a field that only keys and screen readers reach.
 function emitClippedFields(box, out) {
   if (out.muted || !firstElementOf(box)) return;
-  for (const field of selectAll(box, "input[type=range],input[role=combobox],textarea")) {
-    if (field.tabIndex < 0 || !checkVisibilityOf(field) || (tagOf(field) === "textarea" && !findStandIn(field, { reach: false }))) continue;
-    emitField(field, out, getComputedStyle(field), computeRole(field));
+  for (const field of selectAll(box, `input[type=range],input[role=combobox],textarea,${TOGGLE_SELECTOR}`)) {
+    const needsDrawing = tagOf(field) === "textarea" || isToggle(field);
+    if (field.tabIndex < 0 || !checkVisibilityOf(field) || isReplacedByLabel(field) || (needsDrawing && !findStandIn(field, { reach: false }))) continue;
+    if (isToggle(field)) emitControl(field, out, getComputedStyle(field), computeRole(field));
+    else emitField(field, out, getComputedStyle(field), computeRole(field));
   }
 }
 
@@ -342,13 +344,17 @@ function emitLabel(label, out, style) {
   const hidden = findReplacedControl(label);
   if (hidden && checkVisibilityOf(label, { visibilityProperty: true })) return emitReplacingLabel(label, hidden, out, style);
   const control = findNamedControl(label);
-  const isNamed = control && control.type !== "hidden" && isControlShown(control) && !isLabelOverridden(control, label);
+  const isNamed = control && isWrittenWithName(control) && isControlShown(control) && !isLabelOverridden(control, label);
   const named = isNamed && !isDuplicateField(control, getComputedStyle(control));
   out.muted += named ? 1 : 0;
   walkChildren(label, out, style);
   out.muted -= named ? 1 : 0;
   const more = named && mayShowMore(label) ? readUnnamedText(label, `${computeName(control)} ${readValue(control)}`) : "";
   if (more) out.item(plainLine(more));
+}
+
+function isWrittenWithName(control) {
+  return control.type !== "hidden" && !(control.type === "file" && isHiddenFileField(control, getComputedStyle(control)));
 }
 
 // A web component has no name of its own in the outline: the control in it has.

@@ -60,6 +60,8 @@ function findFreePoint(box, controls) {
 
 // Libraries hide a native control and draw another one beside it.
 function suggestDrawnSibling(element) {
+  const fields = listOtherControls(parentElementOf(element), element).filter((each) => FIELD_ROLES.has(computeRole(each)));
+  if (fields.length === 1) return `it is drawn as ${refOf(fields[0])} ${describeElement(fields[0])}: act on that`;
   for (const sibling of [element.nextElementSibling, element.previousElementSibling]) {
     if (!sibling || tagOf(sibling) === "label" || !isVisible(sibling)) continue;
     const control = matchesSelector(sibling, ACTIONABLE_SELECTOR) ? sibling : [...selectAll(sibling, ACTIONABLE_SELECTOR)].find(isVisible);

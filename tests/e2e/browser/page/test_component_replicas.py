@@ -472,3 +472,79 @@ async def test_a_box_that_opens_a_dialog_is_pressed_by_the_label_in_it_to_close_
     await on.pointer.click(await find_ref(on, 'checkbox "Open.*" REF'))
     await on.pointer.click(await find_ref(on, 'checkbox ".*Close" REF checked'))
     assert await on.read_log() == [True, False]
+
+
+async def test_controls_in_an_edited_text_have_references_and_its_links_have_none(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<div contenteditable role=textbox aria-label=Tasks><ul><li><label contenteditable=false><input type=checkbox
+        aria-label="Buy milk" onchange="log.push(checked)"></label> Buy milk, <a href="#shop">see</a></li></ul></div>
+        <script>log = []</script>"""
+    )
+    outline = (await on.snapshotter.take_snapshot("full")).piece.text
+    assert re.search(r'textbox "Tasks" e\d+ = "Buy milk, see"\n checkbox "Buy milk" e\d+$', outline, re.MULTILINE), (
+        outline
+    )
+    await on.forms.check(await find_ref(on, 'checkbox "Buy milk" REF'))
+    assert await on.read_log() == [True]
+
+
+async def test_a_transparent_file_field_keeps_the_text_of_its_label(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<label style="position: relative"><span>Attachment</span>
+        <input type=file style="position: absolute; inset: 0; opacity: 0"></label>"""
+    )
+    await find_ref(on, r"Attachment.*\bfile \S+ REF hidden")
+
+
+async def test_stars_over_clipped_radio_buttons_are_one_reference_each(visit: OpenFailurePage) -> None:
+    star = f"""<div class=star style="display: inline-block; width: 20px; height: 20px"><span style="{CLIPPED}">
+        <input type=radio name=stars aria-label="{{0}}"></span><svg width=20 height=20></svg></div>"""
+    on = await visit(
+        f"""<div>{star.format("1 star")}{star.format("2 stars")}</div><script>log = [];
+        for (const each of document.querySelectorAll('.star'))
+          each.addEventListener('click', () => log.push(each.querySelector('input').ariaLabel))</script>"""
+    )
+    await on.pointer.click(await find_ref(on, '^radio "1 star" e\\d+ radio "2 stars" REF$'))
+    assert await on.read_log() == ["2 stars"]
+
+
+async def test_a_control_is_pressed_through_the_empty_box_that_makes_it_larger(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<style>.box { position: relative; width: 84px; height: 48px; margin: 20px } .box > * { position: absolute }
+        .over { inset: 0 } .under { inset: 12px 16px }</style>
+        <div class=box><div class=under role=combobox tabindex=0 aria-label=Size>10</div>
+        <div class=over id=touch></div></div>
+        <div class=box><button class=under>Pay</button><div class=over style="inset: -40px" id=curtain></div></div>
+        <script>log = []; for (const each of [touch, curtain]) each.addEventListener('click', () => log.push(each.id))
+        </script>"""
+    )
+    await on.pointer.click(await find_ref(on, 'combobox "Size" REF'))
+    with pytest.raises(OutriderError, match="covered"):
+        await on.pointer.click(await find_ref(on, 'button "Pay" REF'))
+    assert await on.read_log() == ["touch"]
+
+
+async def test_boxes_that_listen_around_one_text_share_its_reference(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<div id=head><div id=label><span id=text>Make</span></div></div>
+        <table role=grid><tr><td role=gridcell aria-label="April 23"><span id=day>23</span></table>
+        <div id=row><span id=name>Ann</span> <span>is here</span></div><script>log = [];
+        for (const each of document.querySelectorAll('[id]')) each.addEventListener('click', () => log.push(each.id));
+        document.querySelector('table').addEventListener('click', () => log.push('grid'))</script>"""
+    )
+    outline = (await on.snapshotter.take_snapshot("full")).piece.text
+    assert re.match(r"<Make e\d+>\n", outline.split("\n", 1)[1] if outline.startswith("(") else outline), outline
+    assert len(re.findall(r"<[^<>]*\b(?:23|April 23)\b[^<>]*>", outline)) == 1, outline
+    assert re.search(r"<e\d+> <Ann e\d+> is here", outline), outline
+    await on.pointer.click(await find_ref(on, "<Make REF>"))
+    assert await on.read_log() == ["text", "label", "head"]
+
+
+async def test_a_hidden_field_names_the_field_that_draws_it_and_not_a_button(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<div><input aria-label=Words style="opacity: 0" value="one"><span>one
+        <button aria-label="Remove one">×</button></span><input type=search aria-label=Word></div>"""
+    )
+    with pytest.raises(OutriderError) as refused:
+        await on.forms.type(await find_ref(on, 'textbox "Words" REF'), "two")
+    assert re.match(r'it is drawn as e\d+ <input> "Word"', refused.value.hint), refused.value.hint
