@@ -1,0 +1,3 @@
+import jquery from "jquery";
+
+window.$ = window.jQuery = jquery;
