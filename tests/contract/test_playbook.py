@@ -31,8 +31,8 @@ PRICES = {
 }
 
 
-def open_playbook_app(home: Path) -> Any:
-    return replicas.open_replicated_app(home, {"toolsets": ["planning", "playbook"]})
+def open_playbook_app(home: Path, *toolsets: str) -> Any:
+    return replicas.open_replicated_app(home, {"toolsets": ["planning", "playbook", *toolsets]})
 
 
 async def create_playbook(app: App, call: Call = ANNA, **changes: Any) -> str:
@@ -142,15 +142,15 @@ async def test_a_step_may_name_a_flow_and_a_missing_flow_is_reported(home: Path)
         "action.flow: only runFlow": {**run, "toolName": "websearch"},
         "pattern": {**run, "flow": "../order"},
     }
-    async with open_playbook_app(home) as app:
+    flow = "flow: 1\nname: order-tea\norigins: [http://x]\nsteps: [{back: true}]\n"
+    async with open_playbook_app(home, "flows") as app:
         for message, action in wrong.items():
             with pytest.raises(InvalidInput, match=message):
                 await app.call("create_playbook", ANNA, **(PRICES | {"workflow": [STEP | {"action": action}]}))
         given = PRICES | {"workflow": [STEP | {"action": run}]}
         made = (await app.call("create_playbook", ANNA, **given)).data
         chosen = (await app.call("select_playbook", ANNA, id=made["playbook"]["id"])).data
-        (folder := app.loaded.workspace / ".outrider" / "flows").mkdir(parents=True, exist_ok=True)
-        (folder / "order-tea.yaml").write_text("flow: 1")
+        await app.call("saveFlow", ANNA, name="order-tea", file=flow)
         known = (await app.call("select_playbook", ANNA, id=made["playbook"]["id"])).data
     missing = "workflow.1.action.flow: no flow 'order-tea' here; saveFlow saves it"
     assert made["playbook"]["workflow"][0]["action"] == run

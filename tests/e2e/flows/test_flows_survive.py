@@ -12,6 +12,10 @@ from typing import Any
 import anyio
 import pytest
 
+from outrider.core.context import Call
+from outrider.core.database.database import Database
+from outrider.flows.flow_file import parse_flow
+from outrider.flows.flow_store import FlowStore
 from support.apps.orders_site import OrdersSite
 from support.databases import postgres, sqlite
 from support.fakes import http_servers
@@ -59,11 +63,14 @@ class KillableRun:
     kills: int = 0
     chance: random.Random = field(default_factory=lambda: random.Random(7))
 
-    def write_flow(self, name: str, steps: str) -> None:
-        file = self.home / ".outrider" / "flows" / f"{name}.yaml"
-        file.parent.mkdir(parents=True, exist_ok=True)
+    async def save_flow(self, name: str, steps: str) -> None:
+        """Saves it as a file, or as a row if the database is a Postgres."""
         head = f"flow: 1\nname: {name}\norigins: [{self.url}]\nparameters: {{people: {{columns: [name]}}}}\n"
-        file.write_text(f"{head}steps:\n{steps.replace('SITE', self.url)}")
+        file = f"{head}steps:\n{steps.replace('SITE', self.url)}"
+        database = Database(self.database) if self.database else Database.from_file(self.home / "unused.db")
+        store = FlowStore(self.home, self.home / ".outrider", database=database)
+        await anyio.to_thread.run_sync(lambda: store.save_flow(Call(), parse_flow(file, name), file=file))
+        await database.close()
 
     async def run_once(self, name: str, *, is_killed: bool) -> dict[str, Any]:
         """Lets a process run the flow until it ends, or is killed at some moment or when an order arrives."""
@@ -113,7 +120,7 @@ async def test_runs_that_are_killed_go_on_and_order_everything_once(
             run = KillableRun(fork_server, tmp_path, site, url, database)
             while run.kills < KILLS:
                 name = f"order-{run.kills}"
-                run.write_flow(name, STEPS)
+                await run.save_flow(name, STEPS)
                 expected.update({f"{each} {name}": 1 for each in NAMES})
                 ended: dict[str, Any] = {}
                 for _ in range(4):
@@ -135,7 +142,7 @@ async def test_a_press_of_which_nothing_shows_whether_it_was_done_is_left_to_a_p
     with anyio.fail_after(PATIENCE):
         async with http_servers.serve_app(site) as url:
             run = KillableRun(fork_server, tmp_path, site, url, "", chance=random.Random(1))
-            run.write_flow("blind", steps)
+            await run.save_flow("blind", steps)
             assert run.chance.random() < 0.5
             run.chance.seed(1)
             await run.run_once("blind", is_killed=True)

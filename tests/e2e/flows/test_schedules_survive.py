@@ -110,9 +110,6 @@ async def test_a_due_run_whose_replica_is_killed_is_ended_by_another_and_told_of
         postgres.require_programs()
         database = request.getfixturevalue("server").create_migrated_database()
     async with http_servers.serve_app(site) as url, http_servers.serve_app(hook) as hook_url:
-        file = tmp_path / ".outrider" / "flows" / "order.yaml"
-        file.parent.mkdir(parents=True)
-        file.write_text(FLOW.replace("SITE", url))
         values = {
             "toolsets": ["browser", "flows"],
             "egress": {"allow": [url.removeprefix("http://")]},
@@ -123,6 +120,7 @@ async def test_a_due_run_whose_replica_is_killed_is_ended_by_another_and_told_of
         loaded = sqlite.prepare_database(load(values, environ={}, home=tmp_path, workspace=tmp_path))
         with anyio.fail_after(PATIENCE), ExitStack() as stack:
             async with open_app(loaded) as app:
+                await app.call("saveFlow", name="order", file=FLOW.replace("SITE", url))
                 replicas = Replicas(fork_server, tmp_path, values, app, site, hook, stack)
                 process = await replicas.start()
                 for number in range(KILLS):
