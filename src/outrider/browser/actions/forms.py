@@ -7,10 +7,9 @@ from typing import Any
 import anyio
 
 from outrider.browser.actions.locate import ElementLocation, parse_element_query
-from outrider.browser.actions.outcome import ActionOutcome
+from outrider.browser.actions.outcome import ActionOutcome, remember_action
 from outrider.browser.actions.pointer import Pointer, SettleMode
 from outrider.browser.actions.upload import upload_files
-from outrider.browser.page.watch import ActionMonitor
 from outrider.browser.protocol.action_errors import build_action_error
 from outrider.core.errors import InvalidInput, OutriderError
 
@@ -37,7 +36,7 @@ class Forms:
         append: bool = False,
         submit: bool = False,
         delay: float = 0.0,
-        settle: SettleMode | None = None,
+        settle: SettleMode = "auto",
     ) -> ActionOutcome:
         """Write into a field, as keys and input methods do.
 
@@ -47,24 +46,24 @@ class Forms:
             append: Write after the present text instead of replacing it.
             submit: Press Enter afterwards.
             delay: Seconds between two keys; 0 writes at once.
-            settle: See `Pointer`.
+            settle: See `Pointer.begin_action`.
 
         Raises:
             OutriderError: The text was not written; see `build_action_error`.
         """
-        await self.pointer.ensure_baseline(settle)
-        with ActionMonitor(self.page) as monitor:
+        async with self.pointer.begin_action(settle) as action:
             location, written = await self._write_located(selector, text, append=append, delay=delay)
             if submit:
-                await self.pointer.run_unless_blocked(self.page.dispatch_key("Enter"), monitor)
-            report = await self.pointer.wait_for_effects(location.frame, location.ref, monitor, settle)
+                await action.run_unless_blocked(self.page.dispatch_key("Enter"))
+            report = await action.wait_for_effects(location.frame, location.ref)
             # Terminals and editors empty their field.
             was_processed = "drawn" in location.report and report.get("changes")
             if written.get("connected") and not written["same"] and written["unchanged"] and not was_processed:
                 holds = "" if written["value"] is None else f"; it still holds {written['value']!r}"
                 raise _build_no_effect_error("type", selector, location.report, f"it did not take the text{holds}")
-            outcome = await self.pointer.build_outcome("type", location, monitor, report, settle)
-            await self.pointer.remember(outcome, "fill", {"text": text, "append": append, "submit": submit}, settle)
+            outcome = await action.build_outcome("type", location, report)
+            values = {"text": text, "append": append, "submit": submit}
+            await remember_action(self._scripts, outcome, "fill", values, looks=action.waits)
             return _add_value(outcome, written, text)
 
     async def hide_value(self, ref: str) -> None:
@@ -72,40 +71,41 @@ class Forms:
         if frame := self._scripts.find_frame(ref):
             await self._scripts.invoke(frame, "hideFieldValue", ref)
 
-    async def check(self, selector: str, *, checked: bool = True, settle: SettleMode | None = None) -> ActionOutcome:
+    async def check(self, selector: str, *, checked: bool = True, settle: SettleMode = "auto") -> ActionOutcome:
         """Check or uncheck a check box, radio button or switch. Raises OutriderError as `type`."""
-        action, target_state = ("check" if checked else "uncheck"), str(checked).lower()
+        kind, target_state = ("check" if checked else "uncheck"), str(checked).lower()
         query = parse_element_query(selector)
-        location = await self.pointer.locator.locate(query, action)
+        location = await self.pointer.locator.locate(query, kind)
         before = location.report["before"]["checked"]
         if before is None:
             problem = {"reason": "not_editable", "message": "it cannot be checked", "hint": "use click"}
-            raise build_action_error(action, selector, location.report | problem)
-        if action == "uncheck" and location.report["type"] == "radio":
+            raise build_action_error(kind, selector, location.report | problem)
+        if kind == "uncheck" and location.report["type"] == "radio":
             message = "a radio button cannot be unchecked"
             problem = {"reason": "bad_value", "message": message, "hint": "check another one"}
-            raise build_action_error(action, selector, location.report | problem)
+            raise build_action_error(kind, selector, location.report | problem)
         if before == target_state:
-            note = f"it was already {action}ed"
-            outcome = ActionOutcome(action, location.element, ref=location.ref, note=note, url=self.page.url)
+            note = f"it was already {kind}ed"
+            outcome = ActionOutcome(kind, location.element, ref=location.ref, note=note, url=self.page.url)
             outcome.location = location
-            await self.pointer.remember(outcome, action, {}, "none")
+            await remember_action(self._scripts, outcome, kind, {}, looks=False)
             return outcome
 
         async def press_at(at: ElementLocation) -> None:
             await self.page.dispatch_mouse("click", at.x, at.y)
 
-        outcome, report = await self.pointer.press_until_landed(query, action, press_at, settle)
+        async with self.pointer.begin_action(settle) as action:
+            outcome, report = await self.pointer.press_until_landed(action, query, kind, press_at)
         after = (report.get("after") or {}).get("checked")
         if report.get("connected") and after != target_state:
             states = {"true": "checked", "false": "not checked", "mixed": "half checked"}
             message = f"it is still {states.get(str(after), 'unknown')} after the click"
-            raise _build_no_effect_error(action, selector, location.report, message)
-        await self.pointer.remember(outcome, action, {}, settle)
+            raise _build_no_effect_error(kind, selector, location.report, message)
+        await remember_action(self._scripts, outcome, kind, {}, looks=action.waits)
         return outcome
 
     async def select(
-        self, selector: str, *options: str, named: bool = False, settle: SettleMode | None = None
+        self, selector: str, *options: str, named: bool = False, settle: SettleMode = "auto"
     ) -> ActionOutcome:
         """Select options of a `<select>` by label or value. Raises OutriderError as `type`.
 
@@ -115,18 +115,17 @@ class Forms:
             named: Whether they are as an earlier action has recorded them: a value counts only where labels are equal.
             settle: As `type`.
         """
-        await self.pointer.ensure_baseline(settle)
-        with ActionMonitor(self.page) as monitor:
+        async with self.pointer.begin_action(settle) as action:
             query = parse_element_query(selector)
             location = await self.pointer.locator.locate(query, "select")
             given = {"selector": query.selector, "named": named}
             selected = await self._invoke_script(location, "selectOptions", list(options), given)
             if not selected["ok"]:
                 raise build_action_error("select", selector, selected)
-            report = await self.pointer.wait_for_effects(location.frame, location.ref, monitor, settle)
+            report = await action.wait_for_effects(location.frame, location.ref)
             value = (report.get("after") or {}).get("value")
             is_reset = not selected["chosen"] or (value is not None and value != selected["value"])
-            outcome = await self.pointer.build_outcome("select", location, monitor, report, settle)
+            outcome = await action.build_outcome("select", location, report)
             # A list of commands, such as "Add filter", acts and shows its heading again.
             if is_reset and (value or not (outcome.changes or outcome.navigated)):
                 message = f"the page reset it to {value!r}"
@@ -135,10 +134,10 @@ class Forms:
             outcome.note = "" if selected["changed"] else "it was already selected"
             if is_reset:
                 outcome.note = f"the page has taken the choice and set the list back to {value!r}"
-            await self.pointer.remember(outcome, "select", {"options": selected["names"]}, settle)
+            await remember_action(self._scripts, outcome, "select", {"options": selected["names"]}, looks=action.waits)
             return outcome
 
-    async def upload(self, selector: str, *paths: Path, settle: SettleMode | None = None) -> ActionOutcome:
+    async def upload(self, selector: str, *paths: Path, settle: SettleMode = "auto") -> ActionOutcome:
         """Give files to a file field, or to what opens a file chooser. Raises OutriderError as `type`.
 
         The caller has checked that the paths may be read and uploaded.
@@ -255,7 +254,7 @@ async def fill_form(forms: Forms, fields: Sequence[tuple[str, FieldValue]], subm
     Raises:
         OutriderError: A field was not filled. The message names its index; those before it are filled.
     """
-    await forms.pointer.ensure_baseline("auto")
+    await forms.pointer.snapshotter.ensure_baseline()
     outcome = ActionOutcome("fill", "")
     for index, (selector, value) in enumerate(fields):
         is_last = index == len(fields) - 1 and not submit

@@ -10,7 +10,6 @@ from outrider.browser.actions.drag import drag_along, move_along
 from outrider.browser.actions.locate import ElementLocation, Point, parse_element_query
 from outrider.browser.actions.outcome import ActionOutcome
 from outrider.browser.actions.pointer import Pointer
-from outrider.browser.page.watch import ActionMonitor
 from outrider.browser.protocol.page import MouseButton
 from outrider.browser.protocol.scripts import ISOLATED_WORLD
 from outrider.core.errors import InvalidInput
@@ -53,17 +52,16 @@ async def use_mouse(pointer: Pointer, gesture: MouseGesture, selector: str = "")
     if not gesture.points or (gesture.kind == "drag" and len(gesture.points) == 1):
         needed = "two points" if gesture.kind == "drag" else "a point"
         raise InvalidInput(f"points: {gesture.kind} needs at least {needed}", hint="send [[x, y], …] in pixels")
-    await pointer.ensure_baseline(None)
-    with ActionMonitor(pointer.page) as monitor:
+    async with pointer.begin_action() as action:
         location = await pointer.locator.locate(parse_element_query(selector), "hover") if selector else None
         points = await _place_points(pointer, gesture.points, location)
-        hit = await pointer.snapshotter.scripts.invoke(pointer.page.main, "describePoint", *points[-1])
-        await pointer.snapshotter.scripts.invoke(pointer.page.main, "startObserving")
-        await pointer.run_unless_blocked(_perform_gesture(pointer, gesture, points), monitor)
-        report = await pointer.wait_for_effects(pointer.page.main, "", monitor, None)
+        hit = await pointer.scripts.invoke(pointer.page.main, "describePoint", *points[-1])
+        await pointer.scripts.invoke(pointer.page.main, "startObserving")
+        await action.run_unless_blocked(_perform_gesture(pointer, gesture, points))
+        report = await action.wait_for_effects(pointer.page.main, "")
         where = " to ".join(f"{x:g},{y:g}" for x, y in dict.fromkeys((points[0], points[-1])))
         element = f"at {where} on {hit}" if hit else f"at {where}"
-        return await pointer.build_outcome(gesture.kind, None, monitor, report, None, element=element)
+        return await action.build_outcome(gesture.kind, None, report, element=element)
 
 
 async def _place_points(pointer: Pointer, points: Sequence[Point], location: ElementLocation | None) -> list[Point]:

@@ -274,7 +274,6 @@ async def remember_action(
     scripts: PageScripts,
     outcome: "ActionOutcome",
     kind: str,
-    location: "ElementLocation | None",
     values: Mapping[str, Any],
     *,
     goal: "ElementLocation | None" = None,
@@ -284,17 +283,18 @@ async def remember_action(
 
     Args:
         scripts: The scripts of its page.
-        outcome: Its outcome.
+        outcome: Its outcome, with the element as it was located before the action.
         kind: See `PerformedAction`.
-        location: Its element, located before the action; None for keys and scrolling.
-        values: Its arguments; `text` is replaced by `secret` where it may be one.
+        values: Its arguments; empty ones are left out, and `text` is replaced by `secret` where it may be one.
         goal: The element that something was dragged onto.
         looks: Whether to look at what the page shows now.
     """
     log = get_action_log(scripts.page)
     if log is None:
         return
+    location = outcome.location
     report = location.report if location else {}
+    values = {name: value for name, value in values.items() if value not in (None, False, 0.0, [], "")}
     element = dict(report.get("evidence") or {}) or None
     before = PageMilestones.from_report(report.get("milestones") or {"url": scripts.page.url})
     if page := report.get("page"):  # the element is in a frame, whose address is not that of the page

@@ -2,10 +2,9 @@
 
 from typing import Any, Literal
 
-from outrider.browser.actions.outcome import ActionOutcome
+from outrider.browser.actions.outcome import ActionOutcome, remember_action
 from outrider.browser.actions.page_tools import PageTools, find_element
 from outrider.browser.page.settle import capture_baseline, wait_until_settled
-from outrider.browser.page.watch import ActionMonitor
 from outrider.browser.protocol.scripts import ISOLATED_WORLD
 
 ScrollDirection = Literal["up", "down", "left", "right"]
@@ -96,8 +95,7 @@ async def scroll_page(
     """
     frame, start = await find_element(tools, selector) if selector else (tools.page.main, None)
     across, down = DIRECTION_VECTORS[direction]
-    await tools.pointer.ensure_baseline(None)
-    with ActionMonitor(tools.page) as monitor:
+    async with tools.pointer.begin_action() as action:
         baseline = capture_baseline(tools.page)
         delta = (across * amount, down * amount)
         if point := await frame.evaluate(ISOLATED_WORLD, FIND_SCROLL_BOX_SCRIPT, start, *delta):
@@ -107,7 +105,8 @@ async def scroll_page(
             await tools.page.dispatch_mouse("wheel", *place, delta=delta)
         position = await frame.evaluate(ISOLATED_WORLD, FINISH_SCROLL_SCRIPT, *delta)
         await wait_until_settled(tools.page, baseline)
-        outcome = await tools.pointer.build_outcome("scroll", None, monitor, {}, None, element=direction)
+        outcome = await action.build_outcome("scroll", None, {}, element=direction)
         if not selector:
-            await tools.pointer.remember(outcome, "scroll", {"direction": direction, "amount": amount}, "none")
+            values = {"direction": direction, "amount": amount}
+            await remember_action(tools.pointer.scripts, outcome, "scroll", values, looks=False)
         return position, outcome

@@ -5,9 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from outrider.browser.actions.locate import ElementLocation, parse_element_query
-from outrider.browser.actions.outcome import ActionOutcome, get_action_log
+from outrider.browser.actions.outcome import ActionOutcome, get_action_log, remember_action
 from outrider.browser.actions.pointer import Pointer, SettleMode
-from outrider.browser.page.watch import ActionMonitor
 from outrider.browser.protocol.action_errors import build_action_error
 from outrider.browser.protocol.frames import Frame
 from outrider.browser.protocol.scripts import ISOLATED_WORLD
@@ -16,7 +15,7 @@ from outrider.core.errors import OutriderError
 
 
 async def upload_files(
-    pointer: Pointer, selector: str, paths: tuple[Path, ...], settle: SettleMode | None = None
+    pointer: Pointer, selector: str, paths: tuple[Path, ...], settle: SettleMode = "auto"
 ) -> ActionOutcome:
     """Give files to a file field, which may be hidden, or press what opens a file chooser.
 
@@ -25,9 +24,8 @@ async def upload_files(
     Raises:
         OutriderError: The files were not taken; see `build_action_error`.
     """
-    await pointer.ensure_baseline(settle)
-    query, scripts = parse_element_query(selector), pointer.snapshotter.scripts
-    with ActionMonitor(pointer.page) as monitor:
+    query, scripts = parse_element_query(selector), pointer.scripts
+    async with pointer.begin_action(settle) as action:
         frame = (scripts.find_frame(query.ref) if query.ref else None) or pointer.page.main
         field = await scripts.invoke(frame, "findFileField", query.to_script_argument(), len(paths))
         handle: Handle | None = None
@@ -42,17 +40,17 @@ async def upload_files(
         params = {"files": [str(path) for path in paths], "objectId": handle.object_id}
         await frame.channel.send("DOM.setFileInputFiles", params)
         names = (await scripts.invoke(frame, "listFileNames", location.ref))["names"]
-        report = await pointer.wait_for_effects(frame, location.ref, monitor, settle)
+        report = await action.wait_for_effects(frame, location.ref)
         # A page may take the files and empty the field again for the next ones.
         if names and sorted(names) != sorted(path.name for path in paths):
             raise _build_upload_error(selector, field, "no_effect", f"it holds {', '.join(names)}", "take a snapshot")
-        outcome = await pointer.build_outcome("upload", location, monitor, report, settle)
+        outcome = await action.build_outcome("upload", location, report)
         outcome.value = ", ".join(names or (path.name for path in paths))
         outcome.note = "" if names else "the page has emptied the field after taking them"
         if opener:
             field["evidence"] = opener
         names_of_files = [log.staged.get(str(path), path.name) for path in paths] if log else []
-        await pointer.remember(outcome, "upload", {"paths": names_of_files}, settle)
+        await remember_action(scripts, outcome, "upload", {"paths": names_of_files}, looks=action.waits)
         return outcome
 
 

@@ -5,9 +5,8 @@ import time
 from dataclasses import asdict, dataclass
 
 from outrider.browser.actions.locate import parse_element_query
-from outrider.browser.actions.outcome import ActionOutcome
+from outrider.browser.actions.outcome import ActionOutcome, remember_action
 from outrider.browser.actions.page_tools import PageTools
-from outrider.browser.page.watch import ActionMonitor
 from outrider.browser.protocol.action_errors import build_action_error
 from outrider.browser.protocol.cdp import ContextGone, PageGone, ProtocolError
 from outrider.browser.protocol.frames import Frame
@@ -78,17 +77,16 @@ async def wait_for(tools: PageTools, condition: WaitCondition, seconds: float) -
         Unavailable: The condition did not hold in time (code `timeout`).
     """
     started = time.monotonic()
-    await tools.pointer.ensure_baseline(None)
-    with ActionMonitor(tools.page) as monitor:
+    async with tools.pointer.begin_action() as action:
         if not str(condition):
             await asyncio.sleep(seconds)
         elif not await _wait_until_met(tools, condition, started + seconds):
             message = f"{condition} is {'still' if condition.gone else 'not'} on the page after {seconds:g} s"
             hint = "take a snapshot to see the page, or wait longer"
             raise Unavailable(message, code="timeout", hint=hint)
-        outcome = await tools.pointer.build_outcome("wait", None, monitor, {}, None)
+        outcome = await action.build_outcome("wait", None, {})
     if str(condition) and not parse_element_query(condition.selector or "body").ref:
-        await tools.pointer.remember(outcome, "wait", asdict(condition), "none")
+        await remember_action(tools.pointer.scripts, outcome, "wait", asdict(condition), looks=False)
     elapsed = f"{time.monotonic() - started:.1f} s"
     state = "gone" if condition.gone else "there"
     outcome.element = f"{elapsed}: {condition} is {state}" if str(condition) else elapsed

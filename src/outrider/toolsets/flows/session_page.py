@@ -71,7 +71,7 @@ class SessionPage:
         query = {name: getattr(target, name) for name in names}
         found: list[ElementCandidate] = []
         async with self._use_tools() as tools:
-            await tools.pointer.ensure_baseline(None)  # it opens closed shadow roots and finds listeners
+            await tools.snapshotter.ensure_baseline()  # it opens closed shadow roots and finds listeners
             for frame in list(tools.page.frames):
                 try:
                     reports = await tools.snapshotter.scripts.invoke(frame, "listEvidenceMatches", query)

@@ -1,13 +1,20 @@
-"""Monitor navigations, dialogs, new pages and downloads during an action."""
+"""Watch a page during an action, wait for the effects, and say what has changed."""
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Any, Self
 
+from outrider.browser.actions.locate import ElementLocation
+from outrider.browser.actions.outcome import ActionOutcome
 from outrider.browser.page.own_requests import is_own_request
+from outrider.browser.protocol.cdp import ContextGone, PageGone
+from outrider.browser.protocol.frames import Frame
 from outrider.browser.protocol.page import BrowserPage
 from outrider.browser.protocol.redact import clean_message, clean_url
+from outrider.browser.snapshot.outline import limit_lines
+from outrider.browser.snapshot.snapshot import Snapshotter
 
 
 class ActionMonitor:
@@ -151,3 +158,110 @@ class ActionMonitor:
         if event["frameId"] == main_id and self.is_navigating:
             self.is_loaded = True
             self._changed.set()
+
+
+@dataclass(frozen=True)
+class PageAction:
+    """An action on a page that has begun; see `Pointer.begin_action`.
+
+    Attributes:
+        snapshotter: The page's snapshotter.
+        monitor: Records what happens on the page.
+        url_before: The page's address before the action.
+        waits: Whether to wait for the effects, and to show what has changed.
+    """
+
+    snapshotter: Snapshotter
+    monitor: ActionMonitor
+    url_before: str
+    waits: bool
+
+    async def run_unless_blocked(self, work: Awaitable[Any], timeout_s: float | None = None) -> Any:
+        """Return the result of work in the page, or None while a dialog is open, because the page answers nothing then.
+
+        Also None if the server of a navigation does not answer within `timeout_s`.
+        """
+        monitor = self.monitor
+        dialog_grace_s = 0.3  # a dialog policy may answer the dialog within this time
+        if monitor.is_blocked:
+            if asyncio.iscoroutine(work):
+                work.close()
+            return None
+        task, dialog = asyncio.ensure_future(work), asyncio.ensure_future(monitor.dialog_opened.wait())
+        task.add_done_callback(lambda future: future.cancelled() or future.exception())
+        done, _ = await asyncio.wait({task, dialog}, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+        if not done and monitor.is_awaiting_server:
+            task.cancel()
+        done = done or (await asyncio.wait({task, dialog}, return_when=asyncio.FIRST_COMPLETED))[0]
+        dialog.cancel()
+        if task not in done:
+            done, _ = await asyncio.wait({task}, timeout=dialog_grace_s)
+        return task.result() if task in done and not task.cancelled() else None
+
+    async def wait_for_effects(self, frame: Frame, ref: str) -> dict[str, Any]:
+        """Wait until the page is quiet and return the press guard's report.
+
+        The report is empty when the document is gone or a dialog blocks it.
+        """
+        landing_timeout_s = 1.0  # for the report on a press whose effects are not waited for
+        network_grace_s = 1.0  # for requests that the action started, after the page itself is quiet
+        monitor, loading = self.monitor, self.snapshotter.page.loading
+        timeout_s = self.snapshotter.page.arrival_timeout_s if self.waits else landing_timeout_s
+        try:
+            report = await self.run_unless_blocked(self._report_effects(frame, ref), timeout_s) or {}
+            if self.waits and not monitor.is_navigating and loading.count_open_requests(monitor.opened_at):
+                await loading.wait_until(lambda: not loading.count_open_requests(monitor.opened_at), network_grace_s)
+                quiet = self.snapshotter.scripts.invoke(frame, "waitUntilQuiet")
+                report |= await self.run_unless_blocked(quiet) or {}
+        except (ContextGone, PageGone):
+            return {}
+        return report
+
+    async def _report_effects(self, frame: Frame, ref: str) -> dict[str, Any]:
+        invoke, internals = self.snapshotter.scripts.invoke, self.snapshotter.internals
+        if internals.is_known(frame):
+            if self.waits:
+                await invoke(frame, "waitUntilQuiet")
+            await internals.refresh(frame)
+        return await invoke(frame, "reportEffects", ref, {"wait": self.waits})
+
+    async def build_outcome(
+        self, kind: str, location: ElementLocation | None, report: dict[str, Any], *, element: str = ""
+    ) -> ActionOutcome:
+        """Build the outcome of an action, with the difference since the last snapshot."""
+        monitor, page = self.monitor, self.snapshotter.page
+        if self.waits and monitor.is_navigating and not monitor.is_blocked:
+            await monitor.wait_until_loaded()
+        outcome = ActionOutcome(
+            kind, element or (location.element if location else ""), ref=location.ref if location else ""
+        )
+        outcome.location = location
+        outcome.navigated = monitor.is_committed
+        # A frame reports its own address, which is not the page's.
+        is_main = location is None or location.frame.parent is None
+        told_url = report.get("url") if is_main and not monitor.is_committed else None
+        outcome.url = told_url or page.url
+        outcome.moved = outcome.url != self.url_before
+        outcome.new_pages, outcome.dialogs, outcome.downloads = monitor.new_pages, monitor.dialogs, monitor.downloads
+        outcome.errors = monitor.errors
+        outcome.focused = report.get("focused", "")
+        outcome.facts = {name: location.report[name] for name in ("rect", "viewport")} if location else {}
+        if monitor.is_awaiting_server and not report and (target := page.loading.navigating):
+            outcome.note = (
+                f"the page is loading {target[:300]}, which has not answered yet; "
+                "looking at the page again stops that if there is still no answer"
+            )
+        elif self.waits and not monitor.is_blocked:
+            outcome.changes = await self._describe_changes()
+        return outcome
+
+    async def _describe_changes(self) -> str:
+        """Return the difference since the last snapshot, or a new one where too much has changed."""
+        max_chars = 3_000
+        try:
+            diff, _ = await self.snapshotter.diff_since_last()
+        except (ContextGone, PageGone):
+            return ""
+        if diff.whole:
+            return str(await self.snapshotter.take_snapshot("viewport", limit=max_chars))
+        return str(limit_lines(list(diff.lines), max_chars))
