@@ -14,7 +14,7 @@ stored, and `run_transaction` repeats it; the outcome of one interrupted during 
 import logging
 import time
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -86,20 +86,16 @@ class Database:
         """
         return time.time() if self._clock_offset_s is None else time.monotonic() + self._clock_offset_s
 
-    @asynccontextmanager
-    async def read(self) -> AsyncGenerator["AsyncConnection"]:
+    def read(self) -> AbstractAsyncContextManager["AsyncConnection"]:
         """Open a connection for queries. Raises Unavailable when the database cannot be used."""
-        async with self._begin_transaction(write=False) as connection:
-            yield connection
+        return self._begin_transaction(write=False)
 
-    @asynccontextmanager
-    async def write(self) -> AsyncGenerator["AsyncConnection"]:
+    def write(self) -> AbstractAsyncContextManager["AsyncConnection"]:
         """Open a connection in a transaction that commits at the end, or rolls back on an exception.
 
         Raises Unavailable, with code `database_unsure` if the transaction may have been stored nevertheless.
         """
-        async with self._begin_transaction(write=True) as connection:
-            yield connection
+        return self._begin_transaction(write=True)
 
     async def run_transaction(self, work: "Callable[[Connection], ResultT]", *, write: bool) -> ResultT:
         """Run short synchronous work in one transaction and return its result.
