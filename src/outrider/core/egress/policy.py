@@ -105,10 +105,6 @@ class EgressRule:
             return bool(self.name) and (is_domain or target.endswith(f".{self.name}"))
         return target is not None and self.network is not None and target in self.network
 
-    def names_port(self, port: int) -> bool:
-        """Return whether the entry names the port, or all ports."""
-        return self.port in (ANY_PORT, port)
-
 
 def parse_rule(text: str) -> EgressRule:
     """Parse an entry of a list. Raises ValueError that names it."""
@@ -182,7 +178,7 @@ class EgressPolicy:
                 host,
                 _build_allow_entry(host, port),
             )
-        if port not in self._ports and not any(rule.network and rule.names_port(port) for rule in self._allow):
+        if port not in self._ports and not any(rule.network and rule.port in (ANY_PORT, port) for rule in self._allow):
             raise _build_port_refusal(host, port)
 
     def check_address(self, host: str, port: int, address: IpAddress, *, trusted: bool) -> None:
@@ -212,7 +208,7 @@ class EgressPolicy:
             )
         if not (classified.is_public or address_rules):
             self._check_private(host, port, classified, host_rules)
-        if port not in self._ports and not any(rule.names_port(port) for rule in (*host_rules, *address_rules)):
+        if port not in self._ports and not any(rule.port in (ANY_PORT, port) for rule in (*host_rules, *address_rules)):
             raise _build_port_refusal(host, port)
 
     def _check_private(

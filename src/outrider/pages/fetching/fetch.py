@@ -109,7 +109,7 @@ class PageFetcher:
                 async with self.politeness.acquire_turn(url):
                     seconds_left = max(0.001, deadline - anyio.current_time())
                     limits = RequestLimits(timeout_s=seconds_left, max_body_bytes=max_body_bytes)
-                    reply = await self.http.get(url, headers=all_headers, limits=limits, cut=cut)
+                    reply = await self.http.request("GET", url, headers=all_headers, limits=limits, cut=cut)
                 is_conditional = "if-none-match" in headers or "if-modified-since" in headers
                 failure = None if reply.status == 304 and is_conditional else classify_failure(reply, self.clock())
                 if failure is None:
