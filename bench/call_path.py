@@ -92,6 +92,7 @@ def serve_website() -> Generator[str]:
 
 async def trace_call(client: Client, path: CallPath, tool: str, arguments: dict[str, Any]) -> None:
     """Record one call; raises RuntimeError if the tool fails."""
+    await anyio.sleep(1.5)  # by then the last call's record is written, and its browser's storage captured
     path.loop.clear()
     path.workers.clear()
     path.is_recording = True
