@@ -79,7 +79,7 @@ async def open_parts(page: Person) -> None:
     await page.read("You are now done.")
 
 
-@library.task("sort rows and click one", sorted=["weight", "asc"], row=re.compile("^Helium"))
+@library.task("sort rows and click one", sorted=["weight", "asc"], row="Helium")
 async def use_table(page: Person) -> None:
     await page.click("Weight", after="Name")
     await page.click(re.compile("^Helium"))

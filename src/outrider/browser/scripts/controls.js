@@ -154,7 +154,8 @@ function readTextBesideName(element, name) {
 
 // What is cut is counted, with the call that shows it.
 function formatCut(element, ref, limit) {
-  const length = tagOf(element) === "textarea" || tagOf(element) === "input" ? element.value.length : 0;
+  const isField = tagOf(element) === "textarea" || tagOf(element) === "input";
+  const length = isField ? element.value.length : isEditingHost(element) ? collapseSpace(element.innerText).length : 0;
   if (length <= limit || isSecret(element)) return "";
   return limit < MAX_ROOT_VALUE_CHARS ? ` (${length} characters: root=${ref})` : ` (${length} characters)`;
 }

@@ -548,3 +548,9 @@ async def test_a_hidden_field_names_the_field_that_draws_it_and_not_a_button(vis
     with pytest.raises(OutriderError) as refused:
         await on.forms.type(await find_ref(on, 'textbox "Words" REF'), "two")
     assert re.match(r'it is drawn as e\d+ <input> "Word"', refused.value.hint), refused.value.hint
+
+
+async def test_a_cut_text_of_an_editor_is_counted_with_the_call_that_shows_it(visit: OpenFailurePage) -> None:
+    on = await visit(f"<div contenteditable role=textbox aria-label=Story>{'word ' * 100}end</div>")
+    ref = await find_ref(on, r'textbox "Story" e\d+ = "word .*…" \(503 characters: root=REF\)')
+    assert 'end"' in (await on.snapshotter.take_snapshot("full", root=ref)).piece.text
