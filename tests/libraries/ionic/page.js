@@ -54,7 +54,7 @@ const keep = (id, event = "ionChange") => document.getElementById(id).addEventLi
 ["food", "sheet", "fruits", "agree", "wifi", "size", "volume", "segment", "section", "day"].forEach((id) => keep(id));
 keep("name", "ionInput");
 keep("search", "ionInput");
-document.getElementById("order").addEventListener("ionItemReorder", ({ detail }) => { detail.complete(); tell("order", [...document.querySelectorAll("#order ion-item")].map((each) => each.textContent.trim())); });
+document.getElementById("order").addEventListener("ionItemReorder", ({ detail }) => { detail.complete(); window.setTimeout(() => tell("order", [...document.querySelectorAll("#order ion-item")].map((each) => each.textContent.trim())), 100); });
 const alert = document.getElementById("alert");
 alert.buttons = ["Cancel", { text: "Delete", handler: () => tell("deleted", true) }];
 const actions = document.getElementById("actions");
