@@ -161,6 +161,15 @@ def format_flow(flow: Flow, before: str = "") -> str:
     return stream.getvalue()
 
 
+def format_next_version(flow: Flow, before: str) -> str:
+    """Return the YAML of a flow, with what people have added to the version before."""
+    try:
+        older = parse_flow(before, flow.name) if before else flow
+    except InvalidInput:
+        return format_flow(flow)
+    return format_flow(flow.model_copy(update={"description": flow.description or older.description}), before)
+
+
 def set_version(text: str, flow: Flow) -> str:
     """Return the YAML of a flow with the flow's version, and nothing else changed."""
     line = f"version: {flow.version}"

@@ -10,7 +10,7 @@ from outrider.core.context import Call
 from outrider.core.database.database import Database
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound, OutriderError, Refused
 from outrider.flows.flow import Flow, Secret, require_flow_name
-from outrider.flows.flow_file import format_flow, parse_flow, set_version
+from outrider.flows.flow_file import format_next_version, parse_flow, set_version
 from outrider.flows.flow_files import FlowFiles, SavedFlow
 from outrider.flows.flow_rows import FlowRows
 from outrider.flows.origins import is_named_origin
@@ -155,7 +155,7 @@ class FlowStore:
             raise InvalidInput(f"name: flow {flow.name} exists already", hint=hint, code="flow_exists")
         if current:
             flow = flow.model_copy(update={"version": self._storage.list_versions(call, flow.name)[0].version + 1})
-        text = set_version(file, flow) if file else _format_next(flow, current)
+        text = set_version(file, flow) if file else format_next_version(flow, current)
         return self._storage.write(call, flow, text, current if before is None else before)
 
     def delete_flow(self, call: Call, name: str) -> None:
@@ -183,13 +183,3 @@ class FlowStore:
         except OutriderError as error:
             return FlowEntry(name, problem=error.message)
         return FlowEntry(name, flow.description, tuple(flow.parameters), len(flow.steps), flow.version)
-
-
-def _format_next(flow: Flow, current: str) -> str:
-    """Return the YAML of a flow with what people have added to the version before."""
-    try:
-        older = parse_flow(current, flow.name) if current else flow
-    except InvalidInput:
-        return format_flow(flow)
-    described = flow.model_copy(update={"description": flow.description or older.description})
-    return format_flow(described, current)
