@@ -85,3 +85,16 @@ def test_slots_and_hosts_that_are_shown_after_all_are_read():
     rules = "<style>:host { display: none } :host([open]) { display: block }</style>"
     assert "Twelve" in read(declare('<div><slot class="body"></slot></div>', "<p>Twelve centimetres fell.</p>"))
     assert "Twelve" in read(declare(f"{rules}<p>Twelve centimetres fell.</p>"))
+
+
+def test_the_first_slot_of_a_name_takes_all():
+    slots = "<slot></slot><p>Then:</p><slot>Nothing else.</slot>"
+    assert "Twelve centimetres fell.\n\nThen:\n\nNothing else." in read(
+        declare(slots, "<p>Twelve centimetres fell.</p>")
+    )
+
+
+def test_many_slots_and_rules_cost_bounded_work():
+    rules = "<style>" + ":host{" * 200_000 + "</style>"
+    page = declare(rules + "<slot></slot>" * 5_000, "<b>y</b>" * 5_000)  # a page whose work grows so takes a minute
+    assert extract(page, main=False).markdown.count("y") == 5_000

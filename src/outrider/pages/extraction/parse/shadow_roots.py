@@ -21,10 +21,12 @@ TEMPLATE_PATTERN = re.compile(
 )
 ATTRIBUTE_PATTERN = re.compile(rb"""([^\s"'>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"']*)))?""")
 # The rules of a root's own style sheets that hide the host, or what is in its slots.
-HIDDEN_HOST_PATTERN = re.compile(r":host(?:\([\w-]+\))?\s*\{[^}]*(?:display\s*:\s*none|visibility\s*:\s*hidden)")
-SHOWN_HOST_PATTERN = re.compile(r":host\([^{}]*\{[^}]*(?:display\s*:\s*(?!none|\s)|visibility\s*:\s*visible)")
+HIDDEN_HOST_PATTERN = re.compile(r":host(?:\([\w-]+\))?\s*\{[^{}]{0,300}(?:display\s*:\s*none|visibility\s*:\s*hidden)")
+SHOWN_HOST_PATTERN = re.compile(
+    r":host\([^{}]{0,100}\{[^{}]{0,300}(?:display\s*:\s*(?!none|\s)|visibility\s*:\s*visible)"
+)
 HIDDEN_SLOT_PATTERN = re.compile(
-    r"(?:^|[\s},])(?:slot|::slotted\([^)]*\))\s*\{[^}]*(?:display\s*:\s*none|visibility\s*:\s*hidden)"
+    r"(?:^|[\s},])(?:slot|::slotted\([^(){}]{0,100}\))\s*\{[^{}]{0,300}(?:display\s*:\s*none|visibility\s*:\s*hidden)"
 )
 # The elements that may have a shadow root, besides those whose name has a dash: "attachShadow" of the DOM standard.
 HOST_TAGS = frozenset(
@@ -80,10 +82,12 @@ def fill_slots(tree: Any, mark: str) -> bool:
         return False
     chars_left = 20_000_000  # of hosts, each of which also holds those inside of it
     is_fillable = True
+    first_roots: dict[int, Any] = {}  # by host
+    for root in roots:
+        first_roots.setdefault(root.parent.mem_id, root)
     for root in reversed(roots):
         host = root.parent
-        is_first = next((node for node in host.iter() if node.tag == ROOT_TAG), None) == root
-        if not is_first or not ("-" in host.tag or host.tag in HOST_TAGS):
+        if first_roots[host.mem_id] != root or not ("-" in host.tag or host.tag in HOST_TAGS):
             root.decompose()  # a template that shows nothing
             continue
         chars_left -= len(host.html or "")
@@ -112,23 +116,25 @@ def _iter_ancestors(node: Any) -> Iterator[Any]:
 
 
 def _fill_root(root: Any, host: Any) -> None:
+    max_rule_chars = 50_000
     slotted = [node for node in host.iter(include_text=True) if node != root]
-    rules = "".join(style.text() for style in root.css("style"))
+    rules = "".join(style.text() for style in root.css("style"))[:max_rule_chars]
+    nodes_by_slot: dict[str, list[Any]] = {}
+    for node in slotted:
+        nodes_by_slot.setdefault((node.attributes or {}).get("slot") or "", []).append(node)
     for slot in () if HIDDEN_SLOT_PATTERN.search(rules) else root.css("slot"):
-        _fill_slot(slot, slotted)
+        # The first slot of a name takes all.
+        _fill_slot(slot, nodes_by_slot.pop((slot.attributes or {}).get("name") or "", []))
     for node in slotted:
         node.decompose()
     if HIDDEN_HOST_PATTERN.search(rules) and not SHOWN_HOST_PATTERN.search(rules):
         root.decompose()
 
 
-def _fill_slot(slot: Any, slotted: list[Any]) -> None:
-    """Replace a slot with copies of the nodes that name it, or else with its own content."""
-    attributes = slot.attributes or {}
-    name = attributes.get("name") or ""
-    nodes = [node for node in slotted if ((node.attributes or {}).get("slot") or "") == name]
+def _fill_slot(slot: Any, nodes: list[Any]) -> None:
+    """Replace a slot with copies of the nodes that it takes, or else with its own content."""
     is_filled = any((node.html or "").strip() for node in nodes)
-    if attributes.keys() - {"name"}:  # it may hide what it holds
+    if (slot.attributes or {}).keys() - {"name"}:  # it may hide what it holds
         for child in list(slot.iter(include_text=True)) if is_filled else ():
             child.decompose()
         for node in nodes:
