@@ -132,17 +132,14 @@ def load(
         problems = "; ".join(_describe_problem(dict(each), origins) for each in errors)
         hint = "`outrider config schema` lists every setting"
         raise InvalidInput(f"settings: {problems}", code="bad_settings", hint=hint) from None
-    if ("data_dir",) in origins:  # a home that is a file is an empty one
-        _check_data_folder(settings.data_dir, _describe_origin(("data_dir",), origins))
-    return LoadedSettings(settings, origins, warnings, environ, workspace, servers_file)
-
-
-def _check_data_folder(folder: Path, origin: str) -> None:
-    """Raise InvalidInput if no folder can be made there."""
+    folder = settings.data_dir
     existing = next((each for each in (folder, *folder.parents) if each.exists()), folder)
-    if existing.exists() and not existing.is_dir():
-        message = f"data_dir: {folder} cannot be a folder, because {existing} is not one{origin}"
+    # A home that is a file is an empty one.
+    if ("data_dir",) in origins and existing.exists() and not existing.is_dir():
+        message = f"data_dir: {folder} cannot be a folder, because {existing} is not one"
+        message += _describe_origin(("data_dir",), origins)
         raise InvalidInput(message, code="bad_settings", hint="choose another folder")
+    return LoadedSettings(settings, origins, warnings, environ, workspace, servers_file)
 
 
 def create_profile_template(home: Path | None = None) -> None:
