@@ -111,6 +111,7 @@ async def test_after_very_long_an_error_names_the_remedy(tmp_path: Path):
     with anyio.fail_after(PAUSE_TEST_TIMEOUT_S):
         async with open_browser_app(tmp_path, park_s=0.1, idle_s=0.2) as at:
             session = await at.open_session()
+            at.find_session(session).control.gate.max_wait_s = 0.1
             at.find_session(session).control.pause()
             failed = [
                 await at.call_tool("clickElement", sessionId=session, selector="[name=gift]"),
