@@ -78,6 +78,7 @@ class AgentsSettings(BaseModel, extra="forbid", defer_build=True):
         description="Concurrent runs in one process; others wait. 0 leaves all runs to other processes",
     )
     limits: RunLimits = RunLimits()
+    keep_thoughts: bool = Field(True, description="Whether the thinking of models is saved with the run")
 
 
 class McpServerSettings(BaseModel):

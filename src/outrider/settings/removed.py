@@ -3,7 +3,6 @@
 # Ignored with a warning: nothing breaks without them. The text is the value in force, empty for
 # those that only tuned internals.
 FIXED_SETTINGS = {
-    "agents.keep_thoughts": "true",
     "agents.stream_ms": "",
     "agents.width": "",
     "browser.arrival_seconds": "",

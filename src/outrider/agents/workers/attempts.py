@@ -215,13 +215,14 @@ class AttemptRunner:
             if status in ("completed", "partial"):
                 files = await self._dependencies.publish_files(run.build_call(""), files)
             state |= {"citations": executor.citations, "files": files}
+        thoughts = outcome.thoughts if self._dependencies.settings.keep_thoughts else ""
         values: dict[str, Any] = {
             "status": status,
             "stop_reason": outcome.reason,
             "usage": meter.own_usage.to_dict(),
             "cost": meter.own_usage.cost,
             "answer": outcome.answer,
-            "thoughts": outcome.thoughts,
+            "thoughts": thoughts,
             "error": outcome.error,
             "state": state,
             "model": outcome.model or run.model,
