@@ -83,3 +83,13 @@ async def test_a_conversation_continues_where_it_was():
         ended = await scripted.wait_for_end(second)
     assert (first.answer, ended.answer) == ("Turn 0.", "Turn 1.")
     assert "One?" in scripted.model_server.requests[1].text
+
+
+@pytest.mark.parametrize("keep", [True, False])
+async def test_thoughts_are_saved_only_where_the_operator_keeps_them(keep: bool):
+    async with open_scripted_app(
+        lambda asked: ModelTurn(text="Done.", thinking="A secret plan."), agents={"keep_thoughts": keep}
+    ) as scripted:
+        run = await scripted.run_to_end()
+    assert run.answer == "Done."
+    assert (run.thoughts == "A secret plan.") is keep
