@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 
 ENV_VAR_PATTERN = re.compile(r"[A-Z][A-Z0-9_]{2,}")
 MODEL_SETUP_HINT = (
-    "1. set a provider's key in the environment, e.g. ANTHROPIC_API_KEY; 2. start a model on this machine (Ollama, "
-    "llama.cpp, vLLM, LM Studio), which is found automatically; 3. in ~/.outrider/settings.json "
-    '{"models": {"profiles": {"mine": {"base_url": "https://…/v1", "model": "…", "key": "MY_KEY"}}}}'
+    "1. set a key in the environment, e.g. ANTHROPIC_API_KEY; 2. start Ollama, llama.cpp, vLLM or LM Studio on this "
+    "machine; 3. set base_url, model and key of models.profiles.NAME in ~/.outrider/settings.json"
 )
 
 

@@ -164,7 +164,7 @@ class Evaluator:
         try:
             chain = await self._models.resolve_chain(agent.model)
         except NotConfigured as error:
-            error.hint = f"{error.hint}; or give web_eval_agent `steps`: those need no model"
+            error.hint = f"{error.hint}; or give `steps`, which need no model"
             raise
         sees_pictures = any(access.sees_pictures for access in chain) and "takeScreenshot" in self._toolbox().tools
         return configure_agent(agent, request, allowed, sees_pictures=sees_pictures)
