@@ -426,7 +426,7 @@ async def test_drags_files_menus_sliders_and_shortcuts_are_steps_that_run_again(
         "2 actions were not recorded: a press at a place of <canvas#map>; keys that were typed outside of fields",
     ]
     assert "gestures succeeded: 20 steps" in ran.text
-    values = ('slider "Volume" e8 = "60"', '= "2025-11-24"', 'textbox "Inner" e', '= "in"', '= "Two"')
+    values = ('= "60" (0–100)', '= "2025-11-24"', 'textbox "Inner" e', '= "in"', '= "Two"')
     assert not [each for each in values if each not in shown.text]
     assert "saved as, wiped, dropped, pinned, menu, 5, White, invoice.txt, picked, drawn, stored, closed," in shown.text
 
