@@ -23,6 +23,7 @@ async def serve_fixture(folder: Path) -> None:
     server = extend_server(build_mcp_server(Toolbox([conformance_tools], {}, CallRecorder(database)), artifacts))
     config = uvicorn.Config(build_http_app({"": server}), host="127.0.0.1", port=0, log_level="warning")
     listening = config.bind_socket()
+    listening.listen()  # or a client that reads the address before the server has started would be refused
     print(f"http://127.0.0.1:{listening.getsockname()[1]}", flush=True)
     await uvicorn.Server(config).serve(sockets=[listening])
 
