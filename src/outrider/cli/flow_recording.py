@@ -11,6 +11,7 @@ from outrider.cli.output import print_notes, remove_control_characters
 from outrider.core.background import run_background
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput
+from outrider.core.text import format_count
 from outrider.flows.flow import require_flow_name
 from outrider.settings import LoadedSettings
 from outrider.toolsets.flows.tools import save_actions
@@ -47,6 +48,6 @@ async def record_flow(loaded: LoadedSettings, name: str, url: str, description: 
             return False
         options = {"description": description, "replace": replace}
         saved = await save_actions(store, ToolOptions(), Call(), name, recorded.actions, **options)
-    click.echo(f"{saved.data.get('path', name)}: {saved.data['steps']} steps")
+    click.echo(f"{saved.data.get('path', name)}: {format_count(saved.data['steps'], 'step')}")
     print_notes([*saved.data.get("notes", []), *notes])
     return True

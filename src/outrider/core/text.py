@@ -94,6 +94,11 @@ def _find_boundary(piece: str) -> int:
     return len(piece)
 
 
+def format_count(count: int, one: str, many: str = "") -> str:
+    """Format as `1 page`, `3 pages`; `many` is needed where it is not `one` with an s."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
 def count_tokens(text: str) -> int:
     """Return the exact length in tokens of the o200k vocabulary (gpt-4o).
 

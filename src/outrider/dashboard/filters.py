@@ -6,6 +6,8 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from outrider.core.text import format_count
+
 CLIP_CHARS = 200
 
 
@@ -62,16 +64,11 @@ def compact(value: Any, limit: int = CLIP_CHARS) -> str:
     return clip(json.dumps(value, ensure_ascii=False, default=str), limit)
 
 
-def plural(count: int, one: str, many: str = "") -> str:
-    """Format as `1 call`, `3 calls`."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
-
-
 def lines(text: str) -> Markup:
     """Keep the line breaks of a text."""
     return Markup("<br>").join(escape(line) for line in text.splitlines())
 
 
-FILTERS = {
-    each.__name__: each for each in (when, duration, size, number, clip, pretty, compact, plural, lines)
+FILTERS = {each.__name__: each for each in (when, duration, size, number, clip, pretty, compact, lines)} | {
+    "plural": format_count
 }  # `{{ run.started_at | when }}`

@@ -259,7 +259,7 @@ async def test_commands_schedule_list_run_and_unschedule(shop: Shop):
     assert added[0] == 0, added
     assert "order: 0 7 * * * (Europe/Berlin), next at 2" in listed[1]
     assert (wrong[0], "matches no existing day" in wrong[1]) == (2, True)
-    assert (due[0], "1 runs were due" in due[1]) == (0, True), due
+    assert (due[0], "1 run was due" in due[1]) == (0, True), due
     assert shop.site.ordered == {"Grace": 1}
     assert removed[0] == 0
     assert "No flow has a schedule" in empty[1]

@@ -13,6 +13,7 @@ from outrider.cli.output import EXIT_CODES, EXIT_PARTIAL, async_command, remove_
 from outrider.cli.shared_process import EXIT_WRONG_USE, add_call_options, call_tool, open_client
 from outrider.cli.tool_results import CallOptions
 from outrider.core.errors import Refused
+from outrider.core.text import format_count
 
 NAME_ARGUMENT = click.argument("name")
 FILE_ENDINGS = (".yaml", ".yml")
@@ -191,7 +192,7 @@ async def run_due_flows(sets: tuple[str, ...]) -> None:
         ended = await app.flow_scheduler.engine.run_due()
     for run in ended:
         click.echo(remove_control_characters(" ".join(str(value) for value in describe_run(run).values())))
-    click.echo(f"{len(ended)} runs were due", err=True)
+    click.echo(f"{format_count(len(ended), 'run was', 'runs were')} due", err=True)
     if any(run.state != "done" for run in ended):
         sys.exit(EXIT_CODES[Refused])
 

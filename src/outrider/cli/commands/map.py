@@ -7,6 +7,7 @@ import click
 from outrider.app import open_app
 from outrider.cli.options import add_settings_option, load_settings
 from outrider.cli.output import async_command, print_json, print_notes
+from outrider.core.text import format_count
 
 
 @click.command()
@@ -29,7 +30,5 @@ async def command(url: str, sets: tuple[str, ...], *, as_json: bool, **chosen: A
         return
     for page in data["pages"]:
         click.echo(page["url"])
-    page_count = len(data["pages"])
-    print_notes(
-        [*data["notes"], f"{data['total']} addresses" + (f", {page_count} shown" if page_count < data["total"] else "")]
-    )
+    page_count, total = len(data["pages"]), format_count(data["total"], "address", "addresses")
+    print_notes([*data["notes"], f"{total}, {page_count} shown" if page_count < data["total"] else total])

@@ -10,6 +10,7 @@ import click
 from outrider.app import open_app
 from outrider.cli.options import add_settings_option, load_settings
 from outrider.cli.output import EXIT_PARTIAL, async_command, print_json, print_line, print_notes
+from outrider.core.text import format_count
 
 
 @click.command()
@@ -43,7 +44,7 @@ async def command(query: tuple[str, ...], sets: tuple[str, ...], *, as_json: boo
             print_line(f"   {click.style(hit.get('url') or hit.get('image_url'), fg='blue')}")
             _print_passage(hit.get("snippet", ""))
             _print_passage(hit.get("content", ""))
-        print_line(click.style(f"{len(data['results'])} results from {data['provider']}", dim=True))
+        print_line(click.style(f"{format_count(len(data['results']), 'result')} from {data['provider']}", dim=True))
         print_notes(data.get("notes", []))
     if not data["results"]:
         sys.exit(EXIT_PARTIAL)

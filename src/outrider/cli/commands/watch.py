@@ -11,6 +11,7 @@ from outrider.cli.options import add_settings_option, load_settings
 from outrider.cli.output import EXIT_PARTIAL, async_command, print_json, print_line, print_notes
 from outrider.cli.shared_process import EXIT_WRONG_USE, add_call_options, call_tool, open_client
 from outrider.cli.tool_results import CallOptions
+from outrider.core.text import format_count
 
 WATCH_ARGUMENT = click.argument("watch")
 
@@ -138,7 +139,7 @@ async def run_watches(sets: tuple[str, ...], *, as_json: bool) -> None:
     for change in () if as_json else changes:
         print_line(f"{click.style(change.watch, bold=True)}  {change.url}  {change.summary}")
         print_line(change.difference)
-    print_notes([*problems, f"{len(looked_at)} watches were due, {len(changes)} have changed"])
+    print_notes([*problems, f"{format_count(len(looked_at), 'watch was', 'watches were')} due, {len(changes)} changed"])
     if problems:
         sys.exit(EXIT_PARTIAL)
 

@@ -11,6 +11,7 @@ from outrider.core.csv_rows import format_csv
 from outrider.core.errors import OutriderError, Refused
 from outrider.core.jail import rename_error_field
 from outrider.core.result import Result, TextBlock
+from outrider.core.text import format_count
 from outrider.flows.flow_file import find_step_line
 from outrider.flows.flow_runs import StoredRun
 from outrider.flows.positions import to_number
@@ -60,7 +61,7 @@ def build_run_result(
         lines += _describe_rows(tool_options, run, flow.origins[0])
     if run.stop is None:
         data |= {"files": list(run.files)} if run.files else {}
-        head = f"{flow.name} succeeded: {len(run.steps)} steps in {run.seconds:.1f} s, without a model."
+        head = f"{flow.name} succeeded: {format_count(len(run.steps), 'step')} in {run.seconds:.1f} s, without a model."
         return Result((TextBlock("\n".join([head, *lines])),), data=data)
     error = _build_stop_error(program, run.stop, run_id, session.id if session else "")
     if picture_url:

@@ -10,6 +10,7 @@ from outrider.browser.session.browsers import Browsers
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, NotFound, Refused
 from outrider.core.result import Result, TextBlock
+from outrider.core.text import format_count
 from outrider.core.tool import Toolset
 from outrider.flows.flow import require_flow_name
 from outrider.flows.flow_file import parse_flow
@@ -94,7 +95,7 @@ async def save_actions(
         "secrets": list(flow.secrets),
         "lastAction": actions[-1].number,
     }
-    head = f"Saved {flow.name}: {len(flow.steps)} steps."
+    head = f"Saved {flow.name}: {format_count(len(flow.steps), 'step')}."
     # Names of elements are the page's own words.
     lines = [head, *(f"Note: {note}" for note in notes), tool_options.mark_untrusted(saved.text, flow.origins[0])]
     return Result((TextBlock("\n".join(lines)),), data=data | ({"notes": notes} if notes else {}))
@@ -107,7 +108,9 @@ async def _save_file(store: FlowStore, call: Call, name: str, file: str, *, repl
     saved = await anyio.to_thread.run_sync(lambda: store.save_flow(call, flow, replace=replace, file=file))
     data = {"name": name, "version": saved.version, "steps": len(flow.steps), "parameters": list(flow.parameters)}
     data |= {"path": saved.place} if saved.place else {}
-    return Result((TextBlock(f"Saved {name}: {len(flow.steps)} steps, version {saved.version}."),), data=data)
+    return Result(
+        (TextBlock(f"Saved {name}: {format_count(len(flow.steps), 'step')}, version {saved.version}."),), data=data
+    )
 
 
 @flows.tool(title="List flows")
@@ -126,7 +129,7 @@ async def listFlows(store: FlowStore, call: Call, /) -> Result:
         }
         for each in entries
     ]
-    lines = [f"{each.name}: {each.problem or each.description or f'{each.steps} steps'}" for each in entries]
+    lines = [f"{each.name}: {each.problem or each.description or format_count(each.steps, 'step')}" for each in entries]
     return Result((TextBlock("\n".join(lines) or "There are no flows: saveFlow saves one."),), data={"flows": rows})
 
 

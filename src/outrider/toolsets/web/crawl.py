@@ -7,6 +7,7 @@ from pydantic import BaseModel, Field
 from outrider.core.call_codec import parse_call, serialize_call
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput
+from outrider.core.text import format_count
 from outrider.pages.crawl import CrawlBudget, Crawler, CrawlPlan
 from outrider.pages.crawl.crawler import StorePageFactory
 from outrider.pages.crawl.plan import ReportProgress, StorePage
@@ -138,9 +139,8 @@ def _build_page_saver(autosave: Autosave, call: Call, store_id: str | None) -> "
 def _build_progress_reporter(call: Call, max_pages: int) -> "ReportProgress":
     async def report_progress(tally: "CrawlTally", url: str, rate: float) -> None:
         total = min(max_pages, tally.used_pages + tally.waiting)
-        await call.progress(
-            tally.used_pages, total, f"{tally.used_pages} pages read, {tally.waiting} waiting, {rate:.1f}/s: {url}"
-        )
+        read = format_count(tally.used_pages, "page")
+        await call.progress(tally.used_pages, total, f"{read} read, {tally.waiting} waiting, {rate:.1f}/s: {url}")
 
     return report_progress
 

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
+from outrider.core.text import format_count
 from outrider.pages.crawl import CrawlPlan
 from outrider.pages.pages import Pages
 from outrider.toolsets.options import ToolOptions
@@ -23,7 +24,10 @@ class SiteMapReport(BaseModel, defer_build=True):
 
     def __str__(self) -> str:
         sources = ", ".join(f"{name} {count}" for name, count in self.sources.items())
-        lines = [f"{self.total} addresses ({sources or 'no source lists any'}).", *self.notes]
+        lines = [
+            f"{format_count(self.total, 'address', 'addresses')} ({sources or 'no source lists any'}).",
+            *self.notes,
+        ]
         for page in self.pages:
             markdown = f"as Markdown: {page['markdown']}" if page.get("markdown") else ""
             facts = ", ".join(filter(None, (page.get("modified", ""), "+".join(page["from"]), markdown)))
