@@ -104,7 +104,7 @@ async def test_progress_reports_pages_read_and_rate(home: Path):
         arguments = {"url": f"{loopback.site_url}/", "max_depth": 2}
         await client.call_tool("web_crawl", arguments, progress_callback=progress)
     assert told
-    assert re.match(r"1 pages read, \d+ waiting, \d+\.\d/s: http", told[0][2])
+    assert re.match(r"1 page read, \d+ waiting, \d+\.\d/s: http", told[0][2])
     assert [done for done, _, _ in told] == sorted({done for done, _, _ in told})
 
 
