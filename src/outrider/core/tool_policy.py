@@ -68,7 +68,7 @@ def require_consent(
 
 
 def suggest_stake(tool: str) -> str:
-    """Return how the operator allows a tool where nobody can be asked."""
+    """Return the command with which an operator allows a tool without a question."""
     return f"the operator can allow it: `outrider config set tools.stakes.{tool} never_ask`"
 
 

@@ -93,7 +93,7 @@ class FlowFiles:
             number = parse_flow(text, name).version
         except InvalidInput:
             number = 1
-        newest = max([number, *(each + 1 for each in old)])  # somebody may have restored an older one by hand
+        newest = max([number, *(each + 1 for each in old)])  # a person may have restored an older file
         current = SavedFlow(newest, text, jail.get_entry(f"{folder}{name}.yaml").modified_at)
         return [current, *sorted(versions, key=lambda each: -each.version)]
 

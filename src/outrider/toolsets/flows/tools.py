@@ -102,7 +102,7 @@ async def save_actions(
 
 
 async def _save_file(store: FlowStore, call: Call, name: str, file: str, *, replace: bool) -> Result:
-    if call.run is not None:  # an agent could write a flow that asks nobody
+    if call.run is not None:  # an agent could write a flow without questions
         raise Refused("file: only people save flows that they have written", code="needs_person")
     flow = await anyio.to_thread.run_sync(parse_flow, file, name)
     saved = await anyio.to_thread.run_sync(lambda: store.save_flow(call, flow, replace=replace, file=file))
