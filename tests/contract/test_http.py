@@ -1,6 +1,7 @@
 """`outrider serve` as callers over the network meet it."""
 
-from contextlib import AsyncExitStack, suppress
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -185,3 +186,54 @@ async def test_half_sent_headers_are_dropped_and_bounded_for_each_address(tmp_pa
             async with httpx2.AsyncClient() as http:
                 for _ in range(30):
                     assert (await http.get(f"http://127.0.0.1:{port}/healthz")).status_code == 200
+
+
+async def test_a_caller_reads_the_refusal_of_its_body_however_slowly_it_sends_the_rest(tmp_path: Path):
+    class PatientProtocol(LimitedHttpProtocol):
+        header_timeout_s = 0.3
+
+    sent_mb, all_mb = 5, 6
+    async with connect(build_app(tmp_path), PatientProtocol) as stream:
+        await stream.send(start_post(all_mb * 1_000_000) + bytes(sent_mb * 1_000_000))
+        assert (await stream.receive()).startswith(b"HTTP/1.1 413 ")
+        with anyio.move_on_after(3 * PatientProtocol.header_timeout_s) as pause:
+            await stream.receive()
+        assert pause.cancelled_caught
+        await stream.send(bytes((all_mb - sent_mb) * 1_000_000) + b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert (await stream.receive()).startswith(b"HTTP/1.1 200 ")
+
+
+@pytest.mark.parametrize("sent_mb", [1, 5], ids=["accepted", "refused"])
+async def test_a_body_that_does_not_go_on_is_dropped(tmp_path: Path, sent_mb: int):
+    class ImpatientProtocol(LimitedHttpProtocol):
+        body_timeout_s = 0.3
+
+    async with connect(build_app(tmp_path), ImpatientProtocol) as stream:
+        await stream.send(start_post(6_000_000) + bytes(sent_mb * 1_000_000))
+        with suppress(anyio.BrokenResourceError):
+            async for _ in stream:  # ends when the connection does
+                pass
+
+
+async def test_a_refused_body_without_end_is_dropped(tmp_path: Path):
+    class StrictProtocol(LimitedHttpProtocol):
+        max_dropped_bytes = 1_000_000
+
+    async with connect(build_app(tmp_path), StrictProtocol) as stream:
+        await stream.send(start_post(1_000_000_000) + bytes(5_000_000))
+        with pytest.raises(anyio.BrokenResourceError):
+            await stream.send(bytes(100_000_000))
+
+
+def start_post(length: int) -> bytes:
+    return f"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n".encode()
+
+
+@asynccontextmanager
+async def connect(app: Any, protocol: type[LimitedHttpProtocol]) -> AsyncGenerator[anyio.abc.SocketStream]:
+    config = uvicorn.Config(app, host="127.0.0.1", port=0, http=protocol, log_level="critical")
+    with anyio.fail_after(30):
+        async with http_servers.start_uvicorn(uvicorn.Server(config)) as server:
+            port = server.servers[0].sockets[0].getsockname()[1]
+            async with await anyio.connect_tcp("127.0.0.1", port) as stream:
+                yield stream

@@ -6,11 +6,13 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import anyio
 import httpx2
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
+from starlette.requests import ClientDisconnect
 
 from outrider.core.context import Call
 from outrider.core.tool import Toolset
@@ -170,6 +172,33 @@ async def test_hanging_up_cancels_the_call(tmp_path: Path):
                     await http.post("/v1/tools/wait_long", headers={"Accept": accept})
                 with anyio.fail_after(10):
                     await ended.wait()
+
+
+async def test_hanging_up_within_the_body_is_no_error_of_the_server(tmp_path: Path):
+    failures: list[ClientDisconnect] = []
+    ended = anyio.Event()
+
+    async with echo_toolset.open_toolbox(tmp_path) as (echo, artifacts):
+        routes = build_rest_routes(echo, artifacts, build_transport_security(()))
+        app = build_http_app({"": build_mcp_server(echo, artifacts)}, extra_routes=routes)
+
+        async def observe(scope: Any, receive: Any, send: Any) -> None:
+            try:
+                await app(scope, receive, send)
+            except ClientDisconnect as error:
+                failures.append(error)
+            finally:
+                if scope["type"] == "http":
+                    ended.set()
+
+        async with http_servers.serve_app(observe) as url:
+            address = urlsplit(url)
+            head = b"POST /v1/tools/who HTTP/1.1\r\nHost: localhost\r\nContent-Length: 500\r\n\r\n"
+            async with await anyio.connect_tcp(address.hostname or "", address.port or 0) as stream:
+                await stream.send(head + b"{")
+            with anyio.fail_after(10):
+                await ended.wait()
+    assert failures == []
 
 
 async def test_the_description_is_valid_and_names_every_tool_that_the_caller_has(tmp_path: Path):

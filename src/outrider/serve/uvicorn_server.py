@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import Any, ClassVar
 
 import anyio
+import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -97,19 +98,27 @@ def format_socket_url(socket: Any) -> str:
 
 
 class LimitedHttpProtocol(H11Protocol):
-    """uvicorn's HTTP protocol with limits on connections whose headers are incomplete.
+    """uvicorn's HTTP protocol with limits on connections whose request is incomplete.
 
-    Connections with a request are not counted, because a proxy may hold many; idle ones are closed by uvicorn itself.
+    Only connections without all headers are counted, because a proxy may hold many with a request; idle ones are closed
+    by uvicorn itself. The rest of a body that was already refused is read and dropped, because closing the connection
+    before that would reset it, and its caller would not see the refusal.
 
     Attributes:
         header_timeout_s: Seconds for the headers of a request.
+        body_timeout_s: Seconds that may pass between two parts of a body.
+        max_dropped_bytes: How much of a refused body is read.
         max_waiting: Connections of one address that may wait for headers at the same time.
     """
 
     header_timeout_s: ClassVar[float] = 10.0
+    body_timeout_s: ClassVar[float] = 30.0
+    max_dropped_bytes: ClassVar[int] = 200_000_000
     max_waiting: ClassVar[int] = 256
     _waiting: ClassVar[Counter[str]] = Counter()
     _header_timer: asyncio.TimerHandle | None = None
+    _body_timer: asyncio.TimerHandle | None = None
+    _dropped_bytes: int = 0
     _address: str = ""
 
     def connection_made(self, transport: Any) -> None:
@@ -124,14 +133,26 @@ class LimitedHttpProtocol(H11Protocol):
         super().data_received(data)
         is_websocket = self.transport.get_protocol() is not self
         has_request = self.cycle is not None and not self.cycle.response_complete
-        if is_websocket or has_request:
+        receives_body = not is_websocket and self.conn.their_state is h11.SEND_BODY
+        self._stop_body_timer()
+        if receives_body:
+            self._body_timer = self.loop.call_later(self.body_timeout_s, self.transport.abort)
+        self._dropped_bytes = self._dropped_bytes + len(data) if receives_body and not has_request else 0
+        if self._dropped_bytes > self.max_dropped_bytes:
+            self.transport.abort()
+        if is_websocket or has_request or receives_body:
             self._stop_waiting()
         else:
             self._start_waiting()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
+        self._stop_body_timer()
         super().connection_lost(exc)
+
+    def _stop_body_timer(self) -> None:
+        if self._body_timer is not None:
+            self._body_timer.cancel()
 
     def _start_waiting(self) -> None:
         if self._header_timer is None and not self.transport.is_closing():

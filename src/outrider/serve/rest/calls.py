@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import Receive, Scope, Send
 
@@ -63,7 +63,10 @@ class CallEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
-        arguments = await read_arguments(request)
+        try:
+            arguments = await read_arguments(request)
+        except ClientDisconnect:
+            return
         call = read_call(request, assistant=self._assistant)
         hung_up = anyio.Event()
         # A repetition with the same key finds the run again, so that it may continue without its caller.
