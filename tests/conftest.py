@@ -3,7 +3,7 @@
 import gc
 import os
 import signal
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Generator
 from pathlib import Path
 
@@ -96,24 +96,27 @@ class RerunLimit:
 
 
 class SkipSummary:
-    """Say at the end of the run how much was skipped, and what each is missing."""
+    """Say at the end of the run how many tests were skipped, wholly or in part, and what each is missing."""
 
     def __init__(self) -> None:
-        self.reasons: Counter[str] = Counter()
+        self.tests: defaultdict[str, set[str]] = defaultdict(set)  # by what they are missing
+        self.parts: defaultdict[str, set[str]] = defaultdict(set)  # tests of which subtests were skipped
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.skipped and isinstance(report.longrepr, tuple):
-            self.reasons[report.longrepr[2].removeprefix("Skipped: ")] += 1
+            reasons = self.parts if isinstance(report, pytest.SubtestReport) else self.tests
+            reasons[report.longrepr[2].removeprefix("Skipped: ")].add(report.nodeid)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Count a module that skips all its tests as one."""
         if report.skipped and isinstance(report.longrepr, tuple):
-            self.reasons.setdefault(report.longrepr[2].removeprefix("Skipped: "), 1)  # each worker reports it
+            self.tests[report.longrepr[2].removeprefix("Skipped: ")].add(report.nodeid)  # each worker reports it
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Print a line a reason; pytest counts no skipped subtests, and names reasons only when asked."""
-        for reason, count in self.reasons.most_common():
-            terminalreporter.write_line(f"skipped {count}: {reason}")
+        """Print a line a reason; pytest names reasons only when asked, and none of skipped subtests."""
+        for how, reasons in (("skipped", self.tests), ("skipped in part", self.parts)):
+            for reason, tests in sorted(reasons.items(), key=lambda each: -len(each[1])):
+                terminalreporter.write_line(f"{how} {len(tests)}: {reason}")
 
 
 def pytest_configure(config: pytest.Config) -> None:
