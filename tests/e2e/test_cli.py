@@ -154,6 +154,28 @@ async def test_fetch_of_a_picture_names_its_file(home: Path):
     assert f"the picture is {home / 'project' / 'images'}" in project.stderr.decode()
 
 
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("directory", "nowhere"),
+        ("directory", "~nobody.of.that.name/x"),
+        ("directory", "loop"),
+        ("directory", "x" * 5_000),
+        ("import_roots", '["~nobody.of.that.name/x"]'),
+    ],
+    ids=["missing", "user", "loop", "long", "list"],
+)
+async def test_a_folder_that_cannot_be_is_named_with_its_variable(home: Path, setting: str, value: str):
+    (home / "loop").symlink_to(home / "loop")
+    variable = f"OUTRIDER_WORKSPACE__{setting.upper()}"
+    done = await run_outrider(home, "tools", **{variable: value})
+    error = done.stderr.decode()
+    assert done.returncode
+    assert f"workspace.{setting}" in error
+    assert f"(from the variable {variable})" in error
+    assert len(error) < 600
+
+
 async def test_fetch_of_several_continues_after_a_failure_and_exits_with_one(home: Path):
     async with http_servers.serve_app(WAL_SITE) as url:
         done = await run_outrider(home, "fetch", f"{url}/nowhere", f"{url}/wal", **build_reading_environment(url))

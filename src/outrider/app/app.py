@@ -158,7 +158,8 @@ class App:
         """
         if self.loaded.settings.workspace.directory == HOST_ROOTS:
             raise NotConfigured(
-                "workspace.directory: roots are folders of the client's machine, and a server cannot use them",
+                "workspace.directory: roots are folders of the client's machine, and a server cannot use them"
+                f"{self.loaded.describe_origin(('workspace', 'directory'))}",
                 hint="leave it empty, or name a folder; roots are for hosts that start outrider mcp",
             )
         single_toolsets = {

@@ -26,19 +26,24 @@ def resolve_project_folder(loaded: LoadedSettings) -> Path | None:
     settings = loaded.settings
     if not settings.workspace.directory:
         return None
+    origin = loaded.describe_origin(("workspace", "directory"))
     if settings.identity.is_enabled:
         raise NotConfigured(
             f"workspace.directory: {settings.workspace.directory} cannot be the workspace: people sign in here, and "
-            "would share their files",
+            f"would share their files{origin}",
             hint="leave it empty, or turn off sign-in",
         )
     if settings.workspace.directory == HOST_ROOTS:
         return None
-    folder = (loaded.workspace / Path(settings.workspace.directory).expanduser()).resolve()
-    if problem := explain_unusable_folder(folder, loaded):
+    folder = Path(settings.workspace.directory)
+    try:
+        folder = (loaded.workspace / folder.expanduser()).resolve()
+        problem = explain_unusable_folder(folder, loaded)
+    except (OSError, ValueError, RuntimeError) as error:  # a loop of links, a user who does not exist
+        problem = (error.strerror if isinstance(error, OSError) else "") or str(error)
+    if problem:
         raise NotConfigured(
-            f"workspace.directory: {folder} cannot be the workspace: {problem}"
-            f"{loaded.describe_origin(('workspace', 'directory'))}",
+            f"workspace.directory: {str(folder)[:200]} cannot be the workspace: {problem}{origin}",
             hint="choose a project's folder, or leave the setting empty",
         )
     return folder

@@ -12,7 +12,10 @@ HOST_ROOTS = "roots"  # as `directory`: the folder that the host offers
 
 def resolve_folder(value: Any) -> Any:
     """Resolve links once, when the server starts: no one can redirect an allowed folder later."""
-    return Path(value).expanduser().resolve() if isinstance(value, str | Path) and str(value) else value
+    try:
+        return Path(value).expanduser().resolve() if isinstance(value, str | Path) and str(value) else value
+    except (OSError, RuntimeError) as error:  # a loop of links, a user who does not exist
+        raise ValueError(str(error)) from None
 
 
 class WorkspaceSettings(BaseModel, extra="forbid", defer_build=True):
