@@ -47,7 +47,7 @@ EXPECTED = {
     "408": {"timeout"},
     "422": {"bad_request", "auth"},
     "429": {"rate_limited"},
-    "430": {"unavailable", "quota"},
+    "430": {"unavailable", "rate_limited"},
     "432": {"unavailable", "quota"},
     "433": {"unavailable", "quota"},
     "500": {"unavailable"},

@@ -30,7 +30,7 @@ class Query:
 
     Attributes:
         text: The words, not empty.
-        count: Results wanted, 1 to 20.
+        count: Results wanted: 1 to 20 of a search, more where later pages are cut from one long answer.
         page: 1 is the first page of `count` results.
         freshness: The maximum age of results.
         since, until: The first and the last day of publication.
@@ -68,7 +68,7 @@ class Query:
         search_modes = ("web", "image", "news")
         if not self.text.strip():
             raise InvalidInput("query: is empty", hint="say what to look for")
-        if not 1 <= self.count <= MAX_RESULTS:
+        if self.count < 1:
             raise InvalidInput(f"count: must be 1 to {MAX_RESULTS}, not {self.count}")
         if self.page < 1:
             raise InvalidInput(f"page: must be at least 1, not {self.page}")

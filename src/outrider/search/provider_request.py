@@ -319,11 +319,11 @@ def _parse_retry_after(reply: HttpResponse, body: Any, now: float = 0.0) -> floa
 
 
 def _parse_seconds(value: Any, now: float) -> float | None:
-    """Return the seconds from now of a number or an HTTP date; None for anything else."""
+    """Return the seconds from now of a number, of text such as `60s`, or of an HTTP date; None for anything else."""
     if isinstance(value, bool) or value is None:
         return None
     try:
-        seconds = float(value)
+        seconds = float(value.removesuffix("s") if isinstance(value, str) else value)
     except (TypeError, ValueError):
         try:
             moment = parsedate_to_datetime(str(value))

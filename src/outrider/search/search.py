@@ -12,12 +12,12 @@ import anyio
 from opentelemetry.trace import SpanKind
 
 from outrider.core.database.database import Database
-from outrider.core.errors import NotConfigured, OutriderError
+from outrider.core.errors import InvalidInput, NotConfigured, OutriderError
 from outrider.core.http import HttpClient
 from outrider.core.tracing import start_span
 from outrider.search.failures import build_failure
 from outrider.search.outcome import SearchAttempt, SearchOutcome, SearchState
-from outrider.search.provider import Query, SearchServices
+from outrider.search.provider import MAX_RESULTS, Query, SearchServices
 from outrider.search.provider_request import ProviderAnswer, query_provider
 from outrider.search.selection import (
     Candidate,
@@ -90,11 +90,14 @@ class Search:
             source: The service to search instead of the web, for instance `github` (see `selection.load_sources`).
 
         Raises:
+            InvalidInput: more results are wanted than a search returns.
             NotConfigured: no provider can be used, or the profile or a setting is wrong.
             Unavailable: code `search_failed` if every provider failed; `details.attempts` and the message say how,
                 the hint is the shortest remedy.
         """
         parallelism: Mapping[SearchDepth, int] = {"quick": 1, "balanced": 3, "wide": 6}
+        if query.count > MAX_RESULTS:
+            raise InvalidInput(f"count: must be 1 to {MAX_RESULTS}, not {query.count}")
         if source:
             plan = plan_source(self._settings, self._environ, source)
         else:

@@ -269,6 +269,17 @@ def answer_as_parallel(request: ProviderRequest, behaviour: ProviderBehaviour) -
     return {"search_id": "s", "session_id": "s", "results": rows}
 
 
+def answer_as_webiq(request: ProviderRequest, behaviour: ProviderBehaviour) -> Any:
+    found = _select_documents(request, behaviour, request.get_parameter("maxResults"), text="query")
+    if request.path.endswith("/images"):
+        names = {"title": "title", "url": "hostPageUrl", "image": "url", "thumb": "thumbnailUrl"}
+        rows = [_build_web_result(doc, **names, width="width", height="height") for doc in found]
+        return {"imageResults": rows, "traceId": "t"}
+    list_name = "newsResults" if request.path.endswith("/news") else "webResults"
+    rows = [_build_web_result(doc, title="title", url="url", snippet="content") for doc in found]
+    return {list_name: rows, "traceId": "t"}
+
+
 def answer_as_linkup(request: ProviderRequest, behaviour: ProviderBehaviour) -> Any:
     found = _select_documents(request, behaviour, request.get_parameter("maxResults"))
     rows = [{"type": "text", "name": doc.title, "url": doc.url, "content": doc.snippet} for doc in found]
@@ -278,7 +289,7 @@ def answer_as_linkup(request: ProviderRequest, behaviour: ProviderBehaviour) -> 
 ANSWER_BUILDERS: dict[str, AnswerBuilder] = {
     "tavily": _build_flat_answer("max_results", "results", "content"),
     "perplexity": _build_flat_answer("max_results", "results", "snippet"),
-    "webiq": _build_flat_answer("maxResults", "webResults", "content"),
+    "webiq": answer_as_webiq,
     "brave": answer_as_brave,
     "exa": answer_as_exa,
     "serper": answer_as_serper,

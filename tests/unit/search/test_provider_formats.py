@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from outrider.core.egress.guard import EgressGuard
-from outrider.core.errors import OutriderError
+from outrider.core.errors import InvalidInput, OutriderError
 from outrider.core.http import HttpClient
 from outrider.search.outcome import SearchOutcome
 from outrider.search.provider import Query
@@ -98,7 +98,15 @@ SENT = {
     "serpapi": {"gl": "at", "hl": "de", "tbs": "qdr:w", "safe": "active", "engine": "google"},
     "serper": {"gl": "at", "hl": "de", "tbs": "qdr:w", "num": 5, "q": "tea site:a.example"},
     "tavily": {"country": "austria", "time_range": "week", "include_domains": ["a.example"], "max_results": 5},
-    "webiq": {"language": "de", "maxResults": 5, "query": "tea site:a.example"},
+    "webiq": {
+        "language": "de",
+        "region": "AT",
+        "safeSearch": "strict",
+        "maxResults": 5,
+        "query": "tea site:a.example",
+        "contentFormat": "passage",
+        "maxLength": 2000,
+    },
     "you": {"country": "AT", "freshness": "week", "count": "5"},
 }
 
@@ -170,6 +178,8 @@ async def test_a_language_or_country_without_a_code_is_named_in_a_note():
             ("bing", Query("tea", language="de", region="US"), "Bing cannot choose the region US"),
             ("tavily", Query("tea", region="AQ"), "Tavily cannot choose the region AQ"),
             ("jina", Query("tea", language="hsb"), "Jina cannot choose the language hsb"),
+            ("webiq", Query("tea", language="hsb"), "Web IQ cannot choose the language hsb"),
+            ("webiq", Query("tea", mode="news", safe="strict"), "Web IQ has no safe-search setting"),
             ("perplexity", Query("tea", language="hsb"), "Perplexity cannot choose the language hsb"),
             ("parallel", RANGE, "Parallel takes a first day only"),
         ):
@@ -297,6 +307,16 @@ async def test_the_second_page_begins_where_the_first_ended():
             assert (await w.ask(name, Query("tea", count=5, page=2)))[key] == value, name
 
 
+async def test_a_later_long_page_is_cut_from_an_answer_of_more_results_than_a_search_returns():
+    async with open_wire() as w:
+        for name, field in (("exa", "numResults"), ("firecrawl", "limit")):
+            found = await w.find(name, Query("tea", count=15, page=2))
+            assert w.behaviour.requests[-1].body[field] == 30, name
+            assert found.hits[0].url == "https://www.place16.example/16", name
+        with pytest.raises(InvalidInput, match="count: must be 1 to 20, not 21"):
+            await w.find("exa", Query("tea", count=21))
+
+
 @pytest.mark.parametrize("style", ["sse", "json", "session"])
 async def test_exa_answers_without_a_key_in_every_dialect_of_the_protocol(style):
     async with open_wire(exa_transport=style) as w:
@@ -370,7 +390,7 @@ FAILURES = [
     ),
     ("linkup", "429", {"error": {"code": "TOO_MANY_REQUESTS", "message": "Too many requests"}}, "rate_limited", None),
     ("parallel", "402", {"type": "error", "error": {"message": "Insufficient credit in account"}}, "quota", None),
-    ("webiq", "430", {"errorCode": "X", "userMessage": "no more"}, "quota", None),
+    ("webiq", "430", {"errorCode": "X", "userMessage": "at the same time", "retryAfter": "60s"}, "rate_limited", 60),
     ("webiq", "429", {"errorCode": "X", "userMessage": "slow down", "retryAfter": "2"}, "rate_limited", 2),
     ("google_cse", "403", {"error": {"message": "Quota exceeded for quota metric"}}, "quota", None),
     ("google_cse", "429", {"error": {"message": "limit 'Queries per day'"}}, "quota", None),

@@ -2,7 +2,8 @@
 
 "Search" and "Source Policy" (docs.parallel.ai/search/source-policy) and the parameters of github.com/parallel-web/
 parallel-sdk-python, read on 2026-11-22: a query of at most 200 characters beside an objective, at most 200 domains, a
-first day and no last one, and neither pages nor a language.
+first day and no last one, and neither pages nor a language. Its client 1.3.7 on PyPI, read on 2026-11-28, takes paths
+beside domains, compares them with the case of their letters, and ignores excluded domains beside included ones.
 """
 
 from typing import Any
