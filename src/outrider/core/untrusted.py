@@ -22,7 +22,8 @@ STRAY_SELECTOR = re.compile(
 # The marks of this module and of citations, in any spelling that a model could take for them.
 BOUNDARY_MARK = re.compile(r"[<\uff1c\ufe64\u2039\u3008\u27e8](?=[\s/\uff0f\u2215\u2044]*untrusted)", re.IGNORECASE)
 OPENED_BOUNDARY = re.compile(r"<untrusted-(\d{12}) from=")
-BOUNDARY_NUMBER = re.compile(r"(?<=<untrusted-)\d{12}(?= from=)|(?<=</untrusted-)\d{12}(?=>)")
+# Also of a boundary inside another, whose first sign is escaped.
+BOUNDARY_NUMBER = re.compile(r"(?<=[<;]untrusted-)\d{12}(?= from=)|(?<=[<;]/untrusted-)\d{12}(?=>)")
 CITATION_MARK = re.compile(r"([:\uff1a]\s*cite)\s*(?=[\[\uff3b])", re.IGNORECASE)
 # Single joiners stay between letters of scripts that need them (Arabic to Indic) and between emoji.
 JOINING_LETTERS = (

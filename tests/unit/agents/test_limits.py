@@ -67,6 +67,7 @@ async def test_going_in_circles_is_noticed_told_and_ended():
 async def test_circles_are_noticed_whatever_is_random_in_results():
     looping_calls = {
         "boundary": ("overhear", {}),
+        "boundary within a boundary": ("overhear_marked", {}),
         "references of sources": ("find_anew", {}),
         "made-up ids": ("open_anew", {}),
         "number of a bug": ("break_down", {}),

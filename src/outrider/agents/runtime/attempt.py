@@ -9,7 +9,13 @@ from typing import Any
 
 from pydantic_ai import Agent as Loop
 from pydantic_ai import capture_run_messages
-from pydantic_ai.exceptions import CallDeferred, ContentFilterError, OutputTokenLimitExceeded, UnexpectedModelBehavior
+from pydantic_ai.exceptions import (
+    CallDeferred,
+    ContentFilterError,
+    ModelRetry,
+    OutputTokenLimitExceeded,
+    UnexpectedModelBehavior,
+)
 from pydantic_ai.messages import ModelMessage, ModelResponse
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import DeferredToolRequests, RunContext, ToolDefinition
@@ -109,7 +115,10 @@ def _convert_error(
     elif isinstance(error, OutputTokenLimitExceeded):
         reason, detail = "length", "the model's answer exceeded the maximum length"
     elif isinstance(error, UnexpectedModelBehavior):
-        reason, detail = "nonsense", f"the model gave {MAX_MODEL_ERRORS} invalid responses: {error}"
+        # After the first sentence, the library's messages list all tools or advise programmers.
+        cause = error.__cause__ if isinstance(error.__cause__, ModelRetry) else error
+        last = str(cause).partition(". ")[0]
+        reason, detail = "nonsense", f"the model gave {MAX_MODEL_ERRORS} invalid responses, the last: {last}"
     else:
         log.debug("run %s failed after %d messages", context.run.id, len(messages))
         raise error

@@ -4,7 +4,12 @@ import json
 import re
 from dataclasses import dataclass
 
-from pydantic_ai.exceptions import ModelAPIError, ModelContextWindowExceededError, ModelHTTPError
+from pydantic_ai.exceptions import (
+    ModelAPIError,
+    ModelContextWindowExceededError,
+    ModelHTTPError,
+    UnexpectedModelBehavior,
+)
 
 from outrider.agents.models.access import ModelAccess
 
@@ -56,6 +61,8 @@ def classify_failure(error: Exception, access: ModelAccess) -> ModelFailure:
         )
     if isinstance(error, StreamInterruptedError):
         return ModelFailure(str(error), is_transient=True)
+    if isinstance(error, UnexpectedModelBehavior) and "without content" in str(error):
+        return ModelFailure("it sent no answer; check that base_url leads to a model's API", is_transient=False)
     detail = _redact_key(str(error) or type(error).__name__, access)[:300]
     is_from_library = type(error).__module__.partition(".")[0] in {"httpx2", "openai", "anthropic", "json"}
     return ModelFailure(detail, is_transient=isinstance(error, ModelAPIError | OSError) or is_from_library)

@@ -64,6 +64,16 @@ async def test_a_model_that_only_talks_nonsense_is_stopped():
         run = await scripted.run_to_end()
     assert (run.status, run.stop_reason) == ("failed", "nonsense")
     assert len(scripted.model_server.requests) < 10
+    assert run.error is not None
+    assert run.error["message"] == "the model gave 5 invalid responses, the last: Unknown tool name: 'fly'"
+
+
+async def test_a_web_page_in_place_of_an_answer_sends_its_reader_to_the_address():
+    async with open_scripted_app(play_turns(ModelTurn(garbage=True))) as scripted:
+        run = await scripted.run_to_end()
+    assert (run.status, run.stop_reason) == ("failed", "model_error")
+    assert run.error is not None
+    assert "check that base_url leads to a model's API" in run.error["message"]
 
 
 async def test_failing_tools_tell_the_model_what_to_do_and_bugs_tell_nothing():
