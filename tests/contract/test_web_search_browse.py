@@ -4,7 +4,7 @@ from pathlib import Path
 
 import anyio
 import pytest
-from mcp import Client
+from mcp import Client, MCPError
 
 from outrider.core.citations import build_references
 from outrider.core.context import Call
@@ -46,6 +46,16 @@ async def test_a_search_gives_one_resource_a_result_and_the_query_last(home: Pat
     assert hits[0].fields == {"title": "fox & more, part 1", "reference": build_references()[0]}
     assert (asked.mime_type, asked.text, asked.uri) == (f"{KIND}websearch-query", "fox", "")
     assert result.data["results"][0]["reference"] == build_references()[0]
+
+
+async def test_names_of_the_other_web_tools_lead_to_these_where_they_are_served_alone(home: Path):
+    async with (
+        loopback_app.open_loopback_app(home) as loopback,
+        Client(loopback.app.build_server("web_search_browse")) as client,
+    ):
+        for asked, meant in (("web_fetch", "webbrowser"), ("web_search", "websearch"), ("fetch_url", "webbrowser")):
+            with pytest.raises(MCPError, match=rf"did you mean {meant}\?"):
+                await client.call_tool(asked, {})
 
 
 async def test_references_are_never_given_twice_within_one_message(home: Path):

@@ -54,6 +54,10 @@ USUAL_TOOL_NAMES: dict[str, dict[str, str]] = {
         "scheduleFlow": "cron_flow schedule_workflow",
         "deleteFlow": "remove_flow delete_workflow",
     },
+    "web_search_browse": {
+        "websearch": "web_search google google_search search_web",
+        "webbrowser": "web_fetch fetch fetch_url read_url get_url open_page read_page scrape browse_url",
+    },
     "web": {
         "web_search": "google google_search search_web internet_search brave_web_search tavily_search",
         "web_fetch": "fetch fetch_url read_url get_url http_get curl open_page read_page scrape browse_url",

@@ -24,6 +24,7 @@ from outrider.search.provider import Query
 from outrider.search.search import Search
 from outrider.toolsets.content_store.autosave import Autosave
 from outrider.toolsets.options import ToolOptions
+from outrider.toolsets.usual_names import USUAL_TOOL_NAMES
 
 web_search_browse = Toolset(
     "web_search_browse",
@@ -37,6 +38,7 @@ web_search_browse = Toolset(
         availability="auto",
         retry_on_interrupt=True,
     ),
+    usual_names=USUAL_TOOL_NAMES["web_search_browse"],
 )
 
 
