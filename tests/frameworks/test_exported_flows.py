@@ -22,7 +22,9 @@ pytestmark = pytest.mark.anyio
 ORDER_PAGES = {
     "/order": (
         "<!doctype html><title>Order</title><main><h1>Order</h1><form action=/done>"
-        "<label>Name <input name=name></label><label>Size <select name=size><option>Small<option>Large</select></label>"
+        "<label>Name <input name=name></label>"
+        "<label>Size <select name=size onchange=\"say('Size ' + value)\">"
+        "<option value=Large>Small<option value=l>Large</select></label>"
         "<label><input type=checkbox name=gift> Gift</label><label>PIN <input type=password name=pin></label>"
         "<label>Day <input type=date name=day></label></form>"
         "<div class=card><b>Green tea</b> <button onclick=\"say('Added green')\">Add</button></div>"

@@ -26,6 +26,7 @@ class Dialect:
         template: Writes a text with placeholders.
         options: Writes the named argument of a call.
         pattern: Writes a regular expression.
+        labels: Writes the argument that chooses options by their labels alone, never by their values.
     """
 
     await_word: str
@@ -33,6 +34,7 @@ class Dialect:
     template: Callable[[str], str]
     options: Callable[[str, str], str]
     pattern: Callable[[str], str]
+    labels: Callable[[list[str]], str]
 
 
 def format_python_test(flow: Flow) -> str:
@@ -112,9 +114,21 @@ def _escape_piece(text: str, write_name: Callable[[str], str]) -> str:
 
 
 PYTHON = Dialect(
-    "", lambda name: re.sub(r"([A-Z])", r"_\1", name).lower(), write_python_text, "{}={}".format, write_python_pattern
+    "",
+    lambda name: re.sub(r"([A-Z])", r"_\1", name).lower(),
+    write_python_text,
+    "{}={}".format,
+    write_python_pattern,
+    lambda labels: f"label=[{', '.join(labels)}]",
 )
-TYPESCRIPT = Dialect("await ", str, write_typescript_text, "{{ {}: {} }}".format, write_typescript_pattern)
+TYPESCRIPT = Dialect(
+    "await ",
+    str,
+    write_typescript_text,
+    "{{ {}: {} }}".format,
+    write_typescript_pattern,
+    lambda labels: f"[{', '.join(f'{{ label: {each} }}' for each in labels)}]",
+)
 
 
 def _write_flow(flow: Flow, dialect: Dialect) -> list[str]:
@@ -177,7 +191,7 @@ def _write_element_step(step: FlowStep, target: Target, dialect: Dialect) -> lis
             if step.append:
                 lines = [f'{call}press("End")', f"{call}{dialect.name('pressSequentially')}({value})"]
         case "select":
-            lines = [f"{call}{dialect.name('selectOption')}([{', '.join(map(text, step.options))}])"]
+            lines = [f"{call}{dialect.name('selectOption')}({dialect.labels([text(each) for each in step.options])})"]
         case "upload":
             lines = [f"{call}{dialect.name('setInputFiles')}([{', '.join(map(text, step.files))}])"]
         case "drag" if step.to is not None:

@@ -61,6 +61,13 @@ def test_a_control_written_by_hand_without_a_role_is_pressed_whatever_its_role()
     assert 'page.getByRole("button", { name: "Log in", exact: true }).or(' in format_typescript_test(flow)
 
 
+def test_an_option_is_chosen_by_its_label_as_the_flow_does():
+    choice = FlowStep(select=Target(role="combobox", name="Size"), options=["Large", "${page}"])
+    flow = build_flow().model_copy(update={"steps": [choice]})
+    assert '.select_option(label=["Large", f"{PAGE}"])' in format_python_test(flow)
+    assert '.selectOption([{ label: "Large" }, { label: `${PAGE}` }])' in format_typescript_test(flow)
+
+
 def test_a_name_is_a_word_and_no_code():
     with pytest.raises(ValidationError, match="pattern"):
         Flow(name='tea"""\nimport os', origins=["http://x"], steps=[FlowStep(open="http://x")])
