@@ -56,7 +56,8 @@ class NoticeSender:
                 await self._notifier.send_notice(notice)
             except OutriderError as error:
                 log.info("notice %s was not sent: %s", notice.id, error)
-                await self._queue.record_failure(claimed, error.message, is_final=isinstance(error, Refused))
+                problem = f"{error.message}; {error.hint}" if error.hint else error.message
+                await self._queue.record_failure(claimed, problem, is_final=isinstance(error, Refused))
             else:
                 # A notice that went out must not be sent again because this process is stopping.
                 with anyio.CancelScope(shield=True):

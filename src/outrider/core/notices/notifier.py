@@ -69,7 +69,8 @@ class Notifier:
         """Send a notice. Raises OutriderError; a Refused or NotConfigured one will not succeed later."""
         settings = self._notices.get(notice.name)
         if settings is None:
-            raise NotConfigured(f"watches.notices.{notice.name} does not exist any more")
+            hint = "configure it again, or schedule without it"
+            raise NotConfigured(f"watches.notices.{notice.name} does not exist any more", hint=hint)
         if settings.webhook:
             await self._post_webhook(settings, notice)
         else:
@@ -82,7 +83,8 @@ class Notifier:
         if settings.secret_env:
             if not (secret := self._environ.get(settings.secret_env)):
                 name = settings.secret_env
-                raise NotConfigured(f"the environment variable {name} with the webhook's secret is not set")
+                message = f"the environment variable {name} with the webhook's secret is not set"
+                raise NotConfigured(message, hint="set it where Outrider starts; the notice is sent again")
             headers["webhook-signature"] = sign_webhook(secret, notice.id, timestamp, body)
         # The operator chose the address, so it may be private; it may not send the event elsewhere.
         limits = RequestLimits(timeout_s=20.0, max_body_bytes=100_000, max_redirects=0)
