@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -150,7 +151,7 @@ async def test_a_step_may_name_a_flow_and_a_missing_flow_is_reported(home: Path)
         given = PRICES | {"workflow": [STEP | {"action": run}]}
         made = (await app.call("create_playbook", ANNA, **given)).data
         chosen = (await app.call("select_playbook", ANNA, id=made["playbook"]["id"])).data
-        await app.call("saveFlow", ANNA, name="order-tea", file=flow)
+        await app.call("saveFlow", replace(ANNA, answer=True), name="order-tea", file=flow)
         known = (await app.call("select_playbook", ANNA, id=made["playbook"]["id"])).data
     missing = "workflow.1.action.flow: no flow 'order-tea' here; saveFlow saves it"
     assert made["playbook"]["workflow"][0]["action"] == run

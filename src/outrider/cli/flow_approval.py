@@ -8,6 +8,7 @@ from outrider.cli.output import remove_control_characters
 from outrider.core.context import Call
 from outrider.flows.approvals import FlowApprovals
 from outrider.flows.flow import require_flow_name
+from outrider.flows.flow_runs import build_owner_key
 from outrider.flows.program import format_program
 from outrider.settings import LoadedSettings
 
@@ -21,11 +22,11 @@ async def ask_approval(loaded: LoadedSettings, name: str) -> bool:
         question = f"Let version {flow.version} of it do all this without asking? Type {flow.name} to approve"
         if click.prompt(question, default="", show_default=False).strip() != flow.name:
             return False
-        await FlowApprovals(app.database).approve("", program, by="terminal")
+        await FlowApprovals(app.database).approve(build_owner_key(Call()), program, by="terminal")
     return True
 
 
 async def withdraw_approval(loaded: LoadedSettings, name: str) -> bool:
     """Withdraw the approval of a flow; return whether there was one. Raises OutriderError."""
     async with open_app(loaded) as app:
-        return await FlowApprovals(app.database).withdraw("", require_flow_name(name))
+        return await FlowApprovals(app.database).withdraw(build_owner_key(Call()), require_flow_name(name))

@@ -12,9 +12,8 @@ if TYPE_CHECKING:  # SQLAlchemy is loaded when a query is made
 
 @dataclass(frozen=True)
 class FlowApproval:
-    """An approval, as people see it; `owner` is `Call.owner_folder`."""
+    """An approval, as people see it."""
 
-    owner: str
     digest: str
     version: int
     origins: tuple[str, ...]
@@ -39,7 +38,7 @@ class FlowApprovals:
         return flow_approvals
 
     async def is_approved(self, owner: str, program: FlowProgram) -> bool:
-        """Return whether these very files are approved for an owner (`Call.owner_folder`). Raises Unavailable."""
+        """Return whether these very files are approved for an owner (`build_owner_key`). Raises Unavailable."""
         approvals = self._table
         own = (approvals.c.owner == owner) & (approvals.c.digest == program.digest)
         async with self._database.read() as connection:
@@ -49,7 +48,7 @@ class FlowApprovals:
         """Approve the current version of a flow; earlier versions lose their approval. Raises Unavailable.
 
         Args:
-            owner: For whose runs (`Call.owner_folder`).
+            owner: For whose runs (`build_owner_key`).
             program: The flow.
             by: The person, or the door through which one came.
         """
@@ -74,11 +73,11 @@ class FlowApprovals:
         async with self._database.write() as connection:
             return (await connection.execute(approvals.delete().where(own))).rowcount > 0
 
-    async def list_approvals(self, flow: str) -> list[FlowApproval]:
-        """List the approvals of a flow for all owners, the newest first. Raises Unavailable."""
-        max_approvals, approvals = 50, self._table
-        query = approvals.select().where(approvals.c.flow == flow).order_by(approvals.c.approved_at.desc())
+    async def list_approvals(self, owner: str, flow: str) -> list[FlowApproval]:
+        """List the approvals of a flow for an owner. Raises Unavailable."""
+        approvals = self._table
+        own = (approvals.c.owner == owner) & (approvals.c.flow == flow)
         async with self._database.read() as connection:
-            rows = (await connection.execute(query.limit(max_approvals))).mappings().all()
-        names = ("owner", "digest", "version", "approved_at", "approved_by")
+            rows = (await connection.execute(approvals.select().where(own))).mappings().all()
+        names = ("digest", "version", "approved_at", "approved_by")
         return [FlowApproval(**{name: row[name] for name in names}, origins=tuple(row["origins"])) for row in rows]

@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from outrider.core.database.database import Database
 from outrider.core.errors import NotFound
 from outrider.flows.flow_files import SavedFlow
-from outrider.flows.flow_runs import StoredRun, parse_run
+from outrider.flows.flow_runs import StoredRun, read_runs
 from outrider.flows.flow_schedule import FlowSchedule, parse_schedule_row
 from outrider.flows.journal import StepRecord
 from outrider.flows.positions import parse_position
@@ -58,41 +58,44 @@ class FlowHistory:
     async def list_flows(self) -> list[FlowSummary]:
         """Return the flows that ran, the last one first. Raises Unavailable."""
         max_flows = 200
-        place = func.row_number().over(partition_by=flow_runs.c.flow, order_by=flow_runs.c.started_at.desc())
-        count = func.count().over(partition_by=flow_runs.c.flow)
-        numbered = select(flow_runs.c.id, place.label("place"), count.label("runs")).subquery()
-        query = select(flow_runs, numbered.c.runs).join(numbered, numbered.c.id == flow_runs.c.id)
-        query = query.where(numbered.c.place == 1).order_by(flow_runs.c.started_at.desc()).limit(max_flows)
+        # Flows of the same name of two people are two flows.
+        own = [flow_runs.c.owner, flow_runs.c.flow]
+        place = func.row_number().over(partition_by=own, order_by=flow_runs.c.started_at.desc())
+        count = func.count().over(partition_by=own)
+        columns = [flow_runs.c.id, flow_runs.c.started_at, place.label("place"), count.label("runs")]
+        numbered = select(*columns).subquery()
+        last = select(numbered).where(numbered.c.place == 1).order_by(numbered.c.started_at.desc()).limit(max_flows)
         async with self._database.read() as connection:
-            rows = (await connection.execute(query)).mappings().all()
-        now = self._database.now()
-        return [FlowSummary(parse_run(row, now), row["runs"]) for row in rows]
+            counts = {row.id: row.runs for row in await connection.execute(last)}
+            query = flow_runs.select().where(flow_runs.c.id.in_(counts)).order_by(flow_runs.c.started_at.desc())
+            runs = await read_runs(connection, query, self._database.now())
+        return [FlowSummary(run, counts[run.id]) for run in runs]
 
-    async def list_schedules(self, flow: str = "") -> list[FlowSchedule]:
-        """Return the schedules, of one flow or of all. Raises Unavailable."""
+    async def list_schedules(self, owner: str = "", flow: str = "") -> list[FlowSchedule]:
+        """Return the schedules, of one flow of an owner or of all. Raises Unavailable."""
         query = flow_schedules.select().order_by(flow_schedules.c.next_at)
-        query = query.where(flow_schedules.c.flow == flow) if flow else query
+        query = query.where(flow_schedules.c.owner == owner, flow_schedules.c.flow == flow) if flow else query
         async with self._database.read() as connection:
             return [parse_schedule_row(row) for row in (await connection.execute(query)).mappings()]
 
-    async def list_runs(self, flow: str) -> list[StoredRun]:
-        """Return the last runs of a flow, newest first. Raises Unavailable."""
+    async def list_runs(self, owner: str, flow: str) -> list[StoredRun]:
+        """Return the last runs of an owner's flow, newest first. Raises Unavailable."""
         max_runs = 50
-        query = flow_runs.select().where(flow_runs.c.flow == flow).order_by(flow_runs.c.started_at.desc())
+        own = (flow_runs.c.owner == owner) & (flow_runs.c.flow == flow)
+        query = flow_runs.select().where(own).order_by(flow_runs.c.started_at.desc()).limit(max_runs)
         async with self._database.read() as connection:
-            rows = (await connection.execute(query.limit(max_runs))).mappings().all()
-        return [parse_run(row, self._database.now()) for row in rows]
+            return await read_runs(connection, query, self._database.now())
 
     async def load_run(self, run_id: str) -> tuple[StoredRun, list[StepRecord]]:
         """Return a run with its steps in their order. Raises NotFound, Unavailable."""
         async with self._database.read() as connection:
-            row = (await connection.execute(flow_runs.select().where(flow_runs.c.id == run_id))).mappings().first()
+            runs = await read_runs(connection, flow_runs.select().where(flow_runs.c.id == run_id), self._database.now())
             steps = flow_run_steps.select().where(flow_run_steps.c.run_id == run_id)
             records = (await connection.execute(steps)).mappings().all()
-        if row is None:
+        if not runs:
             raise NotFound("no such run", hint="runs are kept for 30 days")
         ordered = sorted(records, key=lambda each: parse_position(each["position"]))
-        return parse_run(row, self._database.now()), [StepRecord.from_row(each) for each in ordered]
+        return runs[0], [StepRecord.from_row(each) for each in ordered]
 
     async def has_picture(self, run_id: str) -> bool:
         """Return whether there is a picture of the page where a run stopped. Raises Unavailable."""

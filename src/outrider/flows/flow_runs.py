@@ -4,7 +4,7 @@ import hashlib
 import uuid
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import anyio
@@ -19,7 +19,8 @@ from outrider.flows.program import FlowProgram
 from outrider.flows.run import RunPicture
 
 if TYPE_CHECKING:  # SQLAlchemy is loaded when a query is made
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Select
+    from sqlalchemy.ext.asyncio import AsyncConnection
 
 RunState = Literal["due", "running", "waiting", "stopped", "done"]
 LEASE_S = 30.0  # without a sign of life for so long, a process of another machine counts as dead
@@ -31,6 +32,7 @@ class StoredRun:
 
     Attributes:
         id: Its id.
+        owner: The key of the person in a workspace whose run it is (`build_owner_key`).
         flow: The flow's name.
         version: The flow's version.
         sources: The file of each flow that it runs, by name.
@@ -48,9 +50,11 @@ class StoredRun:
         healed: How many elements were recognised although they had changed.
         outline: What the page showed where it stopped.
         place: The flow, and the place in its file, where it stopped: `order 3.1`.
+        notice_problems: Why notices about its end were not sent, each after the notice's name.
     """
 
     id: str
+    owner: str
     flow: str
     version: int
     sources: Mapping[str, str]
@@ -70,11 +74,17 @@ class StoredRun:
     healed: int = 0
     outline: str = ""
     place: str = ""
+    notice_problems: tuple[str, ...] = ()
 
     @property
-    def owner_folder(self) -> str | None:
-        """For whom its flow is approved (`Call.owner_folder`); None for runs of versions that did not store it."""
-        return self.options.get("ownerFolder")
+    def call(self) -> Call:
+        """Its caller; the rights of one who signs in are not among what it has."""
+        return Call(**self.options.get("caller", {"session": self.session}))
+
+    @property
+    def has_sign_in(self) -> bool:
+        """Whether its caller signs in, so that only they can continue it."""
+        return bool(self.options.get("signedIn"))
 
 
 @dataclass(frozen=True)
@@ -115,10 +125,10 @@ class FlowRuns:
 
         query = flow_runs.select().where(flow_runs.c.id == run_id, flow_runs.c.owner == build_owner_key(call))
         async with self._database.read() as connection:
-            row = (await connection.execute(query)).mappings().first()
-        if row is None:
+            runs = await read_runs(connection, query, self._database.now())
+        if not runs:
             raise NotFound(f"runId: no run {run_id[:60]!r}", hint="listFlowRuns lists the runs", code="unknown_run")
-        return parse_run(row, self._database.now())
+        return runs[0]
 
     async def list_runs(self, call: Call, flow: str = "", limit: int = 20) -> list[StoredRun]:
         """List the caller's runs, newest first. Raises Unavailable."""
@@ -128,8 +138,7 @@ class FlowRuns:
         query = query.where(flow_runs.c.flow == flow) if flow else query
         async with self._database.read() as connection:
             ordered = query.order_by(flow_runs.c.started_at.desc(), flow_runs.c.id).limit(limit)
-            rows = (await connection.execute(ordered)).mappings().all()
-        return [parse_run(row, self._database.now()) for row in rows]
+            return await read_runs(connection, ordered, self._database.now())
 
     async def claim_run(self, run: StoredRun) -> str:
         """Take a run over from a process that has ended, and return the new lease. Raises Refused, Unavailable."""
@@ -270,9 +279,17 @@ class DatabaseJournal(StepJournal):
 
 
 def build_owner_key(call: Call) -> str:
-    """Return the key of the person whose runs a call may see."""
+    """Return the key of the person in a workspace whose runs, schedules and approvals a call may see.
+
+    Both are those of the sign-in, or else those that the host names. Callers without either are one person.
+    """
     names = (call.workspace or "", call.identity or "")
     return hashlib.sha256("\x1f".join(names).encode("utf-8", "replace")).hexdigest()
+
+
+def describe_caller(call: Call) -> dict[str, Any]:
+    """Return session, workspace and person of a call as they are stored."""
+    return {"session": call.session, "workspace": call.workspace, "identity": call.identity}
 
 
 def build_run_row(
@@ -291,7 +308,7 @@ def build_run_row(
         "version": program.flow.version if program else 0,
         "sources": dict(program.texts) if program else {},
         "parameters": dict(parameters),
-        "options": {**options, "ownerFolder": call.owner_folder},
+        "options": {**options, "caller": describe_caller(call), "signedIn": call.grant is not None},
         "state": "running",
         "step": "",
         "message": "",
@@ -319,10 +336,22 @@ def build_lease(now: float) -> dict[str, Any]:
     return lease | {"updated_at": now}
 
 
+async def read_runs(connection: "AsyncConnection", query: "Select[Any]", now: float) -> list[StoredRun]:
+    """Return the runs that a query selects, each with what went wrong with its notices."""
+    from outrider.flows.tables import flow_notices as notices
+
+    rows = (await connection.execute(query)).mappings().all()
+    failed = notices.select().where(notices.c.run_id.in_([row["id"] for row in rows]), notices.c.problem != "")
+    problems: dict[str, list[str]] = {}
+    for notice in (await connection.execute(failed.order_by(notices.c.name))).mappings():
+        problems.setdefault(notice["run_id"], []).append(f"{notice['name']}: {notice['problem']}")
+    return [replace(parse_run(row, now), notice_problems=tuple(problems.get(row["id"], ()))) for row in rows]
+
+
 def parse_run(row: Mapping[Any, Any], now: float) -> StoredRun:
     """Return the run of a row."""
     is_dead = row["lease_until"] < now or is_process_gone(row["process"])
-    names = ("id", "flow", "version", "sources", "parameters", "options", "state", "step", "message")
+    names = ("id", "owner", "flow", "version", "sources", "parameters", "options", "state", "step", "message")
     names += ("browser_session", "started_at", "lease", "session", "schedule", "attempts", "healed", "outline", "place")
     values = {name: row[name] for name in names}
     is_interrupted = row["state"] == "running" and is_dead

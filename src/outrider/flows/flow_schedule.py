@@ -6,6 +6,7 @@ from typing import Any
 
 from outrider.core.context import Call
 from outrider.core.schedule import Schedule, find_time_zone, parse_cron_schedule
+from outrider.flows.flow_runs import build_owner_key
 
 
 @dataclass(frozen=True)
@@ -48,10 +49,10 @@ class FlowSchedule:
         """The context of its runs."""
         return Call(**self.caller)
 
-
-def describe_caller(call: Call) -> dict[str, Any]:
-    """Return what `FlowSchedule.caller` keeps of a call."""
-    return {"session": call.session, "workspace": call.workspace, "identity": call.identity}
+    @property
+    def owner(self) -> str:
+        """The key of the person in a workspace whose schedule it is."""
+        return build_owner_key(self.call)
 
 
 def parse_schedule_row(row: Mapping[Any, Any]) -> FlowSchedule:

@@ -13,8 +13,8 @@ from outrider.core.errors import AnswerNeeded, OutriderError
 from outrider.core.notices.notice_queue import NoticeQueue
 from outrider.core.notices.notice_sender import NoticeSender
 from outrider.core.notices.notifier import Notifier
-from outrider.flows.flow_runs import FlowRuns, StoredRun
-from outrider.flows.flow_schedule import FlowSchedule, describe_caller
+from outrider.flows.flow_runs import FlowRuns, StoredRun, describe_caller
+from outrider.flows.flow_schedule import FlowSchedule
 from outrider.flows.flow_schedules import FlowSchedules
 from outrider.flows.program import FlowProgram
 from outrider.flows.run_notices import load_notice
@@ -111,13 +111,12 @@ class ScheduleEngine:
 
     async def run_due(self) -> list[StoredRun]:
         """Make all runs that are due, one after another, send their notices, and return how they ended."""
-        ended = []
         await self._write_due_runs()
-        for schedule, run in await self.schedules.list_pending():
+        pending = await self.schedules.list_pending()
+        for schedule, run in pending:
             await self._run_and_record(schedule, run)
-            ended.append(await self._runs.load_run(schedule.call, run.id))
         await self._sender.send_due()
-        return ended
+        return [await self._runs.load_run(schedule.call, run.id) for schedule, run in pending]
 
     async def run_forever(self) -> None:
         """Make runs when they are due until cancelled."""

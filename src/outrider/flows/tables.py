@@ -8,7 +8,7 @@ flow_runs = Table(
     "flow_runs",
     metadata,
     Column("id", String(40), primary_key=True),
-    Column("owner", String(64), nullable=False),
+    Column("owner", String(64), nullable=False),  # of workspace and person (`build_owner_key`)
     Column("session", String(200), nullable=False),
     Column("flow", String(64), nullable=False),
     Column("version", Integer, nullable=False),
@@ -62,7 +62,7 @@ flow_run_pictures = Table(
 flow_approvals = Table(
     "flow_approvals",
     metadata,
-    Column("owner", String(64), primary_key=True),  # `Call.owner_folder`; empty for the machine's one user
+    Column("owner", String(64), primary_key=True),  # as in flow_runs
     Column("digest", String(64), primary_key=True),  # of the files of the flow and of those that it runs
     Column("flow", String(64), nullable=False),
     Column("version", Integer, nullable=False),

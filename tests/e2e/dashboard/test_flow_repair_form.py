@@ -15,6 +15,7 @@ from outrider.app import App
 from outrider.core.context import Call
 from outrider.dashboard.server import DashboardServer
 from outrider.flows.approvals import FlowApprovals
+from outrider.flows.flow_runs import build_owner_key
 from outrider.flows.flow_store import FlowStore
 from support.apps import loopback_app
 from support.fakes import http_servers
@@ -154,7 +155,9 @@ async def approve_edited_flow(office: Office) -> None:
     """Edits a step that asks a person, and approves the flow as it is then."""
     office.write(FLOW.replace("    expect", "    ask: true\n    expect"))
     await FlowApprovals(office.app.database).approve(
-        "", FlowStore(office.folder, office.folder / ".outrider").load_program(Call(), "order"), by="terminal"
+        build_owner_key(Call()),
+        FlowStore(office.folder, office.folder / ".outrider").load_program(Call(), "order"),
+        by="terminal",
     )
     path = await office.stop()
     edited = "click: {role: button, name: Buy <b>}\nexpect: {text: Thanks, seconds: 3}"

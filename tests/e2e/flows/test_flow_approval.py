@@ -2,6 +2,7 @@
 
 import os
 import pty
+import re
 import subprocess
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, chdir
@@ -38,11 +39,12 @@ class Shopper:
         self.folder = folder
         self.url = ""
         self.asked: list[str] = []
+        self.allows = True
         self.client: Client
 
     async def answer(self, context: Any, params: Any) -> ElicitResult:
         self.asked.append(params.message)
-        return ElicitResult(action="accept", content={"allow": True})
+        return ElicitResult(action="accept", content={"allow": self.allows})
 
     def write(self, steps: str, name: str = "buy") -> None:
         file = self.folder / ".outrider" / "flows" / f"{name}.yaml"
@@ -131,6 +133,29 @@ async def test_an_approved_flow_asks_no_more_until_its_file_or_one_that_it_runs_
     assert shopper.url in approved
     assert (piped.returncode, b"at a terminal" in piped.stderr) == (2, True)
     assert not {name for name in tools if "pprove" in name}
+
+
+async def test_a_flow_that_a_model_wrote_is_saved_only_with_consent_and_never_approved(shopper: Shopper):
+    shopper.write("  - open: SITE/\n  - click: Buy\n    ask: true\n")
+    kept = shopper.folder / ".outrider" / "flows" / "buy.yaml"
+    text = kept.read_text()
+    await shopper.type_command("flow", "approve", "buy", answer="buy")
+    await shopper.run()
+    assert shopper.asked == [], "it was approved"
+
+    await shopper.client.call_tool("deleteFlow", {"name": "buy"})
+    shopper.allows = False
+    refused = await shopper.client.call_tool("saveFlow", {"name": "buy", "file": text})
+    assert (read_error(refused)["kind"], kept.exists()) == ("refused", False)
+    shopper.allows = True
+    await shopper.client.call_tool("saveFlow", {"name": "buy", "file": text})
+    assert kept.read_text() == text
+    assert all(f"buy acts on {shopper.url}" in question and "click" in question for question in shopper.asked)
+    await shopper.run()
+    assert len(shopper.asked) == 3, "two for saving, and one for its step although the very same file was approved"
+
+    (shopper.folder / "mine.yaml").write_text(text.replace("name: buy", "name: mine"))
+    assert "Saved mine" in await shopper.type_command("flow", "save", "mine.yaml"), "a person's command is consent"
 
 
 async def test_a_question_of_the_page_that_the_flow_does_not_answer_stops_it_with_its_own_reason(shopper: Shopper):
@@ -244,7 +269,9 @@ async def test_people_who_sign_in_approve_in_a_form_each_for_themselves(tmp_path
         team.write("ann", "changed")
         await team.run_twice(tokens["ann"], once)
         refused = await approve_on_the_dashboard(team, tokens["ann"])
-        listed = await team.show("/flows/buy")
+        links = re.findall(r'href="[^"]*(/flows/buy\?owner=[0-9a-f]{64})"', await team.show("/flows"))
+        shown = {name: page for page in [await team.show(link) for link in links] for name in lasting if name in page}
+        mixed = await team.show("/flows/buy")
         decided = [(each.person, each.action) for each in await team.app.app.identity().audit.list_recent()]
 
     offered = lasting["ann"].forms[0].requested_schema
@@ -253,7 +280,10 @@ async def test_people_who_sign_in_approve_in_a_form_each_for_themselves(tmp_path
     assert f"acts on {team.shop}" in offered["properties"]["always"]["description"]
     assert (refused["code"], "resumeFlow with runId=" in refused["hint"]) == ("consent_needed", True), refused
     assert "outrider flow approve" not in refused["hint"], "a terminal has no flows of people who sign in"
-    assert all(words in listed for words in ("by olga (dashboard)", "by bob"))
+    assert len(links) == 2, "each has a flow of that name"
+    assert ("of ann in acme" in shown["ann"], "by olga (dashboard)" in shown["ann"]) == (True, True)
+    assert ("of bob in acme" in shown["bob"], "by olga" in shown["bob"]) == (True, False)
+    assert "no such flow" in mixed, "the operator has none of that name"
     assert ("olga", "flow.approve") in decided
 
 

@@ -3,7 +3,7 @@
 import os
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,10 @@ import pytest
 
 from outrider.app import App, open_app
 from outrider.core.context import Call
-from outrider.core.errors import OutriderError
+from outrider.core.errors import AnswerNeeded, OutriderError
 from outrider.core.grant import Grant
+from outrider.flows.approvals import FlowApprovals
+from outrider.flows.flow_runs import build_owner_key
 from outrider.settings import load
 from support.apps.orders_site import OrdersSite
 from support.databases import postgres
@@ -96,7 +98,7 @@ async def test_what_one_replica_saves_another_lists_runs_repairs_and_deletes(tea
     ran = await second.call("runFlow", name="order", parameters={"name": "Grace"})
     shown = (await first.call("showFlow", name="order")).text
     renamed = shown[shown.index("flow: 1") : shown.rindex("\n<")].replace("name: Send", "name: Archive")
-    await second.call("saveFlow", name="order", file=renamed, replace=True)
+    await second.call("saveFlow", Call(answer=True), name="order", file=renamed, replace=True)
     stopped = await first.call("runFlow", name="order", waitSeconds=1, keepOpen=False)
     repaired = await second.call("repairFlow", runId=stopped.data["runId"], element='button "Send"')
     resumed = await first.call("runFlow", name="order")
@@ -126,7 +128,9 @@ async def test_callers_have_flows_of_the_same_name_and_never_see_each_others(tea
     ann, bob = (Call(workspace="acme", identity=name, grant=Grant("tok")) for name in ("ann", "bob"))
     guest = Call(workspace="other", identity="ann", grant=Grant("tok"))
     for call, words in ((ann, "tea for Ann"), (bob, "tea for Bob")):
-        await first.call("saveFlow", call, name="order", file=team.order.replace("Order tea", words))
+        await first.call(
+            "saveFlow", replace(call, answer=True), name="order", file=team.order.replace("Order tea", words)
+        )
     for call, words in ((ann, "tea for Ann"), (bob, "tea for Bob")):
         assert words in (await second.call("showFlow", call, name="order")).text
     for call in (guest, Call(), Call(workspace="acme", identity="bob2", grant=Grant("tok"))):
@@ -138,13 +142,35 @@ async def test_callers_have_flows_of_the_same_name_and_never_see_each_others(tea
     assert "tea for Ann" in (await first.call("showFlow", ann, name="order")).text
 
 
+async def test_people_whom_a_host_names_without_a_sign_in_have_flows_and_approvals_of_their_own(team: Team):
+    first, second = team.apps
+    ann, bob = (Call(workspace="acme", identity=name, answer=True) for name in ("ann", "bob"))
+    asking = team.order.replace("    expect", "    ask: true\n    expect")
+    approvals = FlowApprovals(first.database)
+    for call in (ann, bob):
+        await first.call("saveFlow", call, name="order", file=asking)
+    program = await anyio.to_thread.run_sync(second.flow_store.load_program, ann, "order")
+    await approvals.approve(build_owner_key(ann), program, by="ann")
+
+    assert (await second.call("runFlow", replace(ann, answer=None), name="order")).data["ok"]
+    with pytest.raises(AnswerNeeded):
+        await second.call("runFlow", replace(bob, answer=None), name="order")
+    await approvals.approve(build_owner_key(bob), program, by="bob")
+    assert await approvals.is_approved(build_owner_key(ann), program), "his approval takes nobody's away"
+    for call, states in ((ann, ["done"]), (bob, ["waiting"]), (Call(), [])):
+        assert [run["state"] for run in (await first.call("listFlowRuns", call)).data["runs"]] == states
+    assert (await first.call("listFlows", Call())).data["flows"] == [], "a host that names no one has its own"
+
+
 async def test_of_two_who_save_a_flow_at_once_none_is_lost_silently(team: Team):
-    await team.apps[0].call("saveFlow", name="order", file=team.order)
+    await team.apps[0].call("saveFlow", Call(answer=True), name="order", file=team.order)
     accepted, refused = {"Order tea"}, []
 
     async def save(app: App, words: str) -> None:
         try:
-            await app.call("saveFlow", name="order", file=team.order.replace("Order tea", words), replace=True)
+            await app.call(
+                "saveFlow", Call(answer=True), name="order", file=team.order.replace("Order tea", words), replace=True
+            )
             accepted.add(words)
         except OutriderError as error:
             refused.append(error.code)
@@ -181,7 +207,7 @@ async def test_files_and_rows_go_from_one_to_the_other_in_a_terminal(team: Team)
 
 async def test_a_schedule_is_kept_by_whichever_replica_is_left(team: Team):
     first, second = team.apps
-    await first.call("saveFlow", name="order", file=team.order)
+    await first.call("saveFlow", Call(answer=True), name="order", file=team.order)
     await first.call("scheduleFlow", name="order", cron="0 7 * * *", parameters={"name": "Grace"})
     async with second.database.write() as connection:
         await connection.exec_driver_sql("UPDATE flow_schedules SET next_at = next_at - 259200")

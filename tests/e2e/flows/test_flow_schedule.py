@@ -1,5 +1,6 @@
 """Flows that run by themselves: when they are due, once, whichever processes die, and telling of what goes wrong."""
 
+import html
 import os
 from collections import Counter
 from collections.abc import AsyncGenerator
@@ -9,13 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import httpx2
 import pytest
 
 from outrider.app import App, open_app
 from outrider.core.background import run_background
 from outrider.core.context import Call
 from outrider.core.errors import OutriderError
+from outrider.dashboard.server import DashboardServer
 from outrider.flows.approvals import FlowApprovals
+from outrider.flows.flow_runs import build_owner_key
 from outrider.flows.flow_store import FlowStore
 from outrider.settings import load
 from support.apps.orders_site import OrdersSite
@@ -166,7 +170,7 @@ async def test_a_step_that_asks_a_person_runs_by_itself_only_in_the_version_that
 
     before = await run()
     untouched = shop.site.ordered.copy()
-    await FlowApprovals(shop.app.database).approve("", program, by="terminal")
+    await FlowApprovals(shop.app.database).approve(build_owner_key(Call()), program, by="terminal")
     approved = await run()
     shop.write_flow(ORDER.replace("    expect", "    ask: true\n    note: changed\n    expect"))
     changed = await run()
@@ -224,6 +228,29 @@ async def test_a_run_whose_process_died_before_it_began_is_made_by_another(shop:
     assert [run.state for run in ended] == ["done"]
     assert shop.site.ordered == {"Ada": 1}
     assert "had not ended" in listed["problem"]
+
+
+async def test_a_notice_that_cannot_be_signed_is_shown_with_its_remedy_beside_its_run(shop: Shop):
+    shop.write_flow("  - open: SITE/order\n  - click: {role: button, name: Gone}\n")
+    await shop.schedule()
+    await shop.let_time_pass()
+    loaded = replace(shop.app.loaded, environ={})
+    async with open_app(loaded) as app:
+        ended = await app.flow_scheduler.engine.run_due()
+        listed = await app.call("listFlowRuns", name="order")
+        dashboard = DashboardServer(app.dashboard_services())
+        await dashboard.start()
+        async with httpx2.AsyncClient(base_url=dashboard.base_url, timeout=60) as client:
+            await client.get("/", params={"token": dashboard.sign_in_url.partition("token=")[2]})
+            pages = [html.unescape((await client.get(path)).text) for path in ("/flows", f"/flows/runs/{ended[0].id}")]
+        await dashboard.aclose()
+
+    problem = "ops: the environment variable HOOK with the webhook's secret is not set; set it where Outrider starts"
+    assert ended[0].notice_problems[0].startswith(problem)
+    assert listed.data["runs"][0]["notices"][0].startswith(problem)
+    assert f"notice not sent: {problem}" in listed.text
+    assert all(problem in page for page in pages)
+    assert shop.hook.events == []
 
 
 async def test_a_serving_process_runs_what_is_due_and_tells_of_it(shop: Shop):

@@ -14,6 +14,7 @@ import anyio
 import pytest
 
 from outrider.app import App, open_app
+from outrider.core.context import Call
 from outrider.settings import load
 from support.apps.orders_site import OrdersSite
 from support.databases import postgres, sqlite
@@ -120,7 +121,7 @@ async def test_a_due_run_whose_replica_is_killed_is_ended_by_another_and_told_of
         loaded = sqlite.prepare_database(load(values, environ={}, home=tmp_path, workspace=tmp_path))
         with anyio.fail_after(PATIENCE), ExitStack() as stack:
             async with open_app(loaded) as app:
-                await app.call("saveFlow", name="order", file=FLOW.replace("SITE", url))
+                await app.call("saveFlow", Call(answer=True), name="order", file=FLOW.replace("SITE", url))
                 replicas = Replicas(fork_server, tmp_path, values, app, site, hook, stack)
                 process = await replicas.start()
                 for number in range(KILLS):

@@ -11,7 +11,7 @@ from outrider.cli.command_group import HelpfulGroup
 from outrider.cli.options import add_settings_option, load_settings
 from outrider.cli.output import EXIT_CODES, EXIT_PARTIAL, async_command, remove_control_characters
 from outrider.cli.shared_process import EXIT_WRONG_USE, add_call_options, call_tool, open_client
-from outrider.cli.tool_results import CallOptions
+from outrider.cli.tool_results import CallOptions, print_result
 from outrider.core.errors import Refused
 from outrider.core.text import format_count
 
@@ -38,7 +38,8 @@ def save_flow(name: str, since: int | None, description: str | None, options: Ca
     if name.endswith(FILE_ENDINGS):
         if since is not None or description is not None:
             raise click.UsageError(f"{name} has its own description and steps: leave out --since and --description")
-        _call("saveFlow", {"name": Path(name).stem, "file": _read_file(name), "replace": replace or None}, options)
+        _save_file(Path(name).stem, _read_file(name), options, as_json=options.as_json, is_replacing=replace)
+        return
     arguments = {"name": name, "since": since, "description": description, "replace": replace or None}
     _call("saveFlow", arguments, options)
 
@@ -186,12 +187,12 @@ async def run_due_flows(sets: tuple[str, ...]) -> None:
     Exit code 5: a run has stopped.
     """
     from outrider.app import open_app
-    from outrider.toolsets.flows.run_result import describe_run
+    from outrider.toolsets.flows.run_result import format_run
 
     async with open_app(load_settings(sets)) as app:
         ended = await app.flow_scheduler.engine.run_due()
     for run in ended:
-        click.echo(remove_control_characters(" ".join(str(value) for value in describe_run(run).values())))
+        click.echo(remove_control_characters(format_run(run)))
     click.echo(f"{format_count(len(ended), 'run was', 'runs were')} due", err=True)
     if any(run.state != "done" for run in ended):
         sys.exit(EXIT_CODES[Refused])
@@ -311,6 +312,21 @@ def _call(tool: str, arguments: Mapping[str, object], options: CallOptions) -> N
     set_arguments = {name: value for name, value in arguments.items() if value is not None}
     with open_client(options) as client:
         sys.exit(call_tool(client, tool, set_arguments, replace(options, names_commands=True)))
+
+
+@async_command
+async def _save_file(name: str, text: str, options: CallOptions, *, as_json: bool, is_replacing: bool) -> None:
+    """Save a flow's file in this process, where no tool has to ask the person whose command it is."""
+    from outrider.app import open_app
+    from outrider.core.context import Call
+    from outrider.flows.approvals import FlowApprovals
+    from outrider.toolsets.flows.tools import save_file
+
+    async with open_app(load_settings(options.sets)) as app:
+        store, approvals = app.flow_store, FlowApprovals(app.database)
+        saved = await save_file(store, approvals, Call(), name, text, replace=is_replacing)
+    answer = {"content": [{"type": "text", "text": saved.text}], "structuredContent": saved.data}
+    print_result("saveFlow", answer, replace(options, as_json=as_json))
 
 
 def _parse_parameters(words: tuple[str, ...]) -> dict[str, str]:

@@ -8,8 +8,7 @@ from typing import Any
 import anyio
 from starlette.background import BackgroundTask
 
-from outrider.core.context import Call
-from outrider.core.errors import AnswerNeeded, InvalidInput, NotFound, OutriderError, Refused
+from outrider.core.errors import AnswerNeeded, InvalidInput, OutriderError, Refused
 from outrider.dashboard.services import DashboardServices
 from outrider.flows.flow import Flow
 from outrider.flows.flow_file import format_flow, format_step, parse_flow, parse_step
@@ -64,15 +63,11 @@ class Proposal:
     difference: str
 
 
-async def build_repair_form(services: DashboardServices, run_id: str) -> RepairForm | None:
+async def build_repair_form(services: DashboardServices, run: StoredRun) -> RepairForm | None:
     """Return the choices for a run; None if it did not stop at a step, or is one of a caller who signs in."""
     max_elements = 60
-    try:
-        run = await FlowRuns(services.database).load_run(Call(), run_id)
-    except NotFound:
-        return None
     flow, _, place = run.place.partition(" ")
-    if run.state != "stopped" or not place or flow not in run.sources:
+    if run.has_sign_in or run.state != "stopped" or not place or flow not in run.sources:
         return None
     try:
         parsed = parse_flow(run.sources[flow], flow)
@@ -98,9 +93,8 @@ async def propose_repair(services: DashboardServices, run_id: str) -> None:
     What the model cannot do is stored with the run, like its answer.
     """
     timeout_s = 120.0
-    call, runs = Call(), FlowRuns(services.database)
-    run = await runs.load_run(call, run_id)
-    flow, place = await load_stopped_flow(services.flow_store, call, run)
+    runs, run = FlowRuns(services.database), await _load_repairable_run(services, run_id)
+    flow, place = await load_stopped_flow(services.flow_store, run.call, run)
     count = run.options.get("proposal", {}).get("count", 0)
     if not is_element_missing(run) or count >= MAX_PROPOSALS:
         message = f"the model was already asked {count} times for this run, or another element cannot help"
@@ -130,10 +124,8 @@ def _compare_repair(run: StoredRun, flow: Flow, place: str, element: str) -> str
 
 async def repair_flow(services: DashboardServices, run_id: str, given: Mapping[str, str]) -> StoredRun:
     """Save what a person chose as a new version of the flow; return the run. Raises OutriderError."""
-    # As at a terminal.
-    call, runs = Call(), FlowRuns(services.database)
-    run = await runs.load_run(call, run_id)
-    flow, place = await load_stopped_flow(services.flow_store, call, run)
+    runs, run = FlowRuns(services.database), await _load_repairable_run(services, run_id)
+    flow, place = await load_stopped_flow(services.flow_store, run.call, run)
     step = find_step(flow, place)
     if element := given.get("element", ""):
         if step.target is None or element not in list_choices(list_outline_elements(run.outline), step):
@@ -146,13 +138,13 @@ async def repair_flow(services: DashboardServices, run_id: str, given: Mapping[s
         changed = replace_step(flow, place, parse_step(given.get("step", "")))
     if changed == flow:
         raise InvalidInput("nothing was changed", hint="choose an element, or edit the step")
-    await save_repair(services.flow_store, runs, call, run, changed)
+    await save_repair(services.flow_store, runs, run.call, run, changed)
     return run
 
 
 async def prepare_resuming(services: DashboardServices, run: StoredRun) -> BackgroundTask | None:
-    """Return the task that continues a run; None if that needs a terminal, which asks for its secrets."""
-    if _needs_secret(run):
+    """Return the task that continues a run; None if its caller must, who signs in or is asked for its secrets."""
+    if run.has_sign_in or _needs_secret(run):
         return None
     # The page that is shown next must not say any more why the run had stopped.
     await FlowRuns(services.database).end_run(run, run.lease, "due")
@@ -162,15 +154,25 @@ async def prepare_resuming(services: DashboardServices, run: StoredRun) -> Backg
 async def _resume_run(services: DashboardServices, run: StoredRun) -> None:
     arguments: dict[str, Any] = {"runId": run.id}
     try:
-        await services.build_full_toolbox().call("resumeFlow", arguments, Call(session=run.session))
+        await services.build_full_toolbox().call("resumeFlow", arguments, run.call)
     except AnswerNeeded:
         log.info("the run %s waits for a person", run.id)
     except OutriderError as error:
         log.warning("the run %s could not continue: %s", run.id, error)
         runs = FlowRuns(services.database)
-        stored = await runs.load_run(Call(), run.id)
+        stored = await runs.load_run(run.call, run.id)
         if stored.state == "due":
             await runs.end_run(stored, stored.lease, "stopped", message=f"{error.code}: {error.message}")
+
+
+async def _load_repairable_run(services: DashboardServices, run_id: str) -> StoredRun:
+    """Return a run whose flow the dashboard may change, in its caller's place. Raises NotFound, Refused."""
+    from outrider.flows.flow_history import FlowHistory
+
+    run, _ = await FlowHistory(services.database).load_run(run_id)
+    if run.has_sign_in:
+        raise Refused("the run is one of a caller who signs in", hint="they use repairFlow", code="not_repairable")
+    return run
 
 
 def _needs_secret(run: StoredRun) -> bool:

@@ -1,5 +1,6 @@
 """Page Flows: what runs again without a model, its versions, and each run step by step."""
 
+import re
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -20,7 +21,7 @@ from outrider.dashboard.viewer import record_decision
 from outrider.flows.approvals import FlowApprovals
 from outrider.flows.flow import NAME_PATTERN
 from outrider.flows.flow_files import SavedFlow
-from outrider.flows.flow_runs import StoredRun
+from outrider.flows.flow_runs import StoredRun, build_owner_key
 from outrider.flows.program import FlowProgram, format_program, load_program
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ async def show_flows(request: Request) -> Response:
         history = _open_history(request)
         flows, schedules = await history.list_flows(), await history.list_schedules()
         saved = await anyio.to_thread.run_sync(get_services(request).flow_store.list_flows, Call())
-        unused = [each for each in saved if each.name not in {flow.last_run.flow for flow in flows}]
+        ran = {flow.last_run.flow for flow in flows if flow.last_run.owner == build_owner_key(Call())}
+        unused = [each for each in saved if each.name not in ran]
     return await render.render_page(request, "flows/flows.html", flows=flows, schedules=schedules, unused=unused)
 
 
@@ -43,19 +45,25 @@ async def show_flow(request: Request) -> Response:
     from outrider.flows.flow_history import list_versions
 
     _require_all_seen(request)
-    name, history = request.path_params["flow"], _open_history(request)
-    runs = await history.list_runs(name) if NAME_PATTERN.fullmatch(name) else []
-    schedules = await history.list_schedules(name) if NAME_PATTERN.fullmatch(name) else []
-    approvals = await FlowApprovals(get_services(request).database).list_approvals(name)
+    name, services, history = request.path_params["flow"], get_services(request), _open_history(request)
+    owner = _read_owner(request.query_params.get("owner"))
+    runs = await history.list_runs(owner, name) if NAME_PATTERN.fullmatch(name) else []
+    schedules = await history.list_schedules(owner, name) if NAME_PATTERN.fullmatch(name) else []
+    approvals = await FlowApprovals(services.database).list_approvals(owner, name)
+    caller = next((each.call for each in (*runs, *schedules)), Call())
     saved: list[SavedFlow] = []
-    with suppress(OutriderError):  # it was deleted, is another person's, or cannot be read
-        saved = await anyio.to_thread.run_sync(get_services(request).flow_store.list_versions, Call(), name)
+    # Files of callers who sign in are in a folder that only their credential names.
+    if build_owner_key(caller) == owner and not any(run.has_sign_in for run in runs):
+        with suppress(OutriderError):  # it was deleted, or cannot be read
+            saved = await anyio.to_thread.run_sync(services.flow_store.list_versions, caller, name)
     if not (runs or schedules or saved):
         raise NotFound("no such flow", hint="the page Flows lists them")
     return await render.render_page(
         request,
         "flows/flow.html",
         name=name,
+        owner=owner,
+        caller=caller,
         runs=runs,
         schedules=schedules,
         approvals=approvals,
@@ -78,7 +86,7 @@ async def show_flow_run(request: Request) -> Response:
         has_picture=await history.has_picture(run.id),
         moves=run.state in ("due", "running") and not run.is_interrupted,
         approval=await build_approval_form(get_services(request), run),
-        repair=await build_repair_form(get_services(request), run.id),
+        repair=await build_repair_form(get_services(request), run),
     )
 
 
@@ -109,18 +117,17 @@ async def approve_flow_run(request: Request) -> Response:
     await approve_flow(services, run, str(form.get("name", "")), str(form.get("digest", "")), by)
     await record_decision(request, services.database, "flow.approve", f"{run.flow} ({run.id})")
     place = build_route_path(request, "flow_run", run=run.id)
-    task = None if run.owner_folder else await prepare_resuming(services, run)
-    return RedirectResponse(place, 303, background=task)
+    return RedirectResponse(place, 303, background=await prepare_resuming(services, run))
 
 
 async def withdraw_flow_approval(request: Request) -> Response:
     """Let the steps of a flow ask again."""
     _require_all_seen(request)
     name, form = request.path_params["flow"], await request.form()
-    database = get_services(request).database
-    await FlowApprovals(database).withdraw(str(form.get("owner", ""))[:64], name)
+    database, owner = get_services(request).database, _read_owner(form.get("owner"))
+    await FlowApprovals(database).withdraw(owner, name)
     await record_decision(request, database, "flow.unapprove", name)
-    return RedirectResponse(build_route_path(request, "flow", flow=name), 303)
+    return RedirectResponse(f"{build_route_path(request, 'flow', flow=name)}?owner={owner}", 303)
 
 
 async def show_run_picture(request: Request) -> Response:
@@ -134,6 +141,14 @@ def _open_history(request: Request) -> "FlowHistory":
     from outrider.flows.flow_history import FlowHistory
 
     return FlowHistory(get_services(request).database)
+
+
+def _read_owner(given: object) -> str:
+    """Return the owner that a request names, by default who uses Outrider without a name. Raises NotFound."""
+    owner = given if isinstance(given, str) and given else build_owner_key(Call())
+    if not re.fullmatch("[0-9a-f]{64}", owner):
+        raise NotFound("no such owner", hint="the page Flows lists the flows")
+    return owner
 
 
 def _require_all_seen(request: Request) -> None:
@@ -183,12 +198,12 @@ async def build_approval_form(services: DashboardServices, run: StoredRun) -> Ap
     """Return what can be approved for a run; None if it does not wait for that. Raises Unavailable."""
     max_summary_chars = 200_000  # nobody reads more
     program = _load_waiting_program(run)
-    if program is None or await FlowApprovals(services.database).is_approved(run.owner_folder or "", program):
+    if program is None or await FlowApprovals(services.database).is_approved(run.owner, program):
         return None
     flow, summary = program.flow, format_program(program)
     if len(summary) > max_summary_chars:
         return None
-    return ApprovalForm(flow.name, flow.version, program.digest, summary, bool(run.owner_folder))
+    return ApprovalForm(flow.name, flow.version, program.digest, summary, run.has_sign_in)
 
 
 async def approve_flow(services: DashboardServices, run: StoredRun, name: str, digest: str, by: str) -> None:
@@ -198,12 +213,12 @@ async def approve_flow(services: DashboardServices, run: StoredRun, name: str, d
         raise Refused("the run no longer waits for this approval", hint="open its page again", code="changed")
     if name.strip() != program.flow.name:
         raise InvalidInput("name: is not the flow's name", hint=f"type {program.flow.name} to approve it")
-    await FlowApprovals(services.database).approve(run.owner_folder or "", program, by=by)
+    await FlowApprovals(services.database).approve(run.owner, program, by=by)
 
 
 def _load_waiting_program(run: StoredRun) -> FlowProgram | None:
     waits = run.state == "waiting" or (run.state == "stopped" and run.message.startswith("not_approved"))
-    if not waits or run.owner_folder is None:
+    if not waits:
         return None
     try:
         return load_program(run.flow, lambda name: run.sources[name])

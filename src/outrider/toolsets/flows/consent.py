@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded, Refused
 from outrider.core.tool import Tool
-from outrider.core.tool_policy import ToolPolicy, filter_tools, resolve_stake
+from outrider.core.tool_policy import ToolPolicy, filter_tools, resolve_stake, suggest_stake
 from outrider.flows.flow import Flow, FlowStep
 from outrider.flows.program import FlowProgram, clean_line, format_program
 from outrider.toolsets.browser.sessions import browser
@@ -101,6 +101,25 @@ def require_start_consent(
         raise AnswerNeeded(f"{question}{', '.join(flow.origins)}?", state=PausedRun(digest=program.digest).to_state())
 
 
+def require_saving_consent(call: Call, flow: Flow, text: str, unasked: frozenset[str]) -> None:
+    """Ask a person before a model saves a flow that it has written. Raises AnswerNeeded, Refused.
+
+    Such a flow may name other sites, secrets and files than those that anything was done with in the session.
+    """
+    max_summary_chars = 8_000
+    if call.run is not None:
+        raise Refused("file: only people save flows that they have written", code="needs_person")
+    if call.answer is True or unasked & {"saveFlow", "*"}:
+        return
+    if call.answer is False:
+        raise Refused(f"the user did not allow saving the flow {flow.name}", hint="do not repeat the call")
+    summary = format_program(FlowProgram(flow, {flow.name: text}, {flow.name: flow}))
+    if len(summary) > max_summary_chars:
+        summary = f"{summary[:max_summary_chars]}… (cut: {len(summary)} characters in all)"
+    details = {"hint": suggest_stake("saveFlow")}
+    raise AnswerNeeded(f"Let saveFlow save this flow?\n{summary}", state=flow.name, details=details)
+
+
 def build_consent_check(policy: ToolPolicy, *, is_approved: bool) -> Callable[[FlowStep], bool]:
     """Return the function that says which steps a person is asked about: none of a flow that one has approved."""
 
@@ -122,7 +141,8 @@ def build_step_question(step: str, program: FlowProgram, call: Call, paused: Pau
     summary = f"Let version {version} of {name} do all this without asking, until a file of it changes:\n"
     summary += format_program(program)
     is_offered = call.run is None and len(summary) <= max_summary_chars
-    places = "the dashboard" if call.owner_folder else f"a terminal (`outrider flow approve {name}`) or the dashboard"
+    is_named = call.workspace or call.identity
+    places = "the dashboard" if is_named else f"a terminal (`outrider flow approve {name}`) or the dashboard"
     hint = f"a person approves the flow at {places}; then call resumeFlow with runId={paused.run_id}"
     details = {"runId": paused.run_id, "hint": hint}
     return AnswerNeeded(question, state=paused.to_state(), details=details, lasting=summary if is_offered else "")

@@ -134,4 +134,14 @@ def describe_run(run: StoredRun) -> dict[str, Any]:
     row |= {"step": run.step} if run.step and state != "done" else {}
     row |= {"scheduled": True} if run.schedule else {}
     row |= {"healed": run.healed} if run.healed else {}
-    return row | ({"message": escape_line(run.message)} if run.message else {})
+    row |= {"message": escape_line(run.message)} if run.message else {}
+    return row | ({"notices": [escape_line(each) for each in run.notice_problems]} if run.notice_problems else {})
+
+
+def format_run(run: StoredRun) -> str:
+    """Describe a stored run in one line, and what went wrong with its notices in others."""
+    row = describe_run(run)
+    words = [str(value) for name, value in row.items() if name not in ("scheduled", "healed", "notices")]
+    words += ["scheduled"] if "scheduled" in row else []
+    words += [f"healed {row['healed']}"] if "healed" in row else []
+    return "\n".join([" ".join(words), *(f"  notice not sent: {each}" for each in row.get("notices", ()))])

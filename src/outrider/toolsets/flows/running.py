@@ -14,7 +14,7 @@ from outrider.core.errors import AnswerNeeded, InvalidInput, OutriderError
 from outrider.core.result import Result
 from outrider.core.tool_policy import ToolPolicy
 from outrider.flows.approvals import FlowApprovals
-from outrider.flows.flow_runs import FlowRuns, StopPage, StoredRun
+from outrider.flows.flow_runs import FlowRuns, StopPage, StoredRun, build_owner_key
 from outrider.flows.flow_store import FlowStore
 from outrider.flows.positions import Position, format_position
 from outrider.flows.program import FlowProgram, load_program
@@ -102,7 +102,7 @@ async def run_flow(services: FlowRunServices, call: Call, request: RunRequest) -
     inputs = await _check_request(services, call, request, paused)
     if paused and paused.step and call.is_answer_lasting and call.run is None:
         by = call.identity or call.session
-        await services.approvals.approve(call.owner_folder, request.program, by=by)
+        await services.approvals.approve(build_owner_key(call), request.program, by=by)
     run, lease = await _begin_run(services, call, request, inputs, paused)
     try:
         return await _run_stored(services, call, request, run, lease, inputs)
@@ -183,7 +183,7 @@ async def _run_stored(
     await services.runs.set_browser_session(stored, lease, session.id)
     session.actions.secrets |= hidden.values
     page = SessionPage(session)
-    is_approved = await services.approvals.is_approved(call.owner_folder, program)
+    is_approved = await services.approvals.is_approved(build_owner_key(call), program)
     async with services.runs.open_journal(stored, lease, hidden.hide_in) as journal:
         if request.unknown_step:
             await journal.settle_begun(is_done=request.unknown_step == "done")

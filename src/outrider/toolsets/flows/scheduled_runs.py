@@ -11,7 +11,7 @@ from outrider.core.errors import InvalidInput, Refused
 from outrider.core.tool_policy import ToolPolicy
 from outrider.core.toolbox import Toolbox
 from outrider.flows.approvals import FlowApprovals
-from outrider.flows.flow_runs import StoredRun
+from outrider.flows.flow_runs import StoredRun, build_owner_key
 from outrider.flows.flow_store import FlowStore
 from outrider.flows.program import FlowProgram, load_program
 from outrider.flows.values import resolve_parameters
@@ -46,7 +46,7 @@ class ScheduledRuns:
 
     async def require_approval(self, call: Call, program: FlowProgram) -> None:
         """Refuse a flow with a step that asks a person, unless one has approved these files. Raises Refused."""
-        if await self.approvals.is_approved(call.owner_folder, program):
+        if await self.approvals.is_approved(build_owner_key(call), program):
             return
         needs_consent = build_consent_check(self.policy, is_approved=False)
         steps = [(place, step) for place, step in program.iterate_steps() if step.kind in STEP_TOOLS]

@@ -8,19 +8,21 @@ from pydantic import Field
 
 from outrider.browser.session.browsers import Browsers
 from outrider.core.context import Call
-from outrider.core.errors import InvalidInput, NotFound, Refused
+from outrider.core.errors import InvalidInput, NotFound
 from outrider.core.result import Result, TextBlock
 from outrider.core.text import format_count
 from outrider.core.tool import Toolset
+from outrider.flows.approvals import FlowApprovals
 from outrider.flows.flow import require_flow_name
 from outrider.flows.flow_file import parse_flow
-from outrider.flows.flow_runs import FlowRuns
+from outrider.flows.flow_runs import FlowRuns, build_owner_key
 from outrider.flows.flow_store import FlowStore
 from outrider.flows.positions import parse_position
 from outrider.flows.program import load_program
 from outrider.flows.recording import FlowBuilder
 from outrider.flows.repair import format_versions
-from outrider.toolsets.flows.run_result import describe_run
+from outrider.toolsets.flows.consent import require_saving_consent
+from outrider.toolsets.flows.run_result import describe_run, format_run
 from outrider.toolsets.flows.running import FlowRunServices, RunRequest, run_flow
 from outrider.toolsets.options import ToolOptions
 from outrider.toolsets.parameters import NotNegative
@@ -42,9 +44,7 @@ FlowName = Annotated[str, Field(min_length=1, max_length=64)]
 
 @flows.tool(effect="write", title="Save a flow", untrusted=True)
 async def saveFlow(
-    browsers: Browsers,
-    store: FlowStore,
-    tool_options: ToolOptions,
+    services: FlowRunServices,
     call: Call,
     /,
     name: FlowName,
@@ -56,11 +56,12 @@ async def saveFlow(
 ) -> Result:
     """Save the session's successful actions as a flow; typed text becomes parameters, passwords become secrets."""
     if file is not None:
-        return await _save_file(store, call, require_flow_name(name), file, replace=replace)
-    session = _find_session(browsers, call, sessionId)
+        require_saving_consent(call, parse_flow(file, require_flow_name(name)), file, services.tool_options.unasked)
+        return await save_file(services.store, services.approvals, call, name, file, replace=replace)
+    session = _find_session(services.browsers, call, sessionId)
     return await save_actions(
-        store,
-        tool_options,
+        services.store,
+        services.tool_options,
         call,
         name,
         session.actions.list_since(since),
@@ -101,16 +102,17 @@ async def save_actions(
     return Result((TextBlock("\n".join(lines)),), data=data | ({"notes": notes} if notes else {}))
 
 
-async def _save_file(store: FlowStore, call: Call, name: str, file: str, *, replace: bool) -> Result:
-    if call.run is not None:  # an agent could write a flow without questions
-        raise Refused("file: only people save flows that they have written", code="needs_person")
-    flow = await anyio.to_thread.run_sync(parse_flow, file, name)
+async def save_file(
+    store: FlowStore, approvals: FlowApprovals, call: Call, name: str, file: str, *, replace: bool
+) -> Result:
+    """Save a flow that was written as a file; it is not approved, even if one like it was. Raises OutriderError."""
+    flow = await anyio.to_thread.run_sync(parse_flow, file, require_flow_name(name))
     saved = await anyio.to_thread.run_sync(lambda: store.save_flow(call, flow, replace=replace, file=file))
+    await approvals.withdraw(build_owner_key(call), name)
     data = {"name": name, "version": saved.version, "steps": len(flow.steps), "parameters": list(flow.parameters)}
     data |= {"path": saved.place} if saved.place else {}
-    return Result(
-        (TextBlock(f"Saved {name}: {format_count(len(flow.steps), 'step')}, version {saved.version}."),), data=data
-    )
+    text = f"Saved {name}: {format_count(len(flow.steps), 'step')}, version {saved.version}."
+    return Result((TextBlock(text),), data=data)
 
 
 @flows.tool(title="List flows")
@@ -235,13 +237,8 @@ async def resumeFlow(
 async def listFlowRuns(runs: FlowRuns, call: Call, /, name: str | None = None) -> Result:
     """List the latest runs, newest first."""
     found = await runs.list_runs(call, name or "")
-    rows = [describe_run(run) for run in found]
-    lines = []
-    for row in rows:
-        words = [str(value) for name, value in row.items() if name not in ("scheduled", "healed")]
-        words += ["scheduled"] if "scheduled" in row else []
-        lines.append(" ".join([*words, f"healed {row['healed']}"] if "healed" in row else words))
-    return Result((TextBlock("\n".join(lines) or "There are no runs: runFlow starts one."),), data={"runs": rows})
+    text = "\n".join(map(format_run, found)) or "There are no runs: runFlow starts one."
+    return Result((TextBlock(text),), data={"runs": [describe_run(run) for run in found]})
 
 
 def _find_session(browsers: Browsers, call: Call, session_id: str | None) -> "Session":
