@@ -28,6 +28,7 @@ CONFIG_FILES = {
     "windsurf": (".codeium/windsurf/mcp_config.json", "mcpServers", ""),
     "goose": (".config/goose/config.yaml", "extensions", ""),
     "gemini": (".gemini/settings.json", "mcpServers", ".gemini/settings.json"),
+    "opencode": (".config/opencode/opencode.json", "mcp", "opencode.json"),
     "kiro": (".kiro/settings/mcp.json", "mcpServers", ".kiro/settings/mcp.json"),
     "lmstudio": (".lmstudio/mcp.json", "mcpServers", ""),
     "claude-desktop": (".config/Claude/claude_desktop_config.json", "mcpServers", ""),
@@ -79,6 +80,12 @@ def write_text(path: Path, text: str) -> Path:
     return path
 
 
+def read_command(entry: dict[str, Any]) -> list[str]:
+    """The program and arguments of an entry, however its host writes them."""
+    command = entry.get("command") or entry["cmd"]
+    return command if isinstance(command, list) else [command, *entry["args"]]
+
+
 def read_entry(path: Path, key: str) -> dict[str, Any]:
     return PARSERS[path.suffix](path.read_text())[key]["outrider"]
 
@@ -88,7 +95,7 @@ async def test_every_host_gets_an_entry_that_starts_the_server_and_loses_it_agai
     again = await run_install(home, *CONFIG_FILES)
     entries = {name: read_entry(home / file, key) for name, (file, key, _) in CONFIG_FILES.items()}
     removed = await run_install(home, "--remove", *CONFIG_FILES)
-    commands = {name: [entry.get("command") or entry["cmd"], *entry["args"]] for name, entry in entries.items()}
+    commands = {name: read_command(entry) for name, entry in entries.items()}
     program, *arguments = commands["goose"]
     host = StdioServerParameters(command=program, args=[*arguments, "--no-daemon"], env={"HOME": str(home)})
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
@@ -148,7 +155,7 @@ async def test_an_entry_that_is_there_keeps_what_its_user_added(home: Path):
     assert "# mine" in codex.read_text()
     for entry in (entries[0]["mcpServers"]["outrider"], entries[1]["mcp_servers"]["outrider"]):
         assert entry["command"] != "old"
-        assert entry["args"] == ["mcp", "--lean", "--toolsets", "web,browser"]
+        assert read_command(entry)[1:] == ["mcp", "--lean", "--toolsets", "web,browser"]
 
 
 async def test_settings_that_are_broken_or_cannot_be_kept_are_left_alone(home: Path):
@@ -184,7 +191,7 @@ async def test_a_project_gets_settings_of_its_own_if_its_host_reads_any(home: Pa
     assert done.returncode == 0, done.stderr
     for name in with_project:
         _, key, file = CONFIG_FILES[name]
-        assert read_entry(project / file, key)["args"] == ["mcp"]
+        assert read_command(read_entry(project / file, key))[1:] == ["mcp"]
     assert refused.returncode == 2
     assert b"without --project" in refused.stderr
 

@@ -34,8 +34,8 @@ def command(
 ) -> None:
     """Add Outrider's MCP server to the settings of HOSTs.
 
-    Hosts: claude, codex, cursor, vscode, zed, windsurf, goose, gemini, kiro, lmstudio, claude-desktop; without one,
-    show which were found here. Other settings and comments stay, and a backup is made of a file that changes.
+    Hosts: claude, codex, cursor, vscode, zed, windsurf, goose, gemini, opencode, kiro, lmstudio, claude-desktop; without
+    one, show which were found here. Other settings and comments stay; a file that changes is backed up.
     """
     folders = find_folders(os.environ, Path.home())
     if not hosts:
@@ -45,11 +45,11 @@ def command(
     done: list[dict[str, Any]] = []
     for host in (HOSTS[name] for name in dict.fromkeys(hosts)):
         path = host.choose_file(folders, project=project)
-        entry = build_entry(host, find_command(get_installation(), arguments, project=project))
+        command = find_command(get_installation(), arguments, project=project)
         if not only_print:
-            done.append(_change_settings(host, path, entry, remove=remove, quiet=as_json))
+            done.append(_change_settings(host, path, None if remove else command, quiet=as_json))
             continue
-        entry_text = EDITORS[host.file_format].show(host.servers_key, SERVER_NAME, entry)
+        entry_text = EDITORS[host.file_format].show(host.servers_key, SERVER_NAME, build_entry(host, command))
         done.append({"host": host.name, "file": str(path), "entry": entry_text})
         if not as_json:
             click.echo(f"{path}:", err=True)
@@ -58,11 +58,11 @@ def command(
         print_json(done)
 
 
-def _change_settings(host: Host, path: Path, entry: dict[str, Any], *, remove: bool, quiet: bool) -> dict[str, Any]:
-    """Write or remove the entry, and return what was done."""
-    change = plan_change(host, path, None if remove else entry)
+def _change_settings(host: Host, path: Path, starts: list[str] | None, *, quiet: bool) -> dict[str, Any]:
+    """Write the entry that starts a command, or remove it for None, and return what was done."""
+    remove = starts is None
+    change = plan_change(host, path, None if starts is None else build_entry(host, starts))
     backup = change.write() if change.is_needed else None
-    starts = None if remove else [entry.get("command") or entry["cmd"], *entry["args"]]
     if not quiet and not change.is_needed:
         click.echo(f"{host.title}: {path} {'has no outrider' if remove else 'already has outrider'}")
     elif not quiet:

@@ -11,7 +11,7 @@ from outrider.core.errors import InvalidInput
 from outrider.core.installation import Installation
 
 FileFormat = Literal["json", "jsonc", "toml", "yaml"]
-EntryStyle = Literal["plain", "typed", "goose"]
+EntryStyle = Literal["plain", "typed", "goose", "opencode"]
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Host:
             `{config}` (the system's folder for settings), `{claude}` and `{codex}` are filled in.
         project_file: Its settings for one project; empty if it has none.
         servers_key: Key of the object that holds the servers.
-        entry: Fields of a server: command and args, with `type: stdio`, or Goose's own.
+        entry: Fields of a server: command and args, with `type: stdio`, or those of Goose or opencode.
         user_skills: Its folder of skills for all projects; empty if it reads none.
         project_skills: Its folder of skills in a project.
         folder: Folder that exists if the host was ever used; empty if it is that of `user_file`.
@@ -156,6 +156,19 @@ HOSTS = {
             project_skills=SHARED_SKILLS,
         ),
         Host(
+            name="opencode",
+            title="opencode",
+            # Version 2 reads the entries of version 1, so that this one serves both.
+            documentation="https://opencode.ai/docs/mcp-servers",
+            user_file="{xdg}/opencode/opencode.json",
+            project_file="opencode.json",
+            file_format="jsonc",
+            servers_key="mcp",
+            entry="opencode",
+            user_skills="{xdg}/opencode/skills",
+            project_skills=SHARED_SKILLS,
+        ),
+        Host(
             name="kiro",
             title="Kiro",
             documentation="https://kiro.dev/docs/mcp/configuration",
@@ -226,6 +239,8 @@ def build_entry(host: Host, command: list[str]) -> dict[str, Any]:
             "envs": {},
             "timeout": goose_timeout_s,
         }
+    if host.entry == "opencode":
+        return {"type": "local", "command": command, "enabled": True}
     kind = {"type": "stdio"} if host.entry == "typed" else {}
     return {**kind, "command": program, "args": arguments}
 
