@@ -34,8 +34,8 @@ def command(
 ) -> None:
     """Add Outrider's MCP server to the settings of HOSTs.
 
-    Hosts: claude, codex, cursor, vscode, zed, windsurf, goose, gemini, opencode, kiro, lmstudio, claude-desktop; without
-    one, show which were found here. Other settings and comments stay; a file that changes is backed up.
+    Hosts: claude, codex, cursor, vscode, zed, windsurf, goose, gemini, opencode, kiro, lmstudio, claude-desktop;
+    without one, show which were found here. Other settings and comments stay; a file that changes is backed up.
     """
     folders = find_folders(os.environ, Path.home())
     if not hosts:
