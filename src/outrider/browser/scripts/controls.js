@@ -166,10 +166,14 @@ function isHiddenFileField(element, style) {
   return style.display === "none" || !isControlShown(element) || style.opacity === "0";
 }
 
-// Its name is as hidden as the field is.
+// Its name is as hidden as the field is, except for that of a label which is written with the field.
 function emitHiddenFileField(element, out) {
-  if (out.muted || (out.view && out.view.skips(element))) return;
-  out.item(`file ${hintFromAttributes(element)} ${out.refer(element, computeRole(element), computeName(element))} hidden${formatStates(element, "file")}`);
+  if (out.view && out.view.skips(element)) return;
+  const label = isControlShown(element) && [...element.labels].find(isVisible);
+  if (out.muted > (label && containsNode(label, element) ? 1 : 0)) return;
+  const name = computeName(element);
+  const shown = label && !isLabelOverridden(element, label) ? quote(name) : hintFromAttributes(element);
+  out.item(`file ${shown} ${out.refer(element, computeRole(element), name)} hidden${formatStates(element, "file")}`);
 }
 
 // Returns whether there are controls inside that may be shown, and not only listeners. File fields are, even if hidden.

@@ -281,8 +281,25 @@ function findFileField(target, count) {
   if (failure) return { ok: false, ...failure };
   const own = tagOf(element) === "label" ? element.control : element;
   const field = own?.type === "file" ? own : selectFirst(element, "input[type=file]");
-  if (!field) return { ok: true, opener: refOf(element) };
-  return checkFileField(field, count);
+  if (field) return checkFileField(field, count);
+  const problem = explainNotOpener(element);
+  return problem ? { ok: false, ...problem, ...collectEvidence(element) } : { ok: true, opener: refOf(element) };
+}
+
+// Whether a press opens a chooser is only known afterwards, so what surely does something else is not pressed.
+function explainNotOpener(element) {
+  const submits = tagOf(element) === "input" ? ["submit", "image", "reset"].includes(element.type) : attributeOf(element, "type") === "submit";
+  const isOther = submits || readTargetAddress(element) || DRAWN_TOGGLE_ROLES.has(computeRole(element)) || FIELD_ROLES.has(computeRole(element)) || removesSomething(element);
+  if (!isOther) return null;
+  const [field, ...others] = queryDeep("input[type=file]");
+  const hint = field && !others.length ? `give the files to ${refOf(field)} ${describeElement(field)}` : "choose a file field, or what opens one";
+  return buildFailure("not_editable", "it was not pressed, because it does not look like what opens a file chooser", hint);
+}
+
+// The classes and names that programmers give are English in pages of all languages.
+function removesSomething(element) {
+  const words = [computeName(element) || nameFromContent(element), ...element.getAttributeNames(), ...["id", "name", "class", "title"].map((name) => attributeOf(element, name) || "")];
+  return /(^|[^a-z])(remove|delete|discard|clear|cancel|close|dismiss|reset|trash)([^a-z]|$)/.test(words.join(" ").replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase());
 }
 
 // The field of a chooser may never have been part of the document.

@@ -344,17 +344,13 @@ function emitLabel(label, out, style) {
   const hidden = findReplacedControl(label);
   if (hidden && checkVisibilityOf(label, { visibilityProperty: true })) return emitReplacingLabel(label, hidden, out, style);
   const control = findNamedControl(label);
-  const isNamed = control && isWrittenWithName(control) && isControlShown(control) && !isLabelOverridden(control, label);
+  const isNamed = control && control.type !== "hidden" && isControlShown(control) && !isLabelOverridden(control, label);
   const named = isNamed && !isDuplicateField(control, getComputedStyle(control));
   out.muted += named ? 1 : 0;
   walkChildren(label, out, style);
   out.muted -= named ? 1 : 0;
   const more = named && mayShowMore(label) ? readUnnamedText(label, `${computeName(control)} ${readValue(control)}`) : "";
   if (more) out.item(plainLine(more));
-}
-
-function isWrittenWithName(control) {
-  return control.type !== "hidden" && !(control.type === "file" && isHiddenFileField(control, getComputedStyle(control)));
 }
 
 // A web component has no name of its own in the outline: the control in it has.

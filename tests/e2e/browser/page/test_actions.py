@@ -342,6 +342,28 @@ async def test_files_are_uploaded_to_the_element_that_opens_a_chooser(visit: Ope
             await on.forms.upload(selector, file)
 
 
+@pytest.mark.parametrize(
+    "control",
+    [
+        '<a id=it href="javascript:undefined" data-dz-remove onclick="pressed()">Datei entfernen</a>',
+        '<button id=it class=clearButton onclick="pressed()">×</button>',
+        '<button id=it onclick="pressed()">Remove file</button>',
+        '<a id=it href="/elsewhere">Elsewhere</a>',
+        '<form onsubmit="pressed(); return false"><button id=it type=submit>Upload</button></form>',
+        '<div id=it role=checkbox tabindex=0 onclick="pressed()">Public</div>',
+    ],
+)
+async def test_what_surely_opens_no_chooser_is_not_pressed_to_upload_a_file(
+    visit: OpenFailurePage, tmp_path: Path, control: str
+) -> None:
+    (file := tmp_path / "note.txt").write_text("hello")
+    on = await visit(f"<script>pressed = () => (globalThis.isPressed = true)</script>{control}<input type=file hidden>")
+    with pytest.raises(InvalidInput, match="it was not pressed") as refused:
+        await on.forms.upload("#it", file)
+    assert re.match(r"give the files to e\w+ <input>", refused.value.hint)
+    assert not await on.evaluate_js("globalThis.isPressed || location.pathname === '/elsewhere'")
+
+
 async def test_a_reference_whose_element_means_something_else_is_refused_once(visit: OpenFailurePage) -> None:
     on = await visit("selectors.html")
     ref = await ref_of(on, "Preview order")

@@ -493,7 +493,12 @@ async def test_a_transparent_file_field_keeps_the_text_of_its_label(visit: OpenF
         """<label style="position: relative"><span>Attachment</span>
         <input type=file style="position: absolute; inset: 0; opacity: 0"></label>"""
     )
-    await find_ref(on, r"Attachment.*\bfile \S+ REF hidden")
+    await find_ref(on, '^file "Attachment" REF hidden$')
+
+
+async def test_a_transparent_file_field_has_the_name_of_the_label_beside_it(visit: OpenFailurePage) -> None:
+    on = await visit("""<label for=papers>Papers</label><input id=papers type=file style="opacity: 0">""")
+    await find_ref(on, '^file "Papers" REF hidden$')
 
 
 async def test_stars_over_clipped_radio_buttons_are_one_reference_each(visit: OpenFailurePage) -> None:
