@@ -53,7 +53,11 @@ FIND_SCRIPT = r"""(found) => {
     if (key.startsWith("__reactProps$")) return Object.entries(element[key] || {}).some(isHandler);
     return /^(\$\$|__)/.test(key) && EVENTS.test(key.slice(2));
   };
+  const hasSvelteEvents = (element) => Object.getOwnPropertySymbols(element).some(
+    (key) => key.description === "events" && Object.keys(element[key] || {}).some((type) => EVENTS.test(type)),
+  );
   for (const element of [...roots, ...all]) {
+    if (element.nodeType === 1 && hasSvelteEvents(element)) add(element);
     for (const key of keysOf(element)) {
       if (isJQuery(key)) addDelegated(element, element[key]);
       else if (element.nodeType === 1 && handles(element, key)) add(element);
