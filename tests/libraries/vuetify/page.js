@@ -5,7 +5,7 @@ import * as directives from "vuetify/directives";
 import "vuetify/styles";
 
 const App = {
-  data: () => ({ tell: window.tell, state: "Florida", many: ["foo"], film: null, dialog: false, bar: false, tab: "one", sort: [], chosen: [], items: [{ name: "Frozen Yogurt", calories: 159 }, { name: "Eclair", calories: 262 }, { name: "Cupcake", calories: 305 }], tree: [{ id: 1, title: "Applications", children: [{ id: 2, title: "Calendar" }] }], page: 1, day: new Date(2026, 3, 17) }),
+  data: () => ({ tell: window.tell, state: "Florida", many: ["foo"], volume: 40, film: null, dialog: false, bar: false, tab: "one", sort: [], chosen: [], items: [{ name: "Frozen Yogurt", calories: 159 }, { name: "Eclair", calories: 262 }, { name: "Cupcake", calories: 305 }], tree: [{ id: 1, title: "Applications", children: [{ id: 2, title: "Calendar" }] }], page: 1, day: new Date(2026, 3, 17) }),
   template: `<v-app><v-main class="pa-4"><h1>Vuetify</h1>
     <v-select label="State" v-model="state" :items="['California', 'Colorado', 'Florida', 'Georgia']" @update:modelValue="tell('state', $event)" />
     <v-select label="Chips" multiple chips closable-chips v-model="many" :items="['foo', 'bar', 'fizz']" @update:modelValue="tell('many', $event)" />
@@ -14,7 +14,7 @@ const App = {
     <v-text-field label="First name" :rules="[v => !!v || 'You must enter a first name.']" clearable @update:modelValue="tell('first', $event)" />
     <v-checkbox label="Agree" @update:modelValue="tell('agree', $event)" /><v-switch label="Message" @update:modelValue="tell('switch', $event)" />
     <v-radio-group label="Colour" inline @update:modelValue="tell('radio', $event)"><v-radio label="Red" value="red" /><v-radio label="Blue" value="blue" /></v-radio-group>
-    <v-slider label="Volume" :model-value="40" max="100" step="1" style="max-width:300px" @update:modelValue="tell('volume', $event)" />
+    <v-slider label="Volume" v-model="volume" max="100" step="1" style="max-width:300px" @update:modelValue="tell('volume', $event)" />
     <v-rating :length="5" :model-value="2" @update:modelValue="tell('rating', $event)" />
     <v-btn-toggle mandatory @update:modelValue="tell('align', $event)"><v-btn value="left">Left</v-btn><v-btn value="right">Right</v-btn></v-btn-toggle>
     <v-chip closable @click:close="tell('chip', 'closed')">Closable</v-chip>

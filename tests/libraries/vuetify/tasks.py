@@ -37,7 +37,7 @@ async def set_controls(page: Person) -> None:
 @library.task("rate and set the slider of the volume", rating=4, volume=55)
 async def rate(page: Person) -> None:
     await page.click("Rating 4 of 5")
-    await page.slide("Volume", 55, 55)
+    await page.slide(re.compile(""), 55, 55, after="Volume")
 
 
 @library.task("use menu, dialog and snackbar", menu="two", dialog="closed", bar="closed")
@@ -64,13 +64,13 @@ async def open_parts(page: Person) -> None:
     await page.click("Item Two", "tab")
     await page.click("Panel title", "button")
     await page.read("Panel text")
-    await page.click(re.compile(""), "button", after="Applications")
+    await page.click(re.compile(""), "button", before="Applications")
     await page.click("Calendar")
 
 
 @library.task("pick a day, close a chip and upload", day=23, chip="closed", file="notes.txt")
 async def pick_day(page: Person) -> None:
     await page.click(re.compile(r"\b23\b"), "button")
-    await page.click("Close", "button")
+    await page.click("Close", "button", after="Closable")
     page.write_file("notes.txt", "Notes")
     await page.upload("File input", "notes.txt")
