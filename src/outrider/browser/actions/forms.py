@@ -6,6 +6,7 @@ from typing import Any
 
 import anyio
 
+from outrider.browser.actions.drag import drag_along
 from outrider.browser.actions.locate import ElementLocation, parse_element_query
 from outrider.browser.actions.outcome import ActionOutcome, remember_action
 from outrider.browser.actions.pointer import Pointer, SettleMode
@@ -215,6 +216,20 @@ class Forms:
                 if value is None or abs(value - target_value) >= abs(before - target_value):
                     break
             if value is None or start is None or abs(value - target_value) < abs(start - target_value):
+                return
+        await self._drag_slider(location, target_value)
+
+    async def _drag_slider(self, location: ElementLocation, target_value: float) -> None:
+        """Drag the thumb of a slider to where its value is, and again by what is missing."""
+        max_drags = 3
+        point = (location.x, location.y)
+        for _ in range(max_drags):
+            if (way := await self._invoke_script(location, "measureSliderDrag", target_value)) is None:
+                return
+            goal = (point[0] + way["x"], point[1] + way["y"])
+            await drag_along(self.page, [point, goal])
+            point = goal
+            if await self._invoke_script(location, "readSlider") == target_value:
                 return
 
     async def _invoke_script(self, location: ElementLocation, name: str, *args: object) -> Any:

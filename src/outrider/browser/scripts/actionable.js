@@ -4,7 +4,7 @@ const NATIVE_CONTROLS = new Set(["button", "select", "textarea", "summary"]);
 const HANDLER_ATTRIBUTES = ["onclick", "onmousedown", "onmouseup", "onpointerdown", "ondblclick", "ontouchstart"];
 const ACTIONABLE_SELECTOR =
   "a[href],button,input:not([type=hidden]),select,textarea,summary,[role=button],[role=link],[role=checkbox],[role=radio]," +
-  "[role=tab],[role=menuitem],[role=option],[role=switch],[role=textbox],[role=combobox],[role=treeitem],[role=slider],[tabindex]:not([tabindex='-1']:empty),[contenteditable]";
+  "[role=tab],[role=menuitem],[role=option],[role=switch],[role=textbox],[role=combobox],[role=treeitem],[role=slider],[tabindex]:not([tabindex='-1']:empty,[tabindex='-1'][role=none]),[contenteditable]";
 
 // Returns why an element can be acted on (native, role, focus, edit, handler or cursor), or "" if it cannot.
 function whyActionable(element, role, style, parentContext) {
@@ -24,7 +24,13 @@ function whyActionable(element, role, style, parentContext) {
   if (tag === "canvas") return isVisible(element) ? "drawing" : "";
   if (hasListeningElements && isItemOfListeningBox(element, tag)) return "handler";
   if (tag === "label" && hasListeningElements) return isFreeLabel(element) ? "handler" : "";
-  return style.cursor === "pointer" && tag !== "label" && parentContext.cursor !== "pointer" ? "cursor" : "";
+  return style.cursor === "pointer" && tag !== "label" && parentContext.cursor !== "pointer" && !isLabelOfControl(element) ? "cursor" : "";
+}
+
+// A press on a part of a label acts on its control, which has a reference of its own.
+function isLabelOfControl(element) {
+  const label = closestOf(element, "label");
+  return label !== null && label.control !== null && isControlShown(label.control);
 }
 
 // A splitter that can be moved says its position or listens itself. Menus make their dividing lines focusable too.
@@ -35,13 +41,13 @@ function isDivider(element) {
 const MAX_FRAMES = 4;
 const FRAMED_SHARE = 0.7;
 
-// Toolbars and web components listen on boxes around a button or link that fills them: a press on it reaches them all.
+// Toolbars, pickers and web components listen on boxes around a control that fills them: a press on it reaches them all.
 function framesOneControl(element) {
   let inside = element;
   for (let level = 0; level < MAX_FRAMES; level++) {
     inside = findOnlyChild(inside);
     if (inside === null) return false;
-    if (matchesSelector(inside, "button,a[href]")) return replacesFrame(inside, element);
+    if (matchesSelector(inside, "button,a[href],input:not([type=hidden]),[role=combobox]")) return replacesFrame(inside, element);
   }
   return false;
 }
@@ -92,7 +98,7 @@ function isShownNode(node) {
 
 // A disabled button hears nothing, but the box around it does.
 function replacesFrame(control, frame) {
-  return fillsBox(control, frame) && !control.disabled && (nameFromAria(frame) === "" || computeName(control) !== "");
+  return fillsBox(control, frame) && !control.disabled && !isHidden(control) && getComputedStyle(control).pointerEvents !== "none" && (nameFromAria(frame) === "" || computeName(control) !== "");
 }
 
 function fillsBox(element, box) {

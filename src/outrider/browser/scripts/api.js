@@ -47,7 +47,7 @@ function adoptPrefix(prefix) {
 }
 
 const api = {
-  takeSnapshot, readPosition, locate, mapThroughFrame, startObserving, reportEffects, waitUntilQuiet, prepareFill, hideFieldValue, pasteText, readSlider,
+  takeSnapshot, readPosition, locate, mapThroughFrame, startObserving, reportEffects, waitUntilQuiet, prepareFill, hideFieldValue, pasteText, readSlider, measureSliderDrag,
   checkFilled, selectOptions, findFileField, describeFileField, listFileNames, listInteractable, buildDomMap, readComposedHtml, readSelection, listBoxes, describePoint,
   listEvidenceMatches, scrollLists, describeFocusEvidence, restoreFocus, describeFormTool, readMilestones, readRecords,
 };

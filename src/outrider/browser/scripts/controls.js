@@ -101,7 +101,7 @@ function findHint(element) {
 }
 
 // Frameworks count such ids, or draw them at random, anew for each page.
-const GENERATED_ID = /:|[0-9a-f]{4}-[0-9a-f]{4}/i;
+const GENERATED_ID = /:|[0-9a-f]{4}-[0-9a-f]{4}|_r_\w+_/i;
 
 // The class that fewest elements have says most about one: libraries give a class to all of their buttons.
 function findRarestClass(element) {

@@ -298,7 +298,7 @@ function emitElement(element, out, style, parentContext, seen) {
   if (tagOf(element) === "label" && (!why || actsForControl(element))) return emitLabel(element, out, style);
   if (why && (seen || (firstElementOf(element) === null && !shadowOf(element)))) {
     if (out.view && out.view.skips(element)) return;
-    if (seen && !isEmptySpot(element, why)) emitActionable(element, out, style, role, why);
+    if (seen && !isEmptySpot(element, why) && !isRepeatedHandle(element, style)) emitActionable(element, out, style, role, why);
     return;
   }
   if (NAMING_TAGS.has(tagOf(element)) && namesParent(element)) return;
@@ -327,6 +327,13 @@ function isEmptySpot(element, why) {
   if ((why !== "handler" && why !== "focus") || isVisible(element) || shadowOf(element)) return false;
   if (element instanceof SVGElement || getComputedStyle(element).display === "contents") return false;
   return (element.innerText ?? "").trim() === "" && ![...element.getElementsByTagName("*")].some((each) => isVisible(each) || shadowOf(each));
+}
+
+// Grids repeat the handles that resize their columns in each row of data.
+function isRepeatedHandle(element, style) {
+  if (!style.cursor.endsWith("-resize") || textContentOf(element) !== "") return false;
+  const row = closestOf(element, "tr,[role=row]");
+  return row !== null && selectFirst(row, "th,[role=columnheader]") === null;
 }
 
 // A legend or caption is written only as the name of its group.
@@ -366,7 +373,7 @@ function actsForControl(label) {
 }
 
 function isLabelOverridden(control, label) {
-  if (hasAttribute(control, "aria-labelledby")) return !listReferences(control, "aria-labelledby").includes(label);
+  if (hasAttribute(control, "aria-labelledby")) return !listReferences(control, "aria-labelledby").some((each) => containsNode(label, each));
   return hasAttribute(control, "aria-label") && readAriaLabel(control) !== collapseSpace(textContentOf(label));
 }
 

@@ -8,9 +8,12 @@ function readSliderValue(element) {
   return parseFloat(attributeOf(element, "aria-valuenow") ?? "");
 }
 
+function readSliderRange(element) {
+  return [parseFloat(attributeOf(element, "aria-valuemin") ?? "0"), parseFloat(attributeOf(element, "aria-valuemax") ?? "100")];
+}
+
 function prepareSlider(element, text) {
-  const low = parseFloat(attributeOf(element, "aria-valuemin") ?? "0");
-  const high = parseFloat(attributeOf(element, "aria-valuemax") ?? "100");
+  const [low, high] = readSliderRange(element);
   const number = Number(text);
   if (!text.trim() || !(number >= low && number <= high)) {
     return { ok: false, ...buildFailure("bad_value", `${quote(shorten(text, 40))} is outside ${low} to ${high}`, `use a number from ${low} to ${high}`), ...collectEvidence(element) };
@@ -31,4 +34,32 @@ async function readSlider(ref) {
 function checkSlider(element, text) {
   const value = attributeOf(element, "aria-valuenow");
   return { connected: true, replaced: false, same: Number(value) === Number(text), unchanged: value === valueBefore.get(element), value, problem: "" };
+}
+
+const MAX_TRACK_LEVELS = 4;
+
+// How far the thumb has to be dragged to a value, where keys do not move it; null if no box around it is its track.
+function measureSliderDrag(ref, target) {
+  const thumb = elementOf(ref);
+  const track = thumb && findTrack(thumb);
+  if (!track) return null;
+  const [low, high] = readSliderRange(thumb);
+  const way = ((target - readSliderValue(thumb)) / (high - low)) * track.length;
+  return track.isVertical ? { x: 0, y: -way } : { x: way, y: 0 };
+}
+
+// The box in which the thumb is as far from the start as its value is from the lowest.
+function findTrack(thumb) {
+  const [low, high] = readSliderRange(thumb);
+  const share = (readSliderValue(thumb) - low) / (high - low);
+  const { left, top, width, height } = rectOf(thumb);
+  let box = parentElementOf(thumb);
+  for (let level = 0; box !== null && level < MAX_TRACK_LEVELS; level++, box = parentElementOf(box)) {
+    const track = rectOf(box);
+    const isVertical = attributeOf(thumb, "aria-orientation") === "vertical" || track.height > 2 * track.width;
+    const length = isVertical ? track.height : track.width;
+    const at = isVertical ? (track.bottom - top - height / 2) / length : (left + width / 2 - track.left) / length;
+    if (length > 2 * Math.max(width, height) && Math.abs(at - share) < 0.08) return { length, isVertical };
+  }
+  return null;
 }

@@ -559,3 +559,49 @@ async def test_a_cut_text_of_an_editor_is_counted_with_the_call_that_shows_it(vi
     on = await visit(f"<div contenteditable role=textbox aria-label=Story>{'word ' * 100}end</div>")
     ref = await find_ref(on, r'textbox "Story" e\d+ = "word .*…" \(503 characters: root=REF\)')
     assert 'end"' in (await on.snapshotter.take_snapshot("full", root=ref)).piece.text
+
+
+async def test_a_slider_that_no_keys_move_is_dragged_along_its_track(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<style>#track { width: 300px; height: 20px } #bar { width: 40%; height: 20px; position: relative }
+        #thumb { position: absolute; right: -10px; width: 20px; height: 20px; background: red }</style>
+        <div id=track><div id=bar><div id=thumb role=slider tabindex=0 aria-label=Volume aria-valuemin=0
+        aria-valuemax=50 aria-valuenow=20></div></div></div>
+        <script>const show = (value) => { thumb.ariaValueNow = value; bar.style.width = value * 2 + "%" };
+        thumb.onpointerdown = (event) => { thumb.setPointerCapture(event.pointerId);
+          thumb.onpointermove = ({ clientX }) => show(Math.round((clientX - track.getBoundingClientRect().left) / 6));
+          thumb.onpointerup = () => { thumb.onpointermove = null } };</script>"""
+    )
+    assert (await on.forms.type(await find_ref(on, 'slider "Volume" REF = "20"'), "37")).value == "37"
+
+
+async def test_parts_of_a_label_share_the_reference_of_its_control(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<label><input type=checkbox role=switch aria-labelledby=wifi>
+        <i style="cursor: pointer; display: inline-block; width: 9px; height: 9px"></i>
+        <span id=wifi style="cursor: pointer">Wifi</span></label>"""
+    )
+    await find_ref(on, '^switch "Wifi" REF$')
+
+
+async def test_a_picker_and_the_box_that_listens_around_it_share_a_reference(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<div id=box><div role=combobox tabindex=0 aria-expanded=false id=_r_1_ class=picker>Select person</div></div>
+        <script>log = []; box.onclick = () => log.push("opened")</script>"""
+    )
+    await on.pointer.click(await find_ref(on, '^combobox .picker REF = "Select person" collapsed$'))
+    assert await on.read_log() == ["opened"]
+
+
+async def test_handles_that_resize_a_column_are_shown_in_the_head_alone(visit: OpenFailurePage) -> None:
+    handle = '<i style="display: inline-block; width: 6px; height: 20px; cursor: ew-resize" onmousedown="1"></i>'
+    on = await visit(
+        f"""<div role=grid><div role=row><b role=columnheader>Name</b>{handle}</div>
+        <div role=row><b role=gridcell>Ann</b>{handle}</div></div>"""
+    )
+    await find_ref(on, "^grid\n Name <i REF>\n Ann$")
+
+
+async def test_an_item_has_the_name_of_what_only_scripts_focus_in_it(visit: OpenFailurePage) -> None:
+    on = await visit("""<ul role=menu><li role=menuitem tabindex=0><a role=none tabindex=-1>Share</a></li></ul>""")
+    await find_ref(on, '^menu\n menuitem "Share" REF$')
