@@ -211,9 +211,10 @@ def finds_a_descriptor_that_was_left_open():
         except OSError:
             continue
         found.append(os.readlink(f"/proc/self/fd/{number}"))
-    # Newer versions of libffi keep an unnamed file of the code's own temporary folder open.
+    # Newer versions of libffi keep an unnamed file of the code's own temporary folder open, or their own library.
     own = ("pipe:", "/run/outrider", "/proc", f"{os.environ.get('TMPDIR', '/nonexistent')}/#")
-    return [each for each in found if not each.startswith(own)]
+    mapped = Path("/proc/self/maps").read_text()
+    return [each for each in found if not each.startswith(own) and f"{each}\n" not in mapped]
 
 
 @attempt(control=True)
