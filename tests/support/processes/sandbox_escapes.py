@@ -16,6 +16,7 @@ import socket
 import struct
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -219,7 +220,12 @@ def finds_a_descriptor_that_was_left_open():
 
 @attempt(control=True)
 def sees_other_processes():
-    return [name for name in os.listdir("/proc") if name.isdigit() and int(name) > 1_000]
+    found = []
+    for name in os.listdir("/proc"):
+        with suppress(OSError):  # it has just ended, or is no process
+            if Path("/proc", name, "cmdline").read_bytes() == b"sleep\x00600\x00":  # the victim's
+                found.append(name)
+    return found
 
 
 @attempt()
