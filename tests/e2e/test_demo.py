@@ -65,7 +65,7 @@ async def run_demo(*arguments: str, **environ: str) -> tuple[int, str]:
         env=os.environ | {"COLUMNS": "300"} | environ,
         capture_output=True,
         text=True,
-        timeout=180,
+        timeout=600,  # 70 seconds on a machine with other work; only a hang takes so long
         check=False,
     )
     done = await anyio.to_thread.run_sync(run)

@@ -19,7 +19,7 @@ from mcp import Client, MCPError
 from support.apps import shared_process
 from support.apps.shared_process import HostUser
 from support.results import read_first_text
-from support.timeouts import PROCESS_TIMEOUT_S
+from support.timeouts import PROCESS_TIMEOUT_S, SCENARIO_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 ERAS = pytest.mark.parametrize("mode", ["auto", pytest.param("legacy", marks=pytest.mark.nightly)])
@@ -496,7 +496,7 @@ async def test_the_command_shows_the_process_and_ends_it_and_hosts_continue_with
         command = person.build_command("daemon", word)
         return await anyio.run_process(command, env=person.host_environ, cwd=person.home, check=False)
 
-    with anyio.fail_after(PROCESS_TIMEOUT_S):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         assert (await daemon("status")).returncode == 1
         async with Client(person.build_host_parameters()) as client:
             process = (await read_place(client))[0]
