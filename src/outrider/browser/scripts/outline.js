@@ -329,9 +329,12 @@ function isEmptySpot(element, why) {
   return (element.innerText ?? "").trim() === "" && ![...element.getElementsByTagName("*")].some((each) => isVisible(each) || shadowOf(each));
 }
 
-// Grids repeat the handles that resize their columns in each row of data.
+const MAX_HANDLE_PX = 12;
+
+// Grids repeat the handles that resize their columns in each row of data; some tell them by the cursor once it is over them.
 function isRepeatedHandle(element, style) {
-  if (!style.cursor.endsWith("-resize") || textContentOf(element) !== "") return false;
+  if (element.firstChild !== null || !(style.cursor.endsWith("-resize") || grabbedElements.has(element))) return false;
+  if (rectOf(element).width > MAX_HANDLE_PX) return false;
   const row = closestOf(element, "tr,[role=row]");
   return row !== null && selectFirst(row, "th,[role=columnheader]") === null;
 }
