@@ -35,7 +35,8 @@ FIND_SCRIPT = r"""(found) => {
   const isReact = samples.some((each) => keysOf(each).some((key) => key.startsWith("__reactProps$")));
   const roots = [document, document.documentElement, document.body].filter(Boolean);
   const usesJQuery = "jQuery" in window || [...roots, ...samples].some((each) => keysOf(each).some(isJQuery));
-  if (!isReact && !usesJQuery && !("__svelte" in window) && !("_$DX_DELEGATE" in document)) return null;
+  const isOther = "__svelte" in window || "_$DX_DELEGATE" in document || document.querySelector(".au-target") !== null;
+  if (!isReact && !usesJQuery && !isOther) return null;
   const results = [];
   const add = (element) => {
     if (found.has(element) || results.length >= 200) return;
@@ -53,11 +54,14 @@ FIND_SCRIPT = r"""(found) => {
     if (key.startsWith("__reactProps$")) return Object.entries(element[key] || {}).some(isHandler);
     return /^(\$\$|__)/.test(key) && EVENTS.test(key.slice(2));
   };
-  const hasSvelteEvents = (element) => Object.getOwnPropertySymbols(element).some(
-    (key) => key.description === "events" && Object.keys(element[key] || {}).some((type) => EVENTS.test(type)),
-  );
+  // Svelte keeps handlers by type under a symbol, and Aurelia under a name.
+  const hasHandlers = (element) => {
+    const symbol = Object.getOwnPropertySymbols(element).find((each) => each.description === "events");
+    const handlers = element[symbol] || element.delegatedCallbacks || {};
+    return Object.keys(handlers).some((type) => handlers[type] && EVENTS.test(type));
+  };
   for (const element of [...roots, ...all]) {
-    if (element.nodeType === 1 && hasSvelteEvents(element)) add(element);
+    if (element.nodeType === 1 && hasHandlers(element)) add(element);
     for (const key of keysOf(element)) {
       if (isJQuery(key)) addDelegated(element, element[key]);
       else if (element.nodeType === 1 && handles(element, key)) add(element);

@@ -596,7 +596,8 @@ async def test_a_picker_and_the_box_that_listens_around_it_share_a_reference(vis
 async def test_handles_that_resize_a_column_are_shown_in_the_head_alone(visit: OpenFailurePage) -> None:
     handle = '<i onmousedown="1"></i>'
     on = await visit(
-        f"""<style>i {{ display: inline-block; width: 6px; height: 20px }}</style><div role=grid><div role=row><b role=columnheader>Name</b>{handle}</div>
+        f"""<style>i {{ display: inline-block; width: 6px; height: 20px }}</style>
+        <div role=grid><div role=row><b role=columnheader>Name</b>{handle}</div>
         <div role=row><b role=gridcell>Ann</b>{handle}</div></div>"""
     )
     await find_ref(on, "^grid\n Name <i REF>\n Ann$")

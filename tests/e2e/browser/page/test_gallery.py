@@ -31,7 +31,7 @@ async def test_every_visible_word_and_every_operable_part_is_in_the_outline(visi
 async def test_elements_have_references_whose_events_a_framework_handles_at_a_container(visit: OpenFailurePage) -> None:
     on = await visit(
         """<ul id=list><li><b>React row</b></li><li><b>Plain row</b></li></ul><p><i>Solid row</i></p>
-        <p><u>Svelte row</u></p><p><em>Runes row</em></p>
+        <p><u>Svelte row</u></p><p><em>Runes row</em></p><p class=au-target><cite>Aurelia row</cite></p>
         <div id=box><s class=row>jQuery row</s><s>Other row</s></div><script>
         const of = (selector) => document.querySelector(selector);
         for (const each of document.querySelectorAll("li, b")) each.__reactProps$1 = {};
@@ -39,12 +39,13 @@ async def test_elements_have_references_whose_events_a_framework_handles_at_a_co
         document._$DX_DELEGATE = {}; of("i").$$click = () => 1;
         __svelte = {}; of("u").__dblclick = [() => 1];
         of("em")[Symbol("events")] = { click: () => 1 }; of("p")[Symbol("events")] = { focusin: () => 1 };
+        of("cite").delegatedCallbacks = { dblclick: {} };
         box.jQuery3701 = { events: { dblclick: [{ selector: ".row" }] } };
         </script>"""
     )
     outline = (await on.snapshotter.take_snapshot("full")).piece.text
     referred = re.findall(r"<(\w+) row e\d+>", outline)
-    assert sorted(referred) == ["React", "Runes", "Solid", "Svelte", "jQuery"]
+    assert sorted(referred) == ["Aurelia", "React", "Runes", "Solid", "Svelte", "jQuery"]
     await on.evaluate_js(
         """(() => { list.append(Object.assign(document.createElement('b'), { __reactProps$1: { onClick() {} } }));
         list.lastChild.append('Late row') })()"""
