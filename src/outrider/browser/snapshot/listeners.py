@@ -32,7 +32,8 @@ FIND_SCRIPT = r"""(found) => {
   const isJQuery = (key) => /^jQuery\d/.test(key);
   const step = Math.max(1, Math.floor(all.length / 40));
   const samples = Array.from({ length: Math.min(all.length, 40) }, (_, at) => all[at * step]);
-  const isReact = samples.some((each) => keysOf(each).some((key) => key.startsWith("__reactProps$")));
+  const REACT_KEY = /^__react(Props|EventHandlers|InternalInstance)\$/; // React 17 and newer, 16, and 15
+  const isReact = samples.some((each) => keysOf(each).some((key) => REACT_KEY.test(key)));
   const roots = [document, document.documentElement, document.body].filter(Boolean);
   const usesJQuery = "jQuery" in window || [...roots, ...samples].some((each) => keysOf(each).some(isJQuery));
   const isOther = "__svelte" in window || "_$DX_DELEGATE" in document || document.querySelector(".au-target") !== null;
@@ -51,7 +52,9 @@ FIND_SCRIPT = r"""(found) => {
   };
   const handles = (element, key) => {
     const isHandler = ([name, value]) => typeof value === "function" && EVENTS.test(name.slice(2).toLowerCase());
-    if (key.startsWith("__reactProps$")) return Object.entries(element[key] || {}).some(isHandler);
+    if (REACT_KEY.test(key)) {
+      return Object.entries(element[key]?._currentElement?.props || element[key] || {}).some(isHandler);
+    }
     return /^(\$\$|__)/.test(key) && EVENTS.test(key.slice(2));
   };
   // Svelte keeps handlers by type under a symbol, and Aurelia under a name.

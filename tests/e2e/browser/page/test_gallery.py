@@ -31,11 +31,14 @@ async def test_every_visible_word_and_every_operable_part_is_in_the_outline(visi
 async def test_elements_have_references_whose_events_a_framework_handles_at_a_container(visit: OpenFailurePage) -> None:
     on = await visit(
         """<ul id=list><li><b>React row</b></li><li><b>Plain row</b></li></ul><p><i>Solid row</i></p>
-        <p><u>Svelte row</u></p><p><em>Runes row</em></p><p class=au-target><cite>Aurelia row</cite></p>
+        <p><u>Svelte row</u></p><p><em>Runes row</em></p>
+        <p><dfn>React-16 row</dfn></p><p><var>React-15 row</var></p><p class=au-target><cite>Aurelia row</cite></p>
         <div id=box><s class=row>jQuery row</s><s>Other row</s></div><script>
         const of = (selector) => document.querySelector(selector);
         for (const each of document.querySelectorAll("li, b")) each.__reactProps$1 = {};
         of("b").__reactProps$1 = { onDoubleClick: () => 1 };
+        of("dfn").__reactEventHandlers$1 = { onClick: () => 1 };
+        of("var").__reactInternalInstance$1 = { _currentElement: { props: { onDoubleClick: () => 1 } } };
         document._$DX_DELEGATE = {}; of("i").$$click = () => 1;
         __svelte = {}; of("u").__dblclick = [() => 1];
         of("em")[Symbol("events")] = { click: () => 1 }; of("p")[Symbol("events")] = { focusin: () => 1 };
@@ -44,8 +47,8 @@ async def test_elements_have_references_whose_events_a_framework_handles_at_a_co
         </script>"""
     )
     outline = (await on.snapshotter.take_snapshot("full")).piece.text
-    referred = re.findall(r"<(\w+) row e\d+>", outline)
-    assert sorted(referred) == ["Aurelia", "React", "Runes", "Solid", "Svelte", "jQuery"]
+    referred = re.findall(r"<([\w-]+) row e\d+>", outline)
+    assert sorted(referred) == ["Aurelia", "React", "React-15", "React-16", "Runes", "Solid", "Svelte", "jQuery"]
     await on.evaluate_js(
         """(() => { list.append(Object.assign(document.createElement('b'), { __reactProps$1: { onClick() {} } }));
         list.lastChild.append('Late row') })()"""
