@@ -93,6 +93,28 @@ async def test_a_value_that_the_environment_overrides_is_announced(home: Path):
     assert b"the value from the environment is used instead" in done.stderr
 
 
+async def test_commands_at_the_same_time_do_not_undo_one_another(home: Path):
+    hosts = [f"place{number}.example" for number in range(6)]
+    async with anyio.create_task_group() as tasks:
+        for host in hosts:
+            tasks.start_soon(run_outrider, home, "config", "add", "egress.allow", host)
+    assert set(json.loads(read_settings_text(home))["egress"]["allow"]) == set(hosts)
+
+
+async def test_a_link_is_followed_and_one_that_leads_nowhere_is_an_error(home: Path):
+    (home / ".outrider").mkdir()
+    (home / "dotfiles.json").write_text("{}")
+    (home / ".outrider" / "settings.json").symlink_to("../dotfiles.json")
+    done = await run_outrider(home, "config", "set", "serve.port", "9000")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert json.loads((home / "dotfiles.json").read_text()) == {"serve": {"port": 9000}}
+    (home / "dotfiles.json").unlink()
+    for command in (("config", "set", "serve.port", "9001"), ("tools",)):
+        lost = await run_outrider(home, *command)
+        assert lost.returncode
+        assert b"settings.json: it links to a file that is missing" in lost.stderr
+
+
 async def test_a_file_that_is_not_json_is_left_as_it_is(home: Path):
     path = home / ".outrider" / "settings.json"
     path.parent.mkdir()

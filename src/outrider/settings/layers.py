@@ -196,8 +196,8 @@ def _read_json_object(path: Path) -> dict[str, Any]:
     """
     try:
         if not path.is_file():
-            if path.exists():
-                raise ValueError(": it is not a file")
+            if path.exists() or path.is_symlink():
+                raise ValueError(": it is not a file" if path.exists() else ": it links to a file that is missing")
             return {}
         source = path.read_text(encoding="utf-8-sig")
     except OSError as error:

@@ -2,7 +2,8 @@
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,27 @@ from outrider.settings import Settings, load
 from outrider.settings.layers import parse_text_value, read_settings_object, set_value
 
 RESTART_NOTE = "new commands use it; restart hosts and servers that are running"
+
+
+@contextmanager
+def lock_settings_file() -> Generator[None]:
+    """Wait until no other command changes the user's file: each would undo the other's change."""
+    folder = _get_path().parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise InvalidInput(f"{folder} cannot be made: {error.strerror}") from None
+    if sys.platform == "win32":
+        yield
+        return
+    import fcntl  # missing on Windows
+
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 @click.group(cls=HelpfulGroup)
@@ -58,12 +80,14 @@ def set_setting(name: str, value: str) -> None:
     Lists are separated by commas: outrider config set search.order brave,tavily
     """
     value = sys.stdin.read().strip() if value == "-" else value
-    _save_value(name, parse_text_value(value, Settings, tuple(name.split("."))))
+    with lock_settings_file():
+        _save_value(name, parse_text_value(value, Settings, tuple(name.split("."))))
 
 
 @command.command("add")
 @click.argument("name")
 @click.argument("values", nargs=-1, required=True)
+@lock_settings_file()
 def add_to_list(name: str, values: tuple[str, ...]) -> None:
     """Append VALUES to a list in ~/.outrider/settings.json.
 
@@ -79,6 +103,7 @@ def add_to_list(name: str, values: tuple[str, ...]) -> None:
 
 @command.command("unset")
 @click.argument("name")
+@lock_settings_file()
 def unset_setting(name: str) -> None:
     """Remove a setting from ~/.outrider/settings.json, so that its default holds."""
     place = tuple(name.split("."))
@@ -103,7 +128,7 @@ def _save_value(name: str, value: Any) -> None:
     except NotAnObject as error:
         raise InvalidInput(f"{_get_path()}: {error}", hint="correct the file; nothing was changed") from None
     print_line(f"{name} is set in {path}; {RESTART_NOTE}")
-    if (origin := load_settings().origins.get(place, str(path))) != str(path):
+    if (origin := load_settings().origins.get(place)) not in {None, str(_get_path())}:
         print_notes([f"here the value from the {origin} is used instead"])
 
 
