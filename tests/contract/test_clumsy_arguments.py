@@ -50,6 +50,13 @@ async def test_reinterpreted_arguments_are_reported(
         assert loopback.app.toolbox.tools[tool].read_arguments(sent).notes == notes
 
 
+@pytest.mark.parametrize("language", ["es-419", "pt_BR", "zh-Hant-TW"])
+async def test_language_tags_with_areas_and_scripts_reach_the_search(home: Path, language: str):
+    async with loopback_app.open_loopback_app(home) as loopback:
+        found = await loopback.app.call("web_search", query="tea", language=language)
+    assert found.data["results"]
+
+
 async def test_an_unknown_parameter_is_an_error_with_the_next_step(home: Path):
     refused = [
         ("web_fetch", {"url": "u.example", "ofset": 5}, "did you mean 'offset'?"),

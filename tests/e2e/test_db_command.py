@@ -159,6 +159,8 @@ def test_checking_creates_no_database(home: Path):
     for look in ("status", "check"):
         assert "outrider db migrate" in run_db_command("db", look, code=2, environ=place)
     assert not (home / "data").exists()
+    (home / "data" / "outrider.db").mkdir(parents=True)
+    assert "unable to open database file" in run_db_command("db", "check", code=4, environ=place)
 
 
 async def test_a_source_on_which_agents_work_is_not_copied(home: Path):

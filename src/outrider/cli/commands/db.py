@@ -365,7 +365,7 @@ def _open_configured(settings: "LoadedSettings", *, migrates: bool = True) -> An
 @asynccontextmanager
 async def _open_database(url: str, *, migrates: bool = True) -> AsyncGenerator["Database"]:
     path = get_sqlite_path(normalize_url(url))
-    if path is not None and not migrates and not path.is_file():
+    if path is not None and not migrates and not path.exists():
         raise NotFound(f"no database at {path} yet", hint="`outrider db migrate` creates it")
     database = Database(url, connections=2, migrate=migrates)
     try:

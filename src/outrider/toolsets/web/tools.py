@@ -83,7 +83,7 @@ async def web_search(
         str | None, Field(max_length=500, description="Only these domains, e.g. docs.python.org, peps.python.org")
     ] = None,
     exclude: Annotated[str | None, Field(max_length=500, description="Not these domains")] = None,
-    language: Annotated[str | None, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z]+)?$", description="e.g. de")] = None,
+    language: Annotated[str | None, Field(pattern=r"^[A-Za-z]{2,3}([-_][A-Za-z0-9]+)*$", description="e.g. de")] = None,
     region: Annotated[str | None, Field(pattern=r"^[A-Za-z]{2}$", description="Country, e.g. at")] = None,
     source: Annotated[
         SourceName, Field(description="Search here, not the web: code, issues, answers, papers, articles, packages")
