@@ -110,11 +110,13 @@ def test_a_folder_or_device_in_place_of_a_file_is_an_error(read: Read, home: Pat
         read()
 
 
-def test_a_link_to_nowhere_is_not_a_file(read: Read, write_in_workspace: Write):
+@pytest.mark.parametrize("target", ["nowhere", "settings.json"])
+def test_a_link_that_leads_nowhere_may_hide_what_is_forbidden(read: Read, write_in_workspace: Write, target: str):
     link = write_in_workspace(".outrider/settings.json", "{}")
     link.unlink()
-    link.symlink_to("nowhere")
-    assert read().warnings == ()
+    link.symlink_to(target)
+    with pytest.raises(InvalidInput, match="it links to a file that is missing"):
+        read()
 
 
 @pytest.mark.parametrize(
