@@ -301,6 +301,20 @@ async def test_a_second_signal_does_not_wait(home: Path):
         site.comes.set()
 
 
+async def test_a_server_whose_database_is_damaged_meanwhile_is_not_ready(home: Path):
+    async with httpx2.AsyncClient(timeout=30) as http:
+        with serve_outrider(home) as served:
+            before = await http.get(f"{served.root}/readyz")
+            for path in (home / ".outrider").glob("**/outrider.db*"):
+                if path.suffix != ".db-shm":  # memory that the server's own connections share
+                    with path.open("r+b") as file:
+                        file.write(b"spoiled " * (path.stat().st_size // 8))
+            after = await http.get(f"{served.root}/readyz")
+    assert before.json()["checks"]["database"] == "ok"
+    assert after.status_code == 503
+    assert "outrider.db is damaged" in after.json()["checks"]["database"]
+
+
 async def test_a_server_without_its_database_is_not_ready_but_alive(home: Path):
     with serve_outrider(home, "database=postgresql+psycopg://nobody@127.0.0.1:1/none") as served:
         async with httpx2.AsyncClient() as http:
