@@ -120,6 +120,8 @@ async def test_an_unknown_option_is_answered_with_those_of_the_command(home: Pat
     done = await run_outrider(home, "map", "https://example.com", "--limit", "8")
     assert done.returncode == 2
     assert b"No such option '--limit'. It has --search, --within, " in done.stderr
+    early = await run_outrider(home, "browser", "--json", "url")
+    assert b"No such option '--json'. Options of a command stand after its name." in early.stderr
 
 
 async def test_fetch_with_a_query_prints_the_passages(home: Path):

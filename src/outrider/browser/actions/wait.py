@@ -25,8 +25,12 @@ WAIT_SCRIPT = """(text, selector, ref, gone, milliseconds) => new Promise((done,
   // A form's fields can be named as its methods.
   const isVisible = (each) => Element.prototype.checkVisibility.call(each, {visibilityProperty: true})
     && Element.prototype.getClientRects.call(each).length > 0;
-  const hasText = (root) => root === document ? normalize(document.body?.innerText ?? '').includes(text)
-    : [...root.children].some((each) => normalize(each.innerText ?? '').includes(text));
+  // The words on these buttons are values, which innerText leaves out.
+  const hasButton = (root) => [...root.querySelectorAll('input:is([type=submit],[type=button],[type=reset])')]
+    .some((each) => normalize(each.value).includes(text) && isVisible(each));
+  const hasText = (root) => hasButton(root) || (root === document
+    ? normalize(document.body?.innerText ?? '').includes(text)
+    : [...root.children].some((each) => normalize(each.innerText ?? '').includes(text)));
   const isPresent = () => {
     const named = ref && Object.hasOwn(globalThis, 'outrider') ? outrider.elementOf(ref) : null;
     if (ref) return Boolean(named && isVisible(named));

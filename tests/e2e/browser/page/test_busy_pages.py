@@ -127,3 +127,12 @@ async def test_a_storm_of_windows_is_reported_briefly(visit: OpenFailurePage) ->
     told = str(await on.pointer.click("#b"))
     assert len(told) < 2_000
     assert "… and " in told or told.count("opened a new page") < 5
+
+
+async def test_words_on_a_button_that_is_an_input_are_waited_for_like_any_text(visit: OpenFailurePage) -> None:
+    hidden = "<input type=submit value='Delete all' style='display:none'>"
+    on = await visit(f"<form><input type=submit value='Create ticket'>{hidden}<input value='Typed'></form>")
+    tools = get_page_tools(on.page)
+    await wait_for(tools, WaitCondition(text="create ticket"), 5)
+    for words in ("Delete all", "Typed"):
+        await wait_for(tools, WaitCondition(text=words, gone=True), 5)
