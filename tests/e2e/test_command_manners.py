@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from support.processes import outrider_command
+from support.timeouts import PROCESS_TIMEOUT_S
 
 OUTRIDER = [sys.executable, "-m", "outrider"]
 
@@ -91,6 +92,7 @@ def test_ctrl_c_ends_extract_while_it_waits_for_its_input(home: Path):
         process.stdin.write("<p>words</p>" * 100_000)
         process.stdin.flush()
         process.send_signal(signal.SIGINT)
+        process.wait(PROCESS_TIMEOUT_S)
         said = process.stderr.read()
     assert process.returncode == 130, said
     assert "Traceback" not in said

@@ -305,8 +305,14 @@ def build_network_error(url: str, error: str, explainer: FailureExplainer | None
         message = f"{host}: the browser lost the egress proxy's credential"
         return Unavailable(message, code="proxy_auth", hint="try again")
     if name.startswith(("ERR_CERT", "ERR_SSL")):
-        hint = f"check the address; if the site has no TLS, write {url.replace('https:', 'http:', 1)}"
-        return Unavailable(f"no secure connection to {host} ({name})", code="tls", hint=hint[:300])
+        # A bad certificate is no reason to do without one.
+        http_url = url.replace("https:", "http:", 1)
+        hint = (
+            f"check the address; if the site has no TLS, write {http_url}"[:300]
+            if "SSL" in name
+            else "check the address"
+        )
+        return Unavailable(f"no secure connection to {host} ({name})", code="tls", hint=hint)
     if name == "ERR_ABORTED":
         return Unavailable(
             f"{url} did not return a page ({name})", code="aborted", hint="it may be a download or a 204"

@@ -1,6 +1,7 @@
 """`outrider extract`: convert a file to Markdown, offline."""
 
 import os
+import select
 import signal
 import sys
 from pathlib import Path
@@ -90,6 +91,19 @@ def _describe_part(file: str, piece: dict[str, Any], *, whole: bool) -> list[str
     return [f"{file} has no readable text"] if whole and not piece["text"].strip() else []
 
 
+def _read_stdin(limit: int) -> bytes:
+    """Return the input up to its end, or more than `limit` bytes of it."""
+    max_blocked_s = 0.5  # a signal that arrives just before a read is seen only after it
+    descriptor, body = sys.stdin.fileno(), bytearray()
+    while len(body) <= limit:
+        if sys.platform != "win32" and not select.select([descriptor], [], [], max_blocked_s)[0]:
+            continue
+        if not (piece := os.read(descriptor, 1 << 20)):
+            break
+        body += piece
+    return bytes(body)
+
+
 def _read_input(file: str, limit: int) -> bytes:
     """Return the file's bytes. Raises NotFound, InvalidInput or Refused."""
     from outrider.pages.fragment import strip_fragment
@@ -98,11 +112,7 @@ def _read_input(file: str, limit: int) -> bytes:
         if file == STDIN_NAME:
             # asyncio's handler would only cancel the task, which cannot end while it waits here.
             signal.signal(signal.SIGINT, signal.default_int_handler)
-            pieces = bytearray()
-            # A signal that arrives between the system's reads of a long read would be seen only at its end.
-            while len(pieces) <= limit and (piece := os.read(sys.stdin.fileno(), 1 << 20)):
-                pieces += piece
-            body = bytes(pieces)
+            body = _read_stdin(limit)
         else:
             path = Path(file)
             with (path if path.exists() else Path(strip_fragment(str(path)))).open("rb") as stream:
