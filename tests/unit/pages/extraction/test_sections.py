@@ -63,6 +63,23 @@ def test_a_reference_of_functions_is_whole_whatever_it_is_taken_for(kind: str):
     assert dropped - set(found) == {"Copy"}
 
 
+@pytest.mark.parametrize("kind", [REFERENCE, "article"])
+def test_a_reference_of_names_and_types_is_whole(kind: str):
+    source = (
+        "<div><h1>Data.Gate</h1><p>Gates of a harbour.<h2>Use</h2><p>open :: Gate -> Bool<p>Opens it."
+        "<p>shut :: Gate -> Bool<form>Filter</form><p>Shuts it.</div><div>Made by a generator</div>"
+    )
+    dropped = {"Data.Gate", "Use", "open :: Gate -> Bool", "Opens it.", "shut :: Gate -> Bool", "Filter"}
+    found = list_completed_texts(source, dropped | {"Made by a generator"}, kind, likely=0.02)
+    assert dropped - set(found) == {"Filter"}
+    assert "Made by a generator" not in found
+
+
+def test_prose_that_mentions_functions_is_not_a_reference():
+    text = "<p>A gate is opened by its keeper, who calls open(gate) and waits." * 12
+    assert list_completed_texts(f"<div>{text}</div><div>About us</div>", {"About us"}, likely=0.02)[-1] != "About us"
+
+
 def test_a_line_that_says_the_name_of_its_heading_is_kept():
     source = "<section><h3>count_</h3><div>int count_</div></section><section><h3>Note</h3><p>So far</section>"
     assert list_completed_texts(source, {"int count_"}, "product") == ["count_", "int count_", "Note", "So far"]

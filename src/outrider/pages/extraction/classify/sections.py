@@ -19,6 +19,10 @@ DOCUMENTATION = "documentation"
 H1_TAG, H2_TAG, H3_TAG = TAG_NUMBERS["h1"], TAG_NUMBERS["h2"], TAG_NUMBERS["h3"]
 STRUCTURE_TAGS = frozenset({TAG_NUMBERS["pre"], TAG_NUMBERS["dt"]})
 DATE_PATTERN = re.compile(r"\d{4}|\d:\d\d|\d[/.-]\d{1,2}[/.-]\d\d")
+# A name with its arguments or its type, after modifiers: `static int abs(int a)`, `member :: Char -> Bool`
+SIGNATURE_PATTERN = re.compile(
+    r"(?:[^\W\d][\w.@$<>\[\]*&]* ){0,4}[^\W\d][\w.$!?]*\u200b?(?:\[[^\]]{0,80}\])?(?:\(| :: \S)"
+)
 INTERACTIVE_TAGS = frozenset(TAG_NUMBERS[tag] for tag in ("button", "nav", "form", "aside", "footer", "label"))
 
 
@@ -27,8 +31,8 @@ def complete_sections(page: PageBlocks, chosen: list[int], probabilities: NDArra
     if not chosen:
         return chosen
     added = set(_find_signatures(page, chosen))
-    if added:
-        added.update(_find_api_reference(page, chosen))
+    if added or kind in (DOCUMENTATION, "article"):  # references of names and types are taken for articles, too
+        added.update(_find_api_reference(page, probabilities))
     if kind == DOCUMENTATION:
         min_gap_probability = 0.4  # of a single block between two chosen ones
         gaps = [before + 1 for before, after in pairwise(chosen) if after - before == 2]
@@ -108,31 +112,34 @@ def _find_signatures(page: PageBlocks, chosen: list[int]) -> list[int]:
     return signatures
 
 
-def _find_api_reference(page: PageBlocks, chosen: list[int]) -> list[int]:
-    """Return all content of the element that holds the signatures of functions, up to the last of them.
+def _find_api_reference(page: PageBlocks, probabilities: NDArray[np.float32]) -> list[int]:
+    """Return the possible content of an API reference from its headline on.
 
-    Such a page is an API reference whatever its kind. No page of the training corpus is one.
+    It ends with the element that holds all signatures. Its short lines look like a margin to the model, because the
+    training corpus has hardly any such page.
     """
-    min_signatures = 2
-    texts = page.texts
-    names = [block for block, text in enumerate(texts[:-1]) if " " not in text and text + "(" in texts[block + 1]]
-    headings = [block for block in names if is_heading(page, block)]
-    if len(headings) < min_signatures:
+    min_signatures, min_signature_share = 2, 0.1  # of the blocks
+    min_probability = 0.01  # lower in menus and indexes of the whole manual
+    max_signature_chars = 1_000
+    possible = [block for block in np.flatnonzero(probabilities >= min_probability).tolist() if _is_text(page, block)]
+    starts = [(block, page.texts[block][:max_signature_chars]) for block in possible]
+    signatures = [block for block, text in starts if ("(" in text or "::" in text) and SIGNATURE_PATTERN.match(text)]
+    if len(signatures) < min_signatures:
         return []
-    container = _find_common_ancestor(page, min(chosen[0], headings[0]), headings[-1])
-    if not container:
-        return []
-    blocks = []
-    inner, section = page.rows[headings[-1]][0], 0  # the outermost element in the body that the heading begins
-    while inner > 0 and page.elements[inner][5] == headings[-1]:
-        inner, section = page.elements[inner][0], inner
-    for block in range(page.elements[container][5], page.last[section]):
-        element = page.rows[block][0]
-        while element > container and page.elements[element][1] not in INTERACTIVE_TAGS:
-            element = page.elements[element][0]
-        if element <= container:  # the block is in no button, form or navigation
-            blocks.append(block)
-    return blocks
+    headlines = [block for block in possible if _get_heading_tag(page, block) == H1_TAG]
+    container = _find_common_ancestor(page, signatures[0], signatures[-1])
+    start = page.elements[container][5]
+    start = min(start, headlines[0]) if len(headlines) == 1 else start
+    blocks = [block for block in possible if start <= block < page.last[container]]
+    return blocks if len(signatures) >= min_signature_share * len(blocks) else []
+
+
+def _is_text(page: PageBlocks, block: int) -> bool:
+    """Return whether a block is in no button, form or navigation."""
+    element = page.rows[block][0]
+    while element > 0 and page.elements[element][1] not in INTERACTIVE_TAGS:
+        element = page.elements[element][0]
+    return element <= 0
 
 
 def _find_common_ancestor(page: PageBlocks, one: int, other: int) -> int:
