@@ -23,6 +23,11 @@ STAKES = 'tools.stakes={"delete_playbook": "high"}'
 TEA_FORM_HTML = """<!doctype html><title>Tea shop</title><h1>Order tea</h1>
 <label>Name <input id=name></label><label>Kind <select id=kind><option>Green<option>Black</select></label>
 <button onclick="document.title = `${document.querySelector('input').value} ordered ${kind.value}`">Order</button>"""
+SIGN_IN_HTML = """<!doctype html><title>Club</title><h1></h1><button>Join</button><script>
+const greet = () => { document.querySelector("h1").textContent = `Hello ${localStorage.name || "stranger"}`; };
+document.querySelector("button").onclick = () => { localStorage.name = "Ada"; greet(); };
+greet();
+</script>"""
 LONG_ARTICLE_HTML = loopback_app.build_article_html(
     "Long", "The tide comes in twice a day, and it goes out again. " * 400
 )
@@ -33,8 +38,10 @@ async def terminal(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[T
     code = shared_process.copy_package(tmp_path_factory.mktemp("code"))
     async with AsyncExitStack() as stack:
         user = stack.enter_context(shared_process.start_host_user(tmp_path_factory.mktemp("home"), code))
-        pages = loopback_app.build_page_site({"/form": TEA_FORM_HTML, "/long": LONG_ARTICLE_HTML})
-        yield Terminal(user, await stack.enter_async_context(http_servers.serve_app(pages)))
+        pages = {"/form": TEA_FORM_HTML, "/club": SIGN_IN_HTML, "/long": LONG_ARTICLE_HTML}
+        yield Terminal(
+            user, await stack.enter_async_context(http_servers.serve_app(loopback_app.build_page_site(pages)))
+        )
 
 
 async def test_a_page_opened_on_the_terminal_is_filled_in_by_a_host_and_finished_on_the_terminal(terminal: Terminal):
@@ -60,6 +67,26 @@ async def test_a_page_opened_on_the_terminal_is_filled_in_by_a_host_and_finished
     assert closed.startswith("Closed session")
     assert none.returncode == 2
     assert "open a page first with `outrider browser open`\n" in none.stderr.decode()
+
+
+async def test_a_saved_sign_in_is_loaded_into_a_new_session(terminal: Terminal):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
+        await terminal.read("browser", "open", f"{terminal.site_url}/club")
+        await terminal.read("browser", "click", "text=Join")
+        await terminal.read("browser", "state", "save", "club")
+        await terminal.read("browser", "close")
+        await terminal.read("browser", "open", f"{terminal.site_url}/club")
+        forgotten = await terminal.read("browser", "snapshot")
+        await terminal.read("browser", "close")
+        loaded = await terminal.read("browser", "state", "load", "club", f"{terminal.site_url}/club")
+        shown = await terminal.read("browser", "snapshot")
+        unknown = await terminal.run("browser", "state", "load", "tennis", terminal.site_url)
+        await terminal.read("browser", "close")
+    assert "Hello stranger" in forgotten
+    assert "/club" in loaded
+    assert "Hello Ada" in shown
+    assert unknown.returncode == 2
+    assert "tennis" in unknown.stderr.decode()
 
 
 async def test_a_server_that_cannot_start_is_an_error_without_a_traceback(terminal: Terminal):

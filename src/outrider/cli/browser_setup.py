@@ -74,7 +74,7 @@ async def login(url: str, name: str, seconds: float, sets: tuple[str, ...], *, a
 
 @click.group()
 def state() -> None:
-    """Save, list, delete and import saved sign-ins."""
+    """Save, load, list, delete and import saved sign-ins."""
 
 
 @state.command("save")
@@ -84,6 +84,16 @@ def save_state(name: str, options: CallOptions) -> None:
     """Save the open session's cookies and storage as NAME; `open --state NAME` uses it."""
     with open_client(options) as client:
         sys.exit(call_tool(client, "manageStates", {"action": "save", "stateId": name}, options))
+
+
+@state.command("load")
+@click.argument("name")
+@click.argument("url")
+@add_call_options
+def load_state(name: str, url: str, options: CallOptions) -> None:
+    """Open URL in a new session with the cookies and storage saved as NAME."""
+    with open_client(options) as client:
+        sys.exit(call_tool(client, "createSession", {"url": url, "stateId": name}, options))
 
 
 @state.command("list")
