@@ -505,6 +505,7 @@ async def test_a_file_is_read_back_byte_for_byte(home: Path):
         "latin.txt": ("Th\xe9 vert, r\xe9colt\xe9 au printemps\r\n".encode("latin-1") * 5, "text/plain"),
         "plain.md": (TEA_TEXT.encode(), "text/markdown"),
         "marked.txt": (b"\xef\xbb\xbfwith a byte order mark", "text/plain"),
+        "readings.bin": (bytes(range(256)), "application/octet-stream"),
     }
     async with open_content_app(home) as app:
         folder = app.workspaces.ensure_workspace(MINE).directory

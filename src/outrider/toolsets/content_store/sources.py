@@ -50,7 +50,7 @@ class ContentSources:
         """
         if file_url.startswith(ARTIFACT_URI_PREFIX):
             artifact, body = await self.artifacts.read(file_url, call.workspace)
-            return await build_file_draft(body, artifact.name, source=file_url)
+            return await build_attachment_draft(body, artifact.name, source=file_url)
         scheme = urlsplit(file_url).scheme.lower()
         if scheme in {"http", "https"}:
             return build_page_draft(await self.pages.read(file_url))
@@ -58,7 +58,7 @@ class ContentSources:
             raise InvalidInput(f"file_url: {scheme}: cannot be read", hint=f"give {ACCEPTED_ADDRESSES}")
         path = _parse_file_path(file_url)
         body = await anyio.to_thread.run_sync(self._read_file_bytes, call, path)
-        return await build_file_draft(body, path.name, source=file_url)
+        return await build_attachment_draft(body, path.name, source=file_url)
 
     def _read_file_bytes(self, call: Call, path: Path) -> bytes:
         """Read a file of the session's workspace or below an allowed folder."""
@@ -101,8 +101,21 @@ def build_page_draft(page: FetchedPage) -> ContentDraft:
     )
 
 
+async def build_attachment_draft(body: bytes, name: str, *, source: str) -> ContentDraft:
+    """Build the content of any file; one without text is found by its name and what it is."""
+    from outrider.pages.mime.sniff import detect_mime_type
+
+    try:
+        return await build_file_draft(body, name, source=source)
+    except Refused as error:
+        if error.code != "unreadable_type":
+            raise
+        mime = detect_mime_type("", body, name)
+        return ContentDraft(error.message, filename=name, mime_type=mime, source=source, size=len(body), original=body)
+
+
 async def build_file_draft(body: bytes, name: str, *, source: str) -> ContentDraft:
-    """Build the content of a file: plain text unchanged, documents as Markdown."""
+    """Build the content of a file: plain text unchanged, documents as Markdown. Raises as `read_body`."""
     # Stored as they are, line by line; other types are converted to Markdown by their reader.
     plain_text_types = (
         "text/", "application/json", "application/xml", "application/yaml", "application/x-yaml", "application/toml",
