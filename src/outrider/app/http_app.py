@@ -68,7 +68,9 @@ def _build_health_checks(app: App, draining: Callable[[], bool]) -> dict[str, He
     async def check_database() -> str | None:
         try:
             async with app.database.read() as connection:
-                # A query of a table, because SQLite answers one without a table even if the file is damaged.
+                # SQLite answers from its memory, or without a table, even if the file is damaged.
+                if not app.database.is_shared:
+                    await connection.execute(text("PRAGMA shrink_memory"))
                 await connection.execute(text("SELECT 1 FROM replicas LIMIT 1"))
         except OutriderError as error:
             return error.message

@@ -213,7 +213,7 @@ async def test_a_deadlock_is_resolved_by_doing_one_of_the_two_again(database: Da
 
 
 async def test_a_server_without_free_connections_is_waited_for_and_then_told(server: postgres.PostgresServer):
-    database = Database(server.create_migrated_database(), connections=2, outage_timeout_s=2.0)
+    database = Database(server.create_migrated_database(), connections=2, outage_timeout_s=5.0)
     await insert_row(database, "before")
     await database.close()
     server.stop()
