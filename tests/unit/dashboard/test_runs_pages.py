@@ -20,7 +20,7 @@ from support.apps.dashboard_checks import MAX_PAGE_BYTES
 from support.databases import sqlite
 
 pytestmark = pytest.mark.anyio
-STATEMENTS = 60  # of a page, however much there is; background tasks make a few at the same time
+STATEMENTS = 40  # of a page, however much there is: a transaction's own included
 
 
 @dataclass(frozen=True)
@@ -90,9 +90,13 @@ RUN_PATHS = (
 
 @pytest.mark.parametrize("path", RUN_PATHS)
 async def test_pages_stay_small_and_ask_the_database_a_bounded_number_of_times(dashboard: BusyDashboard, path: str):
-    with record_statements() as statements:
-        await dashboard.get_page(path)
-    assert len(statements) <= STATEMENTS, statements
+    recorded = []
+    for _ in range(2):  # background tasks may execute some of their own during one of them
+        with record_statements() as statements:
+            await dashboard.get_page(path)
+        recorded.append(statements)
+    fewest = min(recorded, key=len)
+    assert len(fewest) <= STATEMENTS, fewest
 
 
 async def test_the_list_continues_where_the_part_before_ended_and_shows_each_tree_once(dashboard: BusyDashboard):

@@ -305,7 +305,7 @@ def build_network_error(url: str, error: str, explainer: FailureExplainer | None
         message = f"{host}: the browser lost the egress proxy's credential"
         return Unavailable(message, code="proxy_auth", hint="try again")
     if name.startswith(("ERR_CERT", "ERR_SSL")):
-        # A bad certificate is no reason to do without one.
+        # Plain HTTP is suggested only where TLS itself fails: with a bad certificate it would be less safe.
         http_url = url.replace("https:", "http:", 1)
         hint = (
             f"check the address; if the site has no TLS, write {http_url}"[:300]
