@@ -30,11 +30,13 @@ def read_settings_text(home: Path) -> str:
 
 async def test_a_value_that_is_set_is_effective_and_keeps_the_rest_of_the_file(home: Path):
     (home / ".outrider").mkdir()
-    before = '{\n    "egress": {"deny": ["evil.example"]},\n    "names": "builtin"\n}\n'
-    (home / ".outrider" / "settings.json").write_text(before)
+    before = '{\r\n    "egress": {"deny": ["evil.example"]},\r\n    "names": "builtin"\r\n}\r\n'
+    (home / ".outrider" / "settings.json").write_bytes(before.encode())
     done = await run_outrider(home, "config", "set", "serve.port", "9000")
     assert done.returncode == 0, done.stderr
-    assert before.rstrip("}\n") in read_settings_text(home)
+    text = (home / ".outrider" / "settings.json").read_bytes().decode()
+    assert text.startswith(before.rstrip("}\r\n"))
+    assert text.count("\n") == text.count("\r\n"), "line ends stay those of Windows"
     assert json.loads(read_settings_text(home))["serve"]["port"] == 9000
     shown = (await run_outrider(home, "config", "show", "serve.port")).stdout.decode()
     assert "9000" in shown

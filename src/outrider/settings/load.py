@@ -132,14 +132,26 @@ def load(
         problems = "; ".join(_describe_problem(dict(each), origins) for each in errors)
         hint = "`outrider config schema` lists every setting"
         raise InvalidInput(f"settings: {problems}", code="bad_settings", hint=hint) from None
-    folder = settings.data_dir
-    existing = next((each for each in (folder, *folder.parents) if each.exists()), folder)
-    # A home that is a file is an empty one.
-    if ("data_dir",) in origins and existing.exists() and not existing.is_dir():
-        message = f"data_dir: {folder} cannot be a folder, because {existing} is not one"
-        message += _describe_origin(("data_dir",), origins)
-        raise InvalidInput(message, code="bad_settings", hint="choose another folder")
+    if ("data_dir",) in origins:
+        _check_data_dir(settings.data_dir, _describe_origin(("data_dir",), origins))
     return LoadedSettings(settings, origins, warnings, environ, workspace, servers_file)
+
+
+def _check_data_dir(folder: Path, origin: str) -> None:
+    try:
+        existing = next((each for each in (folder, *folder.parents) if each.exists()), None)
+    except OSError as error:
+        problem = (error.strerror or "unreadable").lower()
+        raise InvalidInput(
+            f"data_dir: {str(folder)[:80]}… cannot be a folder: {problem}{origin}",
+            code="bad_settings",
+            hint="choose another folder",
+        ) from None
+    # A home that is a file is an empty one.
+    if existing is None or existing.is_dir():
+        return
+    message = f"data_dir: {folder} cannot be a folder, because {existing} is not one{origin}"
+    raise InvalidInput(message, code="bad_settings", hint="choose another folder")
 
 
 def create_profile_template(home: Path | None = None) -> None:

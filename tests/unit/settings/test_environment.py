@@ -135,6 +135,8 @@ def test_a_data_folder_that_cannot_be_made_is_named_with_its_variable(read: Read
     with pytest.raises(InvalidInput) as caught:
         read({"OUTRIDER_DATA_DIR": "/dev/null/x"})
     assert "/dev/null is not one (from the variable OUTRIDER_DATA_DIR)" in caught.value.message
+    with pytest.raises(InvalidInput, match=r"data_dir: .* file name too long \(from the variable OUTRIDER_DATA_DIR\)"):
+        read({"OUTRIDER_DATA_DIR": f"/tmp/{'x' * 300}"})
 
 
 def test_other_programs_variables_are_none_of_ours():

@@ -135,13 +135,16 @@ def _save_value(name: str, value: Any) -> None:
 def _edit_file(edit: Callable[[str], str]) -> Path:
     """Replace the text of the user's file atomically, and return its path."""
     path = _get_path().resolve()  # it may be a link into a folder under version control
-    text = path.read_text(encoding="utf-8-sig") if path.exists() else "{}\n"
+    source = path.read_bytes() if path.exists() else b"{}\n"
+    # Editors on Windows write other line ends, which are kept.
+    newline = "\r\n" if b"\r\n" in source else "\n"
+    text = source.decode("utf-8-sig").replace("\r\n", "\n")
     edited = edit(text if text.strip() else "{}\n")
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         partial.touch(mode=0o600)  # settings may hold keys
-        partial.write_text(edited, encoding="utf-8")
+        partial.write_text(edited, encoding="utf-8", newline=newline)
         partial.replace(path)
     except OSError as error:
         raise InvalidInput(f"{path} cannot be written: {error.strerror}") from None
