@@ -1,5 +1,6 @@
 """Test tokens of a real identity provider on loopback, valid and invalid."""
 
+import math
 import time
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -145,6 +146,25 @@ async def test_an_invalid_token_is_refused_with_the_reason(team: ServedApp, prov
         reply = await request_tools_list(f"{team.url}/mcp", token)
         assert (reply.status_code, reason in reply.json()["error_description"]) == (401, True), (reason, reply.text)
         assert token not in reply.text
+
+
+async def test_a_claim_of_the_wrong_type_is_refused_with_its_reason(team: ServedApp, provider: FakeIdentityProvider):
+    cases: dict[str, list[dict[str, Any]]] = {
+        "times in this token are not numbers": [
+            *({"exp": exp} for exp in (math.nan, math.inf, -math.inf, 10**400, 1e300, "9999999999", True, [], {})),
+            *({"nbf": nbf} for nbf in (math.nan, "0", [], 10**400)),
+        ],
+        "names a person": [{"sub": 7}, {"sub": ["ann"]}, {"sub": ""}, {"sub": "a" * 201}],
+        "another audience": [{"aud": 7}, {"aud": {"a": 1}}, {"aud": [7]}],
+        "another issuer": [{"iss": "7"}],
+    }
+    for reason, tokens in cases.items():
+        for claims in tokens:
+            reply = await request_tools_list(f"{team.url}/mcp", sign_valid_token(provider, **claims))
+            answer = (reply.status_code, reason in reply.json()["error_description"])
+            assert answer == (401, True), (claims, reply.text)
+    unused: dict[str, Any] = {"iat": "yesterday", "jti": 7, "azp": [], "client_id": {}}
+    assert (await request_tools_list(f"{team.url}/mcp", sign_valid_token(provider, **unused))).status_code == 200
 
 
 async def test_a_public_key_is_not_accepted_as_a_shared_secret(team: ServedApp, provider: FakeIdentityProvider):
