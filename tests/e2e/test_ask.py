@@ -13,6 +13,7 @@ from support.apps.agent_runs import build_model_settings
 from support.fakes import http_servers
 from support.fakes.model_apis import ModelServer, ModelTurn, TurnScript, play_turns
 from support.processes import outrider_command
+from support.processes.pseudo_terminal import run_in_terminal
 
 pytestmark = pytest.mark.usefixtures("tables")
 WRITER = "---\ndescription: Writes things down\ntoolsets: ledger\n---\nYou write.\n"
@@ -26,11 +27,13 @@ def agents(home: Path) -> Path:
     return folder
 
 
-def run_outrider(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run_outrider(home: Path, *arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     path = os.pathsep.join((str(Path(__file__).parents[1]), str(home / "plugins"), os.environ.get("PYTHONPATH", "")))
     environ = {**os.environ, "PYTHONPATH": path, "SCRIPTED_KEY": "sk-x"}
     command = outrider_command.build_command(*arguments)
-    return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL)  # noqa: PLW1510
+    return subprocess.run(  # noqa: PLW1510
+        command, env=environ, cwd=cwd, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL
+    )
 
 
 async def ask_scripted_model(home: Path, play: TurnScript, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -66,6 +69,37 @@ async def test_without_a_terminal_a_question_stops_the_run_and_explains_how_to_c
     assert stopped.returncode == 1
     assert "outrider agents resume run_" in stopped.stderr
     assert agent_tools.read_ledger_lines(home) == []
+
+
+async def ask_in_terminal(home: Path, play: TurnScript, answer: bytes, question: bytes) -> tuple[int, str]:
+    """Asks the writer in a person's terminal, where nothing tells that a test runs."""
+    path = os.pathsep.join((str(Path(__file__).parents[1]), str(home / "plugins"), os.environ.get("PYTHONPATH", "")))
+    environ = {"HOME": str(home), "PATH": os.environ["PATH"], "PYTHONPATH": path, "SCRIPTED_KEY": "sk-x"}
+    command = outrider_command.build_command("ask", "x", "--agent", "writer")
+    async with http_servers.serve_app(ModelServer(play).build_app()) as url:
+        (home / ".outrider" / "settings.json").write_text(json.dumps(build_model_settings(url)))
+        return await anyio.to_thread.run_sync(lambda: run_in_terminal(command, environ, answer, question))
+
+
+async def test_a_terminal_asks_for_consent_and_remembers_always(home: Path):
+    agent_tools.install_plugin(home / "plugins")
+    turns = play_turns(ModelTurn(calls=[("send", {"text": "tea"})]), ModelTurn(text="Sent."))
+    code, shown = await ask_in_terminal(home, turns, b"Always\n", b"[yes/no/always]")
+    assert code == 0, shown
+    assert "Sent." in shown
+    assert "logfire" not in shown.lower(), "no library advertises itself"
+    code, shown = await ask_in_terminal(home, turns, b"", b"[yes/no/always]")
+    assert (code, "Allow it?" in shown) == (0, False)
+    assert len(agent_tools.read_ledger_lines(home)) == 2
+
+
+async def test_an_open_question_is_answered_in_words(home: Path):
+    agent_tools.install_plugin(home / "plugins")
+    turns = play_turns(ModelTurn(calls=[("note_choice", {})]), ModelTurn(text="Chosen."))
+    code, shown = await ask_in_terminal(home, turns, b"Bob Ross\n", b"refuse):")
+    assert code == 0, shown
+    assert "Which Bob?" in shown
+    assert agent_tools.read_ledger_lines(home)[0].endswith(" Bob Ross")
 
 
 async def test_yes_allows_what_is_asked(home: Path):
@@ -112,3 +146,17 @@ def test_agents_are_listed_checked_and_added(home: Path, agents: Path):
     again = run_outrider(home, "agents", "add", str(new))
     assert again.returncode == 2
     assert "exists already" in again.stderr
+
+
+def test_a_projects_agent_without_served_tools_is_told_how_to_get_them(home: Path):
+    project = home / "project"
+    (project / ".outrider" / "agents").mkdir(parents=True)
+    (project / ".outrider" / "agents" / "planner.md").write_text(
+        "---\ndescription: x\ntoolsets: planning\n---\nPlan.\n"
+    )
+    checked = run_outrider(home, "agents", "check", "planner", cwd=project)
+    assert checked.returncode == 1
+    assert "no toolset 'planning'" in checked.stdout
+    assert "add it to the setting toolsets" in checked.stdout
+    served = run_outrider(home, "agents", "check", "planner", "--set", "toolsets=web,planning", cwd=project)
+    assert "toolset" not in served.stdout

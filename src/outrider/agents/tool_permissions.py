@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from outrider.agents.definition import Agent
 from outrider.agents.remote_tools import RemoteTool
 from outrider.agents.run import Run
+from outrider.core.errors import NotFound
 from outrider.core.grant import Grant
 from outrider.core.tool import Stake, Tool
 from outrider.core.tool_policy import filter_tools, resolve_stake
@@ -72,7 +73,16 @@ def freeze_agent(
     """
     extended = agent.model_copy(update={"toolsets": [*agent.toolsets, *toolsets]})
     available = served if agent.origin == "workspace" else all_tools
-    toolbox = restrict_toolbox(available, extended, {**(remote or {}), **(added or {})})
+    try:
+        toolbox = restrict_toolbox(available, extended, {**(remote or {}), **(added or {})})
+    except NotFound as error:
+        if agent.origin == "workspace":
+            restrict_toolbox(all_tools, extended, {**(remote or {}), **(added or {})})
+            error.hint = (
+                "it is not served, and an agent of a project's file gets only what is: add it to the setting toolsets, "
+                "or make the agent yours: `outrider agents add FILE`"
+            )
+        raise
     if grant is not None:
         for tool in (available.get_tool(name) for toolset in toolsets for name in _list_tools(available, toolset)):
             if not grant.can_use_toolset(tool.toolset):

@@ -15,7 +15,7 @@ from outrider.agents.run import Run
 from outrider.app import App
 from outrider.cli.output import print_line
 from outrider.cli.terminal_text import CONTROL_CHAR, format_markdown, get_line_width, measure_cells
-from outrider.core.questions import Decision
+from outrider.core.questions import Decision, Question, QuestionAnswer
 from outrider.core.untrusted import clean_untrusted
 
 TAIL_CHARS = 240  # characters of thinking and of text that are shown while they come
@@ -106,18 +106,28 @@ class TerminalRunView:
     async def _decide_questions(self, run: "Run") -> bool:
         """Ask the person; return False if there is none to ask."""
         for question in await self._app.runs.questions.list_pending(run.root_run_id):
-            decision: Decision = "approved"
-            if not self._allow:
-                if not sys.stdin.isatty():
-                    return False
-                self._print(clean_untrusted(question.message), bold=True, fg="yellow")
-                choices: dict[str, Decision] = {"y": "approved", "n": "rejected", "a": "always_approved"}
-                if question.kind != "approval":
-                    choices.pop("a")
-                prompt = f"Allow it? [{'/'.join(choices)}]"
-                decision = choices[click.prompt(prompt, type=click.Choice(list(choices)), show_choices=False, err=True)]
-            await self._app.runs.questions.decide(question.id, decision, by="terminal")
+            answer = self._ask_person(question)
+            if answer is None:
+                return False
+            await self._app.runs.questions.decide(question.id, answer.decision, answer=answer.value, by="terminal")
         return True
+
+    def _ask_person(self, question: Question) -> QuestionAnswer | None:
+        """Return the person's answer; None without a terminal."""
+        is_open_question = question.kind == "question"
+        if self._allow and not is_open_question:
+            return QuestionAnswer("approved")
+        if not sys.stdin.isatty():
+            return None
+        self._print(clean_untrusted(question.message), bold=True, fg="yellow")
+        if is_open_question:
+            text = click.prompt("Answer (empty: refuse)", default="", show_default=False, err=True)
+            return QuestionAnswer("answered", value=text) if text else QuestionAnswer("rejected")
+        decisions: dict[str, Decision] = {"yes": "approved", "no": "rejected"}
+        if question.kind == "approval":
+            decisions["always"] = "always_approved"
+        prompt = f"Allow it? [{'/'.join(decisions)}]"
+        return QuestionAnswer(click.prompt(prompt, value_proc=lambda text: _read_decision(text, decisions), err=True))
 
     def _print_answer(self, run: "Run") -> None:
         """Print the answer with `[1][2]` instead of references, and the sources in that order."""
@@ -134,6 +144,14 @@ class TerminalRunView:
             source = run.citations[name]
             title, address = clean_untrusted(source.get("title", "")), clean_untrusted(source.get("href", ""))
             print_line(click.style(f"[{number}] {title}  {address}", fg="blue"))
+
+
+def _read_decision(text: str, decisions: dict[str, Decision]) -> Decision:
+    word = text.strip().lower()
+    for name, decision in decisions.items():
+        if word and name.startswith(word):
+            return decision
+    raise click.BadParameter(f"answer with one of {', '.join(decisions)}, or its first letter")
 
 
 def _shorten_line(text: str, limit: int) -> str:

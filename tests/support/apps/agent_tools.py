@@ -114,6 +114,15 @@ async def enter(call: Call, /) -> str:
     return f"in, from {call.state}" if call.answer else "stayed out"
 
 
+@ledger.tool(effect="write")
+async def note_choice(call: Call, /) -> str:
+    """Write down what a person chooses."""
+    if call.answer is None:
+        raise AnswerNeeded("Which Bob?", state="half way", kind="question")
+    _append_ledger_line(call, call.extra["answer"])
+    return f"noted: {call.extra['answer']}"
+
+
 @ledger.tool()
 async def wait_for(name: str) -> str:
     """Wait until a file of the home directory is there."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+import pydantic_ai
 from pydantic_ai import Agent as Loop
 from pydantic_ai import capture_run_messages
 from pydantic_ai.exceptions import (
@@ -36,6 +37,8 @@ from outrider.core.pausable_timeout import limit_time
 from outrider.core.tracing import restore_trace_context, start_span
 
 log = logging.getLogger(__name__)
+# It advertises a service in the person's terminal.
+pydantic_ai.BANNER_ENABLED = False  # ty: ignore[invalid-assignment] - inferred as a literal
 MAX_MODEL_ERRORS = 5  # consecutive unknown tools, invalid arguments or empty answers before the run fails
 ANY_OBJECT_VALIDATOR = SchemaValidator(core_schema.dict_schema(core_schema.str_schema()))
 RULES_TEMPLATE = """\
