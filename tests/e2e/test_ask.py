@@ -68,6 +68,12 @@ async def test_without_a_terminal_a_question_stops_the_run_and_explains_how_to_c
     stopped = await ask_scripted_model(home, turns, "ask", "x", "--agent", "writer")
     assert stopped.returncode == 1
     assert "outrider agents resume run_" in stopped.stderr
+    listed = run_outrider(home, "agents", "runs", "--open").stdout
+    assert listed.startswith("run_")
+    for shown in ("blocked", "writer", "110 tokens", "x\n"):
+        assert shown in listed
+    as_json = json.loads(run_outrider(home, "agents", "runs", "--json").stdout)
+    assert [(run["status"], run["usage"]["tokens"]) for run in as_json] == [("blocked", 110)]
     assert agent_tools.read_ledger_lines(home) == []
 
 

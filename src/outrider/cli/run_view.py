@@ -127,7 +127,9 @@ class TerminalRunView:
         if question.kind == "approval":
             decisions["always"] = "always_approved"
         prompt = f"Allow it? [{'/'.join(decisions)}]"
-        return QuestionAnswer(click.prompt(prompt, value_proc=lambda text: _read_decision(text, decisions), err=True))
+        words = decisions | {word[0]: decision for word, decision in decisions.items()}
+        choice = click.Choice(list(words), case_sensitive=False)
+        return QuestionAnswer(words[click.prompt(prompt, type=choice, show_choices=False, err=True)])
 
     def _print_answer(self, run: "Run") -> None:
         """Print the answer with `[1][2]` instead of references, and the sources in that order."""
@@ -144,14 +146,6 @@ class TerminalRunView:
             source = run.citations[name]
             title, address = clean_untrusted(source.get("title", "")), clean_untrusted(source.get("href", ""))
             print_line(click.style(f"[{number}] {title}  {address}", fg="blue"))
-
-
-def _read_decision(text: str, decisions: dict[str, Decision]) -> Decision:
-    word = text.strip().lower()
-    for name, decision in decisions.items():
-        if word and name.startswith(word):
-            return decision
-    raise click.BadParameter(f"answer with one of {', '.join(decisions)}, or its first letter")
 
 
 def _shorten_line(text: str, limit: int) -> str:

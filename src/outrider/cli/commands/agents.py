@@ -10,9 +10,11 @@ from outrider.agents.definition import read_agent
 from outrider.agents.extra import require_agents_extra
 from outrider.app import open_app
 from outrider.cli.command_group import HelpfulGroup
+from outrider.cli.commands.token import format_time
 from outrider.cli.options import add_settings_option, load_settings
 from outrider.cli.output import EXIT_PARTIAL, async_command, print_json, print_line, print_notes
 from outrider.core.errors import OutriderError
+from outrider.core.untrusted import clean_untrusted
 
 
 @click.group(cls=HelpfulGroup)
@@ -129,6 +131,33 @@ def run_agent(ctx: click.Context, name: str, question: tuple[str, ...]) -> None:
     from outrider.cli.commands.ask import command as ask
 
     ctx.invoke(ask, question=question, agent=name)
+
+
+@command.command("runs")
+@click.option("--open", "is_open", is_flag=True, help="Only runs that have not ended.")
+@click.option("--limit", type=click.IntRange(1, 100), default=20, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@add_settings_option
+@async_command
+async def list_runs(sets: tuple[str, ...], *, is_open: bool, limit: int, as_json: bool) -> None:
+    """List runs with their tokens and cost so far, newest first."""
+    settings = load_settings(sets)
+    from outrider.agents.views.overview import RunOverview
+    from outrider.agents.views.run_list import RunFilter
+
+    async with open_app(settings) as app:
+        run_filter = RunFilter(status="open" if is_open else "")
+        batch = await RunOverview(app.database).list_trees(run_filter, limit=limit)
+    runs = [(tree.root, tree.used) for tree in batch.items if tree.root]
+    if as_json:
+        print_json([vars(run) | {"usage": used.to_dict()} for run, used in runs])
+        return
+    for run, used in runs:
+        query = " ".join(clean_untrusted(run.query).split())[:80]
+        at = format_time(run.created_at)
+        print_line(f"{run.id}  {at}  {run.status}  {run.agent}  {used.describe()}  {query}")
+    if not runs:
+        print_notes(["all runs have ended" if is_open else "there are no runs yet"])
 
 
 @command.command()
