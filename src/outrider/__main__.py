@@ -1,6 +1,7 @@
 """Entry point of the command, with the steps that must come before other imports."""
 
 import gc
+import os
 import sys
 
 
@@ -32,6 +33,8 @@ def _relay_to_daemon() -> tuple[int, int]:
     from outrider.relay.stdio_pipes import claim_stdio
 
     pipes = claim_stdio()
+    if os.isatty(pipes[0]):
+        os.write(2, b"outrider mcp waits for a host's messages; `outrider install` adds it to hosts (Ctrl-D ends it)\n")
     from outrider import __version__
     from outrider.relay.relay import run_relay
 

@@ -262,3 +262,14 @@ async def test_a_call_that_needs_consent_asks_the_person_at_the_terminal(termina
         ended, shown = await anyio.to_thread.run_sync(run_in_terminal, command, terminal.environ, answer)
     assert ended == code, shown
     assert "delete_playbook" in shown
+
+
+async def test_a_person_who_starts_mcp_is_told_what_it_waits_for(terminal: Terminal):
+    command = terminal.user.build_command("mcp")
+    end_of_input = b"\x04"
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
+        ended, shown = await anyio.to_thread.run_sync(
+            run_in_terminal, command, terminal.environ, end_of_input, b"Ctrl-D"
+        )
+    assert ended == 0, shown
+    assert "`outrider install` adds it to hosts" in shown

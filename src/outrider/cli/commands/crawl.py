@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,11 @@ async def command(url: str, sets: tuple[str, ...], *, as_json: bool, output: Pat
     budget = CrawlBudget(chosen["max_pages"], chosen["max_seconds"], concurrency)
     keep = _build_page_writer(output) if output else None
     async with open_app(settings) as app:
-        done = await app.crawler.crawl(plan, budget, owner, store_page=keep, report_progress=_print_progress)
+        try:
+            done = await app.crawler.crawl(plan, budget, owner, store_page=keep, report_progress=_print_progress)
+        finally:
+            if sys.stderr.isatty():
+                click.echo("\r\x1b[K", err=True, nl=False)
         rows = await app.crawler.list_pages(
             plan, owner, limit=done.tally.used_pages + done.tally.failed + done.tally.gone
         )
@@ -92,12 +97,11 @@ def build_file_name(url: str) -> str:
 async def _print_progress(tally: Any, url: str, rate: float) -> None:
     if sys.stderr.isatty():
         line = f"{tally.used_pages} read, {tally.waiting} waiting, {tally.failed} failed, {rate:.1f}/s  {url}"
-        click.echo(f"\r\x1b[K{line[:100]}", err=True, nl=False)
+        width = shutil.get_terminal_size().columns - 1  # a line that wraps could not be overwritten
+        click.echo(f"\r\x1b[K{line[:width]}", err=True, nl=False)
 
 
 def _print_answer(answer: dict[str, Any]) -> None:
-    if sys.stderr.isatty():
-        click.echo("\r\x1b[K", err=True, nl=False)
     for page in answer["pages"]:
         change = f" ({page['change']})" if page.get("change") in ("changed", "same") else ""
         state = "" if page["state"] == "read" else f" [{page['state']}: {page.get('detail', '')}]"
