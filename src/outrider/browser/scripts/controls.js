@@ -15,7 +15,7 @@ function emitActionable(element, out, style, role, why) {
 
 function emitLink(element, out, style) {
   const name = computeName(element, "link");
-  const ref = out.refer(element, "link", name);
+  const ref = out.refer(element);
   const url = out.urls ? `(${formatLinkAddress(element)})` : "";
   out.put(`[${name ? plainLine(name) : hintForNameless(element)} ${ref}${formatStates(element, "link")}]${url}`);
   emitRemainder(element, name, out, style);
@@ -41,7 +41,7 @@ function emitRemainder(element, name, out, style) {
 function emitControl(element, out, style, role) {
   const nested = holdsOtherTargets(element, role);
   const name = nested ? nameFromAria(element) : computeName(element, role) || (tagOf(element) === "button" ? nameFromContent(element) : "");
-  const ref = out.refer(element, computeRole(element), nameToRecord(element, computeRole(element)));
+  const ref = out.refer(element);
   const shown = name ? ` ${quote(name)}` : nested ? "" : ` ${hintForNameless(element)}`;
   out.item(`${role}${shown} ${ref}${formatStates(element, role)}`);
   if (nested) out.nested(() => walkChildren(element, out, style));
@@ -114,7 +114,7 @@ const HASHED_CLASS = /\d.*\d|^css-|[A-Z].*\d|\d.*[A-Z]/;
 
 function emitField(element, out, style, role) {
   const name = computeName(element, role);
-  const ref = out.refer(element, role, name);
+  const ref = out.refer(element);
   const kind = element.type === "password" ? "password" : role;
   const value = formatFieldValue(element, name, out.valueLimit);
   const shown = ` ${name ? quote(name) : hintFromAttributes(element)}`;
@@ -173,7 +173,7 @@ function emitHiddenFileField(element, out) {
   if (out.muted > (label && containsNode(label, element) ? 1 : 0)) return;
   const name = computeName(element);
   const shown = label && !isLabelOverridden(element, label) ? quote(name) : hintFromAttributes(element);
-  out.item(`file ${shown} ${out.refer(element, computeRole(element), name)} hidden${formatStates(element, "file")}`);
+  out.item(`file ${shown} ${out.refer(element)} hidden${formatStates(element, "file")}`);
 }
 
 // Returns whether there are controls inside that may be shown, and not only listeners. File fields are, even if hidden.
@@ -185,7 +185,7 @@ function holdsControls(element, except = null) {
 
 function emitEditor(element, out, role) {
   const name = nameFromAria(element);
-  const ref = out.refer(element, role, name);
+  const ref = out.refer(element);
   const text = collapseSpace(element.innerText);
   const shown = text ? ` = ${quote(shorten(text, Math.max(out.valueLimit, 5000)))}` : "";
   out.item(`editor${name ? ` ${quote(name)}` : ""} ${ref}${shown}`);
@@ -195,9 +195,8 @@ function emitEditor(element, out, role) {
 function emitClickable(element, out, style, role) {
   if (isClickableDrawing(element)) return emitShapes(element, out);
   if (isStructured(element, role)) return emitClickableContainer(element, out, style, role);
-  const given = computeName(element, role);
-  const name = given || nameFromContent(element);
-  const ref = out.refer(element, role, given || briefContentName(element));
+  const name = computeName(element, role) || nameFromContent(element);
+  const ref = out.refer(element);
   const word = role && !UNNAMED_ROLES.has(role) ? `${role} ` : "";
   emitCellBorder(role, out);
   const text = name ? plainLine(name) : word ? "" : hintForNameless(element);
@@ -242,7 +241,7 @@ function mayHoldBlocks(element) {
 
 function emitClickableContainer(element, out, style, role) {
   const name = nameFromAria(element);
-  const ref = out.refer(element, role, nameToRecord(element, role));
+  const ref = out.refer(element);
   const mark = `${ref}${formatStates(element, role)}`;
   if (role === "row") out.rowMark = `<${ref}>`;
   else if (role === "listitem") out.pendingMark = `<${ref}>`;

@@ -408,7 +408,7 @@ function isPresented(element) {
 function presentCandidate(element) {
   const evidence = describeEvidence(element);
   const ref = refOf(element);
-  recordShown(ref, evidence.role, nameToRecord(element, evidence.role));
+  recordShown(ref, element);
   return { ref, ...evidence, disabled: isDisabled(element), title: describeElement(element) };
 }
 

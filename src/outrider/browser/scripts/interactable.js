@@ -46,7 +46,7 @@ function describeInteractable(element, role, visible) {
   const name = computeName(element, role) || shorten(nameFromContent(element), 100);
   const ref = refOf(element);
   const rect = boxOf(element);
-  recordShown(ref, role, nameToRecord(element, role));
+  recordShown(ref, element);
   const description = cleanText(shorten(computeDescription(element, role), 200));
   return {
     ref, selector: buildSelector(element), tag: tagOf(element), role, name: cleanText(shorten(name, 200)),

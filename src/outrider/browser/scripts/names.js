@@ -44,6 +44,13 @@ function readTooltip(element) {
   return title ? trimName(title) : "";
 }
 
+// What a control does that shows only a pictograph, if its tooltip says it.
+function readPictographTitle(element, role) {
+  if (!hasAttribute(element, "title")) return "";
+  const name = computeName(element, role);
+  return name && !/[\p{L}\p{N}]/u.test(name) ? readTooltip(element) : "";
+}
+
 const XLINK = "http://www.w3.org/1999/xlink";
 
 function readPlaceholder(element) {

@@ -131,10 +131,10 @@ class OutlineWriter {
     this.flush();
   }
 
-  refer(element, role, name) {
+  refer(element) {
     const ref = refOf(element);
     this.count += 1;
-    if (this.shown) recordShown(ref, role, name);
+    if (this.shown) recordShown(ref, element);
     return ref;
   }
 }
@@ -303,7 +303,7 @@ function emitElement(element, out, style, parentContext, seen) {
   }
   if (NAMING_TAGS.has(tagOf(element)) && namesParent(element)) return;
   if (!seen) return walkChildren(element, out, style);
-  if (scrollsContent(element, style)) out.item(`<scrollable ${out.refer(element, role, briefContentName(element))}>`);
+  if (scrollsContent(element, style)) out.item(`<scrollable ${out.refer(element)}>`);
   emitStatic(element, out, style, role);
 }
 
@@ -415,7 +415,7 @@ function emitReplacingLabel(label, control, out, style) {
   const nested = holdsControls(label, control);
   const name = nested ? nameFromAria(control) : nameFromContent(label, control) || computeName(control) || readBriefText(label);
   const shown = name ? ` ${quote(name)}` : nested ? "" : ` ${hintForNameless(label)}`;
-  const ref = out.refer(label, computeRole(label), nameToRecord(label, computeRole(label)));
+  const ref = out.refer(label);
   out.item(`${role}${shown} ${ref}${formatStates(control, role)}`);
   if (nested) out.nested(() => walkChildren(label, out, style));
 }
@@ -423,6 +423,6 @@ function emitReplacingLabel(label, control, out, style) {
 function emitDrawnToggle(toggle, label, out) {
   const role = computeRole(toggle);
   const name = nameFromAria(toggle) || nameFromContent(label, toggle) || readBriefText(label);
-  const ref = out.refer(toggle, role, nameToRecord(toggle, role));
+  const ref = out.refer(toggle);
   out.item(`${role} ${name ? quote(name) : hintForNameless(toggle)} ${ref}${formatStates(toggle, role)}`);
 }

@@ -26,9 +26,11 @@ function elementOf(ref) {
 }
 
 // Records the role, name and row that a model was shown for a reference, to compare with when it acts on it.
-function recordShown(ref, role, name) {
+function recordShown(ref, element) {
   const before = shownNames.get(ref);
-  const row = nameOfRow(elementOf(ref));
+  const role = computeRole(element);
+  const name = nameToRecord(element, role);
+  const row = nameOfRow(element);
   if (before && before.role === role && before.name === name && before.row === row && !before.warned) return;
   shownNames.set(ref, { role, name, row, warned: false });
 }
@@ -58,11 +60,9 @@ function isSameExceptDigits(one, other) {
   return plain(one) === plain(other);
 }
 
-// The name that an outline shows for such an element.
+// The name that an outline shows for such an element, or what says more.
 function nameToRecord(element, role) {
   if (isEditingHost(element) && !FIELD_ROLES.has(role)) return nameFromAria(element);
-  const name = computeName(element, role);
-  // Of a button that shows a pictograph, the tooltip says what it does.
-  if (name && !/[\p{L}\p{N}]/u.test(name) && ACTIVE_ROLES.has(role)) return readTooltip(element) || name;
+  const name = (ACTIVE_ROLES.has(role) && readPictographTitle(element, role)) || computeName(element, role);
   return name || (ACTIVE_ROLES.has(role) || FIELD_ROLES.has(role) ? "" : briefContentName(element));
 }

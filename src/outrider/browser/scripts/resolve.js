@@ -37,7 +37,7 @@ function describeTwin(twin, before) {
 function findTwin({ role, name, row }) {
   const same = [];
   for (const element of iterElements(bodyOf(document) || document.documentElement)) {
-    const isSame = computeRole(element) === role && computeName(element, role) === name && nameOfRow(element) === row;
+    const isSame = computeRole(element) === role && nameToRecord(element, role) === name && nameOfRow(element) === row;
     if (isSame && isVisible(element)) same.push(element);
     if (same.length > 1) return null;
   }

@@ -23,6 +23,8 @@ function listStates(element, role) {
   if (checked === "mixed" && !TWO_STATE_ROLES.has(role)) states.push("mixed");
   addAriaStates(element, role, states);
   addWidgetStates(element, role, states);
+  const title = readPictographTitle(element, role);
+  if (title) states.push(`title ${quote(shorten(title, MAX_VALUE_CHARS))}`);
   if (isDisabled(element)) states.push("disabled");
   if (FIELD_ROLES.has(role) || isToggle(element)) addFieldStates(element, states);
   return states;

@@ -16,11 +16,11 @@ function isIcon(element) {
 
 function emitShapes(svg, out) {
   const name = computeName(svg, "img");
-  out.item(`<svg${name ? ` ${quote(name)}` : ""} ${out.refer(svg, "img", name)}>`);
+  out.item(`<svg${name ? ` ${quote(name)}` : ""} ${out.refer(svg)}>`);
   for (const shape of selectAll(svg, SHAPE_SELECTOR)) {
     if (!isShapeVisible(shape)) continue;
     const label = describeShape(shape);
-    out.item(`<${label} ${out.refer(shape, "", nameFromContent(shape))}>`);
+    out.item(`<${label} ${out.refer(shape)}>`);
   }
 }
 

@@ -186,6 +186,8 @@ async def test_a_covered_drop_target_is_hit_in_the_middle(visit: OpenFailurePage
         "<div id=it contenteditable>Once upon a time</div>",
         f"<div id=it onclick='1'>{'many words ' * 40}</div>",
         f"<div id=it onclick='1'><b>{'many words ' * 40}</b><button>Inner</button></div>",
+        "<a id=it href='#' title='Add a book'>➕</a>",
+        "<div id=it aria-label=Log style='height:60px; overflow:auto'><p style='height:200px'>Started</div>",
     ],
 )
 async def test_an_unchanged_reference_is_not_refused(html: str, visit: OpenFailurePage) -> None:

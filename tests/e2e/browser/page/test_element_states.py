@@ -20,6 +20,10 @@ STATES = {
     "<button popovertarget=pop>A</button><div id=pop popover>x</div>": 'button "A" collapsed',
     "<b role=tab tabindex=0 aria-selected=true>A</b>": 'tab "A" selected',
     "<a href=/ aria-current=page>A</a>": "[A current]",
+    # What a pictograph stands for.
+    "<button title=Copy>⧉</button>": 'button "⧉" title "Copy"',
+    "<a href=/ title='Add a book'><img src=data:, alt=➕></a>": '[➕ title "Add a book"]',
+    "<button title=Save>OK</button>": 'button "OK"',
     # Sorting, trees, busy parts.
     "<table><tr><th aria-sort=descending><button>A</button><th>B<tr><td>1<td>2</table>": 'button "A" sorted descending',
     "<b role=treeitem tabindex=0 aria-level=3>A</b>": 'treeitem "A" level 3',
