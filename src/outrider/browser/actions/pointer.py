@@ -129,12 +129,13 @@ class Pointer:
             goal = await self.locator.locate(parse_element_query(to), "drop", carried=start.ref)
             # Locating the goal may have scrolled the page, so the start is measured again.
             start = await self.locator.locate(parse_element_query(selector), "drag")
-            # Sortable lists change the order only when the pointer has passed the middle.
+            # Sortable lists change the order only when the pointer has passed the middle; trees put what is dropped on the
+            # outer thirds of an item before or after it.
             overshoot_px = 4
             across, down = goal.x - start.x, goal.y - start.y
             box, distance = goal.report["rect"], max(abs(across), abs(down), 1.0)
-            x = goal.x + min(overshoot_px, box["width"] / 5) * across / distance
-            y = goal.y + min(overshoot_px, box["height"] / 5) * down / distance
+            x = goal.x + min(overshoot_px, box["width"] / 10) * across / distance
+            y = goal.y + min(overshoot_px, box["height"] / 10) * down / distance
             await drag_along(self.page, [(start.x, start.y), (x, y)])
             report = await action.wait_for_effects(start.frame, start.ref)
             if report and not report.get("landed"):

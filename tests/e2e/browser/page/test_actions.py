@@ -156,6 +156,17 @@ async def test_a_drag_onto_an_adjacent_item_goes_past_its_middle(visit: OpenFail
         assert 0 < past * farther <= 5
 
 
+@pytest.mark.parametrize("here", ["#above", "#below"])
+async def test_a_drop_on_an_item_of_a_tree_is_not_before_or_after_it(here: str, visit: OpenFailurePage) -> None:
+    on = await visit(
+        "<style>div { height: 24px }</style>"
+        "<div id=above onmousedown='1'>Songs</div><div id=folder>Music</div><div id=below onmousedown='1'>Letters</div>"
+        "<script>onmouseup = ({clientY}) => third = Math.floor((clientY - folder.getBoundingClientRect().y) / 8)</script>"
+    )
+    await on.pointer.drag(here, "#folder")
+    assert await on.evaluate_js("third") == 1
+
+
 async def test_a_drop_into_an_unfilled_outline_lands_in_its_middle(visit: OpenFailurePage) -> None:
     on = await visit(
         "<p id=thing draggable=false onmousedown='1'>thing</p>"
