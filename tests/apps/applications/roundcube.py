@@ -183,6 +183,7 @@ async def read_attachment(person: Person, site: Site) -> bool:
 @application.task("list the mail that is not read")
 async def list_unread(person: Person, site: Site) -> bool:
     await person.open(f"{site.url}/?_task=mail&_mbox=INBOX")
+    await person.read("Messages 1 to")  # while it is loading it takes no commands
     await person.click("Show unread messages", "button")
     await person.read("Messages 1 to 1 of 1")
     outline = await person.look()
