@@ -24,7 +24,8 @@ function whyActionable(element, role, style, parentContext) {
   if (tag === "canvas") return isVisible(element) ? "drawing" : "";
   if (hasListeningElements && isItemOfListeningBox(element, tag)) return "handler";
   if (tag === "label" && hasListeningElements) return isFreeLabel(element) ? "handler" : "";
-  return style.cursor === "pointer" && tag !== "label" && parentContext.cursor !== "pointer" && !isLabelOfControl(element) ? "cursor" : "";
+  const isPressed = pressedByHover.has(element) ? !pressedByHover.has(parentElementOf(element)) : style.cursor === "pointer";
+  return isPressed && tag !== "label" && parentContext.cursor !== "pointer" && !isLabelOfControl(element) ? "cursor" : "";
 }
 
 // A press on a part of a label acts on its control, which has a reference of its own.

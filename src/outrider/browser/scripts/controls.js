@@ -228,7 +228,7 @@ function isStructured(element, role) {
 function hasPointerInside(element) {
   const parts = element.getElementsByTagName("*");
   if (parts.length > MAX_SEARCHED_ELEMENTS || getComputedStyle(element).cursor === "pointer") return false;
-  return [...parts].some((each) => getComputedStyle(each).cursor === "pointer" && isVisible(each));
+  return [...parts].some((each) => (pressedByHover.has(each) || getComputedStyle(each).cursor === "pointer") && isVisible(each));
 }
 
 const SPREAD_ROLES = new Set(["row", "table", "grid", "treegrid"]);

@@ -1,22 +1,25 @@
-// Reads from style sheets what no element says: text that they paint, and menus that open under the pointer.
+// Reads from style sheets what no element says: text that they paint, and what the pointer opens or can press.
 
 const foundRules = new WeakMap();
 const paintedElements = new WeakSet();
 const hoverOpeners = new WeakSet();
 let searchedRoots = new WeakSet();
+let pressedByHover = new WeakSet(); // the pointer becomes a hand over them
 let hasPaintedElements = false;
 
 // Elements come and go, so a root is searched again for each outline; the rules of a sheet are kept.
 function forgetStyledElements() {
   searchedRoots = new WeakSet();
+  pressedByHover = new WeakSet();
 }
 
 function searchStyledElements(root) {
   if (searchedRoots.has(root)) return;
   searchedRoots.add(root);
   for (const sheet of [...root.styleSheets, ...root.adoptedStyleSheets]) {
-    const { painted, hover } = findRules(sheet);
+    const { painted, hover, pressed } = findRules(sheet);
     for (const selector of painted) for (const element of queryLoosely(root, selector)) addPainted(element);
+    for (const selector of pressed) for (const element of queryLoosely(root, selector)) pressedByHover.add(element);
     for (const rule of hover) for (const element of queryLoosely(root, rule.hidden)) addHoverOpener(element, rule.opener);
   }
 }
@@ -62,11 +65,11 @@ function findRules(sheet) {
   try {
     rules = sheet.cssRules;
   } catch {
-    return { painted: [], hover: [] }; // another site's sheet
+    return { painted: [], hover: [], pressed: [] }; // another site's sheet
   }
   const known = foundRules.get(sheet);
   if (known?.count === rules.length) return known;
-  const found = { count: rules.length, painted: [], hover: [] };
+  const found = { count: rules.length, painted: [], hover: [], pressed: [] };
   collectRules(rules, found);
   foundRules.set(sheet, found);
   return found;
@@ -114,9 +117,11 @@ function collectStyleRule({ style }, selectors, found) {
   const list = selectors.join();
   if (list.includes(":before") || list.includes(":after")) {
     if (PAINTED_TEXT.test(style.content.replace(/\p{Co}/gu, ""))) found.painted.push(list.replace(/::?(before|after)\b/g, ""));
-  } else if (list.includes(":hover") && SHOWING_PROPERTIES.some((name) => style[name])) {
-    found.hover.push(...selectors.map(splitHover).filter(Boolean));
+    return;
   }
+  const hovered = selectors.filter((each) => each.includes(":hover"));
+  if (style.cursor === "pointer") found.pressed.push(...hovered.map((each) => each.replaceAll(":hover", "")));
+  if (SHOWING_PROPERTIES.some((name) => style[name])) found.hover.push(...hovered.map(splitHover).filter(Boolean));
 }
 
 const PAINTED_TEXT = /["'][^"']*[\p{L}\p{N}]|attr\(|var\(|counters?\(|-quote/u;

@@ -461,6 +461,18 @@ async def test_rules_in_rules_paint_text_and_open_menus(visit: OpenFailurePage) 
     assert "Chairs" in (await on.pointer.hover(await find_ref(on, 'button "Products" REF'))).changes
 
 
+async def test_items_over_which_the_pointer_becomes_a_hand_have_references(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<style>@media (hover: hover) { .item:hover { cursor: pointer } }</style>
+        <div onclick="log.push(event.target.textContent)"><p class=item><b>Move up</b></p><p class=item>Delete</p>
+        <p>Nothing else</p></div><script>log = []</script>"""
+    )
+    outline = (await on.snapshotter.take_snapshot("full")).piece.text
+    assert re.findall(r"<([\w ]+) e\d+>", outline) == ["Move up", "Delete"]
+    await on.pointer.click(await find_ref(on, "<Delete REF>"))
+    assert await on.read_log() == ["Delete"]
+
+
 async def test_a_box_that_opens_a_dialog_is_pressed_by_the_label_in_it_to_close_it(visit: OpenFailurePage) -> None:
     on = await visit(
         """<style>#shown { position: fixed; opacity: 0 } .dialog { display: none; position: fixed; inset: 0;
