@@ -10,8 +10,8 @@ const valueBefore = new WeakMap();
 function prepareFill(ref, text, { append = false, selector = "" } = {}) {
   const element = findAgain(ref, selector);
   if (!element) return { ok: false, ...explainGoneRef(ref) };
+  if (isDrawnSlider(element)) return prepareSlider(element, text);
   const field = findEditable(element);
-  if (!field && isDrawnSlider(element)) return prepareSlider(element, text);
   const problem = field ? checkText(field, text, append) : explainNotField(element);
   if (problem) return { ok: false, ...problem, ...collectEvidence(element) };
   valueBefore.set(field, readFieldText(field));
@@ -66,7 +66,7 @@ const NON_FIELD_HINTS = {
 };
 
 function checkText(field, text, append) {
-  if (field.readOnly) return checkReadOnly(field, "fill");
+  if (isReadOnly(field)) return checkReadOnly(field, "fill");
   if (field.type === "number") return checkNumber(field, text, append);
   if (text && DATE_FORMATS[field.type]) return checkDate(field, text);
   if (text && field.type === "range") return checkRange(field, text);
@@ -165,7 +165,7 @@ function hideFieldValue(ref) {
 // Compares the field's value with the intended one; a secret is compared here and not reported.
 function checkFilled(ref, text, { append = false, selector = "" } = {}) {
   const element = findAgain(ref, selector);
-  if (element && isDrawnSlider(element) && !findEditable(element)) return checkSlider(element, text);
+  if (element && isDrawnSlider(element)) return checkSlider(element, text);
   const field = element && findEditable(element);
   if (!field) return { connected: false };
   const value = readFieldText(field);

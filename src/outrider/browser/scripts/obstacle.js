@@ -140,9 +140,8 @@ function checkSize(element) {
 }
 
 function checkReadOnly(element, action) {
-  if (action !== "fill") return null;
-  const isReadOnly = element.readOnly || attributeOf(element, "aria-readonly") === "true";
-  return isReadOnly ? buildFailure("read_only", "read-only: its text cannot be changed", suggestOtherInput(element)) : null;
+  if (action !== "fill" || !isReadOnly(element)) return null;
+  return buildFailure("read_only", "read-only: its text cannot be changed", suggestOtherInput(element));
 }
 
 function suggestOtherInput(element) {

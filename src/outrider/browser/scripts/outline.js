@@ -298,7 +298,8 @@ function emitElement(element, out, style, parentContext, seen) {
   if (tagOf(element) === "label" && (!why || actsForControl(element))) return emitLabel(element, out, style);
   if (why && (seen || (firstElementOf(element) === null && !shadowOf(element)))) {
     if (out.view && out.view.skips(element)) return;
-    if (seen && !isEmptySpot(element, why) && !isRepeatedHandle(element, style)) emitActionable(element, out, style, role, why);
+    if (seen && isEmptySpot(element, why)) emitPaintedThumb(element, out);
+    else if (seen && !isRepeatedHandle(element, style)) emitActionable(element, out, style, role, why);
     return;
   }
   if (NAMING_TAGS.has(tagOf(element)) && namesParent(element)) return;
@@ -327,6 +328,14 @@ function isEmptySpot(element, why) {
   if ((why !== "handler" && why !== "focus") || isVisible(element) || shadowOf(element)) return false;
   if (element instanceof SVGElement || getComputedStyle(element).display === "contents") return false;
   return (element.innerText ?? "").trim() === "" && ![...element.getElementsByTagName("*")].some((each) => isVisible(each) || shadowOf(each));
+}
+
+// A style sheet may paint the thumb of a slider beside the box without size that takes the keys.
+function emitPaintedThumb(box, out) {
+  const field = [...selectAll(box, "input[type=range]")].find((each) => findThumb(each) === box);
+  const isPainted = (style) => isGenerated(style.content) && parseFloat(style.width) > 1 && parseFloat(style.height) > 1;
+  if (!field || !["::before", "::after"].some((part) => isPainted(getComputedStyle(box, part)))) return;
+  emitField(field, out, getComputedStyle(field), computeRole(field));
 }
 
 const MAX_HANDLE_PX = 12;

@@ -1,15 +1,23 @@
 // Sets a slider that a page draws by its value, where the markup says that arrow keys move it.
 
 function isDrawnSlider(element) {
-  return tagOf(element) !== "input" && attributeOf(element, "role") === "slider" && isFocusable(element) && !Number.isNaN(readSliderValue(element));
+  if (tagOf(element) === "input") return findThumb(element) !== null;
+  return attributeOf(element, "role") === "slider" && isFocusable(element) && !Number.isNaN(readSliderValue(element));
+}
+
+// The box that takes the keys for a slider in it, which only tells its value.
+function findThumb(field) {
+  const box = field.type === "range" && field.tabIndex < 0 ? parentElementOf(field) : null;
+  return box !== null && box.tabIndex >= 0 ? box : null;
 }
 
 function readSliderValue(element) {
-  return parseFloat(attributeOf(element, "aria-valuenow") ?? "");
+  return parseFloat(attributeOf(element, "aria-valuenow") ?? element.value ?? "");
 }
 
 function readSliderRange(element) {
-  return [parseFloat(attributeOf(element, "aria-valuemin") ?? "0"), parseFloat(attributeOf(element, "aria-valuemax") ?? "100")];
+  const read = (name) => attributeOf(element, `aria-value${name}`) || element[name];
+  return [parseFloat(read("min") || "0"), parseFloat(read("max") || "100")];
 }
 
 function prepareSlider(element, text) {
@@ -19,8 +27,9 @@ function prepareSlider(element, text) {
     return { ok: false, ...buildFailure("bad_value", `${quote(shorten(text, 40))} is outside ${low} to ${high}`, `use a number from ${low} to ${high}`), ...collectEvidence(element) };
   }
   valueBefore.set(element, String(readSliderValue(element)));
-  element.focus({ preventScroll: true });
-  if (focusedElement() === element) return { ok: true, how: "step" };
+  const thumb = findThumb(element) || element;
+  thumb.focus({ preventScroll: true });
+  if (focusedElement() === thumb) return { ok: true, how: "step" };
   return { ok: false, ...buildFailure("not_editable", "it does not take the focus", "drag it"), ...collectEvidence(element) };
 }
 
@@ -32,7 +41,7 @@ async function readSlider(ref) {
 }
 
 function checkSlider(element, text) {
-  const value = attributeOf(element, "aria-valuenow");
+  const value = String(readSliderValue(element));
   return { connected: true, replaced: false, same: Number(value) === Number(text), unchanged: value === valueBefore.get(element), value, problem: "" };
 }
 

@@ -587,6 +587,20 @@ async def test_a_slider_that_no_keys_move_is_dragged_along_its_track(visit: Open
     assert (await on.forms.type(await find_ref(on, 'slider "Volume" REF = "20"'), "37")).value == "37"
 
 
+async def test_a_slider_is_shown_whose_thumb_is_only_painted(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<style>#track { position: relative; width: 300px; height: 6px; background: #ddd } #thumb { position: absolute }
+        #thumb::before { content: ""; position: absolute; width: 12px; height: 12px; background: red }
+        input { position: absolute; width: 100%; height: 100%; clip: rect(0, 0, 0, 0) }</style>
+        <div id=track><div id=thumb tabindex=0><input type=range tabindex=-1 readonly aria-label=Volume value=40></div></div>
+        <script>const show = (now) => { thumb.firstChild.value = now; thumb.style.left = now * 3 + "px" }; show(40);
+        thumb.onkeydown = ({ key }) => show(+thumb.firstChild.value + (key === "ArrowRight" ? 1 : -1))</script>"""
+    )
+    slider = await find_ref(on, 'slider "Volume" REF = "40"')
+    assert (await on.forms.type(slider, "55")).value == "55"
+    assert await on.evaluate_js("thumb.style.left") == "165px"
+
+
 async def test_parts_of_a_label_share_the_reference_of_its_control(visit: OpenFailurePage) -> None:
     on = await visit(
         """<label><input type=checkbox role=switch aria-labelledby=wifi>
