@@ -169,19 +169,23 @@ def compare_tool_lists(started: Sequence[Contender]) -> Comparison:
 
 
 def describe_visible_words(started: Sequence[Contender]) -> str:
-    """Describe the share of a page's rendered words that a snapshot shows."""
+    """Describe the share of a page's rendered words that a snapshot shows, and the tokens of the words alone."""
     browser = next(each for each in started if isinstance(each, Playwright))
-    shares = []
+    shares, alone = [], []
     ours = _find_outrider(started)
     for page in PAGE_PATHS:
         browser.open_page(page)
         ours.open_page(page)
         answer = browser.read_visible_text()
         rendered = next(line for line in answer.split("\n") if line.startswith('"'))
-        visible = _count_words(json.loads(rendered))
+        visible = _count_words(text := json.loads(rendered))
+        alone.append(f"{page} {count_tokens(text):,}")
         untold = visible - _count_words(ours.take_full_snapshot())
         shares.append(f"{page} {1 - untold.total() / visible.total():.2%}")
-    return f"Share of the visible words in Outrider's snapshots: {', '.join(shares)}."
+    return (
+        f"Share of the visible words in Outrider's snapshots: {', '.join(shares)}.\n\n"
+        f"Tokens of the visible text alone, without a reference, role or value: {', '.join(alone)}."
+    )
 
 
 def _count_words(text: str) -> Counter[str]:
