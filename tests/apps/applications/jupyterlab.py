@@ -79,6 +79,7 @@ async def sign_in(person: Person, site: Site) -> bool:
 async def run_all(person: Person, site: Site) -> bool:
     await person.open(f"{site.url}/lab")
     await person.double_click(re.compile("sums.ipynb"))
+    await person.read("| Idle")  # JupyterLab runs nothing while it is connecting to the kernel
     await person.click("Run")
     await person.click(re.compile("^Run All Cells"))
     await person.read("42")
@@ -142,6 +143,7 @@ async def restart(person: Person, site: Site) -> bool:
     (site.folder / "again.ipynb").write_text(json.dumps(build_notebook("b = 5", "print(b * 11)")))
     await person.open(f"{site.url}/lab?reset")
     await person.double_click(re.compile("again.ipynb"))
+    await person.read("| Idle")
     await person.click("Kernel", "menuitem")
     await person.click(re.compile("^Restart Kernel and Run All"), "menuitem")
     await person.click(re.compile("^(Confirm Kernel )?Restart$"), "button")
