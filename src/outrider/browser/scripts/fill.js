@@ -298,7 +298,11 @@ function explainNotOpener(element) {
 
 // The classes and names that programmers give are English in pages of all languages.
 function removesSomething(element) {
-  const words = [computeName(element) || nameFromContent(element), ...element.getAttributeNames(), ...["id", "name", "class", "title"].map((name) => attributeOf(element, name) || "")];
+  const name = computeName(element) || nameFromContent(element);
+  const classes = attributeOf(element, "class") || "";
+  // Style sheets call a plain button "clear" or "reset"; only of one without a name it says what it does.
+  const telling = /\p{L}/u.test(name) ? classes.replace(/(?<![a-z])(clear|reset)(?![a-z])/gi, "") : classes;
+  const words = [name, telling, ...element.getAttributeNames(), ...["id", "name", "title"].map((key) => attributeOf(element, key) || "")];
   return /(^|[^a-z])(remove|delete|discard|clear|cancel|close|dismiss|reset|trash)([^a-z]|$)/.test(words.join(" ").replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase());
 }
 
