@@ -158,7 +158,8 @@ def test_little_is_loaded_before_the_tools_can_be_listed(bare_modules: set[str],
 
 def test_commands_that_do_not_serve_load_no_mcp_sdk(tmp_path: Path):
     (tmp_path / "page.html").write_text("<p>tea</p>")
-    for command in (["agents", "list"], ["fetch", "http://127.0.0.1:1/"], ["extract", str(tmp_path / "page.html")]):
+    extract = ["extract", str(tmp_path / "page.html")]
+    for command in (["agents", "list"], ["fetch", "http://127.0.0.1:1/"], extract, ["daemon", "status"]):
         line = [sys.executable, "-X", "importtime", "-m", "outrider", *command]
         ended = subprocess.run(
             line, env=os.environ | {"HOME": str(tmp_path)}, capture_output=True, text=True, check=False

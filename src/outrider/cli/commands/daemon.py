@@ -1,21 +1,17 @@
 """`outrider daemon`: the process that serves all hosts of a user."""
 
-import io
 import json
 import os
 import sys
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import click
 
-from outrider.cli import outrider
 from outrider.cli.command_group import HelpfulGroup
-from outrider.cli.commands import mcp
 from outrider.cli.options import add_settings_option, load_settings
-from outrider.cli.output import EXIT_BUG, enable_gc, get_exit_code, print_json
-from outrider.core.errors import OutriderError, Unavailable
+from outrider.cli.output import EXIT_BUG, enable_gc, print_json
+from outrider.core.errors import Unavailable
 from outrider.relay import daemon_socket, frames
 from outrider.relay.daemon_paths import DaemonPaths, UntrustedDaemon
 
@@ -56,7 +52,9 @@ def stop(sets: tuple[str, ...]) -> None:
 @click.argument("ready", type=int)
 def run(folder: str, ready: int) -> None:
     """Run the process; `outrider mcp` starts it."""
+    # Only this command needs the MCP SDK: importing it takes four times as long as showing the status.
     from outrider.app.daemon.process import detach_process
+    from outrider.cli.commands.mcp import HostCommandParser
 
     try:
         process = detach_process(DaemonPaths(folder), ready)
@@ -65,32 +63,6 @@ def run(folder: str, ready: int) -> None:
         os.write(ready, f"{text}\n".encode("utf-8", "replace"))
         sys.exit(EXIT_BUG)
     process.serve(HostCommandParser(), enable_gc)
-
-
-class HostCommandParser:
-    """Parse the command lines of hosts."""
-
-    def read_config(self, handshake: Any) -> Any:
-        """Return the configuration of a host. Raises HostRefusal."""
-        from outrider.app.daemon import HostConfig, HostRefusal
-
-        parent = click.Context(outrider, info_name="outrider")
-        try:
-            cwd = Path(handshake.cwd)
-            return HostConfig(*mcp.parse_host_options(handshake.arguments, handshake.environ, cwd, parent))
-        except click.ClickException as error:
-            text = io.StringIO()
-            error.show(file=text)
-            raise HostRefusal(text.getvalue(), error.exit_code) from None
-        except OutriderError as error:
-            raise self.build_refusal(error) from None
-
-    def build_refusal(self, error: OutriderError) -> Any:
-        """Return the message and exit code of a failed command line."""
-        from outrider.app.daemon import HostRefusal
-
-        lines = [f"error: {error.message}", *([f"try: {error.hint}"] if error.hint else [])]
-        return HostRefusal("".join(f"{line}\n" for line in lines), get_exit_code(error))
 
 
 def _describe_status(facts: dict[str, Any]) -> str:

@@ -1,9 +1,10 @@
 """`outrider mcp`: serve one client over standard input and output.
 
 `__main__` comes before: it relays to the one process of this user (`outrider.relay`), which reads these options with
-`chosen`. The command itself runs if no daemon does.
+`HostCommandParser`. The command itself runs if no daemon does.
 """
 
+import io
 import logging
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,9 +15,11 @@ import click
 
 from outrider.app import open_app
 from outrider.app.dashboard import run_dashboard
+from outrider.cli import outrider
 from outrider.cli.options import add_serving_options, load_settings
-from outrider.cli.output import enable_gc
+from outrider.cli.output import enable_gc, get_exit_code
 from outrider.core.background import run_background
+from outrider.core.errors import OutriderError
 from outrider.serve.stdio import StdioDescriptors, claim_stdio, serve_stdio
 from outrider.settings import LoadedSettings
 
@@ -65,6 +68,32 @@ def parse_host_options(
     name, session, joins, _ = (parameters.pop(option) for option in ("name", "session", "join", "no_daemon"))
     sets = _apply_lean(parameters.pop("sets"), parameters)
     return load_settings(sets, (environ, workspace), **parameters), name, session or "", joins
+
+
+class HostCommandParser:
+    """Parse the command lines of hosts."""
+
+    def read_config(self, handshake: Any) -> Any:
+        """Return the configuration of a host. Raises HostRefusal."""
+        from outrider.app.daemon import HostConfig, HostRefusal
+
+        parent = click.Context(outrider, info_name="outrider")
+        try:
+            cwd = Path(handshake.cwd)
+            return HostConfig(*parse_host_options(handshake.arguments, handshake.environ, cwd, parent))
+        except click.ClickException as error:
+            text = io.StringIO()
+            error.show(file=text)
+            raise HostRefusal(text.getvalue(), error.exit_code) from None
+        except OutriderError as error:
+            raise self.build_refusal(error) from None
+
+    def build_refusal(self, error: OutriderError) -> Any:
+        """Return the message and exit code of a failed command line."""
+        from outrider.app.daemon import HostRefusal
+
+        lines = [f"error: {error.message}", *([f"try: {error.hint}"] if error.hint else [])]
+        return HostRefusal("".join(f"{line}\n" for line in lines), get_exit_code(error))
 
 
 def _apply_lean(sets: tuple[str, ...], flags: dict[str, Any]) -> tuple[str, ...]:
