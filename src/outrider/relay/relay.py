@@ -269,6 +269,9 @@ class Relay:
         except TimeoutError:
             connection.socket.close()
             raise daemon_start.DaemonNotStarted("it does not answer") from None
+        except (RelayExit, daemon_start.DaemonNotStarted):
+            connection.socket.close()
+            raise
         except OSError:
             welcome = False
         if not welcome:
