@@ -1,7 +1,7 @@
 """`outrider.connect()` as scripts use it: the tools, sessions and errors of the shared process."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Generator
 from pathlib import Path
 from typing import Any
 
@@ -12,28 +12,35 @@ import outrider
 from outrider import InvalidInput, NotFound, OutriderError, Refused, connect, connect_async
 from outrider.core.result import ImageBlock, LinkBlock
 from support.apps import loopback_app, shared_process
-from support.apps.shared_process import HostUser
 from support.fakes import http_servers
+from support.processes import outrider_command
 from support.timeouts import SCENARIO_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 TEA_SHOP_HTML = "<!doctype html><title>Tea shop</title><label>Name <input id=name></label>"
 
 
+@pytest.fixture(scope="module")
+def person_home(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
+    """The home of a person whose shared process serves all tests of this file."""
+    folder = tmp_path_factory.mktemp("home")
+    with shared_process.start_host_user(folder):
+        yield folder
+
+
 @pytest.fixture
-async def site(home: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[str]:
-    """A page that may be opened, for a person whose shared process ends with the test."""
-    code = Path(outrider.__file__).parents[1]
+async def site(person_home: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[str]:
+    """A page that she may open."""
+    monkeypatch.setenv("HOME", str(person_home))
     async with http_servers.serve_app(loopback_app.build_page_site({"/form": TEA_SHOP_HTML})) as url:
         monkeypatch.setenv("OUTRIDER_EGRESS__ALLOW", url.removeprefix("http://"))
         monkeypatch.setenv("OUTRIDER_TOOLS__STAKES", '{"delete_playbook": "high"}')
-        with shared_process.start_host_user(home, code):
-            yield url
+        yield url
 
 
 async def run_command(*words: str) -> str:
     """Runs a command of the terminal in the working directory and returns its output."""
-    return (await anyio.run_process(HostUser.build_command(*words))).stdout.decode()
+    return (await anyio.run_process(outrider_command.build_command(*words))).stdout.decode()
 
 
 def use_tools(site: str) -> None:
@@ -136,7 +143,7 @@ async def test_a_person_is_asked_by_the_script(site: str):
     assert "delete_playbook" in asked[0]
 
 
-async def test_files_are_read_by_their_address(site: str, home: Path):
+async def test_files_are_read_by_their_address(site: str):
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with connect_async() as client:
             await client.call("write_file", path="notes.txt", content="high water at six")

@@ -11,12 +11,12 @@ import httpx2
 import pytest
 from mcp import Client, StdioServerParameters
 
-import outrider
 from outrider import connect_async
 from outrider.dashboard.address import list_running
 from support.apps import loopback_app, shared_process
 from support.apps.shared_process import HostUser
 from support.fakes import http_servers
+from support.processes import outrider_command
 from support.results import read_first_text
 from support.timeouts import LONG_SCENARIO_TIMEOUT_S
 
@@ -31,7 +31,7 @@ async def user(home: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[tu
     """A person with a shared process of her own, and the address of a form that she may open."""
     async with http_servers.serve_app(loopback_app.build_page_site({"/form": TEA_SHOP_HTML})) as url:
         monkeypatch.setenv("OUTRIDER_EGRESS__ALLOW", url.removeprefix("http://"))
-        with shared_process.start_host_user(home, Path(outrider.__file__).parents[1]) as person:
+        with shared_process.start_host_user(home) as person:
             yield person, f"{url}/form"
 
 
@@ -49,8 +49,8 @@ async def test_one_session_is_opened_filled_in_read_finished_and_watched(user: t
     person, url = user
     async with AsyncExitStack() as stack:
         stack.enter_context(anyio.fail_after(LONG_SCENARIO_TIMEOUT_S))
-        await anyio.run_process(person.build_command("browser", "open", url, "-s", "trip"))
-        program, *rest = person.build_command("mcp", "--toolsets", "browser", "--session", "trip")
+        await anyio.run_process(outrider_command.build_command("browser", "open", url, "-s", "trip"))
+        program, *rest = outrider_command.build_command("mcp", "--toolsets", "browser", "--session", "trip")
         started = StdioServerParameters(command=program, args=rest, env=dict(os.environ))
         host = await stack.enter_async_context(Client(started))
         typed = await host.call_tool("inputText", {"selector": "#name", "text": "Ada"})
@@ -74,7 +74,7 @@ async def test_one_session_is_opened_filled_in_read_finished_and_watched(user: t
 async def test_the_rest_interface_of_the_shared_process_needs_its_token(user: tuple[HostUser, str]):
     person, _ = user
     with anyio.fail_after(LONG_SCENARIO_TIMEOUT_S):
-        await anyio.run_process(person.build_command("call", "create_goal", "goal=tea"))
+        await anyio.run_process(outrider_command.build_command("call", "create_goal", "goal=tea"))
         async with await open_rest_client(person) as rest_client:
             let_in = await rest_client.get("/v1/tools")
             wrong: dict[str, Any] = {"Authorization": "Bearer wrong"}

@@ -37,12 +37,11 @@ CSV = (200, {"content-type": "text/csv"}, b"month,visitors\nMay,4120\n")
 
 @pytest.fixture(scope="module")
 async def terminal(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Terminal]:
-    code = shared_process.copy_package(tmp_path_factory.mktemp("code"))
     site = loopback_app.build_page_site(
         {"/shop": SHOP, "/guide": GUIDE, "/long": LONG_ARTICLE_HTML, "/report.csv": CSV}
     )
     async with AsyncExitStack() as stack:
-        user = stack.enter_context(shared_process.start_host_user(tmp_path_factory.mktemp("home"), code))
+        user = stack.enter_context(shared_process.start_host_user(tmp_path_factory.mktemp("home")))
         site_url = await stack.enter_async_context(http_servers.serve_app(site))
         search_url = await stack.enter_async_context(http_servers.serve_app(search_providers.build_provider_app()))
         settings = {
@@ -62,11 +61,7 @@ async def test_every_command_in_the_skill_works(terminal: Terminal, page: Path):
     folder = terminal.user.home / page.stem
     folder.mkdir()
     (folder / "report.html").write_text(REPORT)
-    program = folder / "bin" / "outrider"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec {" ".join(terminal.user.build_command())} "$@"\n')
-    program.chmod(0o755)
-    environ = terminal.environ | {"PATH": f"{program.parent}:{terminal.environ['PATH']}"}
+    environ = terminal.install_program(folder / "bin")
     blocks = SHELL_BLOCK.findall(page.read_text())
     assert blocks
     with anyio.fail_after(SKILL_TIMEOUT_S):

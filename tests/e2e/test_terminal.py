@@ -14,6 +14,7 @@ from mcp import Client, StdioServerParameters
 from support.apps import loopback_app, shared_process
 from support.apps.terminal import Terminal
 from support.fakes import http_servers
+from support.processes import outrider_command
 from support.processes.pseudo_terminal import run_in_terminal
 from support.results import read_first_text
 from support.timeouts import SCENARIO_TIMEOUT_S
@@ -35,9 +36,8 @@ LONG_ARTICLE_HTML = loopback_app.build_article_html(
 
 @pytest.fixture(scope="module")
 async def terminal(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Terminal]:
-    code = shared_process.copy_package(tmp_path_factory.mktemp("code"))
     async with AsyncExitStack() as stack:
-        user = stack.enter_context(shared_process.start_host_user(tmp_path_factory.mktemp("home"), code))
+        user = stack.enter_context(shared_process.start_host_user(tmp_path_factory.mktemp("home")))
         pages = {"/form": TEA_FORM_HTML, "/club": SIGN_IN_HTML, "/long": LONG_ARTICLE_HTML}
         yield Terminal(
             user, await stack.enter_async_context(http_servers.serve_app(loopback_app.build_page_site(pages)))
@@ -47,7 +47,7 @@ async def terminal(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[T
 async def test_a_page_opened_on_the_terminal_is_filled_in_by_a_host_and_finished_on_the_terminal(terminal: Terminal):
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         opened = await terminal.read("browser", "open", f"{terminal.site_url}/form")
-        program, *rest = terminal.user.build_command("mcp", "--toolsets", "browser")
+        program, *rest = outrider_command.build_command("mcp", "--toolsets", "browser")
         host = StdioServerParameters(
             command=program, args=rest, env=terminal.environ, cwd=terminal.user.home / "project"
         )
@@ -98,7 +98,7 @@ async def test_a_server_that_cannot_start_is_an_error_without_a_traceback(termin
 
 
 async def test_output_that_nobody_takes_is_reported_in_one_line_or_not_at_all(terminal: Terminal):
-    command = shlex.join(terminal.user.build_command("call", "get_current_state"))
+    command = shlex.join(outrider_command.build_command("call", "get_current_state"))
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         results = [
             await anyio.run_process(["bash", "-c", script], env=terminal.environ, cwd=terminal.user.home, check=False)
@@ -235,7 +235,7 @@ async def test_a_shell_completes_commands_tools_and_their_arguments(terminal: Te
                 "COMP_WORDS": line,
                 "COMP_CWORD": str(len(words) - 1),
             }
-            ended = await anyio.run_process(terminal.user.build_command(), env=environ, check=False)
+            ended = await anyio.run_process(outrider_command.build_command(), env=environ, check=False)
             assert f"plain,{completed}" in ended.stdout.decode().splitlines(), line
     assert all("_OUTRIDER_COMPLETE" in script for script in scripts.values())
 
@@ -257,7 +257,7 @@ async def test_files_that_cannot_be_used_are_named(terminal: Terminal):
 
 @pytest.mark.parametrize(("answer", "code"), [(b"n\n", 5), (b"y\n", 2)])
 async def test_a_call_that_needs_consent_asks_the_person_at_the_terminal(terminal: Terminal, answer: bytes, code: int):
-    command = terminal.user.build_command("call", "delete_playbook", "id=none", "--set", STAKES)
+    command = outrider_command.build_command("call", "delete_playbook", "id=none", "--set", STAKES)
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         ended, shown = await anyio.to_thread.run_sync(run_in_terminal, command, terminal.environ, answer)
     assert ended == code, shown

@@ -21,9 +21,8 @@ CSV = (200, {"content-type": "text/csv"}, b"month,visitors\nMay,4120\n")
 
 @pytest.fixture(scope="module")
 async def terminal(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Terminal]:
-    code = shared_process.copy_package(tmp_path_factory.mktemp("code"))
     async with AsyncExitStack() as stack:
-        user = stack.enter_context(shared_process.start_host_user(tmp_path_factory.mktemp("home"), code))
+        user = stack.enter_context(shared_process.start_host_user(tmp_path_factory.mktemp("home")))
         pages = loopback_app.build_page_site({"/page": UPLOAD_HTML, "/visitors.csv": CSV})
         yield Terminal(user, await stack.enter_async_context(http_servers.serve_app(pages)))
 

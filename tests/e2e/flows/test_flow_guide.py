@@ -17,10 +17,9 @@ PATIENCE = 300
 
 @pytest.fixture
 def terminal(tmp_path: Path, free_tcp_port: int) -> Generator[Terminal]:
-    code, home = tmp_path / "code", tmp_path / "user"
-    code.mkdir()
+    home = tmp_path / "user"
     home.mkdir()
-    with shared_process.start_host_user(home, shared_process.copy_package(code)) as user:
+    with shared_process.start_host_user(home) as user:
         yield Terminal(user, f"http://127.0.0.1:{free_tcp_port}")
 
 
@@ -31,12 +30,8 @@ async def test_the_first_ten_minutes_are_as_the_guide_says(terminal: Terminal):
     script = "\n".join(re.findall(r"```sh\n(.*?)```", chapter, re.DOTALL)).replace("8000", port)
     printed = " ".join(re.findall(r"```text\n(.*?)```", chapter, re.DOTALL))
     folder = terminal.user.home / "empty"
-    program = folder.parent / "bin" / "outrider"
-    program.parent.mkdir()
     folder.mkdir()
-    program.write_text(f'#!/bin/sh\nexec {" ".join(terminal.user.build_command())} "$@"\n')
-    program.chmod(0o755)
-    environ = terminal.environ | {"PATH": f"{program.parent}:{terminal.environ['PATH']}"}
+    environ = terminal.install_program(folder.parent / "bin")
     with anyio.fail_after(PATIENCE):
         ended = await anyio.run_process(["bash", "-emc", script], env=environ, cwd=folder, check=False)
     told = ended.stdout.decode() + ended.stderr.decode()

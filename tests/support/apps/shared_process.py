@@ -174,8 +174,11 @@ def copy_package(folder: Path) -> Path:
 
 
 @contextmanager
-def start_host_user(home: Path, code: Path) -> Generator[HostUser]:
-    """A person whose process ends with the test, whatever the test did."""
+def start_host_user(home: Path, code: Path = Path(outrider.__file__).parents[1]) -> Generator[HostUser]:
+    """A person whose process ends with the test, whatever the test did.
+
+    A process ends when its code changes, so commands that are forked from this installation can share no other's.
+    """
     person = HostUser(home, code)
     try:
         yield person

@@ -1,11 +1,14 @@
 """A person at a terminal: commands as she types them, in a home of her own."""
 
+import shlex
 from dataclasses import dataclass, field
+from pathlib import Path
 from subprocess import CompletedProcess
 
 import anyio
 
 from support.apps.shared_process import HostUser
+from support.processes import outrider_command
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ class Terminal:
         """Run a command in a folder, with a text as standard input."""
         cwd = self.user.home / folder
         cwd.mkdir(exist_ok=True)
-        command = self.user.build_command(*words)
+        command = outrider_command.build_command(*words)
         return await anyio.run_process(command, env=self.environ, cwd=cwd, input=text.encode(), check=False)
 
     async def read(self, *words: str, text: str = "", folder: str = "project") -> str:
@@ -34,3 +37,11 @@ class Terminal:
         ended = await self.run(*words, text=text, folder=folder)
         assert ended.returncode == 0, ended.stderr.decode()
         return ended.stdout.decode()
+
+    def install_program(self, folder: Path) -> dict[str, str]:
+        """Writes a program `outrider` into a folder; the environment in which a shell finds it."""
+        folder.mkdir()
+        program = folder / "outrider"
+        program.write_text(f'#!/bin/sh\nexec {shlex.join(outrider_command.build_command())} "$@"\n')
+        program.chmod(0o755)
+        return self.environ | {"PATH": f"{folder}:{self.environ['PATH']}"}
