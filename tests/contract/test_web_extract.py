@@ -60,6 +60,37 @@ HARBOUR = """<title>x</title><main><h1>Harbour</h1><table><thead><tr><th rowspan
 <section>
 <div class=card><b class=card__title>Ten years</b></div><div class=card><b class=card__title>More</b></div></section>
 <table><tr><td><th>Crane A<th>Crane B<tr><th>Load (t)<td>40<td>60<tr><th>Rail<td>Yes<td>No</table>"""
+JOB = """<h1>Data engineer</h1><script type="application/ld+json">{"@graph": [{"@type": "BreadcrumbList",
+"itemListElement": [{"item": {"name": "Home"}}]}, {"@type": "WebPage", "name": "Data engineer - Acme"}, {"@type":
+"JobPosting", "title": "Data &amp; ML engineer", "validThrough": "2026-12-18T23:59", "jobLocationType":
+"TELECOMMUTE", "applicantLocationRequirements": {"name": "USA"}, "jobLocation": {"@type": "Place", "address":
+{"streetAddress": "5 Clancy St", "addressLocality": "Detroit", "addressRegion": "MI", "postalCode": "48201",
+"addressCountry": {"name": "US"}}}, "baseSalary": {"currency": "USD", "value": {"minValue": 90000, "maxValue":
+120000}}}]}</script> <p>See also <span class=salary>$50k - $60k</span></p>"""
+ADVERT = """<html lang=de><h1>Elektroniker</h1><p>Gehalt: 42.000 \u2013 51.500 \u20ac pro Jahr</p><p>Bonus: 3 \u2013
+5 %</p> <p>Closing date: 31.01.2027</p><p>Telephone range: 30</p>"""
+DENTIST = """<header><a class=navbar-brand href=/>Home</a><a href="tel:0300">0300 12</a> <a
+href="mailto:%20a@bay.example">Mail</a> </header><script type="application/ld+json">{"@type": "Dentist", "name": "Bay
+Dental", "openingHoursSpecification": [{"dayOfWeek": ["https://schema.org/Monday", "Friday"], "opens": "08:00",
+"closes": "17:00"}, {"dayOfWeek": "Sunday", "opens": "09:00", "closes": "12:00"}], "review": {"reviewRating":
+{"ratingValue": 1}}}</script><nav><b>Brand</b> <i>Old</i></nav> <div itemscope itemtype="https://schema.org/Store"><p
+itemprop=address itemscope itemtype="https://schema.org/PostalAddress"><b itemprop=streetAddress>12 Bay St</b> <b
+itemprop=addressLocality>Oban</b></p></div>"""
+TRAY = """<title>Tea tray | Shop</title><meta property=og:title content="Tea tray | Shop"><meta
+property="article:author" content="https://social.example/ada"><div><h1>Tea tray</h1><p><del><span>was</span>
+$60.00</del> <ins>$45.00</ins></p></div> <section><p><del>$90.00</del> <ins>$80.00</ins></p><p><del>$9.00</del>
+<ins>$8.00</ins></p></section>"""
+FEEDER = """<script type="application/ld+json">{"@type": "Product", "name": "Feeder", "offers":
+{"priceSpecification": [{"price": 149}, {"price": 249, "priceType": "https://schema.org/ListPrice"}], "availability":
+"https://schema.org/InStock"}}</script>"""
+SOUP = """<script type="application/ld+json">{"@type": "Recipe", "name": "Soup", "totalTime": "PT1H20M",
+"recipeYield": "4 bowls", "recipeInstructions": [{"@type": "HowToSection", "name": "Base", "itemListElement":
+[{"@type": "HowToStep", "name": "1", "text": "Chop."}]}, {"@type": "HowToStep", "name": "2", "text":
+"Boil."}]}</script><b class=ingredients__header>Ingredients</b>"""
+COUNCIL = """<ul><li>Ada Berg (Chair)<li>Tom O'Neil (Vice-chair)<li>Berlin (Germany)</ul><div class=m><h3>Lena
+Vogt</h3> <p>Head of Sales</p></div><div class=m><h3>Sam Field</h3><p>Engineer</p></div><div class=m><h3>Ines
+Roca</h3><p>Born 1970.</p></div>"""
+VACANCIES = "".join(f"<li><a href=/j{n}>Job {n}</a><p>$5{n},000 - $7{n},999 USD</p></li>" for n in range(3))
 SHOP_SITE = loopback_app.build_page_site(
     {
         "/kettle": PRODUCT,
@@ -82,6 +113,14 @@ SHOP_SITE = loopback_app.build_page_site(
             for n in range(1, 5)
         ),
         "/harbour": HARBOUR,
+        "/job": JOB,
+        "/advert": ADVERT,
+        "/dentist": DENTIST,
+        "/tray": TRAY,
+        "/feeder": FEEDER,
+        "/soup": SOUP,
+        "/council": COUNCIL,
+        "/vacancies": VACANCIES,
         "/zahlen": "<html lang=de><dl><dt>A<dd>48.350 km<dt>B<dd>1,299 l<dt>C<dd>192.168.0.1<dt>D<dd>2\u00bd"
         "<dt>E<dd>12\u4e07<dt>F<dd>3.\u20135. Mai 2026<dt>G<dd>03.04.2026<dt>H<dd>1e5<dt>I<dd>10 bis 20 kg"
         "<dt>J<dd>\u0661\u0662<span hidden>7<b hidden>8</b></span><sup><sup>1</sup></sup></dl>",
@@ -311,6 +350,51 @@ async def test_remarks_units_and_qualified_labels_do_not_become_part_of_a_value(
              "employees": 12400, "built": 1974, "power_kw": 110, "power_hp": 150, "valves": 2.5, "price": 489_000}
         ]  # fmt: skip
         assert await extract(engines) == [{"model": "E 1", "fuel": "Gas"}, {"model": "E 2", "fuel": "Oil"}]
+
+
+async def test_jobs_shops_recipes_and_people_are_read_as_their_sites_publish_them(home: Path):
+    salary = {"salary_min": "number", "salary_max": "number"}
+    job = salary | {"title": "string", "salary_currency": "string", "location": "string", "city": "string"}
+    deadline = {"deadline": {"type": "string", "format": "date"}}
+    german = {name: {"type": "number", "description": "Gehalt"} for name in salary}
+    dentist = dict.fromkeys(("name", "phone", "brand", "address", "city"), "string") | {"rating": "number"}
+    strings = {"type": "array", "items": {"type": "string"}}
+    email = {"email": {"type": "string", "format": "email"}}
+    shop = {"name": "string", "price": "number", "old_price": "number", "author": "string", "availability": "string"}
+    people = {"type": "array", "items": {"properties": {"name": {"type": "string"}, "role": {"type": "string"}}}}
+    jobs = {"type": "array", "items": {"properties": {"title": "string"} | salary}}
+    soup = {"servings": "string", "total_time_minutes": "integer", "instructions": strings, "ingredients": strings}
+    async with loopback_app.open_loopback_app(home, SHOP_SITE) as loopback:
+
+        async def extract(path: str, schema: dict[str, Any]) -> list[Any]:
+            arguments = {"url": f"{loopback.site_url}{path}", "schema": schema}
+            return [row["data"] for row in (await loopback.app.call("web_extract", None, **arguments)).data["items"]]
+
+        assert await extract("/job", job | deadline) == [
+            {"title": "Data & ML engineer", "salary_min": 90_000, "salary_max": 120_000, "salary_currency": "USD",
+             "location": "5 Clancy St, Detroit, MI, 48201, US", "city": "Detroit", "deadline": "2026-12-18"}
+        ]  # fmt: skip
+        assert await extract("/advert", german | deadline | {"bonus": "number", "phone": "string"}) == [
+            {"salary_min": 42_000, "salary_max": 51_500, "deadline": "2027-01-31"}
+        ], "a range is two values, and none where one is asked for"
+        assert await extract("/dentist", dentist | email | {"opening_hours": strings}) == [
+            {"name": "Bay Dental", "phone": "0300 12", "email": "a@bay.example", "address": "12 Bay St Oban",
+             "city": "Oban", "opening_hours": ["Monday/Friday 08:00-17:00", "Sunday 09:00-12:00"]}
+        ], "a menu has no values, and a review's rating is not that of its subject"  # fmt: skip
+        assert await extract("/tray", shop) == [{"name": "Tea tray", "price": 45, "old_price": 60}], "not what is below"
+        assert await extract("/feeder", shop) == [
+            {"name": "Feeder", "price": 149, "old_price": 249, "availability": "InStock"}
+        ]
+        assert await extract("/soup", soup) == [
+            {"servings": "4 bowls", "total_time_minutes": 80, "instructions": ["Chop.", "Boil."]}
+        ], "the heading of the ingredients is not one"
+        assert await extract("/council", people) == [
+            {"name": "Ada Berg", "role": "Chair"},
+            {"name": "Tom O'Neil", "role": "Vice-chair"},
+        ]
+        assert await extract("/vacancies", jobs) == [
+            {"title": f"Job {n}", "salary_min": 50_000 + n * 1_000, "salary_max": 70_999 + n * 1_000} for n in range(3)
+        ]
 
 
 LETTER = loopback_app.build_article_html(

@@ -10,6 +10,7 @@ from outrider.pages.values.labels import normalize_label
 from outrider.pages.values.numbers import convert_number, write_ascii_digits
 
 ISO_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?")
+SCHEMA_ADDRESS = re.compile(r"^https?://schema\.org/(?=\w+$)")
 EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)+")
 TRUE_WORDS = frozenset({
     "yes", "true", "available", "included", "ja", "oui", "si", "sim", "tak", "da", "igen", "evet", "kylla", "nai",
@@ -79,7 +80,7 @@ def _convert_format(text: str, kind: str, base_url: str, language: str) -> str |
     if kind == "date-time":
         match = ISO_TIME.search(text)
         return match[0] if match else None
-    return _convert_date(text, language) if kind == "date" else text
+    return _convert_date(text, language) if kind == "date" else SCHEMA_ADDRESS.sub("", text)
 
 
 def _convert_date(text: str, language: str) -> str | None:

@@ -1,6 +1,7 @@
 """Collect the values that a page declares for machines: JSON-LD, microdata, Open Graph and other meta elements."""
 
 from collections.abc import Iterator
+from html import unescape
 from typing import Any
 
 from outrider.pages.extraction.metadata.page_facts import parse_json_ld
@@ -18,7 +19,7 @@ def read_json_ld(tree: Any) -> list[dict[str, Any]]:
     for script in tree.css('script[type="application/ld+json"]')[:50]:
         for found in parse_json_ld(script.text(), max_objects):
             objects.append(found)
-            entries = found.get("itemListElement")
+            entries = found.get("itemListElement") if found.get("@type") != "BreadcrumbList" else None
             for entry in entries[:max_objects] if isinstance(entries, list) else ():
                 item = entry.get("item", entry) if isinstance(entry, dict) else None
                 objects += [item] if isinstance(item, dict) else []
@@ -26,20 +27,40 @@ def read_json_ld(tree: Any) -> list[dict[str, Any]]:
 
 
 def flatten_json(data: dict[str, Any], place: str, labels: tuple[str, ...] = ()) -> Iterator[OfferedValue]:
-    """Yield the values of a JSON-LD object. One that is an object with a name counts as that name, too."""
+    """Yield the values of a JSON-LD object; one that is an object counts as its text or name, too."""
     max_depth, max_members = 4, 30
+    is_old_price = str(data.get("priceType")).endswith(("ListPrice", "StrikethroughPrice", "SRP"))
     for key, value in list(data.items())[:200]:
         if key.startswith("@"):
             continue
-        path = (*labels, key)
-        for member in (value if isinstance(value, list) else [value])[:max_members]:
-            if isinstance(member, dict):
-                if name := tidy_value(str(member.get("name") or "")):
-                    yield OfferedValue(path, name, "json-ld", f"{place} {'.'.join(path)}.name", JSON_LD_WEIGHT)
-                if len(path) < max_depth:
-                    yield from flatten_json(member, place, path)
-            elif isinstance(member, str | int | float) and (text := tidy_value(str(member))):
-                yield OfferedValue(path, text, "json-ld", f"{place} {'.'.join(path)}", JSON_LD_WEIGHT)
+        path = (*labels, "old price" if key == "price" and is_old_price else key)
+        members = value if isinstance(value, list) else [value]
+        if "HowToSection" in str(members[:1]):
+            sections = [each for each in members if isinstance(each, dict)]
+            members = [step for each in sections for step in (each.get("itemListElement") or [each])]
+        for member in members[:max_members]:
+            inner, text = summarize_object(member) if isinstance(member, dict) else ("", member)
+            if isinstance(text, str | int | float) and (text := tidy_value(unescape(unescape(str(text))))):
+                yield OfferedValue(path, text, "json-ld", f"{place} {'.'.join((*labels, key))}{inner}", JSON_LD_WEIGHT)
+            if isinstance(member, dict) and len(path) < max_depth:
+                yield from flatten_json(member, place, path)
+
+
+def summarize_object(data: dict[str, Any]) -> tuple[str, str]:
+    """Return what an object says as one text, and which of its properties says it: text, name, address or hours."""
+    for key in ("text", "name"):
+        if isinstance(value := data.get(key), str) and value:
+            return f".{key}", value
+    if isinstance(address := data.get("address"), dict):
+        return ".address", summarize_object(address)[1]
+    if "opens" in data and "closes" in data:
+        given = data.get("dayOfWeek") or []
+        days = [str(day).rpartition("/")[2] for day in (given if isinstance(given, list) else [given])]
+        return "", f"{'/'.join(days)} {data['opens']}-{data['closes']}"
+    parts = [data.get(f"address{part}") for part in ("Locality", "Region", "Country")]
+    parts = [data.get("streetAddress"), *parts[:2], data.get("postalCode"), parts[2]]
+    texts = [summarize_object(part)[1] if isinstance(part, dict) else str(part or "") for part in parts]
+    return "", ", ".join(text.strip(" ,") for text in texts if text)
 
 
 def describe_json_ld(data: dict[str, Any]) -> str:
@@ -57,25 +78,29 @@ def read_microdata(scope: Any) -> Iterator[OfferedValue]:
         if text is None and "itemscope" in node.attributes:
             inner = node.css_first('[itemprop~="name"]')
             text = inner.text(separator=" ") if inner is not None else None
+            is_address = "PostalAddress" in (node.attributes.get("itemtype") or "")
+            text = node.text(separator=" ") if text is None and is_address else text
         elif text is None:
             text = node.text(separator=" ")
         if value := tidy_value(text):
-            inside = _find_scope_name(node, scope)
+            inside = _list_scope_names(node, scope)
             for name in names[:3]:
                 yield OfferedValue((*inside, name), value, "microdata", f"itemprop {name}", MICRODATA_WEIGHT)
 
 
-def _find_scope_name(node: Any, scope: Any) -> tuple[str, ...]:
-    """Return the property whose object an item's property belongs to, if it is not the scope itself."""
+def _list_scope_names(node: Any, scope: Any) -> tuple[str, ...]:
+    """Return the properties whose objects a property belongs to, outer ones first, without the scope itself."""
     max_levels = 30
+    names: list[str] = []
     for _ in range(max_levels):
         node = node.parent
         if node is None or node.mem_id == getattr(scope, "mem_id", None):
             break
         if node.attributes and "itemscope" in node.attributes:
-            name = node.attributes.get("itemprop")
-            return (name,) if name else ()
-    return ()
+            if not (name := node.attributes.get("itemprop")):
+                break
+            names.insert(0, name)
+    return tuple(names)
 
 
 def read_meta(tree: Any) -> Iterator[OfferedValue]:
@@ -85,7 +110,9 @@ def read_meta(tree: Any) -> Iterator[OfferedValue]:
         label = property_name.lower()
         for prefix in META_PREFIXES:
             label = label.removeprefix(prefix)
-        if label and (value := tidy_value(node.attributes.get("content"))):
+        value = tidy_value(node.attributes.get("content"))
+        is_account = label in ("author", "creator") and value.startswith(("http", "@"))
+        if label and value and not is_account:
             labels = tuple(label.replace(":", ".").split("."))
             yield OfferedValue(labels, value, "meta", f"meta {property_name}", META_WEIGHT)
             if len(labels) > 1:  # og:price:amount is a price
@@ -93,6 +120,16 @@ def read_meta(tree: Any) -> Iterator[OfferedValue]:
     canonical = tree.css_first("link[rel=canonical][href]")
     if canonical is not None and (address := tidy_value(canonical.attributes.get("href"))):
         yield OfferedValue(("url",), address, "meta", "link rel=canonical", META_WEIGHT)
+    yield from _read_title(tree)
+
+
+def _read_title(tree: Any) -> Iterator[OfferedValue]:
+    """Yield a page's title, and the main headings that are in it."""
+    min_title_chars = 3
     title = tree.css_first("title")
     if title is not None and (value := tidy_value(title.text())):
         yield OfferedValue(("title",), value, "element", "title element", 0.55)
+        for heading in tree.css("h1")[:3]:  # the rest of the title is the site's name
+            text = tidy_value(heading.text(separator=" "))
+            if len(text) > min_title_chars and text in value:
+                yield OfferedValue(("title",), text, "element", f"h1 {text[:60]!r}", 0.9)

@@ -1,13 +1,20 @@
 """Choose values for the fields of a schema from what a page offers, each with its place."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+from urllib.parse import unquote
 
 from outrider.pages.document import Document
 from outrider.pages.values.convert import convert_value
 from outrider.pages.values.declared import describe_json_ld, flatten_json, read_json_ld, read_meta, read_microdata
-from outrider.pages.values.labels import has_other_unit, select_measure
+from outrider.pages.values.labels import (
+    has_other_unit,
+    normalize_label,
+    select_measure,
+    select_range_end,
+    split_range,
+)
 from outrider.pages.values.named_elements import PAIR
 from outrider.pages.values.offered_value import OfferedValue, TextReader, split_list
 from outrider.pages.values.rows import find_row_groups, read_table
@@ -118,10 +125,16 @@ def extract_values(plan: ValuePlan, html: str | None, document: Document, url: s
 
 def _read_page(tree: Any) -> Iterator[OfferedValue]:
     objects = [(describe_json_ld(data), data) for data in read_json_ld(tree)]
-    # What the page is about is none of these, if it describes anything else.
-    site_places = {f"JSON-LD {kind}" for kind in ("WebSite", "BreadcrumbList", "ListItem", "Person", "Organization")}
-    for place, data in [each for each in objects if each[0] not in site_places] or objects:
-        yield from flatten_json(data, place)
+    # The page is about none of these if it describes anything else; then a site's name and phone do not count.
+    factors = dict.fromkeys(("WebSite", "BreadcrumbList", "ListItem", "Person", "Organization"), 0.75)
+    factors |= dict.fromkeys(("ImageObject", "Question", "OfferCatalog", "ItemList", "object"), 0.78)
+    factors = {f"JSON-LD {kind}": factor for kind, factor in factors.items()}
+    factors |= {place: 0.78 for place, _ in objects if place.endswith("Page")}
+    has_subject = any(place not in factors for place, _ in objects)
+    for place, data in objects:
+        factor = factors.get(place, 1.0)
+        if not has_subject or factor > min(factors.values()):
+            yield from (replace(offer, weight=factor * offer.weight) for offer in flatten_json(data, place))
     yield from read_microdata(tree)
     yield from read_meta(tree)
     if tree.body is not None:
@@ -181,11 +194,14 @@ def choose_value(value_field: ValueField, candidates: list[OfferedValue], page: 
     min_confidence = 0.35
     first_counts = {"json-ld", "microdata", "meta", "element"}  # others say several things without an order
     offers: list[tuple[float, Any, OfferedValue]] = []
+    range_field = value_field.drop_range_end()
     fits: dict[tuple[str, ...], float] = {}  # many values of a page have the same labels
     for candidate in candidates:
-        labels = (*candidate.labels, candidate.context, candidate.source)
+        is_range = range_field is not None and split_range(candidate.text) is not None
+        labels = (*candidate.labels, candidate.context, candidate.source, str(is_range))
         if (fit := fits.get(labels)) is None:
-            fit = fits[labels] = value_field.compare_offer(candidate)
+            asked = range_field if range_field is not None and is_range else value_field
+            fit = fits[labels] = asked.compare_offer(candidate)
         score = candidate.weight * fit
         if score >= min_confidence and (value := _read_offer(value_field, candidate, page)) is not None:
             offers.append((score, value, candidate))
@@ -213,14 +229,16 @@ def _read_offer(value_field: ValueField, offer: OfferedValue, page: PageLocale) 
     max_words = 4
     form, text = value_field.schema.get("format"), offer.text
     if value_field.schema.get("type") in ("number", "integer"):
-        text = select_measure(value_field.path[-1], text)
+        text = select_range_end(value_field.path[-1], select_measure(value_field.path[-1], text))
     if form in ("uri", "url"):
         is_declared = offer.source in ("json-ld", "microdata", "meta", "element")
         text = offer.link or (text if is_declared or "://" in text else "")
     elif form == "email":
-        text = offer.link.removeprefix("mailto:").partition("?")[0] if offer.link[:7] == "mailto:" else text
+        text = unquote(offer.link.removeprefix("mailto:").partition("?")[0]) if offer.link[:7] == "mailto:" else text
     elif form in ("date", "date-time"):
         text = offer.when or text
+    elif normalize_label(text) == normalize_label(value_field.path[-1]) and value_field.schema.get("type") != "boolean":
+        return None  # a heading
     elif offer.source == "link" or (
         len(offer.parts) > 1 and not value_field.is_list and offer.text == " ".join(offer.parts)
     ):

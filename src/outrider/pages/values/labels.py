@@ -25,14 +25,22 @@ SAME_WORDS = (
     {"rating", "rating value", "score", "stars"},
     {"reviews", "review count", "rating count", "number of reviews"},
     {"availability", "stock", "in stock", "available"},
+    {"old price", "original price", "list price", "was price", "was", "previous price", "compare at price", "rrp"},
     {"brand", "manufacturer", "maker", "vendor", "marke", "hersteller"},
     {"sku", "article number", "item number", "product number", "part number", "mpn", "item no", "article no"},
     {"phone", "telephone", "tel", "phone number", "telefon", "telefone", "telefono", "telephone number"},
     {"email", "e mail", "mail"},
-    {"location", "place", "venue"},
-    {"location", "city", "town"},
-    {"salary", "pay", "base salary"},
-    {"company", "employer", "organization", "hiring organization", "publisher"},
+    {"location", "place", "venue", "where"},
+    {"city", "town", "locality", "address locality"},
+    {"state", "region", "address region"},
+    {"country", "address country"},
+    {"postal code", "postcode", "zip", "zip code"},
+    {"start date", "when", "date"},
+    {"deadline", "closing date", "application deadline", "valid through", "apply by", "apply before", "closes"},
+    {"salary", "pay", "base salary", "compensation"},
+    {"servings", "serves", "yield", "recipe yield", "portions"},
+    {"opening hours", "office hours", "business hours", "hours of operation"},
+    {"company", "employer", "organization", "organisation", "hiring organization", "publisher"},
     {"license", "licence", "licensed"},
     {"position", "role", "job title", "function"},
     {"employees", "headcount", "staff"},
@@ -44,7 +52,8 @@ CONTRARY_WORDS = frozenset({
     "lowest", "high", "highest", "mean", "average", "estimated", "per", "total", "next", "first", "shipping",
     "delivery", "other", "related", "similar", "recommended", "net", "gross", "reduced", "extra", "without", "not",
     "no", "with", "excluding", "excl", "ohne", "mit", "sans", "avec", "senza", "zonder", "bez", "sin", "summer",
-    "winter", "buy", "sell", "male", "female", "home", "away", "start", "end", "from", "until",
+    "winter", "buy", "sell", "male", "female", "home", "away", "start", "end", "from", "until", "currency",
+    "region", "country", "locality", "nav", "navbar", "navigation", "breadcrumb", "site", "logo",
 })  # fmt: skip
 UNIT_WORDS = frozenset({
     "kg", "g", "mg", "t", "m", "km", "cm", "mm", "m2", "km2", "ha", "l", "ml", "h", "min", "s", "w", "kw", "kwh",
@@ -52,11 +61,24 @@ UNIT_WORDS = frozenset({
     "c", "meter", "metre", "minute", "hour", "second", "day", "kilometre", "kilometer", "gram", "dollar", "euro",
     "mi", "ft", "in", "lb", "oz", "kmh", "mph", "ms", "kn",
 })  # fmt: skip
+LIMIT_WORDS = {"minimum": "min", "low": "min", "lowest": "min", "maximum": "max", "high": "max", "highest": "max"}
+DURATION = re.compile(r"P(?:(\d{1,3})D)?(?:T(?:(\d{1,4})H)?(?:(\d{1,5})M)?(?:0+S)?)?")
+# The symbols and words around two numbers, and a letter that multiplies both: $50k - $70k a year.
+NUMBER_RANGE = re.compile(
+    r"([^\d]{0,20}?)(\d[\d.,\u00a0\u202f ]*)(\s?k\b)?\s*(?:[-\u2013\u2014]|\b(?:to|bis|\u00e0|and|und|et)\b)[^\d]{0,5}?"
+    r"(\d[\d.,\u00a0\u202f ]*)([^\d]{0,25})",
+    re.IGNORECASE,
+)
 # A name may say in one of these words only of what kind its value is.
 KIND_WORDS = frozenset({
     "name", "number", "no", "id", "code", "date", "time", "at", "on", "url", "link", "value", "text", "amount",
-    "count", "year", "phone", "email", "label", "title", "nome", "nom", "nombre", "titel", "titre", "titolo",
-    "nazwa",
+    "count", "year", "phone", "email", "label", "title", "base", "range", "nome", "nom", "nombre", "titel", "titre",
+    "titolo", "nazwa",
+})  # fmt: skip
+# Words at the end of a label after which it still means what is before them.
+PLAIN_ENDS = frozenset({
+    "detail", "current", "list", "content", "wrapper", "container", "info", "information", "now", "final", "sale",
+    "specification", "main", "new", "full", "tag", "line", "field",
 })  # fmt: skip
 FILL_WORDS = frozenset({
     "of", "the", "a", "an", "in", "de", "du", "des", "la", "le", "les", "l", "d", "di", "del", "der", "die", "das",
@@ -69,7 +91,7 @@ def normalize_label(label: str) -> str:
     """Return a label in lower-case words, without punctuation, accents and a plural's s."""
     label = NUMBER_SIGN.sub(" number ", CAMEL_BORDER.sub(" ", label[:200]))
     words = WORD.findall(fold_accents(label).casefold())
-    return " ".join(PLURAL.sub("", word) for word in words)
+    return " ".join(LIMIT_WORDS.get(word) or PLURAL.sub("", word) for word in words)
 
 
 def fold_accents(text: str) -> str:
@@ -112,7 +134,8 @@ def split_unit(label: str) -> tuple[str, str]:
         return label[: match.start()], "".join(WORD.findall((match[1] or match[2]).casefold()))
     words = CAMEL_BORDER.sub(" ", label).replace("_", " ").split()
     unit = PLURAL.sub("", words[-1].lower()) if len(words) > 1 else ""
-    return (" ".join(words[:-1]), unit) if unit in UNIT_WORDS else (label, "")
+    is_minimum = unit == "min" and words[-2].lower() not in ("time", "duration")
+    return (" ".join(words[:-1]), unit) if unit in UNIT_WORDS and not is_minimum else (label, "")
 
 
 def has_other_unit(name: str, text: str) -> bool:
@@ -121,22 +144,45 @@ def has_other_unit(name: str, text: str) -> bool:
         {"kg", "g", "mg", "t", "lb", "oz"}, {"km", "m", "cm", "mm", "mi", "ft", "in"}, {"l", "ml"}, {"s", "min", "h"},
         {"w", "kw", "hp", "ps"}, {"kmh", "mph", "ms", "kn", "kt"},
     )  # fmt: skip
+    short = {"minute": "min", "mins": "min", "minutes": "min", "hour": "h", "hours": "h", "hr": "h", "hrs": "h"}
     wanted_unit = split_unit(name[:200])[1]
-    match = re.search(r"\d\s*([^\W\d_]{1,3}(?:/[sh])?)\b", text[:200])
+    match = re.search(r"\d\s*([^\W\d_]{1,7}(?:/[sh])?)\b", text[:200])
     label_unit = match[1].replace("/", "").lower() if match else ""
+    wanted_unit, label_unit = short.get(wanted_unit, wanted_unit), short.get(label_unit, label_unit)
     return label_unit != wanted_unit and any({wanted_unit, label_unit} <= kind for kind in kinds)
 
 
 def select_measure(name: str, text: str) -> str:
     """Return the only part of a text that has the unit at the end of a property's name, else the text.
 
-    Of `110 kW (150 hp)`, `power_hp` means the second part.
+    Of `110 kW (150 hp)`, `power_hp` means the second part, and of `PT1H20M`, `total_time_minutes` means 80.
     """
     unit = split_unit(name[:200])[1]
+    if (duration := DURATION.fullmatch(text)) and unit in ("min", "minute", "h", "hour"):
+        days, hours, minutes = (int(part or 0) for part in duration.groups())
+        return f"{((days * 24 + hours) * 60 + minutes) / (60 if unit in ('h', 'hour') else 1):g}"
     if unit not in UNIT_WORDS or len(text) > 200:
         return text
     parts = re.findall(rf"(?<![\w.,])[-+]?\d[\d.,]*\s?{unit}\b", text, re.IGNORECASE)
     return parts[0] if len(parts) == 1 else text
+
+
+def split_range(text: str) -> tuple[str, str] | None:
+    """Return both ends of a text that is a range of numbers, each with what is around them, or None."""
+    max_chars = 100
+    match = NUMBER_RANGE.fullmatch(text) if len(text) <= max_chars else None
+    if match is None:
+        return None
+    before, first, scale, last, rest = match.groups("")
+    return f"{before}{first}{scale or rest}", f"{before}{last}{rest}"
+
+
+def select_range_end(name: str, text: str) -> str:
+    """Return the end of a range of numbers that a property's name says, else the text."""
+    words = normalize_label(name).split()
+    is_min, is_max = "min" in words, "max" in words
+    ends = split_range(text) if is_min != is_max else None
+    return ends[is_max] if ends else text
 
 
 def _compare_words(requested: str, label_words: str) -> float:
@@ -154,7 +200,9 @@ def _compare_words(requested: str, label_words: str) -> float:
     elif not CONTRARY_WORDS.isdisjoint(difference):
         score = 0.0
     elif wanted_words < given_words and 0 < len(difference) <= 2 and wanted_words - KIND_WORDS:
-        score = 0.8 if difference <= KIND_WORDS else 0.7
+        is_other_thing = label_words.rpartition(" ")[2] not in wanted_words | KIND_WORDS | PLAIN_ENDS
+        # The header of the ingredients and the type of a location are not what they are of.
+        score = (0.8 if difference <= KIND_WORDS else 0.7) * 0.6**is_other_thing
     elif given_words < wanted_words and len(difference) == 1 and given_words - KIND_WORDS:
         score = 0.75 if difference <= KIND_WORDS else 0.5
     else:

@@ -66,7 +66,7 @@ class TextReader:
         self, node: Any, labels: tuple[str, ...], source: str, place: str, weight: float, *, context: str = ""
     ) -> OfferedValue | None:
         """Return what an element says under a label, with its items, its address and its date, or None."""
-        max_chars, max_parts = 500, 100
+        max_chars, max_parts = 2_000 if source in ("table", "definition list") else 500, 100
         # An element without words may have a text for those who do not see it.
         pictures = [] if (text := self.read(node)) else [node, *node.css("img[alt], [aria-label], [title]")[:2]]
         alternatives = (each.attributes.get(name) for each in pictures for name in ("alt", "aria-label", "title"))
@@ -74,7 +74,7 @@ class TextReader:
         if not text or len(text) > max_chars or self.offers_left <= 0:
             return None
         self.offers_left -= 1
-        if node.css_first("select, button, table") is not None:
+        if node.css_first("select, button, table, nav, [role=menu]") is not None:
             return None
         if (struck := node.css_first("s, del, strike")) is not None and (
             rest := text.replace(self.read(struck), "", 1)

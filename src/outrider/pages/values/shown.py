@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 from outrider.pages.values.named_elements import (
@@ -10,11 +11,15 @@ from outrider.pages.values.named_elements import (
     HEADING_TAGS,
     MAX_LABEL_CHARS,
     PAIR,
+    PRICE,
     SKIPPED_TAGS,
+    find_next_element,
     is_hidden,
     read_classes,
     read_count,
     read_element,
+    read_price_range,
+    read_role,
 )
 from outrider.pages.values.offered_value import OfferedValue, TextReader, tidy_value
 
@@ -66,20 +71,33 @@ class ShownReader:
     def read(self, scope: Any) -> Iterator[OfferedValue]:
         """Yield the values in the order of the page."""
         max_nodes = 20_000
-        surroundings = ["body > header", "body > footer", '[role="banner"]', '[role="contentinfo"]']
-        around = {node.mem_id for part in scope.css(", ".join(surroundings)) for node in part.css("*")}
+        around = _list_ids(scope, 'body > header, body > footer, [role="banner"], [role="contentinfo"]')
+        menus = _list_ids(scope, 'nav, [role="navigation"], [role="menu"]')
+        main = find_priced_part(scope)
         for node in scope.css("*")[:max_nodes]:
             if self.texts.chars_left <= 0:
                 return
-            if node.tag in SKIPPED_TAGS or is_hidden(node):
+            if node.tag in SKIPPED_TAGS or node.mem_id in menus or is_hidden(node):
                 continue
             text = self.texts.read(node)
-            yield from filter(None, self._read_labelled(node, text))
+            offers = filter(None, self._read_labelled(node, text))
+            address = node.attributes.get("href") or ""
             # A site's header and footer name their own dates and prices.
-            if node.mem_id not in around or node.tag == "h1":
-                yield from read_element(node, text, self.lead, self.heading)
-                yield from read_count(node, text, self.lead, self.heading)
-                yield from read_classes(node, text, self.texts, self.lead)
+            if node.mem_id not in around or node.tag == "h1" or address.startswith(("tel:", "mailto:")):
+                offers = chain(
+                    offers,
+                    read_element(node, text, self.lead, self.heading),
+                    read_price_range(node, text, self.lead),
+                    read_count(node, text, self.lead, self.heading),
+                    read_role(node, text, self.lead),
+                    read_classes(node, text, self.texts, self.lead),
+                )
+            for offer in offers:
+                is_price = offer.source == "price" or (offer.source == "class" and "price" in offer.labels[-1].lower())
+                if is_price and node.mem_id in main:
+                    yield replace(offer, weight=1.05 * offer.weight)
+                elif offer.source != "price" or not main:
+                    yield offer
 
     def _read_labelled(self, node: Any, text: str) -> Iterator[OfferedValue | None]:
         """Yield the values that a row, a term, a heading, a line or two elements label."""
@@ -101,6 +119,22 @@ class ShownReader:
         elif tag in PAIR_TAGS:
             yield from _read_lines(node, text, self.lead, self.heading)
             yield from _read_pair(node, text, self.texts, self.lead, self.heading)
+
+
+def _list_ids(scope: Any, selector: str) -> set[int]:
+    """Return the ids of everything in the elements that match a selector."""
+    return {node.mem_id for part in scope.css(selector) for node in part.css("*")}
+
+
+def find_priced_part(scope: Any) -> set[int]:
+    """Return the ids of everything in the smallest part with the main heading and a price, which belong together."""
+    max_levels = 6
+    part = scope.css_first("h1")
+    for _ in range(max_levels):
+        part = part.parent if part is not None else None
+        if part is not None and PRICE.search(part.text()):
+            return {node.mem_id for node in part.css("*")}
+    return set()
 
 
 def _read_row(cells: list[Any], texts: TextReader, place: str, context: str) -> Iterator[OfferedValue | None]:
@@ -129,23 +163,16 @@ def _read_term(term: Any, texts: TextReader, place: str, context: str) -> Iterat
 
 def _read_section(heading: Any, texts: TextReader, place: str) -> Iterator[OfferedValue | None]:
     """Yield the list under a heading, or the only paragraph before the next one."""
-    label, part = texts.read(heading).rstrip(" :\uff1a"), _find_next_element(heading)
+    label, part = texts.read(heading).rstrip(" :\uff1a"), find_next_element(heading)
     if part is None or not label or len(label) > MAX_LABEL_CHARS:
         return
-    after = _find_next_element(part)
+    after = find_next_element(part)
     if part.tag in ("ul", "ol"):
         offer = texts.offer(part, (label,), "heading", place, 0.8)
         if offer and len(items := tuple(texts.read(each) for each in part.css("li")[:100])) > 1:
             yield replace(offer, parts=items)
     elif part.tag == "p" and (after is None or after.tag in HEADING_TAGS):
         yield texts.offer(part, (label,), "heading", place, 0.7)
-
-
-def _find_next_element(node: Any) -> Any:
-    following = node.next
-    while following is not None and not following.is_element_node:
-        following = following.next
-    return following
 
 
 def _read_lines(node: Any, text: str, lead: str, context: str) -> Iterator[OfferedValue]:
@@ -174,7 +201,7 @@ def _read_pair(node: Any, text: str, texts: TextReader, lead: str, context: str)
     place = f"{lead}line {text[:80]!r}"
     for name, value, weight in ((parts[0], parts[1], 0.7), (parts[1], parts[0], 0.6)):
         label = texts.read(name).strip(" :\uff1a\u2013-")
-        if label and len(label) <= MAX_LABEL_CHARS and name.css_first("li") is None:
+        if label and len(label) <= MAX_LABEL_CHARS and not PAIR.fullmatch(label) and name.css_first("li") is None:
             yield texts.offer(value, (label,), "pair", place, weight, context=context)
 
 

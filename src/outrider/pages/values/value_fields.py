@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from outrider.core.errors import InvalidInput
-from outrider.pages.values.labels import compare_labels
+from outrider.pages.values.labels import compare_labels, normalize_label
 from outrider.pages.values.offered_value import OfferedValue
 
 TYPE_NAMES = frozenset({"string", "number", "integer", "boolean", "array", "object"})
@@ -39,18 +39,29 @@ class ValueField:
 
     def compare_offer(self, offer: OfferedValue) -> float:
         """Return how well the labels of a value fit: the last ones first, then those around it."""
-        plain_parents = {"offers", "aggregateRating", "mainEntity", "address", "priceSpecification"}
+        plain_parents = {"offers", "aggregateRating", "address", "priceSpecification"}
+        min_joined_fit = 0.75
         label, parents = offer.labels[-1], offer.labels[:-1]
         is_plain = len(self.path) == 1
         score = self._compare_label(label)
         if is_plain:
             score *= 0.6 ** sum(parent not in plain_parents for parent in parents)
+            joined = self._compare_label(" ".join(offer.labels)) if parents else 0.0
+            score = max(score, 0.97 * joined if joined >= min_joined_fit else 0.0)  # the min value of a base salary
         if offer.context:
             score = max(score, 0.97 * self._compare_label(f"{offer.context} {label}", " ".join(self.path)))
         for name in self.path[:-1]:
             if not any(compare_labels(name, parent) >= 0.7 for parent in (*parents, offer.context)):
                 score *= 0.75 if not self.is_shared and offer.source not in ("element", "meta", "heading") else 0.0
         return score
+
+    def drop_range_end(self) -> "ValueField | None":
+        """Return the field of which this one wants the lower or upper end, or None: of `salary_min` the salary."""
+        words = normalize_label(self.path[-1]).split()
+        rest = [word for word in words if word not in ("min", "max")]
+        if not rest or len(rest) == len(words) or self.schema.get("type") not in ("number", "integer"):
+            return None
+        return replace(self, path=(*self.path[:-1], " ".join(rest)))
 
     def _compare_label(self, label: str, name: str = "") -> float:
         """Return how well a label fits the name, the title or the description of the field."""

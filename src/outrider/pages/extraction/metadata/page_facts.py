@@ -108,7 +108,7 @@ class PageFacts:
         meta_values: First content of each meta name.
         citation_authors: Names in meta elements with one author each.
         json_ld_objects: JSON-LD objects in order.
-        scripts: Number of scripts.
+        scripts: Number of scripts that run.
     """
 
     title_tag: str = ""
@@ -295,7 +295,7 @@ def read_facts(tree: Any, page: PageBlocks, base: str, head: HeadElements | None
     facts = PageFacts(
         language=language.replace("_", "-") if LANGUAGE_TAG_PATTERN.fullmatch(language) else "",
         title_tag=to_single_line(head.title[:2_000]),
-        scripts=len(head.scripts),
+        scripts=sum("json" not in script_type for script_type, _ in head.scripts),
         kind=kind,
     )
     for attributes in head.metas:
