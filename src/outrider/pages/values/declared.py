@@ -34,11 +34,10 @@ def flatten_json(data: dict[str, Any], place: str, labels: tuple[str, ...] = ())
         if key.startswith("@"):
             continue
         path = (*labels, "old price" if key == "price" and is_old_price else key)
-        members = value if isinstance(value, list) else [value]
-        if "HowToSection" in str(members[:1]):
-            sections = [each for each in members if isinstance(each, dict)]
-            members = [step for each in sections for step in (each.get("itemListElement") or [each])]
-        for member in members[:max_members]:
+        for member in (value if isinstance(value, list) else [value])[:max_members]:
+            if isinstance(member, dict) and member.get("@type") == "HowToSection" != data.get("@type"):
+                yield from flatten_json({"@type": "HowToSection", key: member.get("itemListElement")}, place, labels)
+                continue
             inner, text = summarize_object(member) if isinstance(member, dict) else ("", member)
             if isinstance(text, str | int | float) and (text := tidy_value(unescape(unescape(str(text))))):
                 yield OfferedValue(path, text, "json-ld", f"{place} {'.'.join((*labels, key))}{inner}", JSON_LD_WEIGHT)
@@ -46,21 +45,21 @@ def flatten_json(data: dict[str, Any], place: str, labels: tuple[str, ...] = ())
                 yield from flatten_json(member, place, path)
 
 
-def summarize_object(data: dict[str, Any]) -> tuple[str, str]:
+def summarize_object(data: dict[str, Any], max_levels: int = 3) -> tuple[str, str]:
     """Return what an object says as one text, and which of its properties says it: text, name, address or hours."""
     for key in ("text", "name"):
         if isinstance(value := data.get(key), str) and value:
             return f".{key}", value
-    if isinstance(address := data.get("address"), dict):
-        return ".address", summarize_object(address)[1]
+    if isinstance(address := data.get("address"), dict) and max_levels:
+        return ".address", summarize_object(address, max_levels - 1)[1]
     if "opens" in data and "closes" in data:
         given = data.get("dayOfWeek") or []
         days = [str(day).rpartition("/")[2] for day in (given if isinstance(given, list) else [given])]
         return "", f"{'/'.join(days)} {data['opens']}-{data['closes']}"
     parts = [data.get(f"address{part}") for part in ("Locality", "Region", "Country")]
     parts = [data.get("streetAddress"), *parts[:2], data.get("postalCode"), parts[2]]
-    texts = [summarize_object(part)[1] if isinstance(part, dict) else str(part or "") for part in parts]
-    return "", ", ".join(text.strip(" ,") for text in texts if text)
+    parts = [part.get("name") if isinstance(part, dict) else part for part in parts]
+    return "", ", ".join(str(part).strip(" ,") for part in parts if part)
 
 
 def describe_json_ld(data: dict[str, Any]) -> str:
