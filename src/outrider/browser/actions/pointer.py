@@ -129,8 +129,8 @@ class Pointer:
             goal = await self.locator.locate(parse_element_query(to), "drop", carried=start.ref)
             # Locating the goal may have scrolled the page, so the start is measured again.
             start = await self.locator.locate(parse_element_query(selector), "drag")
-            # Sortable lists change the order only when the pointer has passed the middle; trees put what is dropped on the
-            # outer thirds of an item before or after it.
+            # Sortable lists change the order only when the pointer has passed the middle; trees put what is dropped
+            # on the outer thirds of an item before or after it.
             overshoot_px = 4
             across, down = goal.x - start.x, goal.y - start.y
             box, distance = goal.report["rect"], max(abs(across), abs(down), 1.0)

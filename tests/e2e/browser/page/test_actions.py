@@ -161,7 +161,8 @@ async def test_a_drop_on_an_item_of_a_tree_is_not_before_or_after_it(here: str, 
     on = await visit(
         "<style>div { height: 24px }</style>"
         "<div id=above onmousedown='1'>Songs</div><div id=folder>Music</div><div id=below onmousedown='1'>Letters</div>"
-        "<script>onmouseup = ({clientY}) => third = Math.floor((clientY - folder.getBoundingClientRect().y) / 8)</script>"
+        "<script>onmouseup = ({clientY}) => third = "
+        "Math.floor((clientY - folder.getBoundingClientRect().y) / 8)</script>"
     )
     await on.pointer.drag(here, "#folder")
     assert await on.evaluate_js("third") == 1

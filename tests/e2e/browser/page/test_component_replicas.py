@@ -589,12 +589,15 @@ async def test_a_slider_that_no_keys_move_is_dragged_along_its_track(visit: Open
 
 async def test_a_slider_is_shown_whose_thumb_is_only_painted(visit: OpenFailurePage) -> None:
     on = await visit(
-        """<style>#track { position: relative; width: 300px; height: 6px; background: #ddd } #thumb { position: absolute }
+        """<style>#track { position: relative; width: 300px; height: 6px; background: #ddd }
+        #thumb { position: absolute }
         #thumb::before { content: ""; position: absolute; width: 12px; height: 12px; background: red }
         input { position: absolute; width: 100%; height: 100%; clip: rect(0, 0, 0, 0) }</style>
-        <div id=track><div id=thumb tabindex=0><input type=range tabindex=-1 readonly aria-label=Volume value=40></div></div>
-        <script>const show = (now) => { thumb.firstChild.value = now; thumb.style.left = now * 3 + "px" }; show(40);
-        thumb.onkeydown = ({ key }) => show(+thumb.firstChild.value + (key === "ArrowRight" ? 1 : -1))</script>"""
+        <div id=track><div id=thumb tabindex=0>
+        <input type=range tabindex=-1 readonly aria-label=Volume value=40></div></div>
+        <script>const [field] = thumb.children;
+        const show = (now) => { field.value = now; thumb.style.left = now * 3 + "px" }; show(40);
+        thumb.onkeydown = ({ key }) => show(+field.value + (key === "ArrowRight" ? 1 : -1))</script>"""
     )
     slider = await find_ref(on, 'slider "Volume" REF = "40"')
     assert (await on.forms.type(slider, "55")).value == "55"
