@@ -10,6 +10,7 @@ import pytest
 from support.fakes import http_servers
 from support.fakes.website import FakeSite, SiteAnswer, SiteRequest
 from support.processes import outrider_command
+from support.processes.pseudo_terminal import run_in_terminal
 
 pytestmark = pytest.mark.anyio
 PAGE_COUNT = 60
@@ -47,6 +48,20 @@ async def test_a_site_becomes_a_folder_of_markdown(home: Path):
     text = files["/p1"].read_text()
     assert text.startswith(f'---\nurl: {url}/p1\ntitle: "Number 1"\n---\n\n')
     assert "The tide of number 1" in text
+
+
+async def test_a_narrow_terminal_shows_progress_in_one_line_that_is_cleared(home: Path):
+    site = FakeSite({f"/p{number}": build_page(number) for number in range(3)})
+    async with http_servers.serve_app(site) as url:
+        command = outrider_command.build_command("crawl", f"{url}/p0", "--no-sitemap")
+        environ = build_environment(home, url) | {"COLUMNS": "40"}
+        with anyio.fail_after(60):
+            code, shown = await anyio.to_thread.run_sync(run_in_terminal, command, environ)
+    assert code == 0, shown
+    lines = shown.split("\r\x1b[K")
+    assert "read, " in lines[1]
+    assert max(map(len, lines[:-1])) < 40
+    assert lines[-1].startswith(f"{url}/p0")
 
 
 async def test_a_killed_crawl_continues_and_reads_no_page_twice(home: Path):
