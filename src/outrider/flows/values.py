@@ -1,7 +1,6 @@
 """Fill parameters and secrets into a flow."""
 
 import csv
-import io
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,6 +9,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
+from outrider.core.csv_rows import read_csv
 from outrider.core.errors import InvalidInput
 from outrider.flows.extraction import Column, Extraction
 from outrider.flows.flow import Flow, FlowCondition, FlowStep, Target, iterate_steps
@@ -166,9 +166,10 @@ def _parse_text(text: str, name: str) -> Any:
         except (ValueError, RecursionError) as error:
             raise InvalidInput(f"parameters.{name}: is not valid JSON: {error}", hint="correct it") from None
     try:
-        return list(csv.DictReader(io.StringIO(text.strip()), strict=False, skipinitialspace=True))
+        rows = [row for row in read_csv(text.strip(), strict=True, skips_spaces=True) if row]
     except csv.Error as error:
         raise InvalidInput(f"parameters.{name}: is not valid CSV: {error}", hint="correct it") from None
+    return [dict(zip(rows[0], row, strict=False)) for row in rows[1:]]
 
 
 def _read_row(record: object, columns: Sequence[str], place: str) -> Row:

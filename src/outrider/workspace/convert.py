@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from markdown_it import MarkdownIt
 
+from outrider.core.csv_rows import read_csv
 from outrider.core.errors import InvalidInput
 from outrider.workspace.encoding import decode_text
 
@@ -72,9 +73,7 @@ def _parse_table(text: str, kind: str) -> tuple[list[str], list[dict[str, Any]]]
 
 
 def _parse_csv(text: str, delimiter: str) -> tuple[list[str], list[dict[str, Any]]]:
-    max_cell_chars = 10_000_000  # Python's default limit is 131,072
-    csv.field_size_limit(max_cell_chars)
-    lines = [line for line in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True) if line]
+    lines = [line for line in read_csv(text, delimiter, strict=True) if line]
     header, body = (lines[0], lines[1:]) if lines else ([], [])
     if len(set(header)) < len(header):
         raise ValueError("two columns have the same name")

@@ -1,10 +1,10 @@
 """Read CSV, TSV and similar separated values (RFC 4180)."""
 
 import csv
-import io
 from collections import Counter
 from itertools import islice
 
+from outrider.core.csv_rows import read_csv
 from outrider.pages.document import Document, tidy_text
 from outrider.pages.reader import DocumentReader, ReaderInput
 from outrider.pages.readers.parsing.draft import MAX_COLUMNS, DocumentDraft
@@ -48,11 +48,11 @@ def _detect_separator(text: str) -> str:
     """Return the separator that splits the most of the first lines into equally many fields."""
     separators = ",;\t|"
     sample_lines = 20
-    sample = text[:100_000].split("\n")[:sample_lines]
+    sample = "\n".join(text[:100_000].split("\n")[:sample_lines])
 
     def score_separator(separator: str) -> tuple[int, int]:
         try:
-            counts = [len(row) for row in csv.reader(sample, delimiter=separator) if row]
+            counts = [len(row) for row in read_csv(sample, separator) if row]
         except csv.Error:
             return 0, 0
         first = counts[0] if counts else 1
@@ -64,7 +64,7 @@ def _detect_separator(text: str) -> str:
 def _read_rows(text: str, separator: str) -> tuple[list[list[str]], list[int], int]:
     """Return the first non-empty rows as far as they are shown, their widths, and how many follow."""
     max_rows = 5_000
-    reader = (row for row in csv.reader(io.StringIO(text), delimiter=separator) if any(cell.strip() for cell in row))
+    reader = (row for row in read_csv(text, separator) if any(cell.strip() for cell in row))
     rows: list[list[str]] = []
     widths: list[int] = []
     try:

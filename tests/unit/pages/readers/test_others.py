@@ -87,6 +87,11 @@ def test_separated_values_are_reported_by_how_they_split(body: bytes, rows: list
     assert read_document(body, "x.csv").tables == [rows]
 
 
+def test_a_cell_may_be_longer_than_pythons_limit():
+    document = read_document(b"place,outline\nSylt,%b\n" % (b"54.9 8.3 " * 20_000), "x.csv")
+    assert (document.kind, document.metadata) == ("table", {"rows": 1, "columns": 2})
+
+
 def test_prose_with_commas_is_not_a_table():
     assert read_document(b"Fog, they say, is wet\nand cold\nlike tea\n", "x.csv").kind == "text"
 
