@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,11 @@ import anyio
 import pytest
 from mcp import Client
 
+from outrider.app.watch_reading import build_target_reader
 from outrider.core.background import run_background
 from outrider.core.context import Call
 from outrider.core.notices.notifier import sign_webhook
+from outrider.watches.watch import WatchTarget
 from support.apps import loopback_app
 from support.fakes import http_servers, website
 from support.results import read_error, read_first_text
@@ -198,3 +201,25 @@ async def test_a_change_is_reported_by_a_command_of_the_operator(home: Path):
                     await anyio.lowlevel.checkpoint()
     assert f"- {OPEN}\n+ {CLOSED}" in mail.read_text()
     assert mail.read_text().endswith("Changed: shop (1 line changed)\n")
+
+
+async def test_a_server_is_left_alone_for_as_long_as_it_asks(home: Path):
+    site = build_site(build_shop(OPEN))
+    site.routes["/fish"] = website.SiteAnswer(build_shop(OPEN))
+    async with open_client(home, site) as (client, url, _):
+        for path in ("/shop", "/fish"):
+            await create_watch(client, action="add", url=f"{url}{path}", name=path)
+        site.routes["/shop"] = website.SiteAnswer("busy", status=429, headers={"retry-after": "172800"})
+        problem = (await create_watch(client, action="look", id="/shop"))["problem"]
+        seen = (await create_watch(client))["watches"]
+    assert "asks for fewer requests" in problem
+    assert [each["problem"] for each in seen] == [problem] * 2
+    assert min(datetime.fromisoformat(each["next_at"]) for each in seen) > datetime.now(UTC) + timedelta(hours=47)
+
+
+async def test_the_delay_of_robots_txt_is_read_with_a_page(home: Path):
+    site = build_site(build_shop(OPEN))
+    site.routes["/robots.txt"] = website.SiteAnswer("User-agent: *\nCrawl-delay: 40\n", "text/plain")
+    async with open_client(home, site) as (_, url, app):
+        read_target = build_target_reader(app.pages, lambda: app.search, "respect")
+        assert (await read_target(WatchTarget(f"{url}/shop"))).crawl_delay_s == 40

@@ -25,13 +25,12 @@ def build_target_reader(pages: Pages, get_search: Callable[[], Search], robots: 
 
             hits = (await get_search().find(Query(target.query, count=max_results))).hits
             return Reading("\n".join(format_result(hit.title or hit.url, hit.url) for hit in hits), target.query)
-        page = await pages.read(target.url, ReadOptions(max_age=0, robots=robots))
-        if page.stale:
-            raise Unavailable(f"{target.url} did not answer", code="server_error")
+        page = await pages.read(target.url, ReadOptions(max_age=0, robots=robots, accepts_stale=False))
         if page.is_login_page:
             raise Unavailable(f"{page.url} asks for a login", code="login")
         text = page.document.markdown if target.fields is None else await _read_values(page, target)
-        return Reading(text, page.title, page.url)
+        delay_s = await pages.robots_policy.get_crawl_delay(target.url) if robots == "respect" else 0.0
+        return Reading(text, page.title, page.url, delay_s)
 
     return read_target
 

@@ -21,6 +21,7 @@ class ReadOptions:
             their scripts or hide behind a robot check.
         remote_reader: Whether the service of the setting `pages.reader_url` may be asked for a page that refuses us.
             Only for callers that show `FetchedPage.read_through`.
+        accepts_stale: Whether a copy of up to a week may stand in for a page whose server fails.
         markdown_first: Whether a site known for good Markdown may be asked for Markdown alone. Only for callers
             that need no source.
     """
@@ -30,6 +31,7 @@ class ReadOptions:
     robots: RobotsMode | None = None
     render: RenderMode = "auto"
     remote_reader: bool = False
+    accepts_stale: bool = True
     markdown_first: bool = False
 
 

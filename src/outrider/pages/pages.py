@@ -198,7 +198,7 @@ class Pages:
         if page := page or await self._ask_remote_reader(address, error, options):
             return page
         is_outage = isinstance(error, Unavailable) and error.code != "blocked_by_site"
-        if cached and is_outage and self._clock() - cached.checked_at <= max_stale_s:
+        if cached and options.accepts_stale and is_outage and self._clock() - cached.checked_at <= max_stale_s:
             return replace(cached.page, stale=True)
         raise error
 

@@ -45,6 +45,17 @@ watch_changes = Table(
     Column("difference", Text, nullable=False),
 )
 
+# No two processes ask one host at the same time, and a host that fails rests for all of its watches.
+watch_hosts = Table(
+    "watch_hosts",
+    metadata,
+    Column("host", String(255), primary_key=True),  # as in `watches`; empty for searches
+    Column("free_at", Float, nullable=False),
+    Column("crawl_delay_s", Float, nullable=False),
+    Column("failures", Integer, nullable=False),  # in a row
+    Column("problem", Text, nullable=False),
+)
+
 # Written in the transaction of their change, and deleted when they have been sent: none is lost or made twice.
 watch_notices = Table(
     "watch_notices",

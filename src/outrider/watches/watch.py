@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+from outrider.watches.host_state import HostState
+
 WatchKind = Literal["page", "query", "fields"]
 WatchState = Literal["active", "paused"]
 WatchFilter = Literal["all", "active", "paused", "failing"]
@@ -55,11 +57,19 @@ class WatchDraft:
 
 @dataclass(frozen=True)
 class Reading:
-    """What a look has read: lines of text, the title of the page, and its address after redirects."""
+    """What a look has read.
+
+    Attributes:
+        text: Lines of text.
+        title: The title of the page.
+        url: Its address after redirects.
+        crawl_delay_s: The seconds that its host wants between two requests.
+    """
 
     text: str
     title: str = ""
     url: str = ""
+    crawl_delay_s: float = 0.0
 
 
 ReadTarget = Callable[[WatchTarget], Awaitable[Reading]]
@@ -129,7 +139,13 @@ class Change:
 
 @dataclass(frozen=True)
 class ClaimedWatch:
-    """A watch that this process looks at, with the text that was seen last (None before the first look)."""
+    """A watch that this process looks at.
+
+    Attributes:
+        text: The text that was seen last; None before the first look.
+        host: What is known of its host.
+    """
 
     watch: Watch
     text: str | None = field(repr=False)
+    host: HostState

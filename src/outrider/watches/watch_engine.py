@@ -2,7 +2,7 @@
 
 import logging
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from zoneinfo import ZoneInfo
@@ -11,7 +11,7 @@ import anyio
 import anyio.to_thread
 
 from outrider.core.database.database import Database
-from outrider.core.errors import NotFound, OutriderError, Refused, Unavailable
+from outrider.core.errors import OutriderError, Unavailable
 from outrider.core.http import HttpClient
 from outrider.core.notices.notice_queue import NoticeQueue
 from outrider.core.notices.notice_sender import NoticeSender
@@ -19,6 +19,7 @@ from outrider.core.notices.notifier import Notifier
 from outrider.core.schedule import Schedule, parse_schedule
 from outrider.watches.change_notices import load_notice
 from outrider.watches.difference import compare_texts
+from outrider.watches.host_state import RETRY_DELAY_S, compute_retry_delay
 from outrider.watches.look_ledger import LookLedger, LookOutcome
 from outrider.watches.results import compare_results, merge_results
 from outrider.watches.settings import WatchesSettings
@@ -27,7 +28,6 @@ from outrider.watches.watch import Change, ClaimedWatch, Reading, ReadTarget, Wa
 from outrider.watches.watch_store import WatchStore
 
 log = logging.getLogger(__name__)
-RETRY_DELAY_S = 300.0  # after the first failure; doubled for each further one
 
 
 class WatchEngine:
@@ -40,6 +40,7 @@ class WatchEngine:
         http: The guarded client, for webhooks.
         environ: Environment variables with the secrets of webhooks.
         clock: The time in seconds since the epoch.
+        sleep: Waits for seconds.
 
     Attributes:
         store: The watches and their history.
@@ -55,12 +56,14 @@ class WatchEngine:
         environ: Mapping[str, str],
         *,
         clock: Callable[[], float],
+        sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
         concurrency: int = 4,
     ) -> None:
         self._settings = settings
         self._concurrency = concurrency
         self._read_target = read_target
         self._clock = clock
+        self._sleep = sleep
         self._notifier = Notifier(http, settings.notices, environ)
         self._busy_hosts = set[str]()
         self._wake_event = anyio.Event()
@@ -107,22 +110,29 @@ class WatchEngine:
         return await self._look_and_record(await self._ledger.claim_watch(watch.id))
 
     async def look_at_due(self) -> list[tuple[Watch, Change | None, str]]:
-        """Look at all watches that are due and send their notices, then return what `look_now` does for each."""
+        """Look at all watches that are due and send their notices, then return what `look_now` does for each.
+
+        Waits for hosts that only pause between two looks, but not for those that rest after a failure.
+        """
         looked_at: list[tuple[Watch, Change | None, str]] = []
 
         async def look_at_watch(claimed: ClaimedWatch) -> None:
             looked_at.append((claimed.watch, *await self._look_and_record(claimed)))
 
-        while claimed := await self._ledger.claim_due(self._concurrency, ()):
-            async with anyio.create_task_group() as tasks:
-                for each in claimed:
-                    tasks.start_soon(look_at_watch, each)
+        pause_end: float | None = 0.0
+        while pause_end is not None:
+            while claimed := await self._ledger.claim_due(self._concurrency, ()):
+                async with anyio.create_task_group() as tasks:
+                    for each in claimed:
+                        tasks.start_soon(look_at_watch, each)
+            if (pause_end := await self._ledger.find_pause_end()) is not None:
+                await self._sleep(max(pause_end - self._clock(), 0.0))
         await self._sender.send_due()
         return looked_at
 
     async def run_forever(self) -> None:
         """Look at watches and send notices until cancelled."""
-        max_pause_s, pause_s = 5.0, 5.0  # other processes add watches, too
+        pause_s = 5.0
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._sender.run_forever)
             while True:
@@ -132,13 +142,22 @@ class WatchEngine:
                     for claimed in await self._ledger.claim_due(free, self._busy_hosts) if free > 0 else ():
                         self._busy_hosts.add(claimed.watch.target.host)
                         tasks.start_soon(self._look_in_background, claimed)
-                    self.next_due = await self._ledger.find_next_due()
-                    wait_s = (self.next_due or 0.0) - self._clock()  # what is due already waits for its host
-                    pause_s = min(wait_s, max_pause_s) if wait_s > 0 else max_pause_s
+                    pause_s = await self._compute_pause()
                 except OutriderError as error:
                     log.warning("watches that are due could not be listed: %s", error)
                 with anyio.move_on_after(pause_s):
                     await self._wake_event.wait()
+
+    async def _compute_pause(self) -> float:
+        """Return the seconds until a watch may be looked at, if no look ends before."""
+        min_pause_s, max_pause_s = 0.1, 5.0  # other processes add watches, too
+        self.next_due = next_at = await self._ledger.find_next_due()
+        if len(self._busy_hosts) >= self._concurrency:
+            return max_pause_s
+        if next_at is not None and next_at <= self._clock():  # what is due waits for its host
+            next_at = await self._ledger.find_pause_end()
+        pause_s = max_pause_s if next_at is None else next_at - self._clock()
+        return min(max(pause_s, min_pause_s), max_pause_s)
 
     async def _look_in_background(self, claimed: ClaimedWatch) -> None:
         try:
@@ -168,10 +187,11 @@ class WatchEngine:
             if old and not reading.text.strip():
                 raise Unavailable("the page has no readable text now; it had some before", code="empty")
         except OutriderError as error:
-            return self._build_failure(watch, error)
+            return self._build_failure(claimed, error)
+        host = claimed.host.record_answer(self._clock(), reading.crawl_delay_s)
         next_at = self._parse_schedule(watch.schedule).compute_next(self._clock(), random.random())
         if old is None:
-            return LookOutcome(next_at, reading)
+            return LookOutcome(next_at, host, reading)
         is_query = watch.target.kind == "query"
         difference = await anyio.to_thread.run_sync(
             lambda: (
@@ -182,7 +202,7 @@ class WatchEngine:
             abandon_on_cancel=True,
         )
         if difference is None:
-            return LookOutcome(next_at)
+            return LookOutcome(next_at, host)
         current = replace(reading, text=merge_results(old, reading.text)) if is_query else reading
         change = {
             "kind": "changed",
@@ -190,19 +210,19 @@ class WatchEngine:
             "summary": difference.summary,
             "difference": difference.text,
         }
-        return LookOutcome(next_at, current, change=change, notify=self._list_notices(watch))
+        return LookOutcome(next_at, host, current, change=change, notify=self._list_notices(watch))
 
-    def _build_failure(self, watch: Watch, error: OutriderError) -> LookOutcome:
-        """Return when to try again: later after each failure. The third in a row is reported."""
-        max_delay_s, told_failure = 86_400.0, 3
-        first_delay_s = 3_600.0 if isinstance(error, NotFound | Refused) else RETRY_DELAY_S
-        delay_s = min(first_delay_s * 2 ** min(watch.failures, 20), max_delay_s)
-        delay_s = max(delay_s * random.uniform(0.9, 1.1), error.retry_after or 0.0)
-        change, notify = None, ()
-        if watch.failures + 1 == told_failure:
-            change = {"kind": "problem", "url": watch.target.url, "summary": error.message, "difference": ""}
-            notify = self._list_notices(watch)
-        return LookOutcome(self._clock() + delay_s, problem=error.message, change=change, notify=notify)
+    def _build_failure(self, claimed: ClaimedWatch, error: OutriderError) -> LookOutcome:
+        """Return when to try again: later after each failure. The third in a row is reported, once for a host."""
+        told_failure = 3
+        watch, host = claimed.watch, claimed.host.record_failure(self._clock(), error)
+        next_at = self._clock() + compute_retry_delay(watch.failures, error) * random.uniform(1.0, 1.1)
+        is_told = watch.failures + 1 == told_failure and host.failures <= told_failure
+        if not is_told and host.failures != told_failure:
+            return LookOutcome(next_at, host, problem=error.message)
+        change = {"kind": "problem", "url": watch.target.url, "summary": error.message, "difference": ""}
+        notify = self._list_notices(watch)
+        return LookOutcome(next_at, host, problem=error.message, change=change, notify=notify)
 
     def _list_notices(self, watch: Watch) -> tuple[str, ...]:
         names = watch.notify or tuple(self._settings.notify)

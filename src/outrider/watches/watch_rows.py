@@ -58,11 +58,13 @@ def read_snapshot(data: bytes | None) -> str | None:
 
 
 def parse_watch(row: Mapping[Any, Any]) -> Watch:
-    """Return the watch of a row."""
+    """Return the watch of a row, and its host's problem if it has none; it looks when its host is free."""
     copied_names = ("id", "owner", "name", "schedule", "state", "created_at", "next_at", "looked_at", "changed_at")
     copied_names += ("looks", "changes", "failures", "problem", "title")
     target = WatchTarget(row["target"]["url"], row["target"]["query"], row["target"]["fields"])
     values = {name: row[name] for name in copied_names}
+    if row.get("host_problem"):
+        values |= {"problem": row["problem"] or row["host_problem"], "next_at": max(row["next_at"], row["free_at"])}
     return Watch(target=target, strict=bool(row["strict"]), notify=tuple(row["notify"]), **values)
 
 

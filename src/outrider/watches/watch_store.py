@@ -4,13 +4,15 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
-from sqlalchemy import Text, cast, func, or_, select
+from sqlalchemy import Select, Text, cast, func, or_, select
 
 from outrider.core.database.database import Database, to_storable_text
 from outrider.core.errors import NotFound, Refused
-from outrider.watches.tables import watch_changes, watch_notices, watches
+from outrider.watches.tables import watch_changes, watch_hosts, watch_notices, watches
 from outrider.watches.watch import Change, Reading, Watch, WatchDraft, WatchFilter, WatchState
 from outrider.watches.watch_rows import build_row, build_snapshot, parse_change, parse_watch
+
+ON_HOST = watch_hosts.c.host == watches.c.host
 
 
 class WatchStore:
@@ -56,16 +58,17 @@ class WatchStore:
             text: What name or target must have in them.
             watch_filter: Only active or paused ones, or those whose last look failed.
         """
+        is_failing = (watches.c.problem != "") | (func.coalesce(watch_hosts.c.problem, "") != "")
         conditions = [] if owner is None else [watches.c.owner == owner]
         if text:
             needle = to_storable_text(text, 300)
             found_in = (watches.c.name, watches.c.title, cast(watches.c.target, Text))
             conditions.append(or_(*(column.icontains(needle, autoescape=True) for column in found_in)))
         if watch_filter != "all":
-            conditions.append(watches.c.problem != "" if watch_filter == "failing" else watches.c.state == watch_filter)
+            conditions.append(is_failing if watch_filter == "failing" else watches.c.state == watch_filter)
         order = (watches.c.changed_at.desc(), watches.c.created_at.desc(), watches.c.id)
-        query = select(*_list_columns()).where(*conditions).order_by(*order).offset(offset).limit(limit)
-        count = select(func.count()).select_from(watches).where(*conditions)
+        query = _select_watches().where(*conditions).order_by(*order).offset(offset).limit(limit)
+        count = select(func.count()).select_from(watches).join(watch_hosts, ON_HOST, isouter=True).where(*conditions)
         async with self._database.read() as connection:
             rows = (await connection.execute(query)).mappings().all()
             total = (await connection.execute(count)).scalar_one()
@@ -73,7 +76,7 @@ class WatchStore:
 
     async def load_watch(self, watch_id: str) -> Watch:
         """Return the watch with this id, whosever it is. Raises NotFound."""
-        query = select(*_list_columns()).where(watches.c.id == to_storable_text(watch_id, 300))
+        query = _select_watches().where(watches.c.id == to_storable_text(watch_id, 300))
         async with self._database.read() as connection:
             row = (await connection.execute(query)).mappings().first()
         if row is None:
@@ -84,7 +87,7 @@ class WatchStore:
         """Return a person's watch by its id, its name or its address. Raises NotFound."""
         text = to_storable_text(name, 300)
         named = (watches.c.id == text) | (watches.c.name == text)
-        query = select(*_list_columns()).where(watches.c.owner == owner, named).limit(2)
+        query = _select_watches().where(watches.c.owner == owner, named).limit(2)
         async with self._database.read() as connection:
             rows = (await connection.execute(query)).mappings().all()
         if len(rows) != 1:
@@ -99,8 +102,11 @@ class WatchStore:
             await connection.execute(changed)
 
     async def remove_watch(self, watch: Watch) -> None:
-        """Delete a watch with its history."""
+        """Delete a watch with its history, and what is known of its host if no other asks it."""
+        others = select(watches.c.id).where(watches.c.host == watch_hosts.c.host, watches.c.id != watch.id)
+        is_unused = (watch_hosts.c.host == watch.target.host) & ~others.exists()
         async with self._database.write() as connection:
+            await connection.execute(watch_hosts.delete().where(is_unused))
             for column in (watch_notices.c.watch, watch_changes.c.watch, watches.c.id):
                 await connection.execute(column.table.delete().where(column == watch.id))
 
@@ -130,6 +136,8 @@ class WatchStore:
         return [f"{count} notices of {name!r} could not be sent: {problem}" for name, count, problem in rows]
 
 
-def _list_columns() -> list[Any]:
-    """Return the columns of a watch without its snapshot, which may be large."""
-    return [column for column in watches.c if column.name != "snapshot"]
+def _select_watches() -> Select[*tuple[Any, ...]]:
+    """Return the query of watches with what is known of their hosts, without snapshots, which may be large."""
+    columns = [column for column in watches.c if column.name != "snapshot"]
+    host_columns = (watch_hosts.c.free_at, watch_hosts.c.problem.label("host_problem"))
+    return select(*columns, *host_columns).join(watch_hosts, ON_HOST, isouter=True)

@@ -329,7 +329,7 @@ async def test_robots_rules_bind_where_they_are_respected(rules: SiteAnswer | No
         if allowed:
             assert (await pages.read(url + path, ReadOptions(robots="respect"))).document.title == "Tide"
         else:
-            with pytest.raises(Refused) as caught:
+            with pytest.raises((Refused, Unavailable)) as caught:
                 await pages.read(url + path, ReadOptions(robots="respect"))
             assert caught.value.code == "robots"
             assert path not in site.list_paths()
@@ -338,9 +338,9 @@ async def test_robots_rules_bind_where_they_are_respected(rules: SiteAnswer | No
 async def test_rules_that_cannot_be_asked_for_are_not_taken_for_a_no():
     site = FakeSite({"/public": SiteAnswer(TIDE_HTML), "/robots.txt": SiteAnswer("broken", status=500)})
     async with open_pages(site) as (pages, url):
-        with pytest.raises(Refused, match="is unreachable: HTTP 500"):
+        with pytest.raises(Unavailable, match="is unreachable: HTTP 500"):
             await pages.read(f"{url}/public", ReadOptions(robots="respect"))
-        with pytest.raises(Refused, match=r"is unreachable: the name nowhere\.invalid does not resolve"):
+        with pytest.raises(Unavailable, match=r"is unreachable: the name nowhere\.invalid does not resolve"):
             await pages.read("http://nowhere.invalid/public", ReadOptions(robots="respect"))
 
 

@@ -4,6 +4,8 @@ import random
 from collections import Counter
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +57,9 @@ async def open_engine(
     settings = WatchesSettings.model_validate({"min_interval_s": 1} | more)
     try:
         async with website.open_http_client() as http:
-            yield WatchEngine(database, settings, web.read, http, {}, clock=clock, concurrency=concurrency)
+            yield WatchEngine(
+                database, settings, web.read, http, {}, clock=clock, sleep=clock.sleep, concurrency=concurrency
+            )
     finally:
         await database.close()
 
@@ -101,7 +105,7 @@ async def test_many_watches_are_looked_at_a_few_at_a_time_and_spread(home: Path)
         assert len(await engine.look_at_due()) == 120
         assert (web.most_at_once, web.most_of_a_host) == (3, 1)
         assert await engine.look_at_due() == []
-        due = [watch.next_at - clock.now for watch in (await engine.store.list_watches("", limit=200))[0]]
+        due = [watch.next_at - watch.looked_at for watch in (await engine.store.list_watches("", limit=200))[0]]
     assert (min(due) >= 0.9 * HOUR_S, max(due) <= 1.1 * HOUR_S, len(set(due)) > 100) == (True, True, True)
 
 
@@ -147,3 +151,95 @@ async def test_processes_on_one_database_look_once_and_tell_once(home: Path):
         await one.look_at_due()
     assert sorted(Counter(web.reads).values()) == [1] * 12
     assert len(set(told.read_text().splitlines())) == len(told.read_text().splitlines()) == 12
+
+
+class TimedWeb(Web):
+    """Notes when each host is asked, and what its robots.txt wants."""
+
+    def __init__(self, clock: website.FakeClock, crawl_delay_s: float = 0.0) -> None:
+        super().__init__()
+        self.clock, self.crawl_delay_s = clock, crawl_delay_s
+        self.times: list[float] = []
+
+    async def read(self, target: WatchTarget) -> Reading:
+        self.times.append(self.clock.now)
+        return replace(await super().read(target), crawl_delay_s=self.crawl_delay_s)
+
+    def list_pauses(self) -> list[float]:
+        return [later - earlier for earlier, later in pairwise(self.times)]
+
+
+async def add_watches(engine: WatchEngine, host: str, count: int, next_at: float) -> None:
+    for number in range(count):
+        await engine.store.add_watch("", WatchDraft(WatchTarget(f"http://{host}/{number}"), "1h"), next_at, None)
+
+
+@pytest.mark.parametrize(("crawl_delay_s", "pause_s"), [(0.0, 1.0), (30.0, 30.0)])
+async def test_watches_of_one_host_are_looked_at_with_its_pause_by_all_processes(
+    home: Path, crawl_delay_s: float, pause_s: float
+):
+    clock = website.FakeClock()
+    web = TimedWeb(clock, crawl_delay_s)
+    async with open_engine(home / "w.db", web, clock) as one, open_engine(home / "w.db", web, clock) as other:
+        await add_watches(one, "a.example", 12, clock.now)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(one.look_at_due)
+            tasks.start_soon(other.look_at_due)
+    assert sorted(Counter(web.reads).values()) == [1] * 12
+    assert min(web.list_pauses()[1:]) >= pause_s
+
+
+@pytest.mark.parametrize(
+    ("failure", "pauses"),
+    [
+        (Unavailable("away", code="connect"), [300, 600, 1_200, 2_400, 3_600, 3_600]),
+        (Unavailable("away", code="server_error"), [300, 600, 1_200, 2_400, 4_800, 9_600]),
+        (Unavailable("away", code="rate_limited", retry_after=7_200.0), [7_200, 7_200, 7_200, 7_200, 7_200, 9_600]),
+    ],
+)
+async def test_a_host_that_fails_rests_for_all_of_its_watches(home: Path, failure: Unavailable, pauses: list[float]):
+    clock = website.FakeClock()
+    web = TimedWeb(clock)
+    async with open_engine(home / "w.db", web, clock) as engine:
+        await add_watches(engine, "a.example", 40, clock.now)
+        web.pages = {f"http://a.example/{number}": failure for number in range(40)}
+        rests: list[float] = []
+        for _ in pauses:
+            assert len(await engine.look_at_due()) == 1
+            watches = (await engine.store.list_watches("", watch_filter="failing"))[0]
+            assert [watch.problem for watch in watches] == ["away"] * 40
+            rests.append(min(watch.next_at for watch in watches) - clock.now)
+            clock.now += rests[-1]
+        told = await engine.store.list_changes("", None, since=0.0, limit=9)
+        web.pages = {}
+        assert len(await engine.look_at_due()) >= 34
+        assert len((await engine.store.list_watches("", watch_filter="failing"))[0]) <= 6
+    assert rests == pytest.approx(pauses)
+    assert [(change.kind, change.summary) for change in told] == [("problem", "away")]
+
+
+async def test_a_missing_page_holds_up_no_other_page_of_its_host(home: Path):
+    clock = website.FakeClock()
+    web = TimedWeb(clock)
+    async with open_engine(home / "w.db", web, clock) as engine:
+        await add_watches(engine, "a.example", 3, clock.now)
+        web.pages["http://a.example/0"] = NotFound("gone")
+        assert [problem for _, _, problem in await engine.look_at_due()] == ["gone", "", ""]
+        failing = (await engine.store.list_watches("", watch_filter="failing"))[0]
+    assert [watch.target.url for watch in failing] == ["http://a.example/0"]
+
+
+async def test_what_was_due_while_nothing_ran_is_looked_at_once(home: Path):
+    clock = website.FakeClock()
+    web = TimedWeb(clock)
+    async with open_engine(home / "w.db", web, clock) as engine:
+        for every in ("1h", "0 * * * *"):
+            for number in range(3):
+                target = WatchTarget(f"http://a.example/{every[0]}{number}")
+                await engine.store.add_watch("", WatchDraft(target, every), clock.now, None)
+        clock.now += 7 * 24 * HOUR_S
+        assert len(await engine.look_at_due()) == 6
+        assert await engine.look_at_due() == []
+        watches = (await engine.store.list_watches(""))[0]
+    assert min(web.list_pauses()) >= 1.0
+    assert min(watch.next_at for watch in watches) > clock.now

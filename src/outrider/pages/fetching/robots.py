@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from protego import Protego
 
-from outrider.core.errors import OutriderError, Refused
+from outrider.core.errors import OutriderError, Refused, Unavailable
 from outrider.core.http import HttpClient, RequestLimits
 
 
@@ -43,6 +43,7 @@ class RobotsPolicy:
 
         Raises:
             Refused: With code `robots`, if it does not.
+            Unavailable: With code `robots`, if it cannot be read.
         """
         parts = urlsplit(url)
         if parts.path == "/robots.txt":
@@ -51,7 +52,7 @@ class RobotsPolicy:
         allowed = rules.rules.can_fetch(url, self._agent) if rules.rules is not None else rules.allows_all
         if not allowed:
             reason = f"is unreachable: {rules.error}" if rules.error else f"forbids {self._agent} to read {parts.path}"
-            raise Refused(
+            raise (Unavailable if rules.error else Refused)(
                 f"{parts.netloc}'s robots.txt {reason}",
                 code="robots",
                 hint=f"{'try later' if rules.error else 'choose another source'}, or have an operator set pages.robots "
