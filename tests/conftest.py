@@ -1,11 +1,15 @@
 """Run every test in its own home, without the user's keys and settings."""
 
+import functools
 import gc
+import inspect
+import math
 import os
 import signal
 from collections import defaultdict
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -69,6 +73,25 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
+    """Bound a test that is marked `time_limit`, and refuse a limit that a fixture holds open.
+
+    Such a limit cancels the task in which all tests of this process run, so that the next ones fail, too.
+    """
+    test, marker = pyfuncitem.obj, pyfuncitem.get_closest_marker("time_limit")
+    if not inspect.iscoroutinefunction(test):
+        return
+
+    @functools.wraps(test)
+    async def run_bounded(**arguments: Any) -> None:
+        assert anyio.current_effective_deadline() == math.inf, "a fixture yields within a limit: use mark.time_limit"
+        with anyio.fail_after(marker.args[0] if marker else None):
+            await test(**arguments)
+
+    pyfuncitem.obj = run_bounded
 
 
 class RerunLimit:

@@ -16,7 +16,7 @@ from outrider.toolsets.browser.network import browser_devtools
 from support.apps.browser_app import BrowserAppClient, format_result_text, open_browser_app
 from support.timeouts import BROWSER_TIMEOUT_S
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.time_limit(BROWSER_TIMEOUT_S)]
 
 
 @pytest.fixture(scope="module")
@@ -27,10 +27,9 @@ async def client(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Bro
 
 @pytest.fixture
 async def session(client: BrowserAppClient) -> AsyncGenerator[str]:
-    with anyio.fail_after(BROWSER_TIMEOUT_S):
-        opened = await client.open_session("/article")
-        yield opened
-        await client.call_tool("closeSession", sessionId=opened)
+    opened = await client.open_session("/article")
+    yield opened
+    await client.call_tool("closeSession", sessionId=opened)
 
 
 async def call_for_text(client: BrowserAppClient, tool: str, **arguments: Any) -> str:

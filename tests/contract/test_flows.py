@@ -5,7 +5,6 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
 from mcp import Client
 from mcp.types import CallToolResult, ElicitResult
@@ -18,7 +17,7 @@ from support.apps.browser_app import BrowserAppClient, format_result_text, open_
 from support.results import read_error
 from support.timeouts import SCENARIO_TIMEOUT_S
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.time_limit(SCENARIO_TIMEOUT_S)]
 PASSWORD = "lovelace"
 
 
@@ -30,10 +29,9 @@ async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Br
 
 @pytest.fixture
 async def session(running: BrowserAppClient) -> AsyncGenerator[str]:
-    with anyio.fail_after(SCENARIO_TIMEOUT_S):
-        opened = await running.open_session("/login")
-        yield opened
-        await running.call_tool("closeSession", sessionId=opened)
+    opened = await running.open_session("/login")
+    yield opened
+    await running.call_tool("closeSession", sessionId=opened)
 
 
 async def call_for_text(running: BrowserAppClient, tool: str, **arguments: Any) -> str:
@@ -174,13 +172,12 @@ async def stop_recording(running: BrowserAppClient, name: str) -> CallToolResult
 
 
 async def test_a_flow_written_by_hand_stops_with_the_reason_and_goes_on_from_the_next_step(running: BrowserAppClient):
-    with anyio.fail_after(SCENARIO_TIMEOUT_S):
-        steps = "  - open: SITE/form\n  - fill: Name\n    text: Ada\n  - click: {role: button, name: Order}\n"
-        write_flow(running, "stops", steps + "  - check: Gift\n")
-        stopped = await stop_recording(running, "stops")
-        error = read_error(stopped)
-        session = error["details"]["sessionId"]
-        onward = await running.call_tool("runFlow", name="stops", sessionId=session, fromStep=4)
+    steps = "  - open: SITE/form\n  - fill: Name\n    text: Ada\n  - click: {role: button, name: Order}\n"
+    write_flow(running, "stops", steps + "  - check: Gift\n")
+    stopped = await stop_recording(running, "stops")
+    error = read_error(stopped)
+    session = error["details"]["sessionId"]
+    onward = await running.call_tool("runFlow", name="stops", sessionId=session, fromStep=4)
     assert (error["code"], error["details"]["step"]) == ("not_found", 3)
     assert 'button "Order" is not on the page' in error["message"]
     assert "fromStep=4" in error["hint"]
@@ -189,11 +186,10 @@ async def test_a_flow_written_by_hand_stops_with_the_reason_and_goes_on_from_the
 
 
 async def test_a_flow_acts_only_on_the_origins_that_it_names(running: BrowserAppClient):
-    with anyio.fail_after(SCENARIO_TIMEOUT_S):
-        write_flow(running, "elsewhere", "  - open: http://localhost:9/\n")
-        opened = await stop_recording(running, "elsewhere")
-        write_flow(running, "led-away", "  - open: SITE/to?url=http://10.1.1.1/\n")
-        redirected = await stop_recording(running, "led-away")
+    write_flow(running, "elsewhere", "  - open: http://localhost:9/\n")
+    opened = await stop_recording(running, "elsewhere")
+    write_flow(running, "led-away", "  - open: SITE/to?url=http://10.1.1.1/\n")
+    redirected = await stop_recording(running, "led-away")
     assert read_error(opened)["code"] == "origin_refused"
     assert read_error(redirected)["code"] in ("origin_refused", "failed")
 
@@ -218,21 +214,20 @@ async def test_a_new_consent_banner_stops_presses_and_keys_and_is_named(tmp_path
     banner = "<div style='position:fixed;inset:0;background:#fff'><h2>Cookies</h2><button>Accept</button></div>"
     form = "<title>Shop</title><label>Name <input name=name></label><button onclick='document.title=1'>Buy</button>"
     site = loopback_app.build_page_site({"/shop": form + banner})
-    with anyio.fail_after(SCENARIO_TIMEOUT_S):
-        async with (
-            loopback_app.open_loopback_app(tmp_path, site, more={"toolsets": ["browser", "flows"]}) as service,
-            Client(service.app.build_server()) as client,
-        ):
-            folder = tmp_path / ".outrider" / "flows"
-            folder.mkdir(parents=True)
-            for step in ("click: Buy", "fill: Name\n    text: Ada", "press: Enter\n    on: Name"):
-                head = f"flow: 1\nname: buy\norigins: [{service.site_url}]\nsteps:\n  - open: {service.site_url}/shop\n"
-                (folder / "buy.yaml").write_text(f"{head}  - {step}\n")
-                stopped = await client.call_tool("runFlow", {"name": "buy", "keepOpen": True, "waitSeconds": 1})
-                error = read_error(stopped)
-                assert (error["code"], error["details"]["step"]) == ("blocked", 2), step
-                assert "Cookies" in error["message"], error["message"]
-            titles = {await each.read_title() for each in service.app.browsers.list_sessions()}
+    async with (
+        loopback_app.open_loopback_app(tmp_path, site, more={"toolsets": ["browser", "flows"]}) as service,
+        Client(service.app.build_server()) as client,
+    ):
+        folder = tmp_path / ".outrider" / "flows"
+        folder.mkdir(parents=True)
+        for step in ("click: Buy", "fill: Name\n    text: Ada", "press: Enter\n    on: Name"):
+            head = f"flow: 1\nname: buy\norigins: [{service.site_url}]\nsteps:\n  - open: {service.site_url}/shop\n"
+            (folder / "buy.yaml").write_text(f"{head}  - {step}\n")
+            stopped = await client.call_tool("runFlow", {"name": "buy", "keepOpen": True, "waitSeconds": 1})
+            error = read_error(stopped)
+            assert (error["code"], error["details"]["step"]) == ("blocked", 2), step
+            assert "Cookies" in error["message"], error["message"]
+        titles = {await each.read_title() for each in service.app.browsers.list_sessions()}
     assert titles == {"Shop"}
 
 
@@ -245,18 +240,17 @@ async def test_steps_with_high_stakes_ask_a_person_each_time(tmp_path: Path):
 
     page = "<title>Shop</title><h1>Shop</h1><button onclick='document.title += 1'>Buy</button>"
     site = loopback_app.build_page_site({"/shop": page})
-    with anyio.fail_after(SCENARIO_TIMEOUT_S):
-        async with (
-            loopback_app.open_loopback_app(tmp_path, site, more={"toolsets": ["browser", "flows"]}) as service,
-            Client(service.app.build_server(), elicitation_callback=answer) as client,
-        ):
-            folder = tmp_path / ".outrider" / "flows"
-            folder.mkdir(parents=True)
-            steps = f"  - open: {service.site_url}/shop\n  - click: Buy\n    ask: true\n  - click: Buy\n    ask: true\n"
-            (folder / "buy.yaml").write_text(f"flow: 1\nname: buy\norigins: [{service.site_url}]\nsteps:\n{steps}")
-            both = await client.call_tool("runFlow", {"name": "buy", "keepOpen": True})
-            refused = await client.call_tool("runFlow", {"name": "buy", "keepOpen": True})
-            titles = [await each.read_title() for each in service.app.browsers.list_sessions()]
+    async with (
+        loopback_app.open_loopback_app(tmp_path, site, more={"toolsets": ["browser", "flows"]}) as service,
+        Client(service.app.build_server(), elicitation_callback=answer) as client,
+    ):
+        folder = tmp_path / ".outrider" / "flows"
+        folder.mkdir(parents=True)
+        steps = f"  - open: {service.site_url}/shop\n  - click: Buy\n    ask: true\n  - click: Buy\n    ask: true\n"
+        (folder / "buy.yaml").write_text(f"flow: 1\nname: buy\norigins: [{service.site_url}]\nsteps:\n{steps}")
+        both = await client.call_tool("runFlow", {"name": "buy", "keepOpen": True})
+        refused = await client.call_tool("runFlow", {"name": "buy", "keepOpen": True})
+        titles = [await each.read_title() for each in service.app.browsers.list_sessions()]
     assert not both.is_error, format_result_text(both)
     assert "step 2, click" in asked[0]
     assert "step 3, click" in asked[1]

@@ -18,7 +18,7 @@ from support.apps import loopback_app
 from support.processes.newest_packages import INSTALLING, ROOT, install
 from support.results import read_first_text
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.time_limit(300)]
 ORDER_PAGES = {
     "/order": (
         "<!doctype html><title>Order</title><main><h1>Order</h1><form action=/done>"
@@ -69,7 +69,7 @@ class ExportedFlow:
 @pytest.fixture
 async def export(tmp_path: Path) -> AsyncGenerator[ExportedFlow]:
     site = loopback_app.build_page_site(ORDER_PAGES)
-    with chdir(tmp_path), anyio.fail_after(300):
+    with chdir(tmp_path):
         async with (
             loopback_app.open_loopback_app(tmp_path, site, more={"toolsets": ["browser", "flows"]}) as service,
             Client(service.app.build_server()) as client,

@@ -7,7 +7,6 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from pathlib import Path
 
-import anyio
 import httpx2
 import pytest
 
@@ -21,8 +20,7 @@ from support.apps import loopback_app
 from support.fakes import http_servers
 from support.fakes.model_apis import ModelServer, ModelTurn, play_turns
 
-pytestmark = pytest.mark.anyio
-REPAIR_TIMEOUT_S = 240
+pytestmark = [pytest.mark.anyio, pytest.mark.time_limit(240)]
 ORDER_HTML = """<h1>Order</h1><label>Name <input name=name></label>
 <button onclick="document.querySelector('p').textContent = 'Thanks'">Buy &lt;b&gt;</button>
 <button>Help</button><button>Help</button><p></p>"""
@@ -95,8 +93,7 @@ async def office(tmp_path: Path) -> AsyncGenerator[Office]:
             try:
                 async with httpx2.AsyncClient(base_url=server.base_url, timeout=60) as client:
                     await client.get("/", params={"token": server.sign_in_url.partition("token=")[2]})
-                    with anyio.fail_after(REPAIR_TIMEOUT_S):
-                        yield Office(client, loopback.app, tmp_path, loopback.site_url, model)
+                    yield Office(client, loopback.app, tmp_path, loopback.site_url, model)
             finally:
                 await server.aclose()
 

@@ -4,13 +4,13 @@ from collections.abc import AsyncGenerator
 from contextlib import chdir
 from pathlib import Path
 
-import anyio
 import pytest
 
 from support.apps import loopback_app
 from support.apps.loopback_app import LoopbackApp
+from support.timeouts import SCENARIO_TIMEOUT_S
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.time_limit(SCENARIO_TIMEOUT_S)]
 PAYMENT = """<!doctype html><html lang=en><title>Pay</title><h1>Pay</h1>
 <button id=open onclick="box.show()">New payment</button>
 <dialog id=box aria-label="Your payment"><form onsubmit="event.preventDefault(); box.close();
@@ -30,7 +30,7 @@ PAYMENT = """<!doctype html><html lang=en><title>Pay</title><h1>Pay</h1>
 async def bank(tmp_path: Path) -> AsyncGenerator[tuple[LoopbackApp, dict[str, str]]]:
     pages = {"/pay": PAYMENT}
     more = {"toolsets": ["browser", "flows"]}
-    with chdir(tmp_path), anyio.fail_after(120):
+    with chdir(tmp_path):
         async with loopback_app.open_loopback_app(tmp_path, loopback_app.build_page_site(pages), more=more) as opened:
             yield opened, pages
 

@@ -5,15 +5,13 @@ import re
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from pathlib import Path
 
-import anyio
 import httpx2
 import pytest
 
 from outrider.dashboard.server import DashboardServer
 from support.apps import flow_pages, loopback_app
 
-pytestmark = pytest.mark.anyio
-PATIENCE = 240
+pytestmark = [pytest.mark.anyio, pytest.mark.time_limit(240)]
 RUN = "run the flows"
 PAGE = """<h1>Order</h1><form><label>Name <input name=name></label></form>
 <button onclick="document.title = 'Sent'">Send</button>"""
@@ -37,8 +35,7 @@ async def pages(tmp_path: Path) -> AsyncGenerator[Callable[[str], Awaitable[str]
                     answer = await client.get(path, headers={"accept": "text/html"})
                     return answer.text if answer.status_code == 200 else str(answer.status_code)
 
-                with anyio.fail_after(PATIENCE):
-                    yield show
+                yield show
         finally:
             await server.aclose()
 

@@ -23,7 +23,7 @@ from support.fakes import http_servers
 from support.processes import outrider_command
 from support.timeouts import SCENARIO_TIMEOUT_S
 
-pytestmark = [pytest.mark.anyio, postgres.needs_postgres]
+pytestmark = [pytest.mark.anyio, pytest.mark.time_limit(SCENARIO_TIMEOUT_S * 4), postgres.needs_postgres]
 ORDER = """flow: 1
 name: order
 description: Order tea
@@ -82,8 +82,7 @@ async def team(tmp_path: Path, server: postgres.PostgresServer) -> AsyncGenerato
             home.mkdir()
             loaded = load(made.build_settings(), environ={}, home=home, workspace=home)
             made.apps.append(await stack.enter_async_context(open_app(loaded)))
-        with anyio.fail_after(SCENARIO_TIMEOUT_S * 4):
-            yield made
+        yield made
     server.drop_database(database)
 
 

@@ -28,8 +28,7 @@ from support.fakes import http_servers
 from support.fakes.webhook_receiver import WebhookReceiver
 from support.processes import outrider_command
 
-pytestmark = pytest.mark.anyio
-PATIENCE = 240
+pytestmark = [pytest.mark.anyio, pytest.mark.time_limit(240)]
 DAY_S = 86_400
 SECRET = "a-secret-of-the-webhook"
 ORDER = """  - open: SITE/order
@@ -88,8 +87,7 @@ async def shop(tmp_path: Path) -> AsyncGenerator[Shop]:
         environ = {"HOOK": SECRET}
         loaded = load(values, environ=environ, home=tmp_path, workspace=tmp_path)
         async with open_app(sqlite.prepare_database(loaded)) as app:
-            with anyio.fail_after(PATIENCE):
-                yield Shop(tmp_path, site, url, hook, app)
+            yield Shop(tmp_path, site, url, hook, app)
 
 
 async def test_a_schedule_that_cannot_work_is_refused_with_its_reason(shop: Shop):

@@ -4,13 +4,12 @@ from collections.abc import AsyncGenerator
 from contextlib import chdir
 from pathlib import Path
 
-import anyio
 import pytest
 
 from support.apps import loopback_app
 from support.apps.loopback_app import LoopbackApp
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.time_limit(240)]
 SCRIPT = "<script>const say = (text) => { document.querySelector('[role=status]').textContent = text; }</script>"
 CALENDAR = """<section aria-label=Day><h2>Choose a day</h2><button>‹</button> <span>March 2027</span> <button>›</button>
 <table><tr><th>Mo<th>Tu<tr><td><button onclick="say('Picked 8')">8</button><td><button>9</button></table></section>"""
@@ -77,7 +76,7 @@ PEOPLE = """<div id=box style="height:120px;overflow:auto">
 async def site(tmp_path: Path) -> AsyncGenerator[tuple[LoopbackApp, dict[str, str]]]:
     pages: dict[str, str] = {}
     more = {"toolsets": ["browser", "flows"]}
-    with chdir(tmp_path), anyio.fail_after(240):
+    with chdir(tmp_path):
         async with loopback_app.open_loopback_app(tmp_path, loopback_app.build_page_site(pages), more=more) as opened:
             yield opened, pages
 

@@ -5,7 +5,6 @@ from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
 
 from outrider.core.context import Call
@@ -13,8 +12,7 @@ from outrider.core.errors import AnswerNeeded
 from support.apps import loopback_app
 from support.apps.loopback_app import LoopbackApp
 
-pytestmark = pytest.mark.anyio
-PATIENCE = 240
+pytestmark = [pytest.mark.anyio, pytest.mark.time_limit(240)]
 FORM = """<h1>Shop</h1><form OFFER onsubmit="event.preventDefault();
   const said = `${event.agentInvoked ? 'called' : 'pressed'}: ${this.tea.value}, ${this.size.value}`;
   document.querySelector('p').textContent = said;
@@ -33,7 +31,7 @@ SCRIPT = """<h1>Shop</h1><p role=status></p><script>document.modelContext.regist
 async def shop(tmp_path: Path) -> AsyncGenerator[tuple[LoopbackApp, dict[str, str]]]:
     pages: dict[str, str] = {"/order": FORM.replace("OFFER", OFFER), "/pay": SCRIPT.replace("HINTS", "")}
     more = {"toolsets": ["browser", "browser_webmcp", "flows"], "browser": {"web_mcp": True}}
-    with chdir(tmp_path), anyio.fail_after(PATIENCE):
+    with chdir(tmp_path):
         async with loopback_app.open_loopback_app(tmp_path, loopback_app.build_page_site(pages), more=more) as opened:
             yield opened, pages
 

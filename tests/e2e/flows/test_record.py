@@ -19,8 +19,9 @@ from outrider.toolsets.flows.tools import save_actions
 from outrider.toolsets.options import ToolOptions
 from support.apps import loopback_app
 from support.apps.loopback_app import LoopbackApp
+from support.timeouts import SCENARIO_TIMEOUT_S
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.time_limit(SCENARIO_TIMEOUT_S)]
 WINDOWS = ["--ozone-platform=headless", "--ozone-override-screen-size=1600,1000"]
 FORM = """<!doctype html><title>Order tea</title><h1>Order tea</h1>
 <form onsubmit="echo.textContent = document.title = `Your word: ${word.value}`;
@@ -138,7 +139,7 @@ async def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerato
     more: dict[str, object] = {"toolsets": ["browser", "flows"], "browser": {"flags": WINDOWS}}
     more["workspace"] = {"directory": str(tmp_path / "files")}
     site = loopback_app.build_page_site(PAGES)
-    with chdir(tmp_path), anyio.fail_after(120):
+    with chdir(tmp_path):
         async with loopback_app.open_loopback_app(tmp_path, site, more=more) as opened:
             yield opened
 
