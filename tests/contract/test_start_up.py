@@ -39,7 +39,6 @@ anyio.run(main)
 FROM_OTHERS, IN_ALL = (17, 328) if sys.version_info >= (3, 14) else (14, 325 if sys.version_info >= (3, 13) else 324)
 # Each of them is needed by some tool, and by no tool before its first call.
 HEAVY = {
-    "aiolimiter",
     "aiosqlite",
     "alembic",
     "anthropic",

@@ -2,14 +2,14 @@
 
 On Postgres each name has one row, changed by one statement under the server's clock: the generic cell rate algorithm
 (ITU-T I.371, annex A) with a reservation. Callers get the time to wait until their turn. The rows are worthless
-after a crash, so the table is unlogged, and created at first use. With SQLite each process counts for itself.
+after a crash, so the table is unlogged, and created at first use. With SQLite each process counts for itself, by the
+same algorithm.
 """
 
 import logging
 from collections import OrderedDict
 
 import anyio
-from aiolimiter import AsyncLimiter
 from sqlalchemy import Connection, text
 
 from outrider.core.database.database import Database
@@ -40,7 +40,7 @@ class RateLimiter:
 
     def __init__(self, database: Database | None) -> None:
         self._database = database if database is not None and database.is_shared else None
-        self._local_limiters: OrderedDict[tuple[str, float, float], AsyncLimiter] = OrderedDict()
+        self._local_free_at: OrderedDict[str, float] = OrderedDict()  # as `free_at` in the table
         self._is_table_ready = False
         self._local_until = 0.0
 
@@ -91,13 +91,20 @@ class RateLimiter:
         return wait
 
     async def _acquire_local(self, name: str, calls: float, seconds: float, max_wait_s: float) -> bool:
-        max_limiters = 1_000
-        key = (name, calls, seconds)
-        if key not in self._local_limiters:
-            self._local_limiters[key] = AsyncLimiter(max(1.0, calls), max(1.0, calls) * seconds / calls)
-        self._local_limiters.move_to_end(key)
-        while len(self._local_limiters) > max_limiters:
-            self._local_limiters.popitem(last=False)
-        with anyio.move_on_after(max_wait_s) as scope:
-            await self._local_limiters[key].acquire()
-        return not scope.cancelled_caught
+        max_names = 1_000
+        interval, now = seconds / calls, anyio.current_time()
+        free_at = max(self._local_free_at.get(name, now), now) + interval
+        wait = free_at - max(seconds, interval) - now
+        if wait > max_wait_s:
+            return False
+        self._local_free_at[name] = free_at
+        self._local_free_at.move_to_end(name)
+        while len(self._local_free_at) > max_names:
+            self._local_free_at.popitem(last=False)
+        try:
+            await anyio.sleep(max(wait, 0.0))
+        except anyio.get_cancelled_exc_class():
+            if name in self._local_free_at:
+                self._local_free_at[name] -= interval  # a turn that is not taken delays nobody
+            raise
+        return True

@@ -24,7 +24,7 @@ from outrider.pages.options import DEFAULT_READ_OPTIONS, ReadOptions, RenderMode
 from outrider.pages.settings import PagesSettings
 from outrider.pages.site_markdown import SiteMarkdown
 
-if TYPE_CHECKING:  # these modules load SQLAlchemy, Protego, Resiliparse or aiolimiter
+if TYPE_CHECKING:  # these modules load SQLAlchemy, Protego or Resiliparse
     from outrider.pages.cache.cache import CacheEntry, PageCache
     from outrider.pages.cache.page_search import LocalHit
     from outrider.pages.excerpt import DocumentExcerpt

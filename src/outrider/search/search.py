@@ -29,7 +29,7 @@ from outrider.search.selection import (
 )
 from outrider.search.settings import SearchSettings
 
-if TYPE_CHECKING:  # these modules load SQLAlchemy and aiolimiter
+if TYPE_CHECKING:  # these modules load SQLAlchemy
     from outrider.core.rate_limiter import RateLimiter
     from outrider.search.health_ledger import HealthLedger
 

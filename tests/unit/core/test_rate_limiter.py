@@ -13,6 +13,7 @@ from outrider.core.database.database import Database
 from outrider.core.rate_limiter import RateLimiter
 from support.databases import postgres
 from support.processes import python_source
+from support.timeouts import EVENT_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 # Takes turns for two seconds and says by the machine's clock when each came.
@@ -65,7 +66,7 @@ async def test_less_than_one_a_second_is_one_at_a_time(rates: RateLimiter):
 
 async def test_names_do_not_wait_for_each_other(rates: RateLimiter):
     assert await rates.acquire("one", 1, 3600)
-    with anyio.fail_after(20):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         assert await rates.acquire("other", 1, 3600)
 
 
@@ -73,6 +74,21 @@ async def test_a_turn_that_would_come_too_late_is_refused_and_takes_nobodys_plac
     assert await rates.acquire("host", 1, 2)
     assert not all([await rates.acquire("host", 1, 2, max_wait_s=0.0) for _ in range(20)])
     assert await rates.acquire("host", 1, 2, max_wait_s=30)
+
+
+async def test_a_turn_that_comes_too_late_is_refused_without_waiting(rates: RateLimiter):
+    assert await rates.acquire("host", 1, 3_600)
+    with anyio.fail_after(EVENT_TIMEOUT_S):
+        assert not await rates.acquire("host", 1, 3_600, max_wait_s=600)
+
+
+async def test_a_caller_that_gives_up_leaves_its_turn_to_the_next():
+    rates = RateLimiter(None)
+    assert await rates.acquire("host", 1, 3_600)
+    for _ in range(3):
+        with anyio.move_on_after(0.01) as waiting:  # the second turn is in an hour, the third would be in two
+            await rates.acquire("host", 1, 3_600, max_wait_s=4_000)
+        assert waiting.cancelled_caught
 
 
 async def test_two_processes_together_keep_the_rate(server: postgres.PostgresServer):
@@ -104,7 +120,7 @@ async def test_a_server_that_goes_away_makes_the_process_count_for_itself(server
     await database.close()
     server.stop()
     try:
-        with anyio.fail_after(30):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             assert await rates.acquire("host", 1, 0.2)
             assert await rates.acquire("host", 1, 0.2)
     finally:
