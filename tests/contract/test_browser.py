@@ -20,7 +20,7 @@ from outrider.core.tool import Toolset
 from outrider.serve.protocol_results import build_tool_entry
 from support.apps.browser_app import BrowserAppClient, format_result_text, open_browser_app
 from support.results import read_error
-from support.timeouts import BROWSER_TIMEOUT_S
+from support.timeouts import BROWSER_TIMEOUT_S, EVENT_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 browser = next(each for each in discover_instances(toolsets, Toolset, nested=True) if each.name == "browser")
@@ -712,7 +712,7 @@ async def test_tabs_are_listed_opened_switched_and_closed(client: BrowserAppClie
         await client.navigate_session(session, "/popup")
         popped = await client.call_tool("clickElement", sessionId=session, selector="#open")
         inside = client.find_session(session)
-        assert await inside.tabs.wait_until(lambda: len(inside.tabs) == 2, 30)
+        assert await inside.tabs.wait_until(lambda: len(inside.tabs) == 2, EVENT_TIMEOUT_S)
         listed = await client.call_tool("manageTabs", sessionId=session)
         switched = await client.call_tool("manageTabs", sessionId=session, action="switch", tab=2)
         url = await client.call_tool("getCurrentUrl", sessionId=session)

@@ -14,7 +14,7 @@ from outrider.core.text import count_tokens
 from outrider.serve.protocol_results import build_tool_entry
 from outrider.toolsets.browser.network import browser_devtools
 from support.apps.browser_app import BrowserAppClient, format_result_text, open_browser_app
-from support.timeouts import BROWSER_TIMEOUT_S
+from support.timeouts import BROWSER_TIMEOUT_S, EVENT_TIMEOUT_S
 
 pytestmark = [pytest.mark.anyio, pytest.mark.time_limit(BROWSER_TIMEOUT_S)]
 
@@ -243,7 +243,7 @@ async def test_performance_has_a_sentence_for_each_finding(client: BrowserAppCli
     slow = "<button onclick='const end = Date.now() + 250; while (Date.now() < end); this.append(1)'>Slow</button>"
     await client.evaluate_js(session, f"document.body.insertAdjacentHTML('beforeend', {json.dumps(slow)})")
     await call_for_text(client, "clickElement", sessionId=session, selector="button=Slow")
-    with anyio.fail_after(30):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         while not re.search(
             r"INP: the slowest interaction took \d{3,} ms",
             await call_for_text(client, "measurePerformance", sessionId=session),

@@ -18,6 +18,7 @@ from outrider.settings import load
 from support.apps import mcp_clients
 from support.databases import sqlite
 from support.processes import outrider_command
+from support.timeouts import EVENT_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 STEP = {"description": "Search shops", "action": {"toolName": "websearch", "purpose": "find offers"}}
@@ -157,7 +158,7 @@ async def test_clients_hear_when_playbooks_come_and_go(home: Path):
         assert client.server_capabilities.prompts
         assert client.server_capabilities.prompts.list_changed
         await client.list_prompts()
-        with anyio.fail_after(20):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             await app.call("create_playbook", Call(assistant="anna"), **PRICES)
             await heard.wait()
         assert len((await client.list_prompts()).prompts) == 2
@@ -169,7 +170,7 @@ async def test_subscribers_of_the_newest_era_hear_it_too(home: Path):
         mcp_clients.connect_client(app.build_server()) as client,
     ):
         await client.list_prompts()
-        with anyio.fail_after(20):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             async with client.listen(prompts_list_changed=True) as events:
                 await app.call("create_playbook", Call(assistant="anna"), **PRICES)
                 assert type(await anext(aiter(events))).__name__ == "PromptsListChanged"

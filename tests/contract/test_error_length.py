@@ -13,6 +13,7 @@ from outrider.core.text import count_tokens
 from support.apps import agent_runs, loopback_app
 from support.fakes.model_apis import ModelTurn, play_turns
 from support.results import read_text
+from support.timeouts import PROCESS_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 MAX_ERROR_TOKENS = 120
@@ -39,7 +40,7 @@ async def test_no_error_of_any_tool_is_long(home: Path):
     ):
         for tool in (await client.list_tools()).tools:
             for arguments in list_wrong_calls(tool):
-                with anyio.fail_after(60):
+                with anyio.fail_after(PROCESS_TIMEOUT_S):
                     text = await read_error_text(client, tool.name, arguments)
                 errors += bool(text)
                 if count_tokens(text) > MAX_ERROR_TOKENS:

@@ -23,6 +23,7 @@ from outrider.serve.mcp import build_mcp_server
 from outrider.serve.uvicorn_server import LimitedHttpProtocol
 from support.apps import echo_toolset
 from support.fakes import http_servers
+from support.timeouts import EVENT_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 
@@ -173,7 +174,7 @@ class QuickProtocol(LimitedHttpProtocol):
 
 async def test_half_sent_headers_are_dropped_and_bounded_for_each_address(tmp_path: Path):
     config = uvicorn.Config(build_app(tmp_path), host="127.0.0.1", port=0, http=QuickProtocol, log_level="critical")
-    with anyio.fail_after(30):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         async with http_servers.start_uvicorn(uvicorn.Server(config)) as server, AsyncExitStack() as stack:
             port = server.servers[0].sockets[0].getsockname()[1]
             streams = [await stack.enter_async_context(await anyio.connect_tcp("127.0.0.1", port)) for _ in range(40)]
@@ -232,7 +233,7 @@ def start_post(length: int) -> bytes:
 @asynccontextmanager
 async def connect(app: Any, protocol: type[LimitedHttpProtocol]) -> AsyncGenerator[anyio.abc.SocketStream]:
     config = uvicorn.Config(app, host="127.0.0.1", port=0, http=protocol, log_level="critical")
-    with anyio.fail_after(30):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         async with http_servers.start_uvicorn(uvicorn.Server(config)) as server:
             port = server.servers[0].sockets[0].getsockname()[1]
             async with await anyio.connect_tcp("127.0.0.1", port) as stream:

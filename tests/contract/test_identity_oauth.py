@@ -29,6 +29,7 @@ from support.apps.identity_app import ServedApp, request_tools_list
 from support.fakes import http_servers, identity_provider
 from support.fakes.identity_provider import OAUTH_RESOURCE, FakeIdentityProvider
 from support.results import read_error
+from support.timeouts import EVENT_TIMEOUT_S, PROCESS_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 METADATA = "https://tools.example.com/.well-known/oauth-protected-resource/mcp"
@@ -228,7 +229,7 @@ class FakeDatabase:
 
 async def test_a_client_discovers_the_provider_and_requests_missing_scopes(home: Path, provider: FakeIdentityProvider):
     wanted = {"scopes": ["tools"], "toolset_scopes": TOOLS, "workspaces_claim": "groups"}
-    with anyio.fail_after(60):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with identity_app.open_app_at_oauth_resource(home, provider.url, **wanted) as team:
             auth = ClientCredentialsOAuthProvider(
                 f"{team.url}/mcp", FakeDatabase(), "desk", "secret", issuer=provider.url
@@ -326,7 +327,7 @@ async def test_unknown_keys_do_not_make_us_ask_the_provider_each_time(setup: Aut
 
 
 async def test_concurrent_callers_fetch_the_keys_once(setup: AuthenticationSetup):
-    with anyio.fail_after(30):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         async with anyio.create_task_group() as tasks:
             for number in range(20):
                 tasks.start_soon(lambda number=number: setup.person(jti=str(number)))

@@ -22,6 +22,7 @@ from support.apps import agents_app, identity_app
 from support.apps.agents_app import ChatTurn, ScriptedChatModel
 from support.apps.identity_app import ServedApp
 from support.results import read_error
+from support.timeouts import BROWSER_TIMEOUT_S, SCENARIO_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 DAY = 86_400
@@ -82,7 +83,7 @@ async def test_replicas_together_never_pass_a_limit(home: Path):
     async def work(counters: QuotaCounters) -> None:
         taken.append(sum([await counters.count_one("x", ends, limit) for _ in range(limit)]))
 
-    with anyio.fail_after(90):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         async with open_replicas(home) as three, anyio.create_task_group() as tasks:
             for each in three:
                 tasks.start_soon(work, each)
@@ -95,7 +96,7 @@ async def test_replicas_together_hold_no_more_places_than_there_are(home: Path):
     async def work(counters: QuotaCounters) -> None:
         held.append(await counters.reserve("runs", 3, lambda _: 1))
 
-    with anyio.fail_after(90):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         async with open_replicas(home) as three, anyio.create_task_group() as tasks:
             for each in three * 4:
                 tasks.start_soon(work, each)
@@ -130,7 +131,7 @@ async def test_a_workspaces_calls_are_everybodys_together(home: Path):
 async def test_only_so_many_agents_of_a_person_are_at_work_at_the_same_time(home: Path):
     held = anyio.Event()
     script = {"slow": [ChatTurn(text="done", wait_before=held)]}
-    with anyio.fail_after(90):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         async with open_for_one_person(home, script, {"slow": {}}, {"people": {"*": {"runs": 1}}}) as (_, client):
             begun = await client.call_tool("run_agent", {"agent": "slow", "query": "a", "mode": "background"})
             second = await client.call_tool("run_agent", {"agent": "slow", "query": "b", "mode": "background"})
@@ -163,7 +164,7 @@ async def test_the_cost_of_a_running_agent_counts(home: Path):
     held = anyio.Event()
     script = {"slow": [ChatTurn(calls=[("get_current_state", {})]), ChatTurn(text="done", wait_before=held)]}
     quotas = {"people": {"*": {"cost_per_day": 0.5}}}
-    with anyio.fail_after(90):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         async with open_for_one_person(home, script, {"slow": {}}, quotas, A_DOLLAR_A_STEP) as (team, client):
             begun = await client.call_tool("run_agent", {"agent": "slow", "query": "a", "mode": "background"})
             run = (begun.meta or {})["outrider/run"]["runId"]
@@ -180,7 +181,7 @@ async def test_concurrent_agents_share_the_cost_per_day(home: Path):
     goals = [ChatTurn(calls=[("create_goal", {"goal": str(number)})], wait_before=held) for number in range(9)]
     begin = {"agent": "spender", "mode": "background"}
     wish: Any = ({"spender": goals}, {"spender": {}}, {"people": {"*": {"cost_per_day": 2.5}}}, A_DOLLAR_A_STEP)
-    with anyio.fail_after(90):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         async with open_for_one_person(home, *wish) as (team, client):
             begun = [await client.call_tool("run_agent", begin | {"query": str(number)}) for number in range(3)]
             held.set()
@@ -225,7 +226,7 @@ GOAL = [ChatTurn(calls=[("create_goal", {"goal": "of the agent"})]), ChatTurn(te
 async def test_an_agent_acts_as_its_person_in_their_workspace(home: Path):
     script = {"chief": [ChatTurn(calls=[("run_clerk", {"query": "go"})]), ChatTurn(text="Done.")], "clerk": GOAL}
     agents = {"chief": {"tools": ["run_clerk"]}, "clerk": {"tools": ["create_goal"]}}
-    with anyio.fail_after(90):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         async with open_team(home, script, agents) as team:
             token, shown = await team.issue_token_record("ann", "acme")
             async with team.connect_client(shown) as client:
@@ -244,7 +245,7 @@ async def test_an_agent_acts_as_its_person_in_their_workspace(home: Path):
 async def test_agents_get_no_tool_that_their_person_may_not_use(home: Path):
     script = {"chief": [ChatTurn(calls=[("run_clerk", {"query": "go"})]), ChatTurn(text="Done.")], "clerk": GOAL}
     agents = {"chief": {"tools": ["run_clerk"]}, "clerk": {"tools": ["create_goal"]}}
-    with anyio.fail_after(90):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         async with open_team(home, script, agents) as team:
             token = await team.issue_token("ann", "acme", toolsets=("run_agent",))
             async with team.connect_client(token) as client:
@@ -265,7 +266,7 @@ async def test_any_process_that_resumes_a_run_acts_as_its_person(home: Path):
     call = Call(session="s", workspace="acme", identity="ann", grant=grant)
     clerk = {"tools": ["create_goal", "createStore"], "stakes": {"create_goal": "high"}}
     model = ScriptedChatModel({"clerk": GOAL})
-    with anyio.fail_after(120):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with agents_app.serve_chat_model(model) as flags:
             flags |= {"data_dir": str(home / "data")}
             before, after = (

@@ -18,6 +18,7 @@ from outrider.settings import load
 from support.databases import sqlite
 from support.fakes import mcp_servers
 from support.results import read_text
+from support.timeouts import SCENARIO_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 
@@ -58,7 +59,7 @@ async def open_host(home: Path, asked: list[str], told: anyio.Event) -> AsyncGen
 async def test_a_server_is_added_listed_used_and_removed_while_the_host_is_connected(home: Path):
     told = anyio.Event()
     asked: list[str] = []
-    with anyio.fail_after(120):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with open_host(home, asked, told) as (app, client):
             assert "notes_look" not in await list_names(client)
             assert "There are none" in read_text(await client.call_tool("list_mcp_servers", {}))
@@ -93,7 +94,7 @@ async def test_the_names_of_a_server_with_a_long_name_fit_into_64_characters(hom
     write_servers(home, **{server: build_program(home)})
     flags = {"toolsets": ["mcp_servers"], "names": "builtin"}
     loaded = sqlite.prepare_database(load(flags, environ=dict(os.environ), home=home, workspace=home))
-    with anyio.fail_after(120):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with open_app(loaded) as app, Client(app.build_server()) as client:
             prefix = "builtin_mcp_servers__the_depart"
             while not (names := {name for name in await list_names(client) if name.startswith(prefix)}):

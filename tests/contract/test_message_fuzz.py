@@ -16,6 +16,7 @@ from outrider.serve.mcp import build_mcp_server
 from support.apps import echo_toolset
 from support.fakes import http_servers
 from support.processes import prefork
+from support.timeouts import EVENT_TIMEOUT_S, SCENARIO_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 
@@ -99,7 +100,7 @@ async def test_a_process_on_stdio_survives_every_message_and_answers_each_reques
     last = {"jsonrpc": "2.0", "id": "last", "method": "tools/call", "params": MESSAGES[3]["params"]}
     first = [{"jsonrpc": "2.0"} | INITIALIZE, {"jsonrpc": "2.0", "method": "notifications/initialized"}]
     lines = b"".join(json.dumps(message).encode() + b"\n" for message in [*first, *mutations, last])
-    with anyio.fail_after(120):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         done = await anyio.run_process(
             prefork.build_command("support.apps.echo_toolset", tmp_path), input=lines, stderr=subprocess.DEVNULL
         )
@@ -132,7 +133,7 @@ async def test_a_process_on_stdio_survives_every_message_and_answers_each_reques
 async def test_a_server_over_http_survives_every_message(tmp_path: Path, step: int):
     headers = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-11-25"}
     headers["Content-Type"] = "application/json"
-    with anyio.fail_after(120):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with (
             echo_toolset.open_toolbox(tmp_path) as parts,
             http_servers.serve_app(build_http_app({"": build_mcp_server(*parts)})) as url,
@@ -156,7 +157,7 @@ async def test_many_calls_under_one_id_over_http_are_all_answered(tmp_path: Path
     headers = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-11-25"}
     app = build_http_app({"": build_mcp_server(*echo_toolset.build_toolbox(tmp_path))})
     answers: list[str] = []
-    with anyio.fail_after(30):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         async with http_servers.serve_app(app) as url, httpx2.AsyncClient() as http:
             hello = await http.post(f"{url}/mcp", json={"jsonrpc": "2.0"} | INITIALIZE, headers=headers)
             headers["Mcp-Session-Id"] = hello.headers["mcp-session-id"]

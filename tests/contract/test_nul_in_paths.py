@@ -9,6 +9,7 @@ from mcp import Client
 
 from support.apps import loopback_app
 from support.results import read_error, read_first_text
+from support.timeouts import EVENT_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 NUL = "a\0b.txt"
@@ -57,7 +58,7 @@ async def test_a_nul_in_any_path_is_an_input_error_that_names_the_field(home: Pa
     ):
         await client.call_tool("write_file", {"path": "there.txt", "content": "x"})
         for tool, field, value, others in CALLS_WITH_NUL:
-            with anyio.fail_after(30):
+            with anyio.fail_after(EVENT_TIMEOUT_S):
                 result = await client.call_tool(tool, {field: value, **others})
             code = read_error(result)["code"] if result.is_error else "no error"
             text = read_first_text(result)

@@ -18,6 +18,7 @@ from support.apps import echo_toolset
 from support.fakes import http_servers
 from support.processes import prefork
 from support.results import read_error, read_first_text
+from support.timeouts import EVENT_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 
@@ -54,7 +55,7 @@ def connect(request: pytest.FixtureRequest, tmp_path: Path) -> Connect:
 
 
 async def test_tools_are_listed_with_schemas_effects_and_marks(connect: Connect):
-    with anyio.fail_after(30):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         async with connect() as client:
             tools = {tool.name: tool for tool in (await client.list_tools()).tools}
     assert tools["say"].input_schema == {

@@ -20,6 +20,7 @@ from release.recording import COLUMNS, COMMANDS, RecordedCommand, draw_terminal
 
 from outrider import __version__
 from support.checkout import CHECKOUT
+from support.timeouts import PROCESS_TIMEOUT_S
 
 REPOSITORY = "example/outrider"
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -76,7 +77,7 @@ def test_the_bundle_starts_the_server_of_its_version(tmp_path: Path):
             cwd=tmp_path / "bundle",
             env={"HOME": str(tmp_path)},
         )
-        with anyio.fail_after(60):
+        with anyio.fail_after(PROCESS_TIMEOUT_S):
             async with Client(stdio_client(server)) as client:
                 return [tool.name for tool in (await client.list_tools()).tools]
 

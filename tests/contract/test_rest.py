@@ -4,6 +4,7 @@ import json
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -24,6 +25,7 @@ from outrider.serve.rest.routes import build_rest_routes
 from support.apps import echo_toolset, identity_app
 from support.apps.identity_app import ServedApp
 from support.fakes import http_servers
+from support.timeouts import EVENT_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 OPERATOR_TOKEN = "the-token-of-the-operator"
@@ -151,12 +153,13 @@ async def test_a_stream_reports_progress_and_then_the_result(tmp_path: Path):
 
 
 async def test_hanging_up_cancels_the_call(tmp_path: Path):
-    ended = anyio.Event()
+    begun, ended = anyio.Event(), anyio.Event()
     slow = Toolset("slow", "Waits.", default=True)
 
     @slow.tool()
     async def wait_long() -> str:
         """Wait until the call is cancelled."""
+        begun.set()
         try:
             await anyio.sleep_forever()
         finally:
@@ -166,11 +169,14 @@ async def test_hanging_up_cancels_the_call(tmp_path: Path):
     async with echo_toolset.open_toolbox(tmp_path) as (echo, _):
         toolbox = Toolbox([slow], {}, echo._events)
         for accept in ("application/json", "text/event-stream"):
-            ended = anyio.Event()
+            begun, ended = anyio.Event(), anyio.Event()
             async with serve_echo(tmp_path, toolbox=toolbox) as http:
-                with anyio.move_on_after(0.3):
-                    await http.post("/v1/tools/wait_long", headers={"Accept": accept})
-                with anyio.fail_after(10):
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(partial(http.post, "/v1/tools/wait_long", headers={"Accept": accept}))
+                    with anyio.fail_after(EVENT_TIMEOUT_S):
+                        await begun.wait()
+                    tasks.cancel_scope.cancel()
+                with anyio.fail_after(EVENT_TIMEOUT_S):
                     await ended.wait()
 
 
@@ -196,7 +202,7 @@ async def test_hanging_up_within_the_body_is_no_error_of_the_server(tmp_path: Pa
             head = b"POST /v1/tools/who HTTP/1.1\r\nHost: localhost\r\nContent-Length: 500\r\n\r\n"
             async with await anyio.connect_tcp(address.hostname or "", address.port or 0) as stream:
                 await stream.send(head + b"{")
-            with anyio.fail_after(10):
+            with anyio.fail_after(EVENT_TIMEOUT_S):
                 await ended.wait()
     assert failures == []
 

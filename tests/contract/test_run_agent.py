@@ -19,6 +19,7 @@ from support.apps.mcp_clients import HANDSHAKE_VERSION, NEWEST_VERSION, PROTOCOL
 from support.databases.both_databases import DatabaseSetup
 from support.fakes import http_servers
 from support.results import read_error, read_first_text
+from support.timeouts import EVENT_TIMEOUT_S, PROCESS_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 OUTPUT = "application/vnd.dust.tool-output"
@@ -75,7 +76,7 @@ async def agents_host(tmp_path_factory: pytest.TempPathFactory, rows: DatabaseSe
 
 @asynccontextmanager
 async def open_client(agents_host: AgentsApp, era: str = NEWEST_VERSION, **options: Any) -> AsyncGenerator[Client]:
-    with anyio.fail_after(60):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with connect_client(agents_host.app.build_server(), era, **options) as made:
             yield made
 
@@ -159,7 +160,7 @@ async def open_recording_client(agents_host: AgentsApp, era: str) -> AsyncGenera
 @asynccontextmanager
 async def open_http_client(agents_host: AgentsApp, **options: Any) -> AsyncGenerator[Client]:
     """A client of the newest protocol over HTTP."""
-    with anyio.fail_after(60):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with (
             http_servers.serve_app(build_http_app(agents_host.app.build_servers())) as url,
             Client(f"{url}/mcp", **options) as caller,
@@ -449,7 +450,7 @@ async def test_cancelling_reaches_the_children(agents_host: AgentsApp):
 
 async def wait_for_child(agents_host: AgentsApp, root: str) -> Any:
     """The run's child, as soon as there is one."""
-    with anyio.fail_after(30):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         while len(tree := await list_tree_runs(agents_host, root)) < 2:
             await anyio.sleep(0.05)
     return next(each for each in tree if each.id != root)
@@ -457,7 +458,7 @@ async def wait_for_child(agents_host: AgentsApp, root: str) -> Any:
 
 async def wait_for_end(agents_host: AgentsApp, run: str) -> Any:
     """The run, once it is over."""
-    with anyio.fail_after(30):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         async for _ in agents_host.app.runs.follow(run):
             pass
     return await agents_host.app.runs.get(run)
@@ -468,8 +469,11 @@ async def test_a_client_that_cancels_takes_the_run_with_it(agents_host: AgentsAp
     agents_host.model.script = {**MODEL_TURNS, "held": [ChatTurn(text="never", wait_before=held)]}
     agents_host.write_agent("held")
     async with open_client(agents_host, HANDSHAKE_VERSION) as caller:
-        with anyio.move_on_after(3):
-            await caller.call_tool("run_held", {"query": "q"})
+        async with anyio.create_task_group() as tasks:
+            before = len(agents_host.model.requests)
+            tasks.start_soon(caller.call_tool, "run_held", {"query": "q"})
+            await wait_for_model_request(agents_host, before)
+            tasks.cancel_scope.cancel()
         run = await find_last_run(agents_host)
         assert (await wait_for_end(agents_host, run)).status == "cancelled"
     held.set()
@@ -479,12 +483,25 @@ async def test_a_client_that_vanishes_leaves_the_run_running(agents_host: Agents
     held = anyio.Event()
     agents_host.model.script = {**MODEL_TURNS, "lonely": [ChatTurn(text="done all alone", wait_before=held)]}
     agents_host.write_agent("lonely")
-    with anyio.move_on_after(3):
+
+    async def call_alone() -> None:
         async with connect_client(agents_host.app.build_server(), NEWEST_VERSION) as caller:
             await caller.call_tool("run_lonely", {"query": "q"})
+
+    async with anyio.create_task_group() as tasks:
+        before = len(agents_host.model.requests)
+        tasks.start_soon(call_alone)
+        await wait_for_model_request(agents_host, before)
+        tasks.cancel_scope.cancel()
     run = await find_last_run(agents_host)
     held.set()
     assert (await wait_for_end(agents_host, run)).answer == "done all alone"
+
+
+async def wait_for_model_request(agents_host: AgentsApp, before: int) -> None:
+    with anyio.fail_after(EVENT_TIMEOUT_S):
+        while len(agents_host.model.requests) <= before:
+            await anyio.sleep(0.01)
 
 
 async def find_last_run(agents_host: AgentsApp) -> str:
@@ -508,13 +525,13 @@ async def test_clients_are_notified_when_agents_are_added_or_removed(agents_host
             assert f"run_newcomer_{era.replace('-', '_')}" not in await list_tool_names(caller)
             agents_host.write_agent(name)
             await agents_host.app.toolbox.refresh_tools()  # that somebody else has noticed it first changes nothing
-            with anyio.fail_after(20):
+            with anyio.fail_after(EVENT_TIMEOUT_S):
                 await changed.wait()
         else:
             async with caller.listen(tools_list_changed=True) as events:
                 await list_tool_names(caller)
                 agents_host.write_agent(name)
-                with anyio.fail_after(20):
+                with anyio.fail_after(EVENT_TIMEOUT_S):
                     await anext(aiter(events))
         assert f"run_newcomer_{era.replace('-', '_')}" in await list_tool_names(caller)
 

@@ -35,6 +35,7 @@ from support.apps.mcp_clients import (
 from support.databases.both_databases import DatabaseSetup
 from support.fakes import http_servers
 from support.results import read_first_text
+from support.timeouts import BROWSER_TIMEOUT_S, PROCESS_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 FIELDS = "outrider/fields"
@@ -94,7 +95,7 @@ async def list_notes(agents_host: AgentsApp, session: str, identity: str | None 
 
 @asynccontextmanager
 async def open_client(agents_host: AgentsApp, *how: Any, **options: Any) -> AsyncGenerator[Client]:
-    with anyio.fail_after(90):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         async with connect_client(agents_host.app.build_server(), *how, **options) as made:
             yield made
 
@@ -193,7 +194,7 @@ async def test_a_person_is_asked_over_http_behind_a_token(agents_host: AgentsApp
     person = FormAnswerer(choose_decision("approved"))
     web = build_http_app(agents_host.app.build_servers(), token="t0ken")
     headers = {"authorization": "Bearer t0ken", "x-api-user-email": "ann@a.example"}
-    with anyio.fail_after(60):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with (
             http_servers.serve_app(web) as url,
             httpx2.AsyncClient(headers=headers, timeout=30) as http,
@@ -333,7 +334,7 @@ async def pause_call(server: Any, session: str = "sealed") -> AsyncGenerator[tup
 
 async def repeat_call(caller: Client, first: InputRequiredResult, state: str, **changed: Any) -> Any:
     call: Any = {"name": "run_leaf", "arguments": {"query": "go"}, "meta": build_meta("sealed")} | changed
-    with anyio.fail_after(60):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         return await caller.session.call_tool(
             **call, request_state=state, input_responses=answer_requests(first), allow_input_required=True
         )

@@ -13,6 +13,7 @@ from support.apps import agents_app
 from support.apps.agents_app import ChatTurn
 from support.apps.mcp_clients import NEWEST_VERSION, connect_client
 from support.fakes import http_servers, search_providers
+from support.timeouts import BROWSER_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 REFERENCE = re.compile(r"^\[([a-z0-9]{3})\]", re.MULTILINE)
@@ -51,7 +52,7 @@ async def test_citations_come_in_the_slice_that_the_host_reserved(home: Path, ag
             "keyless": False,
         }
         settings = {"data_dir": str(home / "data"), "search": search}
-        with anyio.fail_after(90):
+        with anyio.fail_after(BROWSER_TIMEOUT_S):
             async with (
                 agents_app.open_agents_app(home, CITING_TURNS, CITING_AGENTS, **settings) as agents,
                 connect_client(agents.app.build_server(), NEWEST_VERSION) as caller,

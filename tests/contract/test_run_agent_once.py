@@ -20,6 +20,7 @@ from support.apps.mcp_clients import NEWEST_VERSION, connect_client
 from support.databases.both_databases import DatabaseSetup
 from support.fakes import http_servers
 from support.results import read_error, read_first_text
+from support.timeouts import PROCESS_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 ECHO_TURNS = {"echo": [ChatTurn(text="Here it is.")], "broken": [ChatTurn(status=400)]}
@@ -47,7 +48,7 @@ async def replicas(
 
 
 async def call_tool(hosted: AgentsApp, name: str, arguments: dict[str, Any], **meta: Any) -> CallToolResult:
-    with anyio.fail_after(60):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with connect_client(hosted.app.build_server(), NEWEST_VERSION) as client:
             sent: Any = meta
             return await client.call_tool(name, arguments, meta=sent)

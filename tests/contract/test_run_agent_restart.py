@@ -18,6 +18,7 @@ from support.apps.agents_app import AgentsApp, ChatTurn, ScriptedChatModel
 from support.apps.mcp_clients import NEWEST_VERSION, FormAnswerer, answer_requests, connect_client
 from support.fakes import http_servers
 from support.results import read_first_text
+from support.timeouts import PROCESS_TIMEOUT_S, SCENARIO_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 WRITER = {"tools": ["add_observation"], "stakes": {"add_observation": "high"}}
@@ -40,7 +41,7 @@ async def open_processes(home: Path, count: int, **settings: Any) -> AsyncGenera
 
 
 async def test_a_question_is_answered_after_everything_was_stopped_and_started_again(home: Path):
-    with anyio.fail_after(120):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with open_processes(home, 2) as (before, after):
             async with (
                 before as hosted,
@@ -67,7 +68,7 @@ async def test_a_call_returns_before_its_agent_after_the_waiting_time(home: Path
     held = anyio.Event()
     script = {"slow": [ChatTurn(text="at last", wait_before=held)]}
     settings = {"data_dir": str(home / "data"), "run_agent": {"detach_s": 0.5}}
-    with anyio.fail_after(60):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with (
             agents_app.open_agents_app(home, script, {"slow": {}}, **settings) as hosted,
             open_client(hosted) as caller,
@@ -92,7 +93,7 @@ async def open_client(hosted: AgentsApp) -> AsyncGenerator[Client]:
 async def test_a_connection_that_is_lost_leaves_the_run_running(home: Path):
     held = anyio.Event()
     script = {"slow": [ChatTurn(text="finished alone", wait_before=held)]}
-    with anyio.fail_after(60):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with (
             agents_app.open_agents_app(home, script, {"slow": {}}, data_dir=str(home / "data")) as hosted,
             http_servers.serve_app(build_http_app(hosted.app.build_servers())) as url,

@@ -11,6 +11,7 @@ from outrider.core.context import Call
 from outrider.core.result import ImageBlock, ResourceBlock
 from support.apps import loopback_app
 from support.results import read_first_text
+from support.timeouts import SCENARIO_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 
@@ -165,7 +166,7 @@ async def test_cut_code_keeps_its_fences_on_both_sides(home: Path):
 
 async def test_pictures_follow_their_page_as_images(home: Path):
     urls = ["/a", "/secret", "/b"]
-    with anyio.fail_after(120):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with loopback_app.open_loopback_app(home, RESULTS_SITE) as loopback:
             asked = [f"{loopback.site_url}{path}" for path in urls]
             seen = await loopback.app.call("webbrowser", urls=asked, screenshotMode="viewport", links=True)

@@ -19,6 +19,7 @@ from outrider.watches.watch import WatchTarget
 from support.apps import loopback_app
 from support.fakes import http_servers, website
 from support.results import read_error, read_first_text
+from support.timeouts import EVENT_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 OPEN = "The shop is open from Monday to Friday, and the kettle is always on for those who come by."
@@ -162,7 +163,7 @@ def build_hook(received: list[tuple[dict[str, str], bytes]], told: anyio.Event) 
 
 
 async def wait_for_looks(client: Client, count: int) -> None:
-    with anyio.fail_after(30):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         while (await create_watch(client))["watches"][0]["looks"] < count:
             await anyio.lowlevel.checkpoint()
 
@@ -177,7 +178,7 @@ async def test_a_change_on_schedule_is_reported_once_by_a_signed_webhook(home: P
             async with run_background(app.watcher.run_forever):
                 await create_watch(client, action="add", url=f"{url}/shop", every="1s", notify=["hook"])
                 site.routes["/shop"] = website.SiteAnswer(build_shop(CLOSED))
-                with anyio.fail_after(30):
+                with anyio.fail_after(EVENT_TIMEOUT_S):
                     change = (await create_watch(client, action="changes", wait_seconds=30))["changes"][0]
                     await told.wait()
                 await wait_for_looks(client, 4)
@@ -196,7 +197,7 @@ async def test_a_change_is_reported_by_a_command_of_the_operator(home: Path):
         await create_watch(client, action="add", url=f"{url}/shop", every="1s", name="shop")
         site.routes["/shop"] = website.SiteAnswer(build_shop(CLOSED))
         async with run_background(app.watcher.run_forever):
-            with anyio.fail_after(30):
+            with anyio.fail_after(EVENT_TIMEOUT_S):
                 while not mail.exists():
                     await anyio.lowlevel.checkpoint()
     assert f"- {OPEN}\n+ {CLOSED}" in mail.read_text()

@@ -31,6 +31,7 @@ from support.apps import loopback_app, mcp_clients
 from support.databases import sqlite
 from support.fakes import http_servers
 from support.processes.sandboxes import skip_level
+from support.timeouts import PROCESS_TIMEOUT_S
 
 MINE, OTHERS = Call(session="mine"), Call(session="others")
 PNG = base64.b64decode(
@@ -84,7 +85,7 @@ async def run_shell(app: App, command: str, call: Call = MINE, **more: Any) -> R
 
 async def wait_for_process(app: App, process: str, call: Call = MINE) -> Result:
     """The last word about a background process."""
-    with anyio.fail_after(60):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         while True:
             found = await app.call("poll_process", call, process_id=process)
             if found.data["status"] != "running":

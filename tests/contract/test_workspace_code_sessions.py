@@ -14,7 +14,16 @@ from outrider.core.errors import InvalidInput, NotFound, Refused
 from outrider.core.result import ImageBlock
 from outrider.workspace.sandbox.seccomp import is_supported
 from support.apps import mcp_clients
-from support.apps.code_app import build_wheel, make_home, open_code_app, run_python, run_shell, skip_without_pip
+from support.apps.code_app import (
+    build_wheel,
+    cancel_once_begun,
+    make_home,
+    open_code_app,
+    run_python,
+    run_shell,
+    skip_without_pip,
+)
+from support.timeouts import EVENT_TIMEOUT_S, PROCESS_TIMEOUT_S
 
 pytestmark = [
     pytest.mark.anyio,
@@ -149,8 +158,7 @@ async def test_an_interpreter_that_ends_says_what_was_lost(app: App):
 
 async def test_a_cancelled_call_is_reported_to_the_next(app: App):
     await run_python(app, "table = 1")
-    with anyio.move_on_after(2):
-        await run_python(app, "import time; time.sleep(60)")
+    await cancel_once_begun(app, run_python, "import time; open('begun', 'w').close(); time.sleep(60)")
     found = await run_python(app, "'table' in globals()")
     assert found.data["value"] == "False"
     assert "a call that was cancelled; lost: table" in found.data["note"]
@@ -179,7 +187,7 @@ async def test_an_idle_interpreter_is_closed_and_the_next_call_reports_it(home: 
         app.processes.kernels.idle_timeout_s = 0.5
         await run_python(app, "table = 1")
         slot = next(iter(app.processes.kernels._slots.values()))
-        with anyio.fail_after(30):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             while slot.kernel:
                 await anyio.sleep(0.05)
         found = await run_python(app, "'table' in globals()")
@@ -258,7 +266,7 @@ async def test_input_that_cannot_be_read_is_refused(app: App):
 
 
 async def wait_for_end(app: App, process: str) -> Any:
-    with anyio.fail_after(60):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         while True:
             found = await app.call("poll_process", Call(session="mine"), process_id=process)
             if found.data["status"] != "running":

@@ -3,14 +3,13 @@
 from collections.abc import AsyncGenerator, Generator
 from pathlib import Path
 
-import anyio
 import pytest
 
 from outrider.app import App
 from outrider.core.context import Call
 from outrider.workspace.sandbox.seccomp import is_supported
 from support.apps import mcp_clients
-from support.apps.code_app import make_home, open_code_app, run_python, run_shell
+from support.apps.code_app import cancel_once_begun, make_home, open_code_app, run_python, run_shell
 
 pytestmark = [
     pytest.mark.anyio,
@@ -85,8 +84,7 @@ async def test_a_shell_that_ends_says_what_was_lost(app: App):
     assert "stopped after 1 s" in found.data["note"]
     assert "lost: rows, table, and what this call" in found.data["note"]
     assert (await run_shell(app, "echo ${table-gone}; table=1")).data["stdout"] == "gone\n"
-    with anyio.move_on_after(1):
-        await run_shell(app, "sleep 60")
+    await cancel_once_begun(app, run_shell, "touch begun; sleep 60")
     assert "a call that was cancelled; lost: table" in (await run_shell(app, "true")).data["note"]
 
 

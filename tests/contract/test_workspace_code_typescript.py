@@ -14,6 +14,7 @@ from outrider.core.result import Result
 from outrider.workspace.sandbox.interpreters import find_deno
 from outrider.workspace.sandbox.seccomp import is_supported
 from support.apps.code_app import make_home, open_code_app
+from support.timeouts import PROCESS_TIMEOUT_S
 
 pytestmark = [
     pytest.mark.anyio,
@@ -89,7 +90,7 @@ async def test_sessions_share_nothing_and_background_code_runs_alone(app: App):
     await run_typescript(app, "const secret = 'mine'")
     for session in ("mine", "others"):
         begun = await run_typescript(app, "console.log(typeof secret)", session, run_mode="async")
-        with anyio.fail_after(60):
+        with anyio.fail_after(PROCESS_TIMEOUT_S):
             while (await poll_process(app, session, begun.data["process_id"]))["status"] == "running":
                 await anyio.sleep(0.05)
         assert (await poll_process(app, session, begun.data["process_id"]))["tail"] == ["undefined"]

@@ -11,6 +11,7 @@ import pytest
 from outrider import sdk
 from support.apps import loopback_app
 from support.fakes import http_servers, messages_api
+from support.timeouts import BROWSER_TIMEOUT_S
 
 claude = pytest.importorskip("claude_agent_sdk", reason="the extra outrider[sdk] is not installed")
 pytestmark = pytest.mark.anyio
@@ -42,7 +43,7 @@ async def ask_agent(home: Path, model: Model, servers: dict[str, Any], tool: str
         options = claude.ClaudeAgentOptions(
             mcp_servers=servers, allowed_tools=[tool], env=environment | quiet, max_turns=3, cwd=home
         )
-        with anyio.fail_after(90):
+        with anyio.fail_after(BROWSER_TIMEOUT_S):
             told = [message async for message in claude.query(prompt="go", options=options)]
     (result,) = [message for message in told if isinstance(message, claude.ResultMessage)]
     return result.result or ""

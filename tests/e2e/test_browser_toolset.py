@@ -14,7 +14,7 @@ from support.apps import loopback_app
 from support.apps.browser_app import BrowserAppClient, build_browser_site, format_result_text, open_browser_app
 from support.fakes import http_servers
 from support.results import read_error
-from support.timeouts import SCENARIO_TIMEOUT_S
+from support.timeouts import EVENT_TIMEOUT_S, SCENARIO_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 SHELL = "<!doctype html><title>Shell</title><div id=app></div><script>{}</script>"
@@ -114,7 +114,7 @@ async def test_a_click_that_leads_to_a_silent_server_ends(tmp_path: Path):
         async with open_browser_app(tmp_path) as at:
             session = await at.open_session("/article")
             await at.evaluate_js(session, "document.querySelector('#next').href = '/never'")
-            with anyio.fail_after(20):
+            with anyio.fail_after(EVENT_TIMEOUT_S):
                 clicked = await at.call_tool("clickElement", sessionId=session, selector="#next")
     assert f"the page is loading {at.loopback.site_url}/never, which has not answered yet" in format_result_text(
         clicked

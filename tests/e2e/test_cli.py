@@ -15,6 +15,7 @@ from support.apps import loopback_app
 from support.fakes import http_servers, search_providers
 from support.fakes.website import PIXEL_PNG
 from support.processes import outrider_command
+from support.timeouts import PROCESS_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 
@@ -41,7 +42,7 @@ async def outrider_anew(home: Path, *arguments: str, **environ: str) -> subproce
 
 async def run_command(home: Path, command: list[str], environ: dict[str, str]) -> subprocess.CompletedProcess[bytes]:
     environment = {"HOME": str(home), "PATH": os.environ["PATH"]} | environ
-    with anyio.fail_after(60):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         return await anyio.run_process(command, env=environment, cwd=home, check=False)
 
 

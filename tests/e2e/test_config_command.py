@@ -10,6 +10,7 @@ import anyio
 import pytest
 
 from support.processes import outrider_command
+from support.timeouts import PROCESS_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 
@@ -20,7 +21,7 @@ async def run_outrider(
     """Runs the command in that home, without anything from the outside."""
     command = outrider_command.build_command(*arguments)
     environment = {"HOME": str(home), "PATH": os.environ["PATH"]} | environ
-    with anyio.fail_after(60):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         return await anyio.run_process(command, input=stdin, env=environment, cwd=home, check=False)
 
 

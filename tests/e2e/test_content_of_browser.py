@@ -7,6 +7,7 @@ import pytest
 
 from outrider.core.context import Call
 from support.apps import loopback_app
+from support.timeouts import SCENARIO_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 MINE = Call(session="mine")
@@ -17,7 +18,7 @@ async def test_a_page_that_is_extracted_in_the_browser_can_be_searched(home: Pat
         {"/tea": loopback_app.build_article_html("All about tea", "Green tea is steeped. " * 20)}
     )
     more = {"toolsets": ["browser", "content_store"]}
-    with anyio.fail_after(120):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with loopback_app.open_loopback_app(home, site, more=more) as loopback:
             opened = await loopback.app.call("createSession", MINE, url=f"{loopback.site_url}/tea")
             session = opened.data["sessionId"]

@@ -11,6 +11,7 @@ from support.fakes import http_servers
 from support.fakes.website import FakeSite, SiteAnswer, SiteRequest
 from support.processes import outrider_command
 from support.processes.pseudo_terminal import run_in_terminal
+from support.timeouts import PROCESS_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 PAGE_COUNT = 60
@@ -39,7 +40,7 @@ async def test_a_site_becomes_a_folder_of_markdown(home: Path):
     site = FakeSite({f"/p{number}": build_page(number) for number in range(3)})
     async with http_servers.serve_app(site) as url:
         crawl = build_crawl_command(url)
-        with anyio.fail_after(60):
+        with anyio.fail_after(PROCESS_TIMEOUT_S):
             done = await anyio.run_process(crawl, env=build_environment(home, url), cwd=home, check=False)
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
@@ -55,7 +56,7 @@ async def test_a_narrow_terminal_shows_progress_in_one_line_that_is_cleared(home
     async with http_servers.serve_app(site) as url:
         command = outrider_command.build_command("crawl", f"{url}/p0", "--no-sitemap")
         environ = build_environment(home, url) | {"COLUMNS": "40"}
-        with anyio.fail_after(60):
+        with anyio.fail_after(PROCESS_TIMEOUT_S):
             code, shown = await anyio.to_thread.run_sync(run_in_terminal, command, environ)
     assert code == 0, shown
     lines = shown.split("\r\x1b[K")
@@ -78,7 +79,7 @@ async def test_a_killed_crawl_continues_and_reads_no_page_twice(home: Path):
     async with http_servers.serve_app(site) as url:
         crawl = build_crawl_command(url)
         environment = build_environment(home, url, rate=2 * concurrent)
-        with anyio.fail_after(60):
+        with anyio.fail_after(PROCESS_TIMEOUT_S):
             process = await anyio.open_process(crawl, env=environment, cwd=home)
             await fatal.wait()
             process.kill()

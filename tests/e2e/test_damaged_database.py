@@ -18,6 +18,7 @@ from support.apps import loopback_app
 from support.fakes import http_servers
 from support.processes import outrider_command
 from support.results import read_error, read_first_text
+from support.timeouts import SCENARIO_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 PAGE_BYTES = 4096
@@ -28,7 +29,7 @@ WAL_SITE = loopback_app.build_page_site({"/wal": loopback_app.build_article_html
 async def run_for_json(*arguments: str) -> tuple[int, Any]:
     """The command's exit code, and the JSON that it prints."""
     command = outrider_command.build_command(*arguments, "--json")
-    with anyio.fail_after(120):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         ended = await anyio.run_process(command, check=False)
     assert ended.stdout, ended.stderr
     return ended.returncode, json.loads(ended.stdout)
@@ -162,7 +163,7 @@ async def test_tools_that_need_no_store_continue_and_the_others_name_the_way_out
         environ = os.environ | {"OUTRIDER_EGRESS__ALLOW": f"127.0.0.1:{url.rsplit(':', 1)[1]}"}
         program, *words = outrider_command.build_command("mcp", "--no-daemon", "--toolsets", "all")
         server = StdioServerParameters(command=program, args=words, env=environ, cwd=str(home))
-        with anyio.fail_after(120), Path(os.devnull).open("w") as nowhere:
+        with anyio.fail_after(SCENARIO_TIMEOUT_S), Path(os.devnull).open("w") as nowhere:
             async with Client(stdio_client(server, errlog=nowhere)) as client:
                 page = await client.call_tool("web_fetch", {"url": f"{url}/wal"})
                 assert "The checkpoint." in read_first_text(page)

@@ -16,6 +16,7 @@ import pytest
 
 from support.checkout import CHECKOUT
 from support.fakes import http_servers
+from support.timeouts import EVENT_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 
@@ -131,7 +132,7 @@ async def assert_nothing_is_left(printed: str) -> None:
     """Neither the demo's folder nor, a moment later, a process that works in it."""
     folder = re.findall(r"data in (\S+)\)", printed)[0]
     assert not Path(folder).exists()
-    with anyio.fail_after(20):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         while any(folder in line for line in command_lines()):
             await anyio.sleep(0.05)
 

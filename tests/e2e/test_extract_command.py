@@ -13,6 +13,7 @@ from outrider.core.text import count_tokens
 from support.documents import office_files
 from support.fakes.website import PIXEL_PNG, build_pdf
 from support.processes import outrider_command
+from support.timeouts import SCENARIO_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 TIDE_HTML = (
@@ -24,7 +25,7 @@ TIDE_HTML = (
 async def run_extract(home: Path, *arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     environment = {"HOME": str(home), "PATH": os.environ["PATH"]}
     command = outrider_command.build_command("extract", *arguments)
-    with anyio.fail_after(120):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         return await anyio.run_process(command, input=stdin, env=environment, cwd=home, check=False)
 
 

@@ -10,6 +10,7 @@ import pytest
 from support.apps import loopback_app
 from support.fakes import http_servers
 from support.processes import outrider_command
+from support.timeouts import PROCESS_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 KETTLE_HTML = (
@@ -22,7 +23,7 @@ async def run_command(home: Path, url: str, *arguments: str) -> tuple[int, str]:
     """Run a command that may read this site; return its exit code and output."""
     allowed = {"OUTRIDER_EGRESS__ALLOW": f"127.0.0.1:{url.rsplit(':', 1)[1]}"}
     environment = {"HOME": str(home), "PATH": os.environ["PATH"]} | allowed
-    with anyio.fail_after(60):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         line = outrider_command.build_command(*arguments)
         done = await anyio.run_process(line, env=environment, cwd=home, check=False)
     return done.returncode, done.stdout.decode()

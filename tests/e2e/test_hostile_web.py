@@ -9,6 +9,7 @@ import pytest
 
 from support.fakes.hostile_server import TRICKS, serve_hostile
 from support.processes import fetch_hostile
+from support.timeouts import SCENARIO_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 
@@ -78,7 +79,7 @@ async def outcomes():
         urls = {trick: await servers.enter_async_context(serve_hostile(handler)) for trick, handler in TRICKS.items()}
         stalling = json.dumps(sorted(EXPECTED["timeout"]))
         arguments = [sys.executable, "-W", "error", fetch_hostile.__file__, str(TIMEOUT_S), json.dumps(urls), stalling]
-        with anyio.fail_after(120):
+        with anyio.fail_after(SCENARIO_TIMEOUT_S):
             done = await anyio.run_process(arguments, check=False)
     assert done.returncode == 0, done.stderr.decode()
     return json.loads(done.stdout)

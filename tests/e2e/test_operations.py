@@ -27,6 +27,7 @@ from support.apps.agent_runs import build_model_settings
 from support.fakes import http_servers
 from support.fakes.model_apis import ModelServer, ModelTurn, play_turns
 from support.processes import outrider_command
+from support.timeouts import EVENT_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 
@@ -234,7 +235,7 @@ async def test_a_stopping_server_fails_readiness_and_finishes_running_calls(home
 
             answers: list[str] = []
             tasks.start_soon(call)
-            with anyio.fail_after(20):
+            with anyio.fail_after(EVENT_TIMEOUT_S):
                 await site.asked.wait()
                 served.stop()
                 while (await http.get(ready)).status_code != 503:
@@ -270,7 +271,7 @@ async def test_running_calls_finish_after_shutdown_and_streams_are_closed(home: 
                 answers.append(str((await client.call_tool("web_fetch", {"url": f"{pages}/slow"})).content))
 
             tasks.start_soon(call)
-            with anyio.fail_after(30):
+            with anyio.fail_after(EVENT_TIMEOUT_S):
                 await site.asked.wait()
                 async with subscribe(served.url) as changes:
                     served.stop()
@@ -291,7 +292,7 @@ async def test_a_second_signal_does_not_wait(home: Path):
                     await client.call_tool("web_fetch", {"url": f"{pages}/slow"})
 
             tasks.start_soon(call)
-            with anyio.fail_after(30):
+            with anyio.fail_after(EVENT_TIMEOUT_S):
                 await site.asked.wait()
                 served.stop()
                 await wait_until_closed(served)

@@ -16,6 +16,7 @@ from support.apps import loopback_app
 from support.fakes import http_servers
 from support.processes import outrider_command
 from support.results import read_first_text
+from support.timeouts import PROCESS_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 
@@ -45,7 +46,7 @@ def build_egress_setting(site: str) -> str:
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_pages_are_read_over_http_by_clients_of_both_eras(home: Path, mode: str):
     async with http_servers.serve_app(TEA_SITE) as site:
-        with serve_outrider(home, "--set", build_egress_setting(site)) as (_, url), anyio.fail_after(60):
+        with serve_outrider(home, "--set", build_egress_setting(site)) as (_, url), anyio.fail_after(PROCESS_TIMEOUT_S):
             async with Client(url, mode=mode) as client:
                 result = await client.call_tool("web_fetch", {"url": f"{site}/tea"})
             async with Client(f"{url}/dogent", mode=mode) as client:

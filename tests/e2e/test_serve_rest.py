@@ -17,6 +17,7 @@ from mcp import Client
 from e2e.test_serve import TEA_SITE, build_egress_setting, serve_outrider
 from support.fakes import http_servers
 from support.results import read_first_text
+from support.timeouts import SCENARIO_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 TOOLSETS = ("--toolsets", "web,browser,planning")
@@ -100,7 +101,8 @@ async def test_a_chat_program_finds_the_tools_and_posts_to_their_paths(home: Pat
 
 async def test_mcp_and_rest_share_a_session(home: Path):
     async with http_servers.serve_app(TEA_SITE) as site:
-        with serve_outrider(home, *TOOLSETS, "--set", build_egress_setting(site)) as (_, url), anyio.fail_after(120):
+        flags = (*TOOLSETS, "--set", build_egress_setting(site))
+        with serve_outrider(home, *flags) as (_, url), anyio.fail_after(SCENARIO_TIMEOUT_S):
             async with (
                 Client(url) as client,
                 httpx2.AsyncClient(base_url=url.removesuffix("/mcp"), timeout=90) as http,

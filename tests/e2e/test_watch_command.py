@@ -16,6 +16,7 @@ from support.apps import loopback_app
 from support.fakes import http_servers
 from support.fakes.website import FakeSite, SiteAnswer, SiteRequest
 from support.processes import outrider_command
+from support.timeouts import PROCESS_TIMEOUT_S, SCENARIO_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 OPEN = "The shop is open from Monday to Friday, and the kettle is always on for those who come by."
@@ -64,7 +65,7 @@ async def test_a_server_killed_in_a_look_is_followed_by_one_change_and_one_notic
     site, hook = FakeSite({"/shop": answer}), FakeSite({"/hook": receive})
     async with http_servers.serve_app(site) as site_url, http_servers.serve_app(hook) as hook_url:
         environment = build_environment(home, site_url, hook_url)
-        with anyio.fail_after(120):
+        with anyio.fail_after(SCENARIO_TIMEOUT_S):
             with start_server(home, environment) as (process, url):
                 async with Client(url) as client:
                     given = {"action": "add", "url": f"{site_url}/shop", "every": "1s"}
@@ -90,7 +91,7 @@ async def test_watches_are_added_and_run_from_the_command_line(home: Path, table
 
         async def run(*words: str) -> subprocess.CompletedProcess[bytes]:
             command = outrider_command.build_command("watch", *words)
-            with anyio.fail_after(60):
+            with anyio.fail_after(PROCESS_TIMEOUT_S):
                 return await anyio.run_process(command, env=environment, cwd=home, check=False)
 
         added = await run("add", f"{url}/shop", "--every", "1s", "--name", "shop", "--json")

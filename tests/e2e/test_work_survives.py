@@ -26,6 +26,7 @@ from support.fakes import http_servers
 from support.fakes.website import FakeSite, SiteAnswer
 from support.processes.agent_work import CRASH_CALL, CRAWL_PAGE_COUNT, LEFTOVER_SLEEP_S, load_work_settings
 from support.processes.sandboxes import find_processes_with
+from support.timeouts import EVENT_TIMEOUT_S, PROCESS_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 ROUNDS = int(os.environ.get("OUTRIDER_KILLS", "5"))
@@ -92,7 +93,7 @@ async def test_nothing_that_was_answered_is_lost_or_half_written_and_nothing_run
         history: list[dict[str, Any]] = []
         async with open_working_app(shared_home, url) as worker:
             for seed in range(1, ROUNDS + 1):
-                with anyio.fail_after(60):
+                with anyio.fail_after(PROCESS_TIMEOUT_S):
                     said = await worker.kill_at_random(seed)
                 history += said
                 async with open_app(load_work_settings(shared_home, url)) as app:
@@ -102,7 +103,7 @@ async def test_nothing_that_was_answered_is_lost_or_half_written_and_nothing_run
             await check_crawl(app, url)
     with closing(sqlite3.connect(shared_home / ".outrider/outrider.db")) as database:
         assert database.execute("pragma integrity_check").fetchall() == [("ok",)]
-    with anyio.fail_after(30):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         while find_processes_with(LEFTOVER_SLEEP_S):
             await anyio.sleep(0.01)
 

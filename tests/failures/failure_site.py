@@ -12,7 +12,7 @@ from outrider.browser.actions.pointer import Pointer
 from outrider.browser.protocol.page import BrowserPage
 from outrider.browser.protocol.scripts import PageScripts
 from outrider.browser.snapshot.snapshot import Snapshotter
-from support.busy_machine import scale_to_load
+from support.timeouts import EVENT_TIMEOUT_S
 
 PAGE_FOLDER = Path(__file__).parent
 CONTENT_TYPES = {".html": b"text/html; charset=utf-8", ".js": b"text/javascript"}
@@ -64,11 +64,11 @@ class FailurePage:
         await load_url(self.page, f"{self.base_url}/{name}")
 
 
-async def load_url(page: BrowserPage, url: str, timeout_s: float = 10) -> None:
+async def load_url(page: BrowserPage, url: str) -> None:
     """Navigate and wait for the load event; the page must not be loading already."""
     loaded = anyio.Event()
     off = page.channel.on("Page.loadEventFired", lambda _: loaded.set())
-    with anyio.fail_after(scale_to_load(timeout_s)):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         await page.send("Page.navigate", {"url": url})
         await loaded.wait()
     off()

@@ -23,7 +23,7 @@ from outrider.browser.snapshot.snapshot import Snapshotter
 ORACLE = (PAGE_FOLDER / "gallery" / "oracle.js").read_text("utf-8")
 JUDGE = f"(refs) => ({ORACLE})((each) => refs.some((ref) => outrider.elementOf(ref) === each))"
 WORD = re.compile(r"[^\W_]+")
-DRAWING_TIME_S, LOAD_TIMEOUT_S = 1.0, 60.0
+DRAWING_TIME_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ async def open_page() -> AsyncGenerator[BrowserPage]:
 
 async def look_at(name: str, page: BrowserPage, url: str) -> Seen:
     """Open a page and compare its outline with the page itself."""
-    await load_url(page, url, LOAD_TIMEOUT_S)
+    await load_url(page, url)
     await anyio.sleep(DRAWING_TIME_S)  # fonts and measured layouts
     snapshot = await Snapshotter(page, PageScripts(page)).take_snapshot("full", limit=1_000_000)
     refs = [ref for line in snapshot.piece.text.split("\n") for ref in find_refs(line)]

@@ -10,6 +10,7 @@ from outrider import InvalidInput, NotFound, load, open_app
 from outrider.core.context import Call
 from outrider.search.provider import Query
 from support.apps import loopback_app
+from support.timeouts import EVENT_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 
@@ -65,10 +66,10 @@ async def test_what_is_older_than_the_settings_keep_is_let_go(home: Path):
         await loopback.app.call("web_search", query="tea")
         kept = await loopback.app.artifacts.save(b"x", name="x", mime_type="text/plain", session="s")
     async with loopback_app.open_loopback_app(home, more={"keep_days": 0.000_000_1}) as loopback:
-        with anyio.fail_after(10):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             while await loopback.app.events.list_recent():
                 await anyio.lowlevel.checkpoint()
-        with anyio.fail_after(10):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             while await loopback.app.artifacts.list_recent():
                 await anyio.lowlevel.checkpoint()
         with pytest.raises(NotFound):

@@ -11,6 +11,7 @@ import pytest
 import browser_site
 from support.fakes import http_servers
 from support.processes import outrider_command
+from support.timeouts import PROCESS_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 COOKIE_VALUE = "s3cr3t-token"
@@ -24,7 +25,7 @@ async def run_outrider(home: Path, *arguments: str, **environ: str) -> subproces
     """Runs the command in that home, without anything from the outside."""
     environment = {"HOME": str(home), "PATH": os.environ["PATH"]} | environ
     command = outrider_command.build_command("browser", *arguments)
-    with anyio.fail_after(60):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         return await anyio.run_process(command, env=environment, cwd=home, check=False)
 
 

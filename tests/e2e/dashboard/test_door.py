@@ -15,6 +15,7 @@ from outrider.dashboard.server import DashboardServer
 from outrider.dashboard.sign_in_tokens import COOKIE_LIFETIME_S
 from support.apps import loopback_app
 from support.apps.dashboard_app import iter_get_routes
+from support.timeouts import EVENT_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 HTML = {"accept": "text/html"}
@@ -230,7 +231,7 @@ async def test_the_token_is_in_no_log(app: App, caplog: pytest.LogCaptureFixture
         await client.get(listening.sign_in_url)
         tokens.add(listening.sign_in_url.partition("token=")[2])
         await client.get("/calls")
-    with anyio.fail_after(30):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         await listening.aclose()
     ours = [record for record in caplog.records if not record.name.startswith(("httpx2", "httpcore2"))]
     assert not [record for record in ours if any(token in record.getMessage() for token in tokens)]

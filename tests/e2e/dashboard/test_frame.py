@@ -11,6 +11,7 @@ from outrider.browser.process.context import open_context
 from support.apps import loopback_app
 from support.apps.dashboard_browser import DashboardSession, DashboardTab, open_dashboard
 from support.fakes import http_servers
+from support.timeouts import EVENT_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 
@@ -99,7 +100,7 @@ async def test_another_page_in_the_same_browser_gets_nothing(office: DashboardSe
     async with http_servers.serve_app(loopback_app.build_page_site(pages)) as elsewhere:
         view = await office.open_tab("/")
         await view.open_path(elsewhere.replace("127.0.0.1", host))
-        with anyio.fail_after(30):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             await view.wait_until("document.title.split(', ').length === 4")
         told = await view.evaluate_js("document.title")
         # An opaque answer to the post says nothing: what counts is that the server refused it (`test_door`).

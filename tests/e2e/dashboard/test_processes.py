@@ -22,6 +22,7 @@ from support.apps import agents_app, loopback_app
 from support.apps.agents_app import ChatTurn
 from support.apps.mcp_clients import NEWEST_VERSION, FormAnswerer, choose_decision, connect_client
 from support.processes import outrider_command
+from support.timeouts import EVENT_TIMEOUT_S, PROCESS_TIMEOUT_S
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("tables")]
 HTML = {"accept": "text/html"}
@@ -79,7 +80,7 @@ async def test_serve_offers_the_dashboard_and_prints_no_token(home: Path):
             async with client.stream("GET", f"{place}feed", params={"topics": "calls"}) as feed:
                 assert feed.status_code == 200
                 process.send_signal(signal.SIGTERM)  # an open page does not keep it from stopping
-                with anyio.fail_after(50):
+                with anyio.fail_after(EVENT_TIMEOUT_S):
                     await anyio.to_thread.run_sync(process.wait, abandon_on_cancel=True)
         assert list((home / ".outrider" / "run").glob("dashboard-*")) == []
 
@@ -124,7 +125,7 @@ async def test_over_stdio_the_dashboard_opens_with_the_first_call(home: Path):
         await client.list_tools()
         assert not list(run.glob("dashboard-*"))
         await client.call_tool("get_current_state", {})
-        with anyio.fail_after(60):
+        with anyio.fail_after(PROCESS_TIMEOUT_S):
             while not (files := list(run.glob("dashboard-*"))):
                 await client.list_tools()
             while not (posted := find_dashboards(home)):
@@ -159,7 +160,7 @@ async def test_a_result_that_waits_for_a_person_leads_to_the_page_of_its_questio
         listening = DashboardServer(loopback.app.dashboard_services())
         await listening.start()
         token = listening.sign_in_url.partition("token=")[2]
-        with anyio.fail_after(60):
+        with anyio.fail_after(PROCESS_TIMEOUT_S):
             async with connect_client(
                 loopback.app.build_server(), NEWEST_VERSION, "nothing", FormAnswerer(choose_decision("approved"))
             ) as client:

@@ -19,7 +19,7 @@ from outrider.toolsets.flows.tools import save_actions
 from outrider.toolsets.options import ToolOptions
 from support.apps import loopback_app
 from support.apps.loopback_app import LoopbackApp
-from support.timeouts import SCENARIO_TIMEOUT_S
+from support.timeouts import EVENT_TIMEOUT_S, SCENARIO_TIMEOUT_S
 
 pytestmark = [pytest.mark.anyio, pytest.mark.time_limit(SCENARIO_TIMEOUT_S)]
 WINDOWS = ["--ozone-platform=headless", "--ozone-override-screen-size=1600,1000"]
@@ -183,7 +183,7 @@ class Person:
             await self.page.dispatch_key(key)
 
     async def wait_for_text(self, text: str) -> None:
-        with anyio.fail_after(10):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             while text not in str(await self.run("() => document.body.innerText")):
                 await anyio.sleep(0.01)
 
@@ -192,8 +192,9 @@ class Person:
 
 
 async def wait_for(page: BrowserPage, path: str) -> None:
-    with anyio.fail_after(10):
-        await page.loading.wait_until(lambda: page.url.endswith(path) and page.loading.navigating is None, 10)
+    assert await page.loading.wait_until(
+        lambda: page.url.endswith(path) and page.loading.navigating is None, EVENT_TIMEOUT_S
+    )
 
 
 def dialogs(shop: LoopbackApp) -> bool:
@@ -321,7 +322,7 @@ async def test_addresses_tabs_dialogs_and_double_clicks_are_steps_and_links_are_
         await person.click("#twice", count=2)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(person.click, "#ask")
-            with anyio.fail_after(10):
+            with anyio.fail_after(EVENT_TIMEOUT_S):
                 while not dialogs(shop):
                     await anyio.sleep(0.01)
             await page.send("Page.handleJavaScriptDialog", {"accept": True})

@@ -16,14 +16,13 @@ from outrider.agents.run import Run
 from outrider.app import App, open_app
 from outrider.core.context import Call
 from outrider.settings import load
-from support.busy_machine import scale_to_load
 from support.databases import sqlite
 from support.fakes import http_servers
 from support.fakes.model_apis import ModelServer, TurnScript
 from support.processes.fork_server import ForkServer
+from support.timeouts import PROCESS_TIMEOUT_S
 
 SCRIPTED_API_KEY = "sk-very-secret"
-RUN_TIMEOUT_S = 60.0  # seconds
 
 
 def build_model_settings(url: str, wire: str = "chat", **models: Any) -> dict[str, Any]:
@@ -59,7 +58,7 @@ class ScriptedApp:
         return await self.app.runs.get(run.id)
 
     async def collect_events(self, run: Run, after: int = 0) -> list[RunEvent]:
-        with anyio.fail_after(scale_to_load(RUN_TIMEOUT_S)):
+        with anyio.fail_after(PROCESS_TIMEOUT_S):
             return [event async for event in self.app.runs.follow(run.id, after)]
 
 

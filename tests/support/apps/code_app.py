@@ -2,7 +2,7 @@
 
 import tempfile
 import zipfile
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from outrider.core.context import Call
 from outrider.core.result import Result
 from outrider.settings import load
 from support.databases import sqlite
+from support.timeouts import EVENT_TIMEOUT_S
 
 
 @contextmanager
@@ -41,6 +42,17 @@ async def run_python(app: App, code: str, session: str = "mine", **more: Any) ->
 
 async def run_shell(app: App, command: str, session: str = "mine", **more: Any) -> Result:
     return await app.call("execute_shell", Call(session=session), **more | {"command": command})
+
+
+async def cancel_once_begun(app: App, run: Callable[[App, str], Coroutine[Any, Any, Any]], code: str) -> None:
+    """Cancels a call as soon as its code has written the file `begun` into the workspace."""
+    begun = app.workspaces.ensure_workspace(Call(session="mine")).directory / "begun"
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(run, app, code)
+        with anyio.fail_after(EVENT_TIMEOUT_S):
+            while not begun.exists():
+                await anyio.sleep(0.01)
+        tasks.cancel_scope.cancel()
 
 
 async def skip_without_pip(app: App, home: Path) -> None:

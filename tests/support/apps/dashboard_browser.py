@@ -21,11 +21,10 @@ from outrider.browser.protocol.page import BrowserPage
 from outrider.browser.snapshot.snapshot import Snapshotter
 from outrider.dashboard.server import DashboardServer
 from outrider.settings import load
-from support.busy_machine import scale_to_load
 from support.databases import sqlite
+from support.timeouts import BROWSER_TIMEOUT_S
 
 WIDE_VIEWPORT, NARROW_VIEWPORT = (1280, 800), (390, 844)
-BROWSER_TIMEOUT_S = 30  # how long anything may take while each process has a processor
 
 
 @dataclass
@@ -62,7 +61,7 @@ class DashboardTab:
             const look = () => {{ if ({condition}) done(true); else setTimeout(look, 20); }};
             look();
         }})"""
-        with anyio.fail_after(scale_to_load(BROWSER_TIMEOUT_S)):
+        with anyio.fail_after(BROWSER_TIMEOUT_S):
             while True:
                 try:
                     await self.page.evaluate_in("", look)

@@ -9,8 +9,7 @@ from outrider.agents.events.event import RunEvent
 from outrider.agents.events.stream import EventStreams
 from outrider.agents.run import RunStore
 from outrider.core.database.database import Database
-
-EVENT_TIMEOUT_S = 30  # seconds
+from support.timeouts import EVENT_TIMEOUT_S
 
 
 async def add_active_run(database: Database, name: str = "run_1", status: str = "running") -> str:

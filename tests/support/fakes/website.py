@@ -23,6 +23,7 @@ from outrider.pages.reader import ReaderInput
 from outrider.pages.settings import PagesSettings
 from support.databases import sqlite
 from support.fakes import http_servers
+from support.timeouts import PROCESS_TIMEOUT_S, SCENARIO_TIMEOUT_S
 
 WEBSITE_FOLDER = Path(__file__).parent / "website"
 
@@ -99,7 +100,7 @@ class FakeClock:
 async def open_http_client() -> AsyncGenerator[HttpClient]:
     http = HttpClient(EgressGuard(EgressSettings(allow=["127.0.0.1:*"])))
     try:
-        with anyio.fail_after(60):
+        with anyio.fail_after(SCENARIO_TIMEOUT_S):
             yield http
     finally:
         await http.close()
@@ -118,7 +119,7 @@ async def open_pages(
     """Pages that may read the site, and its address."""
     clock = clock or FakeClock()
     database = Database.from_file(file or sqlite.create_migrated_file(Path.home() / "pages.db"))
-    chosen = PagesSettings.model_validate({"per_host_rate": 1_000, **settings})
+    chosen = PagesSettings.model_validate({"per_host_rate": 1_000, "timeout_s": PROCESS_TIMEOUT_S, **settings})
     try:
         async with http_servers.serve_app(site) as url, open_http_client() as http:
             yield Pages(http, chosen, database, clock=clock, sleep=clock.sleep, render=render, attempts=attempts), url

@@ -9,6 +9,7 @@ from outrider.core.context import Call
 from outrider.dashboard.runs.updates import read_run_changes
 from support.apps.agent_runs import ScriptedApp, open_scripted_app
 from support.fakes.model_apis import ModelTurn, play_turns
+from support.timeouts import PROCESS_TIMEOUT_S
 
 ANN = Call(identity="ann")
 
@@ -29,7 +30,7 @@ async def test_tokens_cost_and_cached_tokens_of_a_running_run_are_shown_everywhe
         services = app.dashboard_services()
         _, cursor = await read_run_changes(services, "")
         run = await scripted.start_run()
-        with anyio.fail_after(60):
+        with anyio.fail_after(PROCESS_TIMEOUT_S):
             event = await anext(each async for each in app.runs.follow(run.id) if each.kind == "usage")
         assert event.data["run"]["cached_tokens"] == 40
 
@@ -60,7 +61,7 @@ async def test_an_agent_that_polls_another_is_in_no_circle_while_that_one_works(
     async with open_scripted_app(play_turns(*turns, ModelTurn(text="Done."))) as scripted:
         run = await scripted.start_run()
         texts: set[str] = set()
-        with anyio.fail_after(60):
+        with anyio.fail_after(PROCESS_TIMEOUT_S):
             async for event in scripted.app.runs.follow(run.id):
                 if event.kind == "usage":
                     texts.add((await scripted.app.call("agent_run", ANN, runId=run.id)).text)

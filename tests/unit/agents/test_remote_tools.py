@@ -10,6 +10,7 @@ import pytest
 
 from outrider.core.errors import InvalidInput, NotFound, Unavailable
 from support.apps.agent_runs import ScriptedApp, open_scripted_app
+from support.busy_machine import scale_to_load
 from support.fakes import mcp_servers
 from support.fakes.model_apis import ModelTurn, TurnScript, play_turns
 
@@ -129,11 +130,12 @@ async def test_a_call_that_takes_too_long_is_given_up(pages: Path):
     turns = play_turns(
         ModelTurn(calls=[("notes_slow", {})]), ModelTurn(calls=[("notes_look", {})]), ModelTurn(text="Late.")
     )
-    async with open_app_with_server(turns, pages, timeout_s=1) as scripted:
+    limit_s = scale_to_load(1)
+    async with open_app_with_server(turns, pages, timeout_s=limit_s) as scripted:
         run = await scripted.run_to_end(toolsets=[], mcp=["notes"])
     assert run.status == "completed"
     first, second = scripted.model_server.requests[2].results
-    assert "timed out after 1 s" in first
+    assert f"timed out after {limit_s:g} s" in first
     assert "look:" in second
 
 

@@ -21,6 +21,7 @@ from outrider.core.result import Result, TextBlock
 from outrider.serve.rpc import RpcCipher, RpcEndpoint
 from outrider.settings import load
 from support.fakes import http_servers
+from support.timeouts import EVENT_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 KEY = "a key that all replicas share, longer than 32 characters"
@@ -57,7 +58,7 @@ async def _add_session(app: App, replica: str) -> None:
 
 async def ask_cluster(app: App, ours: Cluster, **call: Any) -> Result | None:
     tool = app.toolbox.get_tool("snapshotPage")
-    with anyio.fail_after(30):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         return await ours.call_remotely(tool, {"sessionId": SESSION}, Call(session="mine", **call))
 
 
@@ -95,7 +96,7 @@ async def test_a_caller_that_goes_takes_the_call_there_along():
         return {}
 
     async with open_two_replicas(make_call) as (app, ours):
-        with anyio.fail_after(30):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(ask_cluster, app, ours)
                 await begun.wait()

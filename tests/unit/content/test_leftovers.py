@@ -27,6 +27,7 @@ from outrider.core.errors import NotFound
 from outrider.core.http import HttpClient
 from outrider.identity.quotas import QuotaOwner
 from support.databases import postgres, sqlite
+from support.timeouts import EVENT_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 POSTGRES = postgres.find_programs()
@@ -185,7 +186,7 @@ async def test_what_a_killed_process_had_not_deleted_the_next_one_does(address: 
         await replica.database.run_transaction(purge_batch, write=True)
     async with open_replica(address, tmp_path / "content") as replica:
         assert "leftovers" in await replica.count_rows(store.id)
-        with anyio.fail_after(30):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(replica.content.run_forever)
                 await replica.find_files(call, "tea")  # the first use

@@ -16,6 +16,7 @@ from outrider.core.context import Call
 from outrider.core.database.database import Database
 from outrider.core.errors import Unavailable
 from outrider.core.tool import Tool
+from support.timeouts import EVENT_TIMEOUT_S
 
 
 async def do_nothing() -> str:
@@ -63,7 +64,7 @@ async def test_one_session_can_be_looked_at_alone(events: CallRecorder):
 
 async def test_records_are_written_together_a_moment_later(database: Database):
     events, reader = CallRecorder(database), CallRecorder(database)
-    with anyio.fail_after(10):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(events.write_forever)
             for number in range(3):
@@ -77,7 +78,7 @@ async def test_records_are_written_together_a_moment_later(database: Database):
 
 async def test_writing_continues_for_what_comes_after(database: Database):
     events, reader = CallRecorder(database), CallRecorder(database)
-    with anyio.fail_after(10):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(events.write_forever)
             for number in range(2):

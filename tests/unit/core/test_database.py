@@ -22,6 +22,7 @@ from outrider.core.errors import NotConfigured, Unavailable
 from outrider.core.tables import citation_counters as counters
 from outrider.core.tables import metadata
 from support.processes import python_source
+from support.timeouts import EVENT_TIMEOUT_S, PROCESS_TIMEOUT_S
 
 PREAMBLE = """
 import anyio, os, sys
@@ -153,7 +154,7 @@ async def list_keys(database: Database) -> list[str]:
 
 
 async def expect_unusable(database: Database, *, damaged: bool = False) -> str:
-    with anyio.fail_after(20), pytest.raises(Unavailable) as caught:
+    with anyio.fail_after(EVENT_TIMEOUT_S), pytest.raises(Unavailable) as caught:
         async with database.read():
             pass
     assert (caught.value.code, caught.value.retryable) == (
@@ -230,7 +231,7 @@ async def test_many_writers_of_one_process_wait_for_their_turn(database: Databas
         )
         await insert_row(database, f"l{number}")
 
-    with anyio.fail_after(60):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with anyio.create_task_group() as tasks:
             for number in range(60):
                 tasks.start_soon(both_ways, number)
@@ -239,7 +240,7 @@ async def test_many_writers_of_one_process_wait_for_their_turn(database: Databas
 
 async def test_readers_do_not_wait_for_a_writer(database: Database):
     await insert_row(database, "before")
-    with anyio.fail_after(5):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         async with database.write() as connection:
             await connection.execute(counters.insert(), [{"key": "during", "used": 1, "updated_at": 0.0}])
             assert await list_keys(database) == ["before"]
@@ -418,7 +419,7 @@ async def test_a_lock_that_another_process_keeps_for_long_is_reported_and_nothin
         else:
             await insert_row(database, "late")
 
-    with anyio.fail_after(20), pytest.raises(Unavailable, match="database is locked") as caught:
+    with anyio.fail_after(EVENT_TIMEOUT_S), pytest.raises(Unavailable, match="database is locked") as caught:
         await write()
     assert (caught.value.code, caught.value.retryable) == ("database_locked", True)
     assert "`outrider doctor` names" in caught.value.hint
@@ -509,7 +510,7 @@ async def test_a_caller_that_gives_up_leaves_no_lock_behind(database: Database):
                 for _ in range(number):
                     await anyio.lowlevel.checkpoint()
                 scope.cancel()
-        with anyio.fail_after(5):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             await insert_row(database, f"{number} after")
     assert len([key for key in await list_keys(database) if key.endswith("after")]) == 20
 
@@ -528,7 +529,7 @@ async def test_a_task_that_is_cancelled_in_a_transaction_leaves_no_lock_behind(d
         for task in tasks:
             task.cancel()
         cancelled = await asyncio.gather(*tasks, return_exceptions=True)
-        with anyio.fail_after(5):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             await work(f"{number} after")
         del cancelled
     assert len([key for key in await list_keys(database) if key.endswith("after")]) == 60

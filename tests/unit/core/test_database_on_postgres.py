@@ -21,6 +21,7 @@ from outrider.core.installation import suggest_extra
 from outrider.core.tables import artifacts
 from outrider.core.tables import citation_counters as counters
 from support.databases import postgres
+from support.timeouts import EVENT_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 LEAVING = """
@@ -109,7 +110,7 @@ async def test_a_restart_between_two_transactions_is_not_noticed(server: postgre
     await insert_row(database, "before")
     server.stop()
     server.start()
-    with anyio.fail_after(20):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         await insert_row(database, "after")
         assert await list_keys(database) == ["after", "before"]
 
@@ -119,7 +120,7 @@ async def test_what_begins_while_the_server_is_away_waits_until_it_is_back(
 ):
     await insert_row(database, "before")
     server.stop()
-    with anyio.fail_after(30):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         async with anyio.create_task_group() as tasks:
             for number in range(6):
                 tasks.start_soon(insert_row, database, f"during {number}")
@@ -141,7 +142,7 @@ async def test_a_crash_in_the_middle_of_short_work_makes_it_begin_again(
             server.start()
         return connection.execute(select(func.count()).select_from(counters)).scalar_one()
 
-    with anyio.fail_after(30):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         assert await database.run_transaction(work, write=True) == 2
     assert (len(begun), await list_keys(database)) == (2, ["before", "in the middle"])
 
@@ -175,7 +176,7 @@ async def test_a_connection_lost_during_commit_is_reported_as_unknown_and_not_do
         connection.execute(counters.insert(), [build_row("perhaps")])
 
     for attempt in (lambda: database.run_transaction(work, write=True), lambda: insert_row(database, "perhaps")):
-        with anyio.fail_after(20), pytest.raises(TransactionOutcomeUnknown) as caught:
+        with anyio.fail_after(EVENT_TIMEOUT_S), pytest.raises(TransactionOutcomeUnknown) as caught:
             await attempt()
         assert (caught.value.code, caught.value.details) == ("database_unsure", {"stored": "unknown"})
         assert "check before you repeat the call" in caught.value.hint
@@ -204,7 +205,7 @@ async def test_a_deadlock_is_resolved_by_doing_one_of_the_two_again(database: Da
         await database.run_transaction(work, write=True)
         done.append(first)
 
-    with anyio.fail_after(30):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(crossing, "a", "b")
             tasks.start_soon(crossing, "b", "a")
@@ -227,7 +228,7 @@ async def test_a_server_without_free_connections_is_waited_for_and_then_told(ser
         assert "database_connections" in caught.value.hint
         await crowd.close()
         await taken.pop().close()  # closed after the database it is of, and nevertheless gone
-        with anyio.fail_after(20):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             await insert_row(database, "after")
         assert await list_keys(database) == ["after", "before"]
     finally:
@@ -266,7 +267,7 @@ async def test_a_table_that_is_locked_for_long_is_given_up_in_time(database: Dat
 
     async with locker.write() as connection:
         await connection.execute(text("LOCK TABLE citation_counters"))
-        with anyio.fail_after(20), pytest.raises(Unavailable, match="lock timeout"):
+        with anyio.fail_after(EVENT_TIMEOUT_S), pytest.raises(Unavailable, match="lock timeout"):
             await impatient()
     await locker.close()
     assert await list_keys(database) == ["before"]
@@ -335,7 +336,7 @@ async def test_a_task_that_is_cancelled_anywhere_leaves_no_connection_behind(
         gc.collect()
     name = make_url(address).database
     left = f"SELECT count(*) FROM pg_stat_activity WHERE application_name = 'outrider' AND datname = '{name}'"
-    with anyio.fail_after(10):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         while server.run_sql(left) != "0":
             await anyio.lowlevel.checkpoint()
 

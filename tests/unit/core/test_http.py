@@ -15,6 +15,7 @@ from outrider.core.egress import EgressGuard, EgressSettings
 from outrider.core.errors import InvalidInput, Refused, Unavailable
 from outrider.core.http import Headers, HttpClient, HttpResponse, RequestLimits
 from support.fakes.hostile_server import TRICKS, Trick, send_pieces, serve_hostile
+from support.timeouts import EVENT_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 PUBLIC = "93.184.215.14"
@@ -49,7 +50,7 @@ async def resolve_to_loopback(host):
 async def open_client(*allow: str, resolve=resolve_to_loopback) -> AsyncGenerator[HttpClient]:
     http = HttpClient(EgressGuard(EgressSettings(allow=list(allow or ["127.0.0.1:*"])), resolve))
     try:
-        with anyio.fail_after(20):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             yield http
     finally:
         await http.close()

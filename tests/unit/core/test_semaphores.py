@@ -13,6 +13,7 @@ from outrider.core.database.database import Database
 from outrider.core.semaphores import SharedSemaphores
 from support.databases import postgres
 from support.processes import python_source
+from support.timeouts import EVENT_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 # Takes places many times; in each it counts itself in a table, and says the most that were there at once.
@@ -64,7 +65,7 @@ async def test_two_processes_together_never_hold_more_places_than_there_are(data
 
 async def test_a_place_comes_free_when_its_holder_leaves_or_gives_up(database: Database):
     one, other = SharedSemaphores(database, 1, lease_s=3_600), SharedSemaphores(database, 1, lease_s=3_600)
-    with anyio.fail_after(30):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         for _ in range(3):
             async with one.acquire("host"):
                 pass
@@ -83,7 +84,7 @@ async def test_the_place_of_a_process_that_died_comes_free_with_its_lease(databa
         async with SharedSemaphores(database, 1).acquire("host"):
             entered.set()
 
-    with anyio.fail_after(30):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(wait)
             async with database.read() as connection:
@@ -97,7 +98,7 @@ async def test_the_place_of_a_process_that_died_comes_free_with_its_lease(databa
 
 async def test_names_have_places_of_their_own(database: Database):
     places = SharedSemaphores(database, 1)
-    with anyio.fail_after(30):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         async with places.acquire("one"), places.acquire("other"):
             pass
 
@@ -105,7 +106,7 @@ async def test_names_have_places_of_their_own(database: Database):
 async def test_without_the_server_and_with_sqlite_nobody_waits(server: postgres.PostgresServer, tmp_path: Path):
     away = Database(server.build_address("nothing_of_that_name"))
     for database in (away, Database.from_file(tmp_path / "x.db")):
-        with anyio.fail_after(30):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             async with SharedSemaphores(database, 1).acquire("host"), SharedSemaphores(database, 1).acquire("host"):
                 pass
     assert not (tmp_path / "x.db").exists()

@@ -24,6 +24,7 @@ from outrider.core.storage.objects import UPLOAD_BLOCK_BYTES, ObjectStorage
 from outrider.core.storage.storage import Storage
 from support.databases import sqlite
 from support.fakes import object_storage
+from support.timeouts import EVENT_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 LARGE = os.urandom(1 << 20) * 12 + b"end"  # more than two parts
@@ -211,7 +212,7 @@ async def test_a_bucket_that_is_not_there_and_a_server_that_is_away_are_reported
             "read": lambda storage=storage: storage.read(create_name()),
             "list": lambda storage=storage: list_names(storage),
         }
-        with anyio.fail_after(30), pytest.raises(Unavailable) as caught:
+        with anyio.fail_after(EVENT_TIMEOUT_S), pytest.raises(Unavailable) as caught:
             await asks[work]()
         assert caught.value.code == "storage"
         assert "outrider doctor" in caught.value.hint

@@ -15,6 +15,7 @@ from outrider.core.result import Result, TextBlock
 from outrider.core.tool import Services, Tool, Toolset
 from outrider.core.tool_policy import ToolPolicy
 from outrider.core.toolbox import Toolbox
+from support.timeouts import EVENT_TIMEOUT_S
 
 garden = Toolset("garden", "Grows things.", aliases=("plot",))
 kitchen = Toolset("kitchen", "Makes tea.")
@@ -139,7 +140,7 @@ async def test_two_tools_of_one_name_are_refused(events: CallRecorder):
 
 
 async def test_a_tool_that_takes_too_long_is_given_up(build_toolbox: Box, events: CallRecorder):
-    with anyio.fail_after(10), pytest.raises(Unavailable, match=r"timed out after 0\.01 s") as caught:
+    with anyio.fail_after(EVENT_TIMEOUT_S), pytest.raises(Unavailable, match=r"timed out after 0\.01 s") as caught:
         await build_toolbox().call("wait_for_rain")
     assert (caught.value.code, caught.value.retryable) == ("timeout", True)
     assert (await read_last_record(events)).outcome == "timeout"
@@ -206,7 +207,7 @@ async def test_a_cancelled_call_is_recorded(events: CallRecorder):
         return ""
 
     box = Toolbox([slow], {}, events)
-    with anyio.fail_after(10):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(box.call, "begin")
             await begun.wait()

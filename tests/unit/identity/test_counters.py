@@ -11,6 +11,7 @@ import pytest
 from outrider.core.database.database import Database
 from outrider.identity.counters import QuotaCounters
 from support.databases import sqlite
+from support.timeouts import EVENT_TIMEOUT_S, PROCESS_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 END = int(time.time()) + 3_600
@@ -39,7 +40,7 @@ async def test_all_together_never_get_more_than_the_limit_and_hardly_less(
     async def work(counters: QuotaCounters) -> None:
         done.append(await count_calls(counters, limit, limit))
 
-    with anyio.fail_after(60):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with anyio.create_task_group() as tasks:
             for each in open_replicas:
                 tasks.start_soon(work, each)
@@ -62,7 +63,7 @@ async def test_calls_at_once_in_one_process_are_counted_once_each(open_replicas:
     async def one() -> None:
         got.append(await open_replicas[0].count_one("x", END, 10))
 
-    with anyio.fail_after(30):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         async with anyio.create_task_group() as tasks:
             for _ in range(40):
                 tasks.start_soon(one)

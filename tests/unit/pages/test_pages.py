@@ -8,7 +8,9 @@ import pytest
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound, OutriderError, Refused, Unavailable
 from outrider.pages.options import ReadOptions
 from outrider.pages.pages import Pages
+from support.busy_machine import scale_to_load
 from support.fakes.website import FakeClock, FakeSite, SiteAnswer, SiteRequest, build_pdf, open_pages
+from support.timeouts import EVENT_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 TIDES_TEXT = "The tide comes in twice a day, and the boats rise with it until the bell rings. "
@@ -453,8 +455,8 @@ async def test_a_browser_that_takes_too_long_costs_the_reader_nothing():
         return ""
 
     site = FakeSite({"/": SiteAnswer("<title>App</title><script>x</script>")})
-    async with open_pages(site, render=render, timeout_s=1.5) as (pages, url):
-        with anyio.fail_after(20):
+    async with open_pages(site, render=render, timeout_s=scale_to_load(1.5)) as (pages, url):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             assert (await pages.read(url)).document.text == "App"
 
 

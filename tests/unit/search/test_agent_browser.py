@@ -24,7 +24,9 @@ from outrider.search.result_page import parse_result_outline
 from outrider.search.search import Search
 from outrider.search.selection import load_providers
 from outrider.search.settings import DEFAULT_ENGINES, AgentBrowserSettings, SearchSettings
+from support.busy_machine import scale_to_load
 from support.fakes import agent_browser_program, result_pages
+from support.timeouts import BROWSER_TIMEOUT_S, EVENT_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 SNAPSHOTS = Path(__file__).parents[2] / "data" / "search" / "snapshots"
@@ -75,7 +77,7 @@ def open_search(
 
 
 async def run_search(search: Search, query: Query = TEA_QUERY) -> SearchOutcome:
-    with anyio.fail_after(90):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         return await search.find(query, browse=True)
 
 
@@ -88,7 +90,7 @@ async def read_failure(search: Search) -> dict[str, Any]:
 
 async def wait_until_gone(*pids: int) -> bool:
     """Waits until the processes have ended; one that is not collected is a zombie."""
-    with anyio.move_on_after(10):
+    with anyio.move_on_after(EVENT_TIMEOUT_S):
         for pid in pids:
             stat = Path(f"/proc/{pid}/stat")
             with suppress(OSError):
@@ -231,7 +233,7 @@ async def test_a_notice_and_a_slow_start_are_no_failures(tmp_path: Path, way: st
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc, which only Linux has")
 async def test_when_it_hangs_it_is_ended_with_all_that_it_started(tmp_path: Path):
     one = install_fake_program(tmp_path, way="hang")
-    attempt = await read_failure(open_search(tmp_path, timeout=3, command=str(one)))
+    attempt = await read_failure(open_search(tmp_path, timeout=scale_to_load(2), command=str(one)))
     assert attempt["outcome"] == "timeout"
     started = agent_browser_program.read_started_pids(one)
     assert started
@@ -244,7 +246,7 @@ async def test_its_background_process_and_browser_are_gone_after_each_visit(tmp_
     one = install_fake_program(tmp_path, way="failing" if at == "snapshot" else "ok", at=at)
     with suppress(Unavailable):
         await run_search(open_search(tmp_path, command=str(one), engines=["google"]))
-    with anyio.fail_after(20):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         while len(agent_browser_program.read_started_pids(one)) < 1:
             await anyio.sleep(0.01)
     assert await wait_until_gone(*agent_browser_program.read_started_pids(one))

@@ -9,6 +9,8 @@ import pytest
 
 from outrider.core.errors import NotConfigured, Unavailable
 from outrider.search.command import run_command
+from support.busy_machine import scale_to_load
+from support.timeouts import EVENT_TIMEOUT_S, PROCESS_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 CHILD = (
@@ -19,7 +21,7 @@ CHILD = (
 
 
 async def run_python(folder: Path, source: str, *arguments: str, seconds: float = 30, most: int = 10_000_000):
-    with anyio.fail_after(60):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         program = [sys.executable, "-c", source, *arguments]
         return await run_command(
             program, seconds=seconds, environ={"ONLY": "this"}, folder=folder, max_output_bytes=most
@@ -29,7 +31,7 @@ async def run_python(folder: Path, source: str, *arguments: str, seconds: float 
 async def wait_until_gone(folder: Path) -> bool:
     """Waits until the program's child has ended; one that is not collected is a zombie."""
     stat = Path(f"/proc/{(folder / 'child').read_text()}/stat")
-    with anyio.move_on_after(10):
+    with anyio.move_on_after(EVENT_TIMEOUT_S):
         while stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z":
             await anyio.sleep(0.01)
         return True
@@ -56,7 +58,7 @@ async def test_it_sees_only_the_environment_that_it_is_given(tmp_path: Path):
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc, which only Linux has")
 async def test_a_timeout_ends_the_program_and_its_children(tmp_path: Path):
     with pytest.raises(Unavailable) as caught:
-        await run_python(tmp_path, CHILD + "time.sleep(600)", seconds=2)
+        await run_python(tmp_path, CHILD + "time.sleep(600)", seconds=scale_to_load(1))
     assert caught.value.code == "timeout"
     assert await wait_until_gone(tmp_path)
 
@@ -68,7 +70,7 @@ async def test_a_caller_who_gives_up_ends_them_too(tmp_path: Path):
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(ask)
-        with anyio.fail_after(30):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             while not (tmp_path / "child").exists() or not (tmp_path / "child").read_text():
                 await anyio.sleep(0.01)
         tasks.cancel_scope.cancel()

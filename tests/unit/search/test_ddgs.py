@@ -15,6 +15,7 @@ from outrider.search.search import Search
 from outrider.search.selection import load_providers
 from outrider.search.settings import SearchSettings
 from support.fakes import http_servers
+from support.timeouts import PROCESS_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 ALONE = SearchSettings(disabled=sorted(set(load_providers()) - {"ddgs"}), providers={"ddgs": {"timeout_s": 5}})
@@ -36,7 +37,7 @@ async def serve_proxy(answer: bytes, seen: list[bytes]) -> AsyncGenerator[str]:
 
 
 async def read_failure(search: Search) -> Unavailable:
-    with pytest.raises(Unavailable) as caught, anyio.fail_after(60):
+    with pytest.raises(Unavailable) as caught, anyio.fail_after(PROCESS_TIMEOUT_S):
         await search.find(Query("tea"))
     return caught.value
 

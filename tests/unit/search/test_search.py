@@ -19,9 +19,11 @@ from outrider.search.provider import Query, SearchHit, SearchServices
 from outrider.search.search import Search
 from outrider.search.selection import load_providers
 from outrider.search.settings import SearchSettings
+from support.busy_machine import scale_to_load
 from support.databases import sqlite
 from support.fakes import http_servers, search_providers
 from support.fakes.search_providers import SEARCH_TIME_S
+from support.timeouts import EVENT_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 FOUR = ("brave", "exa", "serper", "tavily")  # in the order in which they are asked
@@ -240,7 +242,7 @@ async def test_parallel_searches_wait_their_turn_instead_of_failing():
     async with open_world() as w:
         search = w.search("brave", brave={"rate": [4, 0.2]})
         found = []
-        with anyio.fail_after(20):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             async with anyio.create_task_group() as tasks:
                 for number in range(10):
                     tasks.start_soon(_collect, search, Query(f"tea{number}"), found)
@@ -254,7 +256,7 @@ async def _collect(search: Search, query: Query, found: list[Any]) -> None:
 
 async def test_a_rate_limited_provider_is_skipped():
     async with open_world() as w:
-        search = w.search("brave", "exa", brave={"rate": [1, 3_600], "timeout_s": 0.1})
+        search = w.search("brave", "exa", brave={"rate": [1, 3_600]})
         assert (await search.find(TEA_QUERY)).provider == "brave"
         found = await search.find(TEA_QUERY)
     assert [(each.provider, each.outcome) for each in found.attempts] == [("brave", "rate_limited"), ("exa", "ok")]
@@ -262,8 +264,8 @@ async def test_a_rate_limited_provider_is_skipped():
 
 async def test_a_search_ends_at_its_deadline_with_what_it_has():
     async with open_world(modes={"brave": "hang", "exa": "hang"}) as w:
-        with anyio.fail_after(20):
-            found = await w.search("brave", "exa", "serper", timeout_s=1.0).find(TEA_QUERY, depth="wide")
+        with anyio.fail_after(EVENT_TIMEOUT_S):
+            found = await w.search("brave", "exa", "serper", timeout_s=scale_to_load(1.0)).find(TEA_QUERY, depth="wide")
             assert found.provider == "serper"
             assert sorted(each.outcome for each in found.attempts) == ["ok", "timeout", "timeout"]
             with pytest.raises(Unavailable, match=r"0\.3 seconds"):
@@ -282,7 +284,7 @@ async def test_providers_without_the_mode_are_skipped():
 
 async def test_the_remedy_of_an_image_search_names_providers_that_have_images():
     async with open_world() as w:
-        search = w.search("brave", free=("you", "tavily"), brave={"timeout_s": 0.1, "rate": [1, 3_600]})
+        search = w.search("brave", free=("you", "tavily"), brave={"rate": [1, 3_600]})
         await search.find(Query("tea", mode="image"))
         with pytest.raises(Unavailable) as caught:
             await search.find(Query("tea", mode="image"))
@@ -380,7 +382,7 @@ async def test_cached_results_in_place_of_the_web_are_marked():
 
 async def test_a_straggler_does_not_hold_up_those_who_have_answered():
     async with open_world(modes={"brave": "hang"}) as w:
-        with anyio.fail_after(15):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             found = await w.search("brave", "exa", "serper").find(TEA_QUERY, depth="balanced")
     assert found.provider == "exa+serper"
     assert {each.provider: each.outcome for each in found.attempts}["brave"] == "timeout"

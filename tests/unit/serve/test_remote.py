@@ -21,6 +21,7 @@ from outrider.core.errors import InvalidInput, NotConfigured, NotFound, Outrider
 from outrider.core.result import ImageBlock, LinkBlock, ResourceBlock, Result, TextBlock
 from outrider.serve.remote import RemoteServers
 from support.fakes import http_servers, mcp_servers
+from support.timeouts import EVENT_TIMEOUT_S, PROCESS_TIMEOUT_S
 
 PROGRAM = str(Path(mcp_servers.__file__))
 RUN = RunContext(id="run_1", root_id="run_1", conversation_id="c", agent="a", call_id="call_7")
@@ -39,7 +40,7 @@ async def open_servers(
 ) -> AsyncGenerator[RemoteServers]:
     made = RemoteServers(configured, environ or {}, EgressGuard(EgressSettings()), {"web_look"})
     try:
-        with anyio.fail_after(60):
+        with anyio.fail_after(PROCESS_TIMEOUT_S):
             yield made
     finally:
         await made.aclose()
@@ -101,7 +102,7 @@ async def test_with_it_end_the_processes_that_it_left_behind(pages: Path):
 
 async def wait_until_ended(pid: int) -> None:
     """Wait until the process is gone, or its parent has not yet asked how it ended."""
-    with anyio.fail_after(10):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         while _read_process_state(pid) not in ("", "Z"):
             await anyio.sleep(0.01)
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from outrider.core.context import Call
 from outrider.toolsets.run_agent.progress import ProgressFeed, ProgressStyle
+from support.timeouts import EVENT_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 IDS = {"childAgentId": "echo", "conversationId": "cnv_1"}
@@ -87,7 +88,7 @@ async def test_tools_are_named_without_a_payload():
 
 async def test_an_agent_that_is_silent_for_long_gives_heartbeats():
     recorder = ProgressRecorder()
-    with anyio.fail_after(20):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         async with ProgressFeed(Call(progress=recorder), "accumulated", heartbeat_interval_s=0.01).follow_run(IDS):
             while len(recorder.notices) < 2:
                 await anyio.lowlevel.checkpoint()

@@ -20,6 +20,7 @@ from outrider.watches.watch import Reading, WatchDraft, WatchTarget
 from outrider.watches.watch_engine import WatchEngine
 from support.databases import sqlite
 from support.fakes import website
+from support.timeouts import EVENT_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 HOUR_S = 3_600.0
@@ -124,7 +125,7 @@ async def test_many_watches_of_a_slow_host_hold_up_no_other_host(home: Path):
         for number in range(80):
             await engine.store.add_watch("", WatchDraft(WatchTarget(f"http://slow.example/{number}"), "1h"), 1.0, None)
         await engine.store.add_watch("", WatchDraft(WatchTarget("http://other.example/"), "1h"), 2.0, None)
-        with anyio.fail_after(30):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(engine.run_forever)
                 await is_other_read.wait()

@@ -20,6 +20,7 @@ from outrider.browser.session.options import SessionOptions
 from outrider.browser.settings import BrowserSettings
 from outrider.core.errors import NotConfigured, Refused, Unavailable
 from support.fakes import http_servers
+from support.timeouts import EVENT_TIMEOUT_S, SCENARIO_TIMEOUT_S
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ async def running_browser(temporary: Path) -> AsyncGenerator[Stranger]:
     program = str(find_browser().path)
     with subprocess.Popen([program, *flags, "about:blank"], stderr=subprocess.DEVNULL) as process:
         told = temporary / "DevToolsActivePort"
-        with anyio.fail_after(20):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             while not told.exists() or len(told.read_text().split()) < 2:
                 await anyio.sleep(0.02)
         port, path = told.read_text().split()
@@ -72,7 +73,7 @@ async def test_a_browser_elsewhere_is_used_in_contexts_of_our_own_and_stays(runn
             )
             x, y = await page.evaluate_in("test", box)
             await page.dispatch_mouse("click", x + 5, y + 5)
-            assert await session.tabs.wait_until(lambda: len(session.tabs) == 2, 5)
+            assert await session.tabs.wait_until(lambda: len(session.tabs) == 2, EVENT_TIMEOUT_S)
         with pytest.raises(Refused):
             await session.goto("http://127.0.0.1:1/")
         assert "egress guard" in browsers.collect_status()["warnings"][0]
@@ -117,7 +118,7 @@ async def test_an_endpoint_on_the_command_line_is_the_users_browser_and_stays(ru
     endpoint = ["--browser-endpoint", f"http://127.0.0.1:{running_browser.port}"]
     arguments = ["-m", "outrider", "mcp", "--no-daemon", "--toolsets", "browser", *endpoint]
     command = StdioServerParameters(command=sys.executable, args=arguments, env=environ, cwd=tmp_path)
-    with anyio.fail_after(120):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with Client(command) as client:
             opened = await client.call_tool("createSession", {"url": f"{site.here}/form"})
             shown = await client.call_tool("snapshotPage", {})

@@ -13,6 +13,7 @@ from outrider.browser.settings import BrowserSettings
 from outrider.core.egress import EgressGuard, EgressSettings
 from outrider.core.errors import OutriderError
 from support.fakes import http_servers
+from support.timeouts import EVENT_TIMEOUT_S
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 LAMP_HTML = b"<title>T</title><p>The lamp turns in the tower. " * 60
@@ -62,7 +63,7 @@ ENDINGS = {
 @pytest.mark.parametrize("path", ENDINGS)
 async def test_an_answer_of_which_nothing_can_be_seen_is_an_error_at_once(visiting, path):
     session, base = visiting
-    with anyio.fail_after(15), pytest.raises(OutriderError) as caught:
+    with anyio.fail_after(EVENT_TIMEOUT_S), pytest.raises(OutriderError) as caught:
         await session.goto(base + path)
     code, words = ENDINGS[path]
     assert (caught.value.code, words in caught.value.message, bool(caught.value.hint)) == (code, True, True)
@@ -73,7 +74,7 @@ async def test_an_answer_of_which_nothing_can_be_seen_is_an_error_at_once(visiti
 @pytest.mark.parametrize("path", ["/short", "/cut"])
 async def test_what_came_before_an_answer_broke_off_is_shown_and_said_to_be_a_part(visiting, path):
     session, base = visiting
-    with anyio.fail_after(15):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         there = await session.goto(base + path)
     assert (there.title, there.status) == ("T", 200)
     assert "incomplete" in there.notes[0]

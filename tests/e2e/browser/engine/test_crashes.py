@@ -17,7 +17,7 @@ from outrider.browser.session.browsers import Browsers
 from outrider.browser.session.options import SessionOptions
 from outrider.browser.settings import BrowserSettings
 from outrider.core.errors import NotConfigured, Refused, Unavailable
-from support.busy_machine import scale_to_load
+from support.timeouts import EVENT_TIMEOUT_S
 
 WORLD = "test"
 
@@ -26,7 +26,7 @@ async def test_a_crashed_page_fails_what_waits_for_it_at_once_and_says_where_it_
     session = await open_session("/article")
     async with session.acquire_page() as page:
         page.channel.send_and_forget("Page.crash")
-        with anyio.fail_after(5), pytest.raises(PageGone, match="crashed"):
+        with anyio.fail_after(EVENT_TIMEOUT_S), pytest.raises(PageGone, match="crashed"):
             await page.evaluate_in(WORLD, "() => new Promise(() => {})")
     assert session.status == "crashed"
     with pytest.raises(Unavailable) as lost:
@@ -43,7 +43,7 @@ async def test_navigating_a_crashed_session_is_enough(open_session, site):
     async with session.acquire_page() as page:
         await page.evaluate_in("", "() => { document.cookie = 'kept=1' }")
         page.channel.send_and_forget("Page.crash")
-        await page.loading.wait_until(lambda: page.crashed, 5)
+        await page.loading.wait_until(lambda: page.crashed, EVENT_TIMEOUT_S)
     assert (await session.goto(f"{site.here}/form")).title == "Order form"
     async with session.acquire_page() as page:
         assert await page.evaluate_in("", "() => document.cookie") == "kept=1"
@@ -52,10 +52,10 @@ async def test_navigating_a_crashed_session_is_enough(open_session, site):
 async def test_a_crashed_frame_leaves_the_page_alone(open_session):
     session = await open_session("/frames")
     async with session.acquire_page() as page:
-        await page.loading.wait_until(lambda: any("/middle" in frame.url for frame in page.frames), 5)
+        await page.loading.wait_until(lambda: any("/middle" in frame.url for frame in page.frames), EVENT_TIMEOUT_S)
         far = next(frame for frame in page.frames if "/middle" in frame.url)
         far.channel.send_and_forget("Page.crash")
-        with anyio.fail_after(5), pytest.raises(PageGone):
+        with anyio.fail_after(EVENT_TIMEOUT_S), pytest.raises(PageGone):
             await far.evaluate(WORLD, "() => new Promise(() => {})")
         assert await page.evaluate_in(WORLD, "() => document.title") == "Frames"
 
@@ -66,7 +66,7 @@ async def test_a_page_that_hangs_is_replaced_where_it_was(open_session, browsers
         page.channel.send_and_forget("Runtime.evaluate", {"expression": "for (;;);"})
         with pytest.raises(CommandTimeout):
             await page.evaluate_in(WORLD, "() => 1", timeout=0.3)
-    with anyio.fail_after(20):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         assert (await browsers.reopen_session(session)).title == "On lighthouses"
     async with session.acquire_page() as page:
         assert await page.evaluate_in(WORLD, "() => 2") == 2
@@ -77,13 +77,13 @@ async def test_a_page_that_hangs_is_named_within_seconds_and_left_by_navigating(
     session = await open_session("/article")
     async with session.acquire_page() as page:
         page.channel.send_and_forget("Runtime.evaluate", {"expression": "for (;;);"})
-    with anyio.fail_after(scale_to_load(20)), pytest.raises(Unavailable) as hangs:
+    with anyio.fail_after(EVENT_TIMEOUT_S), pytest.raises(Unavailable) as hangs:
         async with session.acquire_page():
             pass
     assert hangs.value.code == "page_hangs"
     assert hangs.value.details["url"] == f"{site.here}/article"
     assert session.status == "crashed"
-    with anyio.fail_after(scale_to_load(20)):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         there = await session.goto(f"{site.here}/form")
     assert (there.title, session.status, len(session.tabs)) == ("Order form", "active", 1)
     assert "replaced by a new one" in session.notes[-1]
@@ -106,7 +106,7 @@ async def test_a_page_that_gets_no_processor_time_is_waited_for(site, temporary)
 
     longer_than_a_hang_s = 8.0
     asyncio.get_running_loop().call_later(longer_than_a_hang_s, go_on)
-    with anyio.fail_after(40):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         async with session.acquire_page() as page:
             assert await page.evaluate_in(WORLD, "() => 2") == 2
     await browsers.aclose()
@@ -139,7 +139,7 @@ async def test_a_tab_that_hangs_is_closed_and_the_others_continue(open_session, 
     await session.open_tab(f"{site.there}/form")
     async with session.acquire_page() as page:
         page.channel.send_and_forget("Runtime.evaluate", {"expression": "for (;;);"})
-    with anyio.fail_after(30):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         await session.close_tab(2)
         async with session.acquire_page() as page:
             assert page.url == f"{site.here}/article"
@@ -149,10 +149,10 @@ async def test_a_page_that_asks_without_end_is_worked_on_and_left(open_session, 
     session = await open_session("/form")
     async with session.acquire_page() as page:
         await page.evaluate_in("", "() => { setInterval(() => alert('again'), 10) }")
-        with anyio.fail_after(10):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             while session.dialogs.total < 5:
                 await page.evaluate_in(WORLD, "() => 1")
-    with anyio.fail_after(20):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         assert (await session.goto(f"{site.here}/article")).title == "On lighthouses"
 
 
@@ -163,7 +163,7 @@ async def test_a_loop_of_alerts_is_named_within_seconds_and_left_by_navigating(o
         await page.evaluate_in("", "() => { setTimeout(() => { for (;;) alert('again') }) }")
         while not session.dialogs.is_storm:
             await anyio.lowlevel.checkpoint()
-    with anyio.fail_after(20):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         with pytest.raises(Unavailable, match="opens one dialog after another"):
             async with session.acquire_page():
                 pass
@@ -176,8 +176,8 @@ async def test_a_page_that_reloads_itself_without_end_can_be_left(open_session, 
     async with session.acquire_page() as page:
         await page.install_script("", "setTimeout(() => { if (location.pathname === '/form') location.reload() }, 20)")
         commits = page.loading.commits
-        assert await page.loading.wait_until(lambda: page.loading.commits > commits + 3, 20)
-    with anyio.fail_after(scale_to_load(20)):
+        assert await page.loading.wait_until(lambda: page.loading.commits > commits + 3, EVENT_TIMEOUT_S)
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         for _ in range(8):
             assert (await session.goto(f"{site.here}/form")).url == f"{site.here}/form"
         while (await session.goto(f"{site.here}/article")).url != f"{site.here}/article":
@@ -192,7 +192,7 @@ async def test_calls_fail_at_once_if_their_browser_dies(site, tmp_path):
         process = browsers.running_browsers[0].running.process
         async with session.acquire_page() as page:
             os.kill(process.pid, signal.SIGKILL)
-            with anyio.fail_after(5), pytest.raises(BrowserGone):
+            with anyio.fail_after(EVENT_TIMEOUT_S), pytest.raises(BrowserGone):
                 await page.evaluate_in(WORLD, "() => new Promise(() => {})")
         assert [session.status, other.status] == ["crashed", "crashed"]
         with pytest.raises(Unavailable) as lost:
@@ -217,15 +217,15 @@ async def test_a_sign_in_survives_the_death_of_the_browser(site, tmp_path):
               document.querySelector('[name=password]').value = 'lovelace';
               document.querySelector('button').click() }"""
             await page.evaluate_in("", script)
-            assert await page.loading.wait_until(lambda: page.url.endswith("/account"), 5)
+            assert await page.loading.wait_until(lambda: page.url.endswith("/account"), EVENT_TIMEOUT_S)
             assert await page.loading.wait_until(
                 lambda: "load" in page.loading.get_load(page.main.loader).milestones, 5
             )
-        with anyio.fail_after(10):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             while not (session.stored_state and session.stored_state["cookies"] and session.stored_state["origins"]):
                 await anyio.sleep(0.01)
         os.kill(browsers.running_browsers[0].running.process.pid, signal.SIGKILL)
-        with anyio.fail_after(10):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             while not session.browser_gone:
                 await anyio.sleep(0.01)
         there = await browsers.reopen_session(session)
@@ -247,7 +247,7 @@ async def test_a_browser_that_stops_answering_is_no_reason_to_wait_forever(site,
             with pytest.raises(CommandTimeout):
                 await page.evaluate_in(WORLD, "() => 1", timeout=0.3)
     finally:
-        with anyio.fail_after(30):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             await browsers.aclose()
     with pytest.raises(ProcessLookupError):
         os.kill(process.pid, 0)
@@ -261,7 +261,7 @@ async def test_a_network_process_that_dies_is_introduced_to_the_way_out_again(si
         for process in told["processInfo"]:
             if process["type"] == "utility" and "network" in Path(f"/proc/{process['id']}/cmdline").read_text():
                 os.kill(process["id"], signal.SIGKILL)
-        with anyio.fail_after(20):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             assert (await session.goto(f"{site.here}/form")).title == "Order form"
         with pytest.raises(Refused):
             await session.goto(f"{site.here}/to?url=http://127.0.0.2/")
@@ -286,7 +286,7 @@ async def test_a_killed_owner_leaves_no_browser_and_its_profile_is_deleted(tempo
         assert owner.stdout
         pid, _, profile = (await anyio.to_thread.run_sync(owner.stdout.readline)).strip().partition(" ")
         owner.kill()
-    with anyio.fail_after(10):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         while Path(f"/proc/{pid}").exists() and " Z " not in Path(f"/proc/{pid}/stat").read_text():
             await anyio.sleep(0.02)
     assert Path(profile).exists()

@@ -8,6 +8,7 @@ import pytest
 from outrider.browser.actions.page_tools import get_page_tools
 from outrider.browser.page.screenshot import print_pdf, take_screenshot
 from outrider.core.errors import InvalidInput, NotFound, Refused, Unavailable
+from support.timeouts import EVENT_TIMEOUT_S
 
 WORLD = "test"
 
@@ -20,7 +21,7 @@ async def test_a_download_arrives_whole_in_its_folder(open_session, tmp_path):
     session = await open_session("/downloads")
     async with session.acquire_page() as page:
         await click_element(page, "#report")
-        assert await page.loading.wait_until(lambda: session.downloads.total == 1, 5)
+        assert await page.loading.wait_until(lambda: session.downloads.total == 1, EVENT_TIMEOUT_S)
     done = await session.downloads.wait_until_finished()
     assert (done.state, done.name, done.size) == ("done", "report.csv", 8)
     assert done.path == "downloads/report.csv"
@@ -32,7 +33,9 @@ async def test_a_second_download_of_a_name_leaves_the_first_alone(open_session, 
     async with session.acquire_page() as page:
         for number in (1, 2):
             await click_element(page, "#report")
-            assert await page.loading.wait_until(lambda wanted=number: session.downloads.total == wanted, 5)
+            assert await page.loading.wait_until(
+                lambda wanted=number: session.downloads.total == wanted, EVENT_TIMEOUT_S
+            )
             await session.downloads.wait_until_finished()
     assert sorted(path.name for path in (tmp_path / "downloads").iterdir()) == ["report (1).csv", "report.csv"]
 
@@ -41,7 +44,7 @@ async def test_names_of_downloads_are_made_safe(open_session, tmp_path):
     session = await open_session("/downloads")
     async with session.acquire_page() as page:
         await click_element(page, "#nasty")
-        assert await page.loading.wait_until(lambda: session.downloads.total == 1, 5)
+        assert await page.loading.wait_until(lambda: session.downloads.total == 1, EVENT_TIMEOUT_S)
     done = await session.downloads.wait_until_finished()
     assert done.path
     assert Path(done.path).parent == Path("downloads")
@@ -53,7 +56,7 @@ async def test_what_a_page_makes_itself_is_downloaded_too(open_session, tmp_path
     session = await open_session("/downloads")
     async with session.acquire_page() as page:
         await click_element(page, "#blob")
-        assert await page.loading.wait_until(lambda: session.downloads.total == 1, 5)
+        assert await page.loading.wait_until(lambda: session.downloads.total == 1, EVENT_TIMEOUT_S)
     done = await session.downloads.wait_until_finished()
     assert done.path
     assert (done.name, (tmp_path / done.path).read_text()) == ("note.txt", "from the page")
@@ -63,7 +66,7 @@ async def test_a_download_that_is_too_large_is_refused_and_leaves_nothing(open_s
     session = await open_session("/downloads")
     async with session.acquire_page() as page:
         await click_element(page, "#big")
-        assert await page.loading.wait_until(lambda: session.downloads.total == 1, 5)
+        assert await page.loading.wait_until(lambda: session.downloads.total == 1, EVENT_TIMEOUT_S)
     assert (await session.downloads.wait_until_finished()).state == "refused"
     assert not (tmp_path / "downloads").exists()
 
@@ -73,7 +76,7 @@ async def test_a_session_without_a_workspace_keeps_no_downloads(open_session, tm
     with chdir(tmp_path):
         async with session.acquire_page() as page:
             await click_element(page, "#report")
-            assert await page.loading.wait_until(lambda: session.downloads.total == 1, 5)
+            assert await page.loading.wait_until(lambda: session.downloads.total == 1, EVENT_TIMEOUT_S)
         done = await session.downloads.wait_until_finished()
     assert done.state in ("refused", "failed")
     assert not list(tmp_path.rglob("report*"))
@@ -86,7 +89,7 @@ async def test_a_page_that_hands_out_files_without_end_does_not_fill_the_disk(op
     script = "() => { setInterval(() => document.querySelector('#report').click(), 5) }"
     async with session.acquire_page() as page:
         await page.evaluate_in("", script)
-        assert await page.loading.wait_until(lambda: session.downloads.total > 40, 60)
+        assert await page.loading.wait_until(lambda: session.downloads.total > 40, EVENT_TIMEOUT_S)
         await page.evaluate_in("", "() => { for (let id = setTimeout(() => 0); id; id--) clearInterval(id) }")
     await session.downloads.wait_until_finished()
     states = {each.state for each in session.downloads.entries}
@@ -95,7 +98,7 @@ async def test_a_page_that_hands_out_files_without_end_does_not_fill_the_disk(op
     async with session.acquire_page() as page:
         total = session.downloads.total
         await click_element(page, "#report")
-        assert await page.loading.wait_until(lambda: session.downloads.total > total, 5)
+        assert await page.loading.wait_until(lambda: session.downloads.total > total, EVENT_TIMEOUT_S)
     assert (await session.downloads.wait_until_finished()).state == "done"
 
 
@@ -118,7 +121,7 @@ async def test_files_of_the_workspace_are_uploaded(open_session, tmp_path):
         assert await page.evaluate_in(WORLD, "() => document.querySelector('output').textContent") == "a.txt 5, b.txt 6"
         commits = page.loading.commits
         await click_element(page, "button")
-        assert await page.loading.wait_until(lambda: page.loading.commits > commits, 5)
+        assert await page.loading.wait_until(lambda: page.loading.commits > commits, EVENT_TIMEOUT_S)
         got = await page.evaluate_in(WORLD, "() => JSON.parse(document.body.innerText)")
     assert got == {"a.txt": "first", "b.txt": "second"}
     await session.aclose()

@@ -4,6 +4,7 @@ import anyio
 import pytest
 
 from outrider.core.errors import NotFound
+from support.timeouts import EVENT_TIMEOUT_S
 
 CLICK = "(id) => { document.getElementById(id).click(); return document.querySelector('output').textContent }"
 
@@ -45,7 +46,7 @@ async def test_an_open_dialog_waits_for_its_answer(open_session):
             shown = anyio.Event()
             session.dialogs.on_open(lambda _: shown.set())
             tasks.start_soon(page.evaluate_in, "", CLICK, "confirm")
-            with anyio.fail_after(5):
+            with anyio.fail_after(EVENT_TIMEOUT_S):
                 await shown.wait()
             assert session.dialogs.open_dialog
             assert session.dialogs.open_dialog.message == "Delete everything?"
@@ -69,7 +70,9 @@ async def test_a_page_that_asks_to_stay_is_left(open_session, site):
 async def test_the_console_is_kept_without_secrets(open_session):
     session = await open_session("/console")
     async with session.acquire_page() as page:
-        assert await page.loading.wait_until(lambda: any("boom" in each.text for each in session.console.messages), 5)
+        assert await page.loading.wait_until(
+            lambda: any("boom" in each.text for each in session.console.messages), EVENT_TIMEOUT_S
+        )
     texts = [each.text for each in session.console.messages]
     assert "hello {a: 1} 3" in texts
     assert not any("hunter2" in text or "abcdefghijklmnop" in text or "abc123" in text for text in texts)
@@ -104,7 +107,7 @@ async def test_the_console_keeps_the_newest_of_very_many(open_session):
     session = await open_session()
     async with session.acquire_page() as page:
         await page.evaluate_in("", "() => { for (let i = 0; i < 1000; i++) console.log('x'.repeat(10000), i) }")
-        assert await page.loading.wait_until(lambda: session.console.total >= 1_000, 10)
+        assert await page.loading.wait_until(lambda: session.console.total >= 1_000, EVENT_TIMEOUT_S)
     assert len(session.console.messages) == 200
     assert max(len(each.text) for each in session.console.messages) <= 2_000
     assert len(session.console.list_since(session.console.total - 3)) == 3
@@ -118,7 +121,7 @@ async def test_requests_are_kept_with_their_ends_and_without_queries(open_sessio
         await page.evaluate_in("", "() => fetch('https://10.1.1.2/x', {mode: 'no-cors'}).catch(() => 0)")
         await page.evaluate_in("", "() => fetch('/to?url=/article')")
         done = lambda: sum(each.milliseconds is not None for each in session.network.requests) >= 7  # noqa: E731
-        assert await page.loading.wait_until(done, 5)
+        assert await page.loading.wait_until(done, EVENT_TIMEOUT_S)
     ends = {each.url: (each.status, each.kind, bool(each.error)) for each in session.network.requests}
     assert ends[f"{site.here}/console"] == (200, "document", False)
     assert ends[f"{site.here}/status/500"] == (500, "fetch", False)

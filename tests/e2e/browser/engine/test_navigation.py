@@ -6,6 +6,7 @@ import pytest
 from outrider.browser.page.navigate import navigate_page, resolve_address
 from outrider.core.egress import EgressGuard
 from outrider.core.errors import InvalidInput, Refused, Unavailable
+from support.timeouts import EVENT_TIMEOUT_S
 
 
 async def test_a_navigation_reports_address_title_and_status(open_session, site):
@@ -115,7 +116,7 @@ async def test_reloading_loads_again(open_session):
 
 async def test_a_page_whose_last_script_never_comes_is_not_waited_for(open_session, site):
     session = await open_session()
-    with anyio.fail_after(12):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         there = await session.goto(f"{site.here}/slow")
     assert (there.title, there.ready) == ("Slow", "DOMContentLoaded")
 
@@ -123,7 +124,7 @@ async def test_a_page_whose_last_script_never_comes_is_not_waited_for(open_sessi
 async def test_a_document_that_never_ends_is_left_at_the_deadline(open_session, site):
     session = await open_session()
     async with session.acquire_page() as page:
-        with anyio.fail_after(10):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             there = await navigate_page(page, f"{site.here}/endless", seconds=1.0)
         assert there.ready == "commit"
     assert (await session.goto(f"{site.here}/form")).title == "Order form"
@@ -132,7 +133,7 @@ async def test_a_document_that_never_ends_is_left_at_the_deadline(open_session, 
 async def test_a_server_that_never_answers_is_unavailable_at_the_deadline(open_session, site):
     session = await open_session()
     async with session.acquire_page() as page:
-        with anyio.fail_after(10), pytest.raises(Unavailable, match=r"within 0\.5 s"):
+        with anyio.fail_after(EVENT_TIMEOUT_S), pytest.raises(Unavailable, match=r"within 0\.5 s"):
             await navigate_page(page, f"{site.here}/never", seconds=0.5)
     assert (await session.goto(f"{site.here}/article")).status == 200
 
@@ -142,10 +143,10 @@ async def test_a_navigation_that_is_cancelled_leaves_the_page_as_it_was(open_ses
     session = await open_session()
     await session.goto(first if ":" in first else f"{site.here}/{first}")
     before, loading = session.url, session.tabs.current.loading
-    with anyio.fail_after(20):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(session.goto, f"{site.here}/never")
-            assert await loading.wait_until(lambda: loading.navigating is not None, 10)
+            assert await loading.wait_until(lambda: loading.navigating is not None, EVENT_TIMEOUT_S)
             tasks.cancel_scope.cancel()
         async with session.acquire_page() as page:
             assert await page.evaluate_in("", "() => location.href") == before
@@ -157,10 +158,10 @@ async def test_reloading_a_page_that_answers_no_more_can_be_cancelled(open_sessi
     session = await open_session("/article")
     async with session.acquire_page() as page:
         await page.evaluate_in("", "() => { history.replaceState(null, '', '/never') }")
-    with anyio.fail_after(20):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(session.reload)
-            assert await page.loading.wait_until(lambda: page.loading.navigating is not None, 10)
+            assert await page.loading.wait_until(lambda: page.loading.navigating is not None, EVENT_TIMEOUT_S)
             tasks.cancel_scope.cancel()
         async with session.acquire_page() as page:
             assert await page.evaluate_in("", "() => document.title") == "On lighthouses"
@@ -170,10 +171,10 @@ async def test_a_link_to_a_server_that_never_answers_is_given_up_and_the_page_sh
     session = await open_session("/article")
     async with session.acquire_page() as page:
         page.channel.send_and_forget("Runtime.evaluate", {"expression": "location.href = '/never'"})
-        with anyio.fail_after(10):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             while await page.is_responsive(0.2):  # the page asks to go before the browser lets it
                 pass
-    with anyio.fail_after(20):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         async with session.acquire_page() as page:
             assert await page.evaluate_in("", "() => document.title") == "On lighthouses"
     assert "did not answer: loading was stopped" in session.notes[-1]

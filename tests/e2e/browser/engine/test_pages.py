@@ -13,6 +13,7 @@ from outrider.browser.protocol.page import BrowserPage
 from outrider.browser.protocol.scripts import PageScripts
 from outrider.browser.protocol.values import ScriptError
 from outrider.core.errors import InvalidInput
+from support.timeouts import EVENT_TIMEOUT_S
 
 WORLD = "test"
 
@@ -78,7 +79,9 @@ async def wait_for_condition(page, condition):
 
 async def frames_of(page):
     """The page's frames by path, once all have loaded."""
-    assert await page.loading.wait_until(lambda: sum(frame.url.startswith("http") for frame in page.frames) == 4, 5)
+    assert await page.loading.wait_until(
+        lambda: sum(frame.url.startswith("http") for frame in page.frames) == 4, EVENT_TIMEOUT_S
+    )
     return {frame.url.rpartition("/")[2] or "frames": frame for frame in page.frames}
 
 
@@ -121,13 +124,15 @@ async def test_a_frame_that_is_removed_or_moves_between_processes_is_noticed(ope
         near = frames["inner?near"]
         await page.evaluate_in(MAIN_WORLD, go, f"{site.there}/inner?moved")
         moved = lambda: near.url.endswith("?moved") and near.channel is not page.channel  # noqa: E731
-        assert await page.loading.wait_until(moved, 5)
+        assert await page.loading.wait_until(moved, EVENT_TIMEOUT_S)
         assert await near.evaluate(WORLD, "() => location.search") == "?moved"
         await page.evaluate_in(MAIN_WORLD, go, f"{site.here}/inner?back")
-        assert await page.loading.wait_until(lambda: near.url.endswith("?back") and near.channel is page.channel, 5)
+        assert await page.loading.wait_until(
+            lambda: near.url.endswith("?back") and near.channel is page.channel, EVENT_TIMEOUT_S
+        )
         assert await near.evaluate(WORLD, "() => location.search") == "?back"
         await page.evaluate_in(MAIN_WORLD, "() => document.getElementById('far').remove()")
-        assert await page.loading.wait_until(lambda: frames["inner?deep"].detached, 5)
+        assert await page.loading.wait_until(lambda: frames["inner?deep"].detached, EVENT_TIMEOUT_S)
         assert "middle" not in {frame.url.rpartition("/")[2] for frame in page.frames}
 
 
@@ -180,7 +185,7 @@ async def test_a_script_that_never_ends_has_a_deadline(open_session):
 async def test_a_script_whose_document_goes_away_says_so_at_once(open_session, site):
     session = await open_session()
     async with session.acquire_page() as page:
-        with pytest.raises(ContextGone), anyio.fail_after(5):
+        with pytest.raises(ContextGone), anyio.fail_after(EVENT_TIMEOUT_S):
             await page.evaluate_in(
                 WORLD, "(url) => { location = url; return new Promise(() => {}) }", f"{site.here}/spa"
             )
@@ -273,7 +278,7 @@ async def test_settling_on_a_page_that_never_rests_ends_at_its_limit(open_sessio
     session = await open_session("/form")
     async with session.acquire_page() as page:
         await page.evaluate_in(MAIN_WORLD, "() => { setInterval(() => document.body.append('x'), 10) }")
-        with anyio.fail_after(5):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             rest = await wait_until_settled(page, capture_baseline(page), limit=0.4)
         assert not rest.quiet
 

@@ -15,6 +15,7 @@ from outrider.browser.process.flags import can_sandbox
 from outrider.browser.session.browsers import Browsers
 from outrider.browser.settings import BrowserSettings
 from outrider.core.errors import Unavailable
+from support.timeouts import EVENT_TIMEOUT_S
 
 
 @dataclass
@@ -32,7 +33,7 @@ class Stranger:
         flags += [] if can_sandbox() else ["--no-sandbox"]
         program = str(find_browser().path)
         self._process = subprocess.Popen([program, *flags, "about:blank"], stderr=subprocess.DEVNULL)
-        with anyio.fail_after(30):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             while not self.port and not (told.exists() and told.read_text()):
                 await anyio.sleep(0.02)
             self.port = self.port or int(told.read_text().split()[0])
@@ -70,7 +71,7 @@ async def test_sessions_are_spread_and_one_browser_less_is_a_clear_error_until_i
         opened = [(await browsers.open_session("test", f"{site.here}/popup"))[0] for _ in range(4)]
         assert [len(each.browser.owners) for each in browsers.running_browsers] == [2, 2]
         strangers[0].kill()
-        with anyio.fail_after(30):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             while len(lost := [each for each in opened if each.status == "crashed"]) < 2:
                 await anyio.sleep(0.02)
         with pytest.raises(Unavailable) as told:
@@ -81,7 +82,7 @@ async def test_sessions_are_spread_and_one_browser_less_is_a_clear_error_until_i
             await browsers.reopen_session(each)
         assert [len(each.browser.owners) for each in browsers.running_browsers] == [4], "the other browser has them all"
         await strangers[0].start()
-        with anyio.fail_after(30):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             while len(browsers.running_browsers) < 2:
                 await anyio.sleep(0.05)
         await browsers.open_session("test", f"{site.here}/popup")

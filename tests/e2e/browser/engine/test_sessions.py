@@ -9,6 +9,7 @@ from outrider.browser.session.browsers import Browsers
 from outrider.browser.session.options import SessionOptions
 from outrider.browser.settings import BrowserSettings
 from outrider.core.errors import InvalidInput, NotFound, Unavailable
+from support.timeouts import EVENT_TIMEOUT_S
 
 WORLD = "test"
 
@@ -40,7 +41,7 @@ async def test_viewport_language_time_zone_and_name_are_as_wished(open_session):
       navigator.userAgent.includes('Headless')]"""
     async with session.acquire_page() as page:
         assert await page.evaluate_in(WORLD, told) == [640, 480, "de-AT", 9, "0,5", False]
-        await page.loading.wait_until(lambda: len(page.frames) == 5, 5)
+        await page.loading.wait_until(lambda: len(page.frames) == 5, EVENT_TIMEOUT_S)
         far = next(frame for frame in page.frames if "/middle" in frame.url)
         assert (await far.evaluate(WORLD, told))[2:] == ["de-AT", 9, "0,5", False]
 
@@ -120,7 +121,7 @@ async def test_idle_sessions_are_put_away_and_then_closed(site, tmp_path):
     brief = Browsers(BrowserSettings(park_s=0.2, idle_s=1.5), site.guard, tmp_path, warm=0)
     try:
         session, _ = await brief.open_session("test", f"{site.here}/article")
-        with anyio.fail_after(20):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             while session.status != "parked":
                 await anyio.sleep(0.02)
             while session.status != "closed":
@@ -134,7 +135,7 @@ async def test_popups_become_tabs_behind_the_current_one(open_session, site):
     session = await open_session("/popup")
     async with session.acquire_page() as page:
         await page.evaluate_in("", "() => document.getElementById('open').click()")
-        assert await session.tabs.wait_until(lambda: len(session.tabs) == 2, 5)
+        assert await session.tabs.wait_until(lambda: len(session.tabs) == 2, EVENT_TIMEOUT_S)
         assert session.tabs.current is page
         assert session.tabs.opened_total == 1
     behind = await session.switch_tab(2)
@@ -151,16 +152,16 @@ async def test_links_to_new_tabs_work_with_a_trusted_click(open_session):
     async with session.acquire_page() as page:
         box = "() => { const b = document.getElementById('blank').getBoundingClientRect(); return [b.x + 5, b.y + 5] }"
         await page.dispatch_mouse("click", *await page.evaluate_in(WORLD, box))
-        assert await session.tabs.wait_until(lambda: len(session.tabs) == 2, 5)
+        assert await session.tabs.wait_until(lambda: len(session.tabs) == 2, EVENT_TIMEOUT_S)
         new = session.tabs.get_page(2)
-        assert await new.loading.wait_until(lambda: new.frames.main and new.url.endswith("/form"), 5)
+        assert await new.loading.wait_until(lambda: new.frames.main and new.url.endswith("/form"), EVENT_TIMEOUT_S)
 
 
 async def test_more_popups_than_allowed_are_closed_and_said(open_session):
     session = await open_session("/popup")
     async with session.acquire_page() as page:
         await page.evaluate_in("", "() => document.getElementById('many').click()")
-        assert await session.tabs.wait_until(lambda: session.tabs.opened_total == 22, 20)
+        assert await session.tabs.wait_until(lambda: session.tabs.opened_total == 22, EVENT_TIMEOUT_S)
         assert len(session.tabs) == 20
         assert "too many tabs" in session.notes[-1]
     with pytest.raises(Unavailable, match="too many tabs"):
@@ -171,9 +172,9 @@ async def test_a_popup_that_closes_itself_leaves_its_opener_in_front(open_sessio
     session = await open_session("/popup")
     async with session.acquire_page() as page:
         await page.evaluate_in("", "() => document.getElementById('closing').click()")
-        assert await session.tabs.wait_until(lambda: len(session.tabs) == 2, 5)
+        assert await session.tabs.wait_until(lambda: len(session.tabs) == 2, EVENT_TIMEOUT_S)
     await session.switch_tab(2)
-    assert await session.tabs.wait_until(lambda: len(session.tabs) == 1, 5)
+    assert await session.tabs.wait_until(lambda: len(session.tabs) == 1, EVENT_TIMEOUT_S)
     async with session.acquire_page() as front:
         assert front is page
 
@@ -226,7 +227,7 @@ async def test_many_sessions_at_once_leave_no_process_and_no_profile(site, tmp_p
         assert processes_of(running.process.pid, running.profile.path)
     finally:
         await many.aclose()
-    with anyio.fail_after(5):  # a process that was killed may need a moment to be gone
+    with anyio.fail_after(EVENT_TIMEOUT_S):  # a process that was killed may need a moment to be gone
         while processes_of(running.process.pid, running.profile.path):
             await anyio.sleep(0.01)
     assert list(temporary.glob("outrider-browser-*")) == []

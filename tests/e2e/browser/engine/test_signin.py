@@ -15,6 +15,7 @@ from outrider.browser.session.options import SessionOptions
 from outrider.browser.session.session import Session
 from outrider.browser.settings import BrowserSettings
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound, OutriderError, Refused
+from support.timeouts import BROWSER_TIMEOUT_S, EVENT_TIMEOUT_S
 
 WINDOWS = ["--ozone-platform=headless", "--ozone-override-screen-size=1600,1000"]
 SIGN_IN = """() => { document.querySelector('[name=user]').value = 'ada';
@@ -45,7 +46,7 @@ async def signing_in(browsers: Browsers, person: Person, **wish: Any) -> LoginRe
         more: dict[str, Any] = {"seconds": 60} | wish
         done.append(await browsers.sign_in("test", **more))
 
-    with anyio.fail_after(90):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(show)
             while not windows():
@@ -58,7 +59,7 @@ async def sign_in_as_ada(session: Session) -> None:
     """Signs in and closes the window."""
     async with session.acquire_page() as page:
         await page.evaluate_in("", SIGN_IN)
-        assert await page.loading.wait_until(lambda: page.url.endswith("/account"), 10)
+        assert await page.loading.wait_until(lambda: page.url.endswith("/account"), EVENT_TIMEOUT_S)
         await page.evaluate_in("", "() => { localStorage.theme = 'dark' }")
     await wait_until_stored(session, "theme")
     page.channel.send_and_forget("Page.close")
@@ -109,7 +110,7 @@ async def test_a_browser_that_dies_during_sign_in_loses_at_most_a_second(windows
     async def unlucky(session: Session) -> None:
         async with session.acquire_page() as page:
             await page.evaluate_in("", SIGN_IN)
-            assert await page.loading.wait_until(lambda: page.url.endswith("/account"), 10)
+            assert await page.loading.wait_until(lambda: page.url.endswith("/account"), EVENT_TIMEOUT_S)
         while not windows.states.has_state("x"):
             await anyio.sleep(0.01)
         windows.running_browsers[0].running.process.kill()
@@ -134,7 +135,7 @@ async def test_the_window_begins_with_what_is_kept_under_that_name(windows, site
 
     async def again(session: Session) -> None:
         async with session.acquire_page() as page:
-            assert await page.loading.wait_until(lambda: page.url.endswith("/account"), 10)
+            assert await page.loading.wait_until(lambda: page.url.endswith("/account"), EVENT_TIMEOUT_S)
             titles.append(await page.evaluate_in("", "() => document.title"))
         page.channel.send_and_forget("Page.close")
 
@@ -155,12 +156,12 @@ async def test_a_session_whose_window_was_closed_manually_is_gone(windows, site)
     session, _ = await windows.open_session("test", f"{site.here}/form", SessionOptions(headless=False))
     assert windows.list_sessions("test") == [session]
     session.tabs.get_page(1).channel.send_and_forget("Page.close")
-    with anyio.fail_after(20):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         while windows.list_sessions("test"):
             await anyio.sleep(0.01)
     with pytest.raises(NotFound):
         windows.get_session("test", session.id)
-    with anyio.fail_after(30):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         while not session.closed:
             await anyio.sleep(0.01)
 

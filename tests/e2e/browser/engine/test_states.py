@@ -6,6 +6,7 @@ import pytest
 
 from outrider.browser.session.states import StateStore
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound
+from support.timeouts import EVENT_TIMEOUT_S
 
 
 async def open_signed_in(open_session, site):
@@ -14,7 +15,7 @@ async def open_signed_in(open_session, site):
         script = """() => { document.querySelector('[name=user]').value = 'ada';
           document.querySelector('[name=password]').value = 'lovelace'; document.querySelector('button').click() }"""
         await page.evaluate_in("", script)
-        assert await page.loading.wait_until(lambda: page.url.endswith("/account"), 5)
+        assert await page.loading.wait_until(lambda: page.url.endswith("/account"), EVENT_TIMEOUT_S)
     return session
 
 

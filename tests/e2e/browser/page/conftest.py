@@ -14,6 +14,7 @@ from outrider.browser.protocol.page import BrowserPage
 from outrider.browser.protocol.scripts import PageScripts
 from outrider.browser.snapshot.snapshot import Snapshotter
 from support.fakes import http_servers
+from support.timeouts import EVENT_TIMEOUT_S
 
 OpenTab = Callable[[], Awaitable[BrowserPage]]
 IDLE_TABS: list[BrowserPage] = []  # of the one Chromium of this process
@@ -50,7 +51,7 @@ async def tabs(chromium: Browser) -> AsyncGenerator[OpenTab]:
     yield open_tab
     for page in opened:
         try:
-            with anyio.fail_after(5):
+            with anyio.fail_after(EVENT_TIMEOUT_S):
                 await page.dispatch_mouse("move", 0, 0)
                 await load_url(page, "about:blank")
             IDLE_TABS.append(page)

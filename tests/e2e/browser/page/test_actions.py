@@ -11,6 +11,7 @@ from failures.failure_site import FailurePage, OpenFailurePage
 from outrider.browser.actions.pointer import SettleMode
 from outrider.core.errors import InvalidInput, NotFound, OutriderError, Refused
 from support.fakes import http_servers
+from support.timeouts import EVENT_TIMEOUT_S
 
 
 async def ref_of(on: FailurePage, name: str) -> str:
@@ -115,7 +116,7 @@ async def test_a_dialog_is_reported_although_the_page_stands_still(
     visit: OpenFailurePage, button: str, kind: str, message: str
 ) -> None:
     on = await visit("effects.html")
-    with anyio.fail_after(5):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         outcome = await on.pointer.click(button)
     assert [(each["type"], each["message"]) for each in outcome.dialogs] == [(kind, message)]
     await on.page.send("Page.handleJavaScriptDialog", {"accept": True})
@@ -230,7 +231,7 @@ async def test_a_click_to_a_silent_server_ends_and_names_the_pending_request(
     async with http_servers.serve_raw_tcp(says_nothing) as base:
         on = await visit(f"<a id=away href='{base}/form'>Away</a>")
         on.page.arrival_timeout_s = 0.5
-        with anyio.fail_after(30):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             outcome = await on.pointer.click("#away", settle=settle)
             await asked.wait()
         enough.set()
@@ -461,7 +462,7 @@ async def test_a_press_that_would_land_elsewhere_is_stopped(visit: OpenFailurePa
         <button id=t>T</button><script>log = []; t.onclick = () => log.push('trap')
         b.onpointerover = () => { b.style.left = Math.random() * 500 + 200 + 'px' }</script>"""
     )
-    with anyio.fail_after(10):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         try:
             await on.pointer.click("#b")
         except OutriderError as error:

@@ -8,6 +8,7 @@ import pytest
 from failures.failure_site import OpenFailurePage
 from outrider.browser.page.navigate import navigate_page
 from outrider.browser.protocol.values import ScriptError
+from support.timeouts import SCENARIO_TIMEOUT_S
 
 ADD_ROWS = """document.body.innerHTML = '<table>' + Array.from({ length: 34000 },
   (_, n) => `<tr><td>${n}<td><a href="#${n}">Person ${n}</a>`).join('') + '</table>', 1"""
@@ -42,7 +43,7 @@ async def test_what_was_not_read_in_time_is_counted(visit: OpenFailurePage) -> N
 
 async def test_many_frames_are_opened_and_read_or_counted(visit: OpenFailurePage) -> None:
     on = await visit("<button id=b onclick='log.push(1)'>Outer</button><script>log = []</script>" + FRAMES)
-    with anyio.fail_after(120):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         arrival = await navigate_page(on.page, on.page.url)
         assert arrival.status == 200
         for mode in ("viewport", "full"):

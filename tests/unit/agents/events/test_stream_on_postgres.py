@@ -21,6 +21,7 @@ from support.apps.run_streams import (
     wait_for_events,
 )
 from support.databases import postgres
+from support.timeouts import EVENT_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 LONG_TEXT = "ä long word " * 2_000  # more than a ring takes
@@ -50,7 +51,7 @@ async def stream_pair(
 
 
 async def wait_until_connected(streams: EventStreams) -> None:
-    with anyio.fail_after(30):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         while not streams.notifier.is_connected:
             await anyio.sleep(0.01)
 
@@ -113,7 +114,7 @@ async def test_news_between_which_something_is_missing_are_completed_from_the_ta
 async def test_what_many_write_behind_each_other_at_the_same_time_is_all_there(server: postgres.PostgresServer):
     async with stream_pair(server) as (here, there, database, _):
         run = await add_active_run(database)
-        with anyio.fail_after(30):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             async with anyio.create_task_group() as tasks:
                 for number in range(40):
                     streams = (here, there)[number % 2]

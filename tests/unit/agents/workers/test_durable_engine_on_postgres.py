@@ -14,6 +14,7 @@ from outrider.core.errors import Unavailable
 from support.apps.agent_runs import open_scripted_app
 from support.databases import postgres
 from support.fakes.model_apis import ModelTurn, play_turns
+from support.timeouts import PROCESS_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 BUILDING = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%INDEX CONCURRENTLY%'"
@@ -36,7 +37,7 @@ async def test_they_wait_for_an_open_transaction_of_this_loop_without_holding_th
     server: postgres.PostgresServer,
 ):
     database = Database(server.create_migrated_database())
-    with anyio.fail_after(60):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with anyio.create_task_group() as tasks, database.read() as connection:
             await connection.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"))
             await connection.execute(text("SELECT 1"))
@@ -77,7 +78,7 @@ async def test_what_the_engine_notes_of_old_attempts_is_deleted_and_of_those_at_
         play_turns(ModelTurn(text="Slow.", wait_before=held)), database=address, keep_days=1e-9
     ) as scripted:
         run = await scripted.start_run()
-        with anyio.fail_after(60):
+        with anyio.fail_after(PROCESS_TIMEOUT_S):
             while old & set(begun := server.run_sql(BEGUN, name).split()):
                 await anyio.sleep(0.05)
         assert begun == [run.id]

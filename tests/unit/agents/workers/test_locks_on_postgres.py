@@ -9,6 +9,7 @@ from outrider.agents.workers.locks import SessionLocks
 from outrider.core.database.database import Database
 from outrider.core.errors import Unavailable
 from support.databases import postgres
+from support.timeouts import EVENT_TIMEOUT_S
 
 pytestmark = [pytest.mark.anyio, postgres.needs_postgres]
 
@@ -28,7 +29,7 @@ async def test_a_worker_is_alive_while_it_holds_its_lock_and_dead_after(database
     assert not await other.is_dead("one")
     assert await other.is_dead("nobody")
     await one.close()
-    with anyio.fail_after(20):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         while not await other.is_dead("one"):
             await anyio.lowlevel.checkpoint()
     await other.close()

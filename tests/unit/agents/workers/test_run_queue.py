@@ -19,6 +19,7 @@ from support.apps.agent_runs import open_scripted_app
 from support.databases import postgres, sqlite
 from support.fakes.model_apis import ModelTurn
 from support.scale.proxies import proxy_to_socket
+from support.timeouts import EVENT_TIMEOUT_S, PROCESS_TIMEOUT_S
 
 NONE = RunLimits()
 pytestmark = pytest.mark.anyio
@@ -109,7 +110,7 @@ async def test_a_process_that_falls_silent_while_it_gives_places_away_does_not_h
                 tasks.start_soon(RunQueue(silent, NONE).take_runs, "silent", 1)
                 await wait_for_query(server, name, "SELECT count(*) FROM pg_locks WHERE NOT granted")
                 wire.stall_connections()
-            with anyio.fail_after(60):
+            with anyio.fail_after(PROCESS_TIMEOUT_S):
                 while not (found := await take_queries(lively, RunQueue(lively, NONE), "w", 1)):
                     await anyio.sleep(0.05)
             tasks.cancel_scope.cancel()
@@ -121,7 +122,7 @@ async def test_a_process_that_falls_silent_while_it_gives_places_away_does_not_h
 
 async def wait_for_query(server: postgres.PostgresServer, name: str, query: str) -> None:
     """Waits until the query counts something."""
-    with anyio.fail_after(60):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         while await anyio.to_thread.run_sync(server.run_sql, query, name) == "0":
             await anyio.sleep(0.02)
 
@@ -137,7 +138,7 @@ async def test_runs_beyond_the_room_of_a_process_wait_and_begin_automatically():
     settings: dict[str, Any] = {"agents": {"runs": 1}}
     async with open_scripted_app(lambda asked: ModelTurn(text="Done.", wait_before=held), **settings) as made:
         first, second = await made.start_run("One."), await made.start_run("Two.")
-        with anyio.fail_after(30):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             while not made.model_server.requests:
                 await anyio.sleep(0.01)
         assert (await made.app.runs.get(second.id)).status == "queued"

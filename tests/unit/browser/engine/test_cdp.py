@@ -18,6 +18,7 @@ from outrider.browser.protocol.cdp import (
     ProtocolError,
 )
 from outrider.browser.protocol.pipe import PipeTransport
+from support.timeouts import EVENT_TIMEOUT_S
 
 
 class FakeBrowser:
@@ -68,7 +69,7 @@ async def test_answers_find_their_commands_in_any_order(browser, connection):
     asked = [await browser.read_command(), await browser.read_command()]
     assert asked[1] == {"id": asked[1]["id"], "method": "B", "params": {"x": "ü"}}
     browser.send({"id": asked[1]["id"], "result": {"b": 1}}, {"id": asked[0]["id"], "result": {"a": 1}}, cut=9)
-    with anyio.fail_after(5):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         assert (await second, await first) == ({"b": 1}, {"a": 1})
 
 
@@ -83,12 +84,12 @@ async def test_refusals_have_types(browser, connection):
         waiting = connection.send("A")
         asked = await browser.read_command()
         browser.send({"id": asked["id"], "error": {"code": -32000, "message": message}})
-        with anyio.fail_after(5), pytest.raises(kind):
+        with anyio.fail_after(EVENT_TIMEOUT_S), pytest.raises(kind):
             await waiting
 
 
 async def test_a_command_without_an_answer_has_a_deadline(connection):
-    with anyio.fail_after(5), pytest.raises(CommandTimeout, match=r"A within 0\.05 s"):
+    with anyio.fail_after(EVENT_TIMEOUT_S), pytest.raises(CommandTimeout, match=r"A within 0\.05 s"):
         await connection.send("A", timeout=0.05)
 
 
@@ -97,7 +98,7 @@ async def test_every_unanswered_command_fails_at_once_when_the_browser_exits(bro
     connection.on_lost(reasons.append)
     waiting = [connection.send("A"), connection.get_channel("s").send("B")]
     browser.exit()
-    with anyio.fail_after(5):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         for each in waiting:
             with pytest.raises(BrowserGone):
                 await each
@@ -112,12 +113,12 @@ async def test_a_dropped_target_fails_only_what_waits_for_it(browser, connection
     asked = [await browser.read_command(), await browser.read_command()]
     assert [each["sessionId"] for each in asked] == ["page", "other"]
     connection.drop_channel("page", "it was closed")
-    with anyio.fail_after(5), pytest.raises(PageGone, match="it was closed"):
+    with anyio.fail_after(EVENT_TIMEOUT_S), pytest.raises(PageGone, match="it was closed"):
         await lost
     with pytest.raises(PageGone):
         await page.send("C")
     browser.send({"id": asked[1]["id"], "sessionId": "other", "result": {}})
-    with anyio.fail_after(5):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         assert await kept == {}
 
 
@@ -153,7 +154,7 @@ async def test_a_handler_that_fails_does_not_stop_others(browser, connection, ca
     browser.send({"method": "E"})
     waiting = connection.send("A")
     browser.send({"id": (await browser.read_command())["id"], "result": {}})
-    with anyio.fail_after(5):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         await waiting
     assert "handling E" in caplog.text
 
@@ -164,7 +165,7 @@ async def test_messages_longer_than_a_pipe_holds_pass_both_ways(browser, connect
     asked = await browser.read_command()
     assert asked["params"]["text"] == text
     answer = asyncio.create_task(anyio.to_thread.run_sync(write_all, browser.writing, asked["id"], text))
-    with anyio.fail_after(10):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         assert (await waiting)["text"] == text
     await answer
 
@@ -179,6 +180,6 @@ async def test_a_message_that_is_not_json_is_skipped(browser, connection, caplog
     os.write(browser.writing, b"hello\0")
     waiting = connection.send("A")
     browser.send({"id": (await browser.read_command())["id"], "result": {}})
-    with anyio.fail_after(5):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         await waiting
     assert "not JSON" in caplog.text

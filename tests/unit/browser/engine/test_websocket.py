@@ -11,6 +11,7 @@ from outrider.browser.protocol.websocket import open_websocket
 from outrider.core.egress import EgressGuard
 from outrider.core.errors import InvalidInput, OutriderError, Unavailable
 from support.fakes import http_servers
+from support.timeouts import EVENT_TIMEOUT_S
 
 HANDSHAKE_GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"  # RFC 6455 section 1.3
 
@@ -57,7 +58,7 @@ async def test_messages_go_both_ways_in_pieces_and_between_pings():
     async with http_servers.serve_raw_tcp(server) as url:
         transport, received, lost = await open_transport(url)
         transport.send(b"hello")
-        with anyio.fail_after(5):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             assert await received.get() == b"onetwo"
             assert await received.get() == b"x" * 256
             assert "closed" in await lost.get()
@@ -77,7 +78,7 @@ async def test_messages_of_every_size_are_masked_and_whole(size):
     async with http_servers.serve_raw_tcp(server) as url:
         transport, _, _ = await open_transport(url)
         transport.send(b"m" * size)
-        with anyio.fail_after(5):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             frame = await frames.get()
         await transport.aclose()
     assert frame[0] == 0x81
@@ -94,7 +95,7 @@ async def test_a_message_after_the_connection_is_closed_is_dropped():
 
     async with http_servers.serve_raw_tcp(server) as url:
         transport, _, lost = await open_transport(url)
-        with anyio.fail_after(5):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             assert "closed" in await lost.get()
         transport.send(b"too late")
         await transport.aclose()
@@ -108,7 +109,7 @@ async def test_a_message_in_the_same_packet_as_the_handshake_is_received():
 
     async with http_servers.serve_raw_tcp(server) as url:
         transport, received, _ = await open_transport(url)
-        with anyio.fail_after(5):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             assert await received.get() == b"early"
         await transport.aclose()
 
@@ -124,7 +125,7 @@ async def test_a_server_that_breaks_the_rules_is_left(bad):
 
     async with http_servers.serve_raw_tcp(server) as url:
         transport, received, lost = await open_transport(url)
-        with anyio.fail_after(5):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             assert await lost.get()
         assert received.empty()
         await transport.aclose()
@@ -141,7 +142,7 @@ async def test_a_handshake_that_fails_is_unavailable(answer):
         writer.close()
 
     async with http_servers.serve_raw_tcp(server) as url:
-        with anyio.fail_after(5), pytest.raises(Unavailable):
+        with anyio.fail_after(EVENT_TIMEOUT_S), pytest.raises(Unavailable):
             await open_websocket(EgressGuard(), url.replace("http", "ws"))
 
 

@@ -12,6 +12,7 @@ import pytest
 from outrider.core.egress import EgressGuard, EgressSettings
 from outrider.core.egress.proxy import EgressProxy
 from support.fakes.hostile_server import TRICKS, send_pieces, serve_hostile
+from support.timeouts import EVENT_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 HELLO_HANDLER = send_pieces([b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"], close=False)
@@ -24,7 +25,7 @@ async def resolve_to_loopback(host):
 @asynccontextmanager
 async def start_proxy(*allow, idle=20.0):
     guard = EgressGuard(EgressSettings(allow=list(allow or ["127.0.0.1:*"])), resolve_to_loopback)
-    with anyio.fail_after(20):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         async with EgressProxy(guard, idle_seconds=idle) as proxy:
             yield proxy
 

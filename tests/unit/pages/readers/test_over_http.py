@@ -3,6 +3,7 @@
 import pytest
 
 from outrider.core.errors import Refused
+from support.busy_machine import scale_to_load
 from support.documents.office_files import build_all_kinds, build_docx, build_paragraph
 from support.fakes.website import FakeSite, SiteAnswer, build_pdf, build_positioned_pdf, open_pages
 
@@ -77,11 +78,12 @@ async def test_a_place_that_a_web_page_does_not_have_is_not_kept_under_it():
 
 async def test_a_document_that_takes_too_long_to_read_is_not_called_a_server_in_trouble():
     slow = build_positioned_pdf([(10, 9 * (at % 80), 8, f"{at} " + "word " * 40) for at in range(8_000)])
-    async with open_pages(FakeSite({"/a.pdf": SiteAnswer(slow, "application/pdf")}), timeout_s=1.2) as (pages, url):
+    limit_s = scale_to_load(0.5)  # to fetch it takes a tenth of that, and to read it four times as long
+    async with open_pages(FakeSite({"/a.pdf": SiteAnswer(slow, "application/pdf")}), timeout_s=limit_s) as (pages, url):
         with pytest.raises(Refused) as caught:
             await pages.read(f"{url}/a.pdf")
     assert caught.value.code == "slow_document"
-    assert "takes longer than the 1.2 seconds" in caught.value.message
+    assert f"takes longer than the {limit_s:g} seconds" in caught.value.message
     assert "pages.timeout_s" in caught.value.hint
 
 

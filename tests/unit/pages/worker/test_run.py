@@ -22,6 +22,7 @@ from support.fakes.website import (
     list_environment,
     raise_error,
 )
+from support.timeouts import EVENT_TIMEOUT_S, PROCESS_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 PDF = ReaderInput(build_pdf("still here"), "https://a.b/x", "application/pdf")
@@ -56,7 +57,7 @@ async def test_a_reader_knows_no_key_of_our_environment():
 
 async def test_a_reader_without_end_is_killed_at_the_deadline():
     runner = ReaderRunner()
-    with anyio.fail_after(20):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         with anyio.move_on_after(1) as scope:
             await runner.read_document(DocumentReader("hang", ("x/y",), hang_forever, isolated=True), PDF)
         document, _ = await runner.read_document(find_reader("application/pdf"), PDF)
@@ -81,7 +82,7 @@ async def test_errors_of_documents_that_are_read_apart_return_as_they_are():
 async def test_nothing_of_a_killed_reader_is_left(tmp_path: Path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with anyio.fail_after(30):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         async with anyio.create_task_group() as group:
             group.start_soon(
                 ReaderRunner().read_document,
@@ -122,7 +123,7 @@ async def test_many_files_at_once_take_few_processes():
     async def read(at: int) -> None:
         found.append((await read_body(build_pdf(f"file {at}"), name="x.pdf"))[0].text)
 
-    with anyio.fail_after(60):
+    with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with anyio.create_task_group() as group:
             for at in range(12):
                 group.start_soon(read, at)

@@ -20,6 +20,7 @@ from support.processes.sandboxes import (
     open_sandbox,
     open_workspace,
 )
+from support.timeouts import EVENT_TIMEOUT_S
 
 pytestmark = pytest.mark.skipif(not is_supported(), reason="there are sandboxes for Linux on x86-64 and ARM alone")
 
@@ -49,7 +50,7 @@ def mark() -> str:
 
 
 async def wait_until_gone(mark: str) -> bool:
-    with anyio.fail_after(20):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         while find_processes_with(mark):
             await anyio.sleep(0.01)
     return True
@@ -213,7 +214,7 @@ print("left")
 
 
 async def test_a_program_may_end_before_what_it_started(sandbox_workspace: SandboxWorkspace, mark: str):
-    with anyio.fail_after(30):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         ended = await sandbox_workspace.run_shell(f"sleep {mark} & echo started")
     assert ended.stdout.text == "started\n"
     assert ended.exit_code == 0
@@ -227,7 +228,7 @@ async def test_a_call_that_is_given_up_leaves_nothing(sandbox_workspace: Sandbox
 
 
 async def test_input_that_nobody_reads_does_not_hold_it_up(sandbox_workspace: SandboxWorkspace):
-    with anyio.fail_after(30):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         ended = await sandbox_workspace.run_python("print('done')", stdin=b"x" * 5_000_000)
         gc.collect()  # asyncio reports errors that went unread when it is rid of them, and reports fail the test
         await anyio.lowlevel.checkpoint()
@@ -235,6 +236,6 @@ async def test_input_that_nobody_reads_does_not_hold_it_up(sandbox_workspace: Sa
 
 
 async def test_broken_pipes_end_programs_as_they_do_elsewhere(sandbox_workspace: SandboxWorkspace):
-    with anyio.fail_after(30):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         ended = await sandbox_workspace.run_shell("yes | head -n 1; echo ${PIPESTATUS[0]}")
     assert ended.stdout.text == "y\n141\n"

@@ -20,6 +20,7 @@ from outrider.workspace.sandbox.job import IsolationLevel, Job
 from outrider.workspace.sandbox.launcher_backends import LandlockBackend, NoIsolationBackend, find_unused_uid
 from outrider.workspace.sandbox.seccomp import is_supported
 from support.processes.sandboxes import ISOLATION_LEVELS, find_processes_with, open_sandbox, open_workspace, skip_level
+from support.timeouts import EVENT_TIMEOUT_S, PROCESS_TIMEOUT_S
 
 pytestmark = pytest.mark.skipif(not is_supported(), reason="there are sandboxes for Linux on x86-64 and ARM alone")
 SERVER = """
@@ -66,7 +67,7 @@ async def test_nothing_outlives_a_server_that_is_killed(folder: tuple[IsolationL
             assert server.stdout.readline() == "starting\n"
             await anyio.sleep(moment)
             server.send_signal(signal.SIGKILL)
-    with anyio.fail_after(30):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         while any(map(find_processes_with, marks)):
             await anyio.sleep(0.01)
 
@@ -104,7 +105,7 @@ async def test_an_idle_interpreter_and_what_it_has_started_end_with_a_killed_ser
         assert server.stdout.readline() == "idle\n"
         assert len(find_processes_with(mark)) > 1
         server.send_signal(signal.SIGKILL)
-    with anyio.fail_after(30):
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         while find_processes_with(mark):
             await anyio.sleep(0.01)
 
@@ -121,13 +122,13 @@ async def test_a_server_that_dies_before_bubblewrap_has_mapped_its_user_leaves_n
     with start_process(
         plan.command, env=plan.environ, pass_fds=plan.child_fds, stdin=subprocess.PIPE, start_new_session=True
     ) as launcher:
-        with anyio.fail_after(60):
+        with anyio.fail_after(PROCESS_TIMEOUT_S):
             while len(find_bubblewraps(mark)) < 2:  # its own process and its first in the namespace
                 if launcher.poll() is not None:
                     skip_level("namespaces", "bubblewrap does not start")
                 await anyio.sleep(0.01)
         plan.release()  # as the kernel does when the server dies
-        with anyio.fail_after(30):
+        with anyio.fail_after(EVENT_TIMEOUT_S):
             while find_processes_with(mark):
                 await anyio.sleep(0.01)
     plan.close()
