@@ -101,7 +101,10 @@ class Forms:
         if report.get("connected") and after != target_state:
             states = {"true": "checked", "false": "not checked", "mixed": "half checked"}
             message = f"it is still {states.get(str(after), 'unknown')} after the click"
-            raise _build_no_effect_error(kind, selector, location.report, message)
+            opened = f"the click has opened {report['focused']}: {kind} that" if report["focused"] else ""
+            raise _build_no_effect_error(kind, selector, location.report, message, opened)
+        if report.get("connected") is False:
+            outcome.note = f"the page has replaced it, so see whether the new one is {kind}ed"
         await remember_action(self._scripts, outcome, kind, {}, looks=action.waits)
         return outcome
 
@@ -253,8 +256,10 @@ def _add_value(outcome: ActionOutcome, written: dict[str, Any], text: str) -> Ac
     return outcome
 
 
-def _build_no_effect_error(action: str, selector: str, report: dict[str, Any], message: str) -> OutriderError:
-    hint = "take a snapshot to see the result"
+def _build_no_effect_error(
+    action: str, selector: str, report: dict[str, Any], message: str, hint: str = ""
+) -> OutriderError:
+    hint = hint or "take a snapshot to see the result"
     return build_action_error(action, selector, report | {"reason": "no_effect", "message": message, "hint": hint})
 
 

@@ -131,12 +131,11 @@ class Pointer:
             start = await self.locator.locate(parse_element_query(selector), "drag")
             # Sortable lists change the order only when the pointer has passed the middle; trees put what is dropped
             # on the outer thirds of an item before or after it.
-            overshoot_px = 4
-            across, down = goal.x - start.x, goal.y - start.y
-            box, distance = goal.report["rect"], max(abs(across), abs(down), 1.0)
-            x = goal.x + min(overshoot_px, box["width"] / 10) * across / distance
-            y = goal.y + min(overshoot_px, box["height"] / 10) * down / distance
-            await drag_along(self.page, [(start.x, start.y), (x, y)])
+            overshoot_px, box = 4, goal.report["rect"]
+            x = goal.x + min(overshoot_px, box["width"] / 10) * max(-1.0, min(1.0, goal.x - start.x))
+            y = goal.y + min(overshoot_px, box["height"] / 10) * max(-1.0, min(1.0, goal.y - start.y))
+            hold_s = 0.2  # tables take a press that moves at once for a selection
+            await drag_along(self.page, [(start.x, start.y), (x, y)], hold_s=hold_s)
             report = await action.wait_for_effects(start.frame, start.ref)
             if report and not report.get("landed"):
                 raise _build_missed_error("drag", selector, report)

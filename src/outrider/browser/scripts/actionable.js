@@ -20,7 +20,7 @@ function whyActionable(element, role, style, parentContext) {
   if (element.attributes.length && whyActionableByAttribute(element)) return whyActionableByAttribute(element);
   if (listeningElements.has(element)) return coversPage(element) || framesOneControl(element) || framesOneToggle(element, role) || (role === "" && framesOneText(element)) ? "" : "handler";
   if (hoverOpeners.has(element)) return "hover";
-  if (hasListeningElements && GRID_CELL_ROLES.has(role) && isInListeningGrid(element)) return framesOneText(element) ? "" : "handler";
+  if (hasListeningElements && GRID_CELL_ROLES.has(role) && isInListeningGrid(element)) return framesOneText(element) || holdsOnlyControls(element) ? "" : "handler";
   if (tag === "canvas") return isVisible(element) ? "drawing" : "";
   if (hasListeningElements && isItemOfListeningBox(element, tag)) return "handler";
   if (tag === "label" && hasListeningElements) return isFreeLabel(element) ? "handler" : "";
@@ -85,6 +85,14 @@ function framesOneText(element) {
   return text !== "" && operable.length > 0 && operable.every((each) => !each.disabled && textContentOf(each).trim() === text);
 }
 
+// A cell with check boxes or buttons and nothing beside them is pressed through these.
+function holdsOnlyControls(cell) {
+  if (cell.childElementCount === 0 || hasManyParts(cell)) return false;
+  const controls = [...selectAll(cell, ACTIONABLE_SELECTOR)].filter(isVisible);
+  const compare = (elements) => elements.map(textContentOf).join("").replace(/\s/g, "");
+  return controls.length > 0 && controls.every((each) => !each.disabled) && compare(controls) === compare([cell]);
+}
+
 function findOnlyChild(element) {
   const children = childrenOf(element);
   if (children.length > 9) return null; // white space and comments aside, a frame has one
@@ -133,7 +141,12 @@ function forgetBoxes() {
 }
 
 function hasButtonCells(grid) {
-  if (!knownButtonGrids.has(grid)) knownButtonGrids.set(grid, selectFirst(grid, "[role=gridcell]>button,td>button") !== null);
+  if (!knownButtonGrids.has(grid)) {
+    const minShare = 0.8; // a column of week numbers may stand beside seven of days
+    const filled = [...selectAll(grid, "[role=gridcell],td")].filter((each) => each.firstChild !== null);
+    const buttons = filled.filter((each) => firstElementOf(each)?.localName === "button");
+    knownButtonGrids.set(grid, buttons.length > 0 && buttons.length >= minShare * filled.length);
+  }
   return knownButtonGrids.get(grid);
 }
 

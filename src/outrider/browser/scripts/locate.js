@@ -11,8 +11,23 @@ async function locate(target, action, options) {
   for (let attempt = 0; attempt < MAX_REPLACEMENTS; attempt++) {
     report = await locateOnce(target, action, options);
     if (!report.replaced) break;
+    if (target.ref) target = { ...target, ref: report.replaced };
   }
   return report;
+}
+
+// A page that draws its rows anew has an element of the same role, name and row, which no snapshot has shown.
+async function waitForTwin(ref) {
+  const start = performance.now();
+  let twin = findUnseenTwin(ref);
+  while (!twin && performance.now() - start < MAX_COVERED_MS) {
+    await waitForFrame();
+    twin = findUnseenTwin(ref);
+  }
+  const failure = { ok: false, ...explainGoneRef(ref), viewport: readViewport() };
+  if (!twin) return failure;
+  shownNames.set(refOf(twin), shownNames.get(ref));
+  return { ...failure, replaced: refOf(twin) };
 }
 
 async function locateOnce(target, action, { strict = true, steady = false, arm = true, carried = "", at = null, evidence = false } = {}) {
@@ -22,17 +37,41 @@ async function locateOnce(target, action, { strict = true, steady = false, arm =
   const problem = (pressed !== element && checkOwnState(element, action)) || findObstacle(pressed, action);
   if (problem) return { ok: false, ...problem, ...collectEvidence(pressed) };
   const still = !(steady || isMoving(pressed)) || (await waitUntilStill(pressed));
-  const findTarget = () => (at ? findRequestedPoint(pressed, at) : (pressed !== element && tagOf(pressed) !== "label" && findFreePoint(pressed, listOtherControls(pressed, element))) || (action === "click" && listensAround(pressed) && findFreePoint(pressed, listOtherControls(pressed, element))) || (action === "drop" && findDropPoint(pressed, elementOf(carried))) || findReachablePoint(pressed));
-  const point = still ? await waitUntilUncovered(pressed, findTarget) : explainMoving();
+  const findTarget = () => (at ? findRequestedPoint(pressed, at) : findPointBeside(element, pressed, action) || (action === "drop" && findDropPoint(pressed, elementOf(carried))) || findReachablePoint(pressed));
+  const point = still ? await findAfterScroll(pressed, findTarget) : explainMoving();
   if (target.selector && !element.isConnected) return { ok: false, ...explainNotFound(target.selector), replaced: true };
+  if (!element.isConnected) return waitForTwin(target.ref);
   if (point.reason) return { ok: false, ...point, ...collectEvidence(pressed) };
   if (arm) guard.arm(pressed, PRESS_ACTIONS.has(action));
   return { ok: true, x: point.x, y: point.y, ref: refOf(element), element: describeElement(element), before: readState(element), ...describeGeometry(element), ...describeStandIn(element, pressed), ...(evidence ? { evidence: describeEvidence(element), milestones: readMilestones() } : {}) };
 }
 
-// A box that listens may hold controls, such as the cross that removes a chip: a press on the box must miss them.
+// A box that listens may hold controls, such as the cross that removes a chip, and handles: a press on the box must miss them.
+function findPointBeside(element, pressed, action) {
+  if (pressed !== element) return tagOf(pressed) === "label" ? null : findFreePoint(pressed, listOtherControls(pressed, element));
+  if (!PRESS_ACTIONS.has(action) || !listensAround(element)) return null;
+  const others = listOtherControls(element, element);
+  return findFreePoint(element, [...others, ...listListenersInside(element)]) || findFreePoint(element, others);
+}
+
 function listensAround(element) {
-  return listeningElements.has(element) && firstElementOf(element) !== null && !NATIVE_CONTROLS.has(tagOf(element));
+  if (firstElementOf(element) === null || NATIVE_CONTROLS.has(tagOf(element))) return false;
+  return listeningElements.has(element) || (GRID_CELL_ROLES.has(computeRole(element)) && isInListeningGrid(element));
+}
+
+function listListenersInside(element) {
+  const inside = element.getElementsByTagName("*");
+  return inside.length > MAX_SEARCHED_ELEMENTS ? [] : [...inside].filter((each) => listeningElements.has(each));
+}
+
+// Some pages draw rows anew once they are scrolled into view, which they notice after a frame.
+async function findAfterScroll(element, findTarget) {
+  const before = rectOf(element);
+  const point = await waitUntilUncovered(element, findTarget);
+  const { x, y } = rectOf(element);
+  if (x === before.x && y === before.y) return point;
+  for (let frame = 0; frame < 2; frame++) await waitForFrame(250);
+  return waitUntilUncovered(element, findTarget);
 }
 
 async function waitUntilUncovered(element, findTarget) {

@@ -15,7 +15,7 @@ class PressGuard {
 
   arm(element, pressing) {
     this.disarm();
-    Object.assign(this, { target: element, armed: true, landed: null, on: null, clicks: 0, changes: 0, lastChangeAt: 0, started: performance.now() });
+    Object.assign(this, { target: element, shown: element && describeInRow(element), armed: true, landed: null, on: null, clicks: 0, changes: 0, lastChangeAt: 0, started: performance.now() });
     this.url = location.href;
     this.focus = focusedElement();
     if (pressing) for (const kind of PRESS_EVENTS) addEventListener(kind, this.listener, { capture: true, passive: false });
@@ -26,13 +26,19 @@ class PressGuard {
     if (!event.isTrusted || !this.target || isSynthesizedClick(event) || performance.now() - this.started > MAX_ARMED_MS) return;
     const hit = event.composedPath()[0];
     if (this.landed === null) {
-      this.landed = nodeTypeOf(hit) === Node.ELEMENT_NODE && (isSameTarget(this.target, findDeepestTarget(hit, event)) || !this.target.isConnected);
+      this.landed = nodeTypeOf(hit) === Node.ELEMENT_NODE && this.isAimedAt(findDeepestTarget(hit, event));
       this.on = hit;
     }
     if (event.type === "click" || event.type === "contextmenu") this.clicks += 1;
     if (this.landed) return;
     event.preventDefault();
     event.stopImmediatePropagation();
+  }
+
+  // A page may have replaced the target after it was located, and moved what is alike.
+  isAimedAt(hit) {
+    if (this.target.isConnected) return isSameTarget(this.target, hit);
+    return findClosest(hit, (each) => describeInRow(each) === this.shown) !== null;
   }
 
   countChanges(count) {
@@ -49,6 +55,10 @@ class PressGuard {
     this.target = null;
     this.armed = false;
   }
+}
+
+function describeInRow(element) {
+  return `${describeElement(element)} ${nameOfRow(element)}`;
 }
 
 // A click that a key press or a form submission causes has no position.

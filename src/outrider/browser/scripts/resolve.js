@@ -33,6 +33,12 @@ function describeTwin(twin, before) {
   return known ? `take a snapshot; ${refOf(twin)} is another ${name}` : `${refOf(twin)} is now ${name}`;
 }
 
+function findUnseenTwin(ref) {
+  const before = shownNames.get(ref);
+  const twin = before ? findTwin(before) : null;
+  return twin && !shownNames.has(refOfElement.get(twin) || "") ? twin : null;
+}
+
 // A page that redraws itself has an element of the same role and name in the old one's place.
 function findTwin({ role, name, row }) {
   const same = [];
