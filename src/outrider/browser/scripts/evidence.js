@@ -191,7 +191,7 @@ function nameColumn(element, equals) {
 
 // The head of the column that a field is in, which may say in what unit it is written.
 function nameHead(element) {
-  const cell = CELL_FIELD_TAGS.has(tagOf(element)) && closestOf(element, "td,[role=gridcell],[role=cell]");
+  const cell = CELL_FIELD_TAGS.has(tagOf(element)) && closestOf(element, CELL_SELECTOR);
   const row = cell && closestOf(cell, "tr,[role=row]");
   const table = row && closestOf(row, "table,[role=grid],[role=treegrid],[role=table]");
   const first = table && selectFirst(table, "tr,[role=row]");

@@ -51,8 +51,12 @@ function findPointBeside(element, pressed, action) {
   if (pressed !== element) return tagOf(pressed) === "label" ? null : findFreePoint(pressed, listOtherControls(pressed, element));
   if (!PRESS_ACTIONS.has(action) || !listensAround(element)) return null;
   const others = listOtherControls(element, element);
-  return findFreePoint(element, [...others, ...listListenersInside(element)]) || findFreePoint(element, others);
+  const cells = others.map((each) => closestOf(each, CELL_SELECTOR)).filter((cell) => cell !== null && cell !== element && containsNode(element, cell));
+  return findFreePoint(element, [...others, ...cells, ...listListenersInside(element)]) || findFreePoint(element, others);
 }
+
+// Tables may hear a press beside a button as one on it, anywhere in its cell.
+const CELL_SELECTOR = "td,[role=gridcell],[role=cell]";
 
 function listensAround(element) {
   if (firstElementOf(element) === null || NATIVE_CONTROLS.has(tagOf(element))) return false;

@@ -47,9 +47,11 @@ async def test_a_press_on_a_cell_or_row_misses_what_else_acts_in_it(visit: OpenF
         f"""{ROW_STYLE}<div role=grid id=grid><div role=row tabindex=0><div role=gridcell>Ann</div>
         <span style="width: 6px; margin: 0 -3px; z-index: 1" class=handle></span>
         <div role=gridcell class=cell>Actions<button style="position: absolute; inset: 5px 20px">Delete</button></div>
+        <div role=gridcell class=ship style="width: 360px"><button style="width: 20px">Ship</button></div>
         </div></div><script>log = []; document.querySelector(".handle").onmousedown = () => log.push("resize");
         document.querySelector("[role=row]").onmousedown = () => log.push("row");
-        document.querySelector("button").onclick = () => log.push("delete"); grid.onclick = () => 0</script>"""
+        document.querySelector("button").onclick = () => log.push("delete");
+        grid.onclick = ({{ target: each }}) => each.className === "ship" && log.push("ship")</script>"""
     )
     row = await find_ref(on, r"<REF> <Ann")
     await on.pointer.click(row)
