@@ -14,7 +14,7 @@ from outrider.dashboard.server import DashboardServer
 from support.apps import loopback_app
 
 pytestmark = pytest.mark.anyio
-SECONDS = 30
+FEED_TIMEOUT_S = 30
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ async def listening(app: App) -> AsyncGenerator[DashboardServer]:
 
 @pytest.fixture
 async def client(listening: DashboardServer) -> AsyncGenerator[httpx2.AsyncClient]:
-    async with httpx2.AsyncClient(base_url=listening.base_url, timeout=SECONDS) as opened:
+    async with httpx2.AsyncClient(base_url=listening.base_url, timeout=FEED_TIMEOUT_S) as opened:
         await opened.get(listening.sign_in_url)
         yield opened
 
@@ -49,7 +49,7 @@ class Listener:
     async def listen(self, count: int, params: dict[str, str] | None = None) -> None:
         """Until so many changes have been heard in all; then the connection is cut."""
         headers = {"last-event-id": self.place} if self.place else {}
-        with anyio.fail_after(SECONDS):
+        with anyio.fail_after(FEED_TIMEOUT_S):
             async with self.client.stream("GET", "/feed", params=params or {}, headers=headers) as answer:
                 assert answer.headers["content-type"].startswith("text/event-stream")
                 async for event, place, data in iter_events(answer):
@@ -136,9 +136,9 @@ async def test_invalid_feed_positions_start_at_the_present(client: httpx2.AsyncC
 async def test_a_dashboard_that_closes_ends_its_streams(app: App):
     listening = DashboardServer(app.dashboard_services())
     await listening.start()
-    async with httpx2.AsyncClient(base_url=listening.base_url, timeout=SECONDS) as client:
+    async with httpx2.AsyncClient(base_url=listening.base_url, timeout=FEED_TIMEOUT_S) as client:
         await client.get(listening.sign_in_url)
-        with anyio.fail_after(SECONDS):
+        with anyio.fail_after(FEED_TIMEOUT_S):
             async with client.stream("GET", "/feed", params={"topics": "calls"}) as answer:
                 lines = answer.aiter_lines()
                 await anext(lines)

@@ -24,9 +24,9 @@ from support.apps.mcp_clients import FormAnswerer
 from support.fakes import http_servers
 from support.processes import outrider_command
 from support.results import read_error
+from support.timeouts import SCENARIO_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
-PATIENCE = 240
 SHOP = """<title>Shop</title><h1>Shop</h1><button onclick="document.title += 1">Buy</button>
 <button onclick="if (confirm('Delete all?')) document.querySelector('p').textContent = 'Deleted'">Delete</button><p></p>
 <button onclick="setTimeout(() => prompt('Why?'), 300)">Later</button>"""
@@ -52,14 +52,14 @@ class Shopper:
         file.write_text(f"flow: 1\nname: {name}\norigins: [{self.url}]\nsteps:\n{steps.replace('SITE', self.url)}")
 
     async def run(self, name: str = "buy", **more: Any) -> CallToolResult:
-        with anyio.fail_after(PATIENCE):
+        with anyio.fail_after(SCENARIO_TIMEOUT_S):
             return await self.client.call_tool("runFlow", {"name": name, "keepOpen": False, **more})
 
     async def type_command(self, *words: str, answer: str = "") -> str:
         """Run a command at a terminal and answer its question; what it shows."""
         command, environ = outrider_command.build_command(*words), os.environ | {"HOME": str(self.folder)}
         ours, theirs = pty.openpty()
-        with anyio.fail_after(PATIENCE):
+        with anyio.fail_after(SCENARIO_TIMEOUT_S):
             process = subprocess.Popen(
                 command, stdin=theirs, stdout=theirs, stderr=theirs, env=environ, cwd=self.folder
             )
@@ -226,7 +226,7 @@ async def open_team(folder: Path) -> AsyncGenerator[Team]:
                 origin = {"origin": dashboard.base_url.rstrip("/")}
                 async with httpx2.AsyncClient(base_url=dashboard.base_url, timeout=60, headers=origin) as operator:
                     await sign_in_by_name(operator, app)
-                    with anyio.fail_after(PATIENCE):
+                    with anyio.fail_after(SCENARIO_TIMEOUT_S):
                         yield Team(app, operator, shop, folder)
             finally:
                 await dashboard.aclose()

@@ -10,8 +10,9 @@ import pytest
 
 from outrider.dashboard.server import DashboardServer
 from support.apps import flow_pages, loopback_app
+from support.timeouts import SCENARIO_TIMEOUT_S
 
-pytestmark = [pytest.mark.anyio, pytest.mark.time_limit(240)]
+pytestmark = [pytest.mark.anyio, pytest.mark.time_limit(SCENARIO_TIMEOUT_S)]
 RUN = "run the flows"
 PAGE = """<h1>Order</h1><form><label>Name <input name=name></label></form>
 <button onclick="document.title = 'Sent'">Send</button>"""

@@ -12,7 +12,7 @@ from support.apps.terminal import Terminal
 
 pytestmark = pytest.mark.anyio
 GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "flows.md"
-PATIENCE = 300
+GUIDE_TIMEOUT_S = 300
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ async def test_the_first_ten_minutes_are_as_the_guide_says(terminal: Terminal):
     folder = terminal.user.home / "empty"
     folder.mkdir()
     environ = terminal.install_program(folder.parent / "bin")
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(GUIDE_TIMEOUT_S):
         ended = await anyio.run_process(["bash", "-emc", script], env=environ, cwd=folder, check=False)
     told = ended.stdout.decode() + ended.stderr.decode()
     assert ended.returncode == 0, told

@@ -19,9 +19,9 @@ from support.apps import loopback_app
 from support.fakes import http_servers
 from support.fakes.model_apis import ModelServer, ModelTurn, play_turns
 from support.results import read_error
+from support.timeouts import SCENARIO_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
-PATIENCE = 240
 PAGE = """<h1>Order</h1><label>Name <input name=name></label>
 <button onclick="document.title = 'Sent'; document.querySelector('p').textContent = 'Thanks'">Buy this tea</button>
 <button>Help</button><button>Help</button><p></p>"""
@@ -79,7 +79,7 @@ async def open_repairer(folder: Path, *turns: ModelTurn) -> AsyncGenerator[Repai
             file = folder / ".outrider" / "flows" / "order.yaml"
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(FLOW.replace("SITE", service.site_url))
-            with anyio.fail_after(PATIENCE):
+            with anyio.fail_after(SCENARIO_TIMEOUT_S):
                 yield Repairer(folder, service.app, client, model, asked)
 
 

@@ -27,8 +27,9 @@ from support.databases import sqlite
 from support.fakes import http_servers
 from support.fakes.webhook_receiver import WebhookReceiver
 from support.processes import outrider_command
+from support.timeouts import SCENARIO_TIMEOUT_S
 
-pytestmark = [pytest.mark.anyio, pytest.mark.time_limit(240)]
+pytestmark = [pytest.mark.anyio, pytest.mark.time_limit(SCENARIO_TIMEOUT_S)]
 DAY_S = 86_400
 SECRET = "a-secret-of-the-webhook"
 ORDER = """  - open: SITE/order

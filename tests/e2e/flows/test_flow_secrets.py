@@ -17,9 +17,9 @@ from mcp.types import CallToolResult
 from support.apps import loopback_app
 from support.fakes import http_servers
 from support.results import read_error
+from support.timeouts import SCENARIO_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
-PATIENCE = 240
 PIN, PASSWORD = "o'pen & Sésame <42>", "swordfish-77"
 SITE = """<title>Vault</title><h1>Vault</h1><label>Nickname <input name=nick></label>
 <label>Word <input name=word></label>
@@ -45,7 +45,7 @@ class Vault:
         file.write_text(f"{head}steps:\n{steps}".replace("SITE", self.url))
 
     async def call(self, tool: str, **arguments: Any) -> CallToolResult:
-        with anyio.fail_after(PATIENCE):
+        with anyio.fail_after(SCENARIO_TIMEOUT_S):
             result = await self.client.call_tool(tool, arguments)
         self.answers.append(json.dumps(result.model_dump(mode="json"), ensure_ascii=False))
         return result

@@ -23,7 +23,7 @@ from support.processes.fork_server import ForkedProcess, ForkServer
 
 pytestmark = pytest.mark.anyio
 KILLS = int(os.environ.get("OUTRIDER_KILLS", "2"))
-PATIENCE = 120 * (KILLS + 4)
+KILLS_TIMEOUT_S = 120 * (KILLS + 4)
 NAMES = ("Ada", "Bob", "Cid", "Dan")
 STEPS = """  - each: people
     steps:
@@ -115,7 +115,7 @@ async def test_runs_that_are_killed_go_on_and_order_everything_once(
     else:
         sqlite.create_migrated_file(tmp_path / ".outrider" / "outrider.db")
     site, expected = OrdersSite(), Counter[str]()
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(KILLS_TIMEOUT_S):
         async with http_servers.serve_app(site) as url:
             run = KillableRun(fork_server, tmp_path, site, url, database)
             while run.kills < KILLS:
@@ -139,7 +139,7 @@ async def test_a_press_of_which_nothing_shows_whether_it_was_done_is_left_to_a_p
     sqlite.create_migrated_file(tmp_path / ".outrider" / "outrider.db")
     steps = STEPS.partition("        proof")[0]
     site = OrdersSite()
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(KILLS_TIMEOUT_S):
         async with http_servers.serve_app(site) as url:
             run = KillableRun(fork_server, tmp_path, site, url, "", chance=random.Random(1))
             await run.save_flow("blind", steps)

@@ -16,9 +16,9 @@ from mcp.types import CallToolResult
 from support.apps import loopback_app
 from support.apps.orders_site import OrdersSite
 from support.results import read_error, read_first_text
+from support.timeouts import SCENARIO_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
-PATIENCE = 240
 
 
 @dataclass
@@ -41,7 +41,7 @@ class FlowLab:
         return next(self.folder.rglob(path)).read_text()
 
     async def run(self, name: str, parameters: Any = None, **options: Any) -> CallToolResult:
-        with anyio.fail_after(PATIENCE):
+        with anyio.fail_after(SCENARIO_TIMEOUT_S):
             return await self.client.call_tool("runFlow", {"name": name, "parameters": parameters, **options})
 
     async def run_right(self, name: str, parameters: Any = None) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from support.results import read_error, read_first_text
 pytestmark = pytest.mark.anyio
 PASSWORD = "hunter2"
 RUNS_ALL = bool(os.environ.get("OUTRIDER_EVERY_MUTATION"))  # tests have no environment of their own
-PATIENCE = 7_200 if RUNS_ALL else 600
+MUTATIONS_TIMEOUT_S = 7_200 if RUNS_ALL else 600
 REASONS = {"not_found", "changed", "ambiguous", "blocked"}
 WIDE, NARROW = "1280x720", "390x844"
 
@@ -169,7 +169,7 @@ async def test_flows_on_changed_pages_end_right_or_stop_and_never_press_anything
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("OUTRIDER_FLOW_PASSWORD", PASSWORD)
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(MUTATIONS_TIMEOUT_S):
         runs = await run_all(tmp_path, choose_cases())
     print(format_table(runs))
     wanted = [each for each in runs if each.person == "goes on"]

@@ -11,8 +11,9 @@ from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded
 from support.apps import loopback_app
 from support.apps.loopback_app import LoopbackApp
+from support.timeouts import SCENARIO_TIMEOUT_S
 
-pytestmark = [pytest.mark.anyio, pytest.mark.time_limit(240)]
+pytestmark = [pytest.mark.anyio, pytest.mark.time_limit(SCENARIO_TIMEOUT_S)]
 FORM = """<h1>Shop</h1><form OFFER onsubmit="event.preventDefault();
   const said = `${event.agentInvoked ? 'called' : 'pressed'}: ${this.tea.value}, ${this.size.value}`;
   document.querySelector('p').textContent = said;

@@ -24,7 +24,7 @@ from support.processes.fork_server import ForkedProcess, ForkServer
 
 pytestmark = [pytest.mark.anyio, pytest.mark.nightly]
 KILLS = int(os.environ.get("OUTRIDER_KILLS", "4"))
-PATIENCE = 120 * (KILLS + 2)
+KILLS_TIMEOUT_S = 120 * (KILLS + 2)
 NAMES = ("Ada", "Bob", "Cid")
 # The button has another id than was recorded: a run that ends right tells so.
 FLOW = """flow: 1
@@ -119,7 +119,7 @@ async def test_a_due_run_whose_replica_is_killed_is_ended_by_another_and_told_of
             "database": database,
         }
         loaded = sqlite.prepare_database(load(values, environ={}, home=tmp_path, workspace=tmp_path))
-        with anyio.fail_after(PATIENCE), ExitStack() as stack:
+        with anyio.fail_after(KILLS_TIMEOUT_S), ExitStack() as stack:
             async with open_app(loaded) as app:
                 await app.call("saveFlow", Call(answer=True), name="order", file=FLOW.replace("SITE", url))
                 replicas = Replicas(fork_server, tmp_path, values, app, site, hook, stack)

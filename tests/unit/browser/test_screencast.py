@@ -14,7 +14,7 @@ from outrider.browser.protocol.page import BrowserPage
 from support.fakes.cdp_transport import FakeCdpTransport
 
 pytestmark = pytest.mark.anyio
-SECONDS = 10
+FRAME_TIMEOUT_S = 10
 
 
 class Chromium:
@@ -84,7 +84,7 @@ async def test_it_runs_while_a_person_watches(show: Show):
     with show.cast.watch() as first, show.cast.watch() as second:
         assert show.chromium.commands == [("a", "startScreencast")]
         for viewer in (first, second):
-            frame = await viewer.next_frame(SECONDS)
+            frame = await viewer.next_frame(FRAME_TIMEOUT_S)
             assert frame is not None
             assert (frame.data, frame.size, frame.seq) == (b"nothing", (1200, 800), 1)
         assert show.cast.counters.emitted == 2
@@ -138,8 +138,8 @@ async def test_a_slow_viewer_sees_fewer_pictures_and_the_last_one_all_the_same(s
         assert len(viewer.frames) == VIEWER_QUEUE_FRAMES
         assert show.cast.counters.received == MAX_FRAMES_IN_FLIGHT
         assert show.cast.counters.dropped == MAX_FRAMES_IN_FLIGHT - VIEWER_QUEUE_FRAMES
-        with anyio.fail_after(SECONDS):
-            while (frame := await viewer.next_frame(SECONDS)) and frame.data != b"19":
+        with anyio.fail_after(FRAME_TIMEOUT_S):
+            while (frame := await viewer.next_frame(FRAME_TIMEOUT_S)) and frame.data != b"19":
                 pass
         assert frame is not None
 
@@ -147,9 +147,9 @@ async def test_a_slow_viewer_sees_fewer_pictures_and_the_last_one_all_the_same(s
 async def test_the_end_of_a_session_ends_watching_it(show: Show):
     show.open("a")
     with show.cast.watch() as viewer:
-        await viewer.next_frame(SECONDS)
+        await viewer.next_frame(FRAME_TIMEOUT_S)
         show.cast.close()
-        assert await viewer.next_frame(SECONDS) is None
+        assert await viewer.next_frame(FRAME_TIMEOUT_S) is None
         assert viewer.is_over
     with show.cast.watch() as late:
         assert late.is_over

@@ -8,7 +8,7 @@ import os
 import time
 from pathlib import Path
 
-LOOK = 0.2  # seconds between two looks into the file
+POLL_INTERVAL_S = 0.2  # seconds between two looks into the file
 
 
 class Wrong:
@@ -22,7 +22,7 @@ class Wrong:
 
     def __call__(self) -> float:
         now = time.monotonic()
-        if now - self._looked > LOOK:
+        if now - self._looked > POLL_INTERVAL_S:
             self._looked, self._seconds = now, float(self._file.read_text())
         return self._true() + self._seconds
 

@@ -1,4 +1,4 @@
-"""Processes that the server has started die with it, at any moment."""
+"""Processes that the server has started die with it, at any delay."""
 
 import os
 import random
@@ -44,7 +44,7 @@ async def main(level, folder, mark):
 anyio.run(main, *sys.argv[1:])
 """
 # Seconds after the first start; `make test-kills` kills two hundred.
-MOMENTS = [random.uniform(0, 0.3) for _ in range(int(os.environ.get("OUTRIDER_KILLS", "12")))]
+KILL_DELAYS_S = [random.uniform(0, 0.3) for _ in range(int(os.environ.get("OUTRIDER_KILLS", "12")))]
 
 
 LEVELS = [pytest.param(level, marks=pytest.mark.nightly) for level in ISOLATION_LEVELS[1:]]
@@ -59,13 +59,13 @@ async def folder(request: pytest.FixtureRequest) -> AsyncGenerator[tuple[Isolati
 
 async def test_nothing_outlives_a_server_that_is_killed(folder: tuple[IsolationLevel, Path]):
     level, directory = folder
-    marks = [f"61{uuid.uuid4().int % 1_000_000}" for _ in MOMENTS]
-    for mark, moment in zip(marks, MOMENTS, strict=True):
+    marks = [f"61{uuid.uuid4().int % 1_000_000}" for _ in KILL_DELAYS_S]
+    for mark, delay in zip(marks, KILL_DELAYS_S, strict=True):
         command = [sys.executable, "-c", SERVER, level, str(directory), mark]
         with start_process(command) as server:
             assert server.stdout
             assert server.stdout.readline() == "starting\n"
-            await anyio.sleep(moment)
+            await anyio.sleep(delay)
             server.send_signal(signal.SIGKILL)
     with anyio.fail_after(EVENT_TIMEOUT_S):
         while any(map(find_processes_with, marks)):
