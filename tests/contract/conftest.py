@@ -102,8 +102,8 @@ BOTH: dict[str, frozenset[str] | None] = {
 }
 
 # Of agents on Postgres, `test_run_agent` and `test_run_agent_restart` tell enough by day; these files add a few.
-AGENTS_AT_NIGHT = frozenset({"test_run_agent_blocked", "test_run_agent_citations", "test_run_agent_once"})
-AGENTS_BY_DAY = frozenset(
+NIGHTLY_AGENT_FILES = frozenset({"test_run_agent_blocked", "test_run_agent_citations", "test_run_agent_once"})
+DAILY_AGENT_TESTS = frozenset(
     {
         "test_a_decision_by_another_door_counts",
         "test_a_key_is_forgotten_after_a_day",
@@ -112,7 +112,7 @@ AGENTS_BY_DAY = frozenset(
 
 REPLICAS = 3
 # Of others on Postgres, those whose statements another test of the day runs there, too.
-OTHERS_AT_NIGHT = frozenset(
+OTHER_NIGHTLY_TESTS = frozenset(
     {
         "test_an_agent_acts_as_its_person_in_their_workspace",
         "test_the_cost_of_a_running_agent_counts",
@@ -125,7 +125,7 @@ OTHERS_AT_NIGHT = frozenset(
 )
 
 # Those that replicas keep which are called in turns, of the tests above: what three do on Postgres, one does.
-IN_TURNS = frozenset({"test_planning", "test_playbook", "test_content_store"})
+REPLICATED_FILES = frozenset({"test_planning", "test_playbook", "test_content_store"})
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -137,9 +137,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if chosen is None or metafunc.function.__name__ in chosen:
         marks = [postgres.needs_postgres]
         name = metafunc.function.__name__
-        if name in OTHERS_AT_NIGHT or (file in AGENTS_AT_NIGHT and name not in AGENTS_BY_DAY):
+        if name in OTHER_NIGHTLY_TESTS or (file in NIGHTLY_AGENT_FILES and name not in DAILY_AGENT_TESTS):
             marks.append(pytest.mark.nightly)
-        places += [pytest.param("replicas" if file in IN_TURNS else "postgres", marks=marks)]
+        places += [pytest.param("replicas" if file in REPLICATED_FILES else "postgres", marks=marks)]
     metafunc.parametrize("rows", places, indirect=True, scope="module")
 
 

@@ -44,7 +44,7 @@ SEEDS = {
     "extractInteractable": ({"sessionId"}, {"selector", "includeHidden", "maxElements"}),
     "setup_browser_state": (set(), {"url", "state_id", "seconds"}),
 }
-TO_BE_READ = ("snapshotPage", "selectOption", "pressKey", "hoverElement", "readLogs", "manageTabs", "waitFor")
+TEXT_RESULT_TOOLS = ("snapshotPage", "selectOption", "pressKey", "hoverElement", "readLogs", "manageTabs", "waitFor")
 
 
 @pytest.fixture(scope="module")
@@ -531,7 +531,7 @@ async def test_a_snapshot_is_to_be_read_and_marked_as_the_pages_own_words(client
     assert read_error(gone)["kind"] == "not_found"
 
 
-@pytest.mark.parametrize("tool", TO_BE_READ)
+@pytest.mark.parametrize("tool", TEXT_RESULT_TOOLS)
 def test_tools_whose_result_is_text_declare_no_output_schema(tool: str):
     assert browser.tools[tool].output_schema is None
 

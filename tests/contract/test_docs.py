@@ -13,9 +13,12 @@ from support.checkout import CHECKOUT
 LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^)#\s]+)")
 DOC_PAGES = sorted([*CHECKOUT.glob("*.md"), *CHECKOUT.glob("docs/**/*.md")])
 # Words that would tell where and how this was made; written apart so that this file does not hold them.
-UNSAID = ["/wo" + "rk/", "../sha" + "red", "pypi" + ".org", "files.python" + "hosted", "registry.npm" + "js"]
+FORBIDDEN_WORDS = ["/wo" + "rk/", "../sha" + "red", "pypi" + ".org", "files.python" + "hosted", "registry.npm" + "js"]
 # Two files are about a registry: they search it for people.
-SEARCHED = {("src/outrider/search/sources/pypi.py", UNSAID[2]), ("src/outrider/search/sources/npm.py", UNSAID[4])}
+SEARCHED = {
+    ("src/outrider/search/sources/pypi.py", FORBIDDEN_WORDS[2]),
+    ("src/outrider/search/sources/npm.py", FORBIDDEN_WORDS[4]),
+}
 
 
 def load_generator() -> ModuleType:
@@ -60,5 +63,5 @@ def test_no_file_names_a_registry_or_the_place_it_was_made():
         for name in tracked
         if (CHECKOUT / name).is_file()
     }
-    named = {(name, word) for name, text in texts.items() for word in UNSAID if word in text}
+    named = {(name, word) for name, text in texts.items() for word in FORBIDDEN_WORDS if word in text}
     assert named - SEARCHED == set()

@@ -38,7 +38,7 @@ TOOLS = list(
 )
 SIGNED_IN = [{"name": "s", "value": PRIVATE_WORDS, "domain": "127.0.0.1", "path": "/"}]
 # By the contract of agents a conversation that is not the caller's means a new one, and unknown files are left out.
-FORGIVING = {"run_agent"}
+TOOLS_THAT_IGNORE_FOREIGN_IDS = {"run_agent"}
 
 
 @dataclass
@@ -222,8 +222,8 @@ async def test_no_tool_reveals_anything_to_a_stranger(subtests: pytest.Subtests,
                 assert given["conversation_id"] not in done.model_dump_json()
                 continue
             assert PRIVATE_WORDS not in done.model_dump_json().replace(json.dumps(given)[1:-1], "")
-            assert not named or done.is_error or tool.name in FORGIVING, done
-            if named and tool.name not in FORGIVING:
+            assert not named or done.is_error or tool.name in TOOLS_THAT_IGNORE_FOREIGN_IDS, done
+            if named and tool.name not in TOOLS_THAT_IGNORE_FOREIGN_IDS:
                 assert read_error(done)["kind"] in {"not_found", "refused", "invalid_input", "not_configured"}, done
 
 

@@ -9,7 +9,7 @@ import pytest
 from support.checkout import CHECKOUT
 
 LOCKED = ("requirements/run.txt", "requirements/dev.txt")
-EVERY_LOCK = (
+LOCK_FILES = (
     *LOCKED,
     "requirements/uv.txt",
     "requirements/supply.txt",
@@ -58,7 +58,7 @@ def test_every_locked_version_is_pinned_by_its_hash(path: str):
     assert all("--hash=sha256:" in package for package in packages)
 
 
-@pytest.mark.parametrize("path", EVERY_LOCK)
+@pytest.mark.parametrize("path", LOCK_FILES)
 def test_locks_contain_no_index_address(path: str):
     text = (CHECKOUT / path).read_text()
     assert not re.search(

@@ -27,7 +27,7 @@ from support.processes.fork_server import ForkServer
 pytestmark = pytest.mark.anyio
 ROUNDS = int(os.environ.get("OUTRIDER_KILLS", "20"))
 PROGRAM = Path(__file__).parents[1] / "support" / "processes" / "content_writer.py"
-WARM = 5  # acknowledged changes before the shot may come, so that it does not only hit the start
+MIN_CHANGES = 5  # acknowledged changes before the shot may come, so that it does not only hit the start
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def kill_writers(fork_server: ForkServer, folder: Path, seed: int, *, writers: i
         with output.open("w") as file:
             started.append(fork_server.fork_process([str(folder), str(seed * 10 + number)], os.environ, folder, file))
     end = time.monotonic() + 60
-    while any(output.read_text().count("\n") < WARM for output in outputs):
+    while any(output.read_text().count("\n") < MIN_CHANGES for output in outputs):
         assert time.monotonic() < end
         assert started[0].is_alive_after(0.01)
         assert all(process.is_alive_after(0) for process in started)
@@ -95,7 +95,7 @@ async def test_nothing_acknowledged_is_lost_and_the_index_fits_after_any_kill(fo
     for seed in range(ROUNDS):
         history += await anyio.to_thread.run_sync(kill_writers, fork_server, tmp_path, seed)
         await check_database(tmp_path, history[-200:])
-    assert len(history) >= ROUNDS * WARM
+    assert len(history) >= ROUNDS * MIN_CHANGES
 
 
 @pytest.mark.nightly

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.anyio
 
 REPORT_STEP = "Write a report: "
 DEAD = "http://127.0.0.1:1"  # nobody listens there
-OUTSIDE = ("tavily", "you", "firecrawl", "exa")
+ONLINE_PROVIDERS = ("tavily", "you", "firecrawl", "exa")
 QUESTION = "How hot does water boil in the mountains?"
 BOILING_HTML = (
     "<html><head><title>Boiling in the mountains</title></head><body><main><h1>Boiling in the mountains</h1>"
@@ -75,7 +75,7 @@ async def run_demo(*arguments: str, **environ: str) -> tuple[int, str]:
 
 def build_provider_settings(url: str) -> dict[str, str]:
     """Every provider outside this machine at this address."""
-    return {f"OUTRIDER_SEARCH__PROVIDERS__{name.upper()}__ENDPOINT": url for name in OUTSIDE} | {
+    return {f"OUTRIDER_SEARCH__PROVIDERS__{name.upper()}__ENDPOINT": url for name in ONLINE_PROVIDERS} | {
         "OUTRIDER_SEARCH__DISABLED": "ddgs"
     }
 

@@ -30,7 +30,7 @@ BANK = f"""<!doctype html><title>{HTML}</title><h1>Bank</h1>
 <script>console.log(more.dataset.more); console.error(more.dataset.more)</script>
 <p>{"All that is known about this bank and its transfers. " * 20}</p><p>{HTML}</p>"""
 BANK_SITE = loopback_app.build_page_site({"/bank": BANK})
-STANDING_ALONE = re.compile(rf"(?<![A-Za-z0-9_\\])(?:{REF_PATTERN.pattern})(?![A-Za-z0-9_])")
+BARE_REF_PATTERN = re.compile(rf"(?<![A-Za-z0-9_\\])(?:{REF_PATTERN.pattern})(?![A-Za-z0-9_])")
 MARK = re.compile(r"</?untrusted[^>\n]*>")
 
 
@@ -105,7 +105,7 @@ async def test_no_tool_lets_a_page_write_our_marks(tmp_path: Path):
         if name.startswith("extractPageContent"):
             continue  # a text to be read, without references
         for line in text.split("\n"):
-            assert "e1" not in STANDING_ALONE.findall(line) or "Confirm transfer" in line, (name, line)
+            assert "e1" not in BARE_REF_PATTERN.findall(line) or "Confirm transfer" in line, (name, line)
     assert "a label with" in texts["takeScreenshot"]
 
 
@@ -186,7 +186,7 @@ async def test_no_hostile_text_is_read_as_a_reference(tmp_path: Path):
                 for name, arguments in calls.items()
             }
     for name, text in shown.items():
-        lines = [line for line in text.splitlines() if {"e1", "e2"} & set(STANDING_ALONE.findall(line))]
+        lines = [line for line in text.splitlines() if {"e1", "e2"} & set(BARE_REF_PATTERN.findall(line))]
         assert [line for line in lines if "Genuine" not in line] == [], name
     assert "Pay" in shown["snapshotPage"]
     assert "Pay" in shown["readLogs"]

@@ -32,7 +32,7 @@ from support.timeouts import EVENT_TIMEOUT_S
 pytestmark = pytest.mark.anyio
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
-ABOVE = f"00-{TRACE}-b7ad6b7169203331-01"
+TRACEPARENT = f"00-{TRACE}-b7ad6b7169203331-01"
 
 
 @dataclass
@@ -143,7 +143,7 @@ async def test_a_call_can_be_followed_from_the_request_to_the_page(home: Path, m
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", "x-team=tea")
         async with (
             serve_reading_server(home, f"telemetry.endpoint={endpoint}") as (served, pages),
-            httpx2.AsyncClient(headers={"traceparent": ABOVE}) as http,
+            httpx2.AsyncClient(headers={"traceparent": TRACEPARENT}) as http,
         ):
             async with Client(streamable_http_client(served.url, http_client=http)) as client:
                 await client.call_tool("web_fetch", {"url": f"{pages}/tea"})

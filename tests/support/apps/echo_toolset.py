@@ -19,7 +19,7 @@ from outrider.core.tool_policy import ToolPolicy
 from outrider.core.toolbox import Toolbox
 
 # What it imports only as a program.
-WARM = ("outrider.serve.mcp", "outrider.serve.stdio")
+PRELOADED_MODULES = ("outrider.serve.mcp", "outrider.serve.stdio")
 
 echo_tools = Toolset("echo", "Says things back.", default=True, aliases=("echoing",))
 

@@ -70,12 +70,12 @@ class ForkServer:
 
 
 def import_program(name: str) -> Any:
-    """Imports a module, or with `.*` at its end all of a package; and what it names in `WARM`."""
+    """Imports a module, or with `.*` at its end all of a package; and what it names in `PRELOADED_MODULES`."""
     found = importlib.import_module(name.removesuffix(".*"))
     if name.endswith("*"):
         for module in pkgutil.walk_packages(found.__path__, f"{found.__name__}."):
             importlib.import_module(module.name)
-    for each in getattr(found, "WARM", ()):
+    for each in getattr(found, "PRELOADED_MODULES", ()):
         import_program(each)
     return found
 

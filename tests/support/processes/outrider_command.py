@@ -7,7 +7,7 @@ from pathlib import Path
 from outrider.__main__ import main
 from support.processes import prefork
 
-WARM = (
+PRELOADED_MODULES = (
     "outrider.cli.*",
     "outrider.app.*",
     "outrider.agents.*",

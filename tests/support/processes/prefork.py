@@ -39,7 +39,7 @@ sys.exit((door.recv(1) or b"\\1")[0])
 
 
 def build_command(program: str, *arguments: str | Path) -> list[str]:
-    """A command that runs a program of this folder, which has `run(arguments)` and names in `WARM` what it imports."""
+    """A command that runs a program of this folder, which has `run(arguments)` and may have `PRELOADED_MODULES`."""
     return [sys.executable, "-ISc", CLIENT_SOURCE, _start_server(program), *map(str, arguments)]
 
 

@@ -5,7 +5,7 @@ import warnings
 
 from support.processes import prefork
 
-WARM = (
+PRELOADED_MODULES = (
     "aiosqlite",
     "outrider.core.artifacts",
     "outrider.core.database.database",

@@ -31,7 +31,9 @@ from support.timeouts import EVENT_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 POSTGRES = postgres.find_programs()
-MEANS = EmbedderDependencies(EmbeddingSettings(), HttpClient(EgressGuard(EgressSettings())), Path(), {}, {})
+EMBEDDER_DEPENDENCIES = EmbedderDependencies(
+    EmbeddingSettings(), HttpClient(EgressGuard(EgressSettings())), Path(), {}, {}
+)
 MANY = PURGE_BATCH_ROWS + 50
 NOTES = [ContentDraft(f"tea number {number}", filename=f"{number}") for number in range(MANY)]
 LONG_DRAFT = ContentDraft(
@@ -62,7 +64,7 @@ class Replica:
     def __init__(self, address: str, folder: Path) -> None:
         self.database = Database(address)
         self.folder = folder
-        self.content = ContentStores(self.database, folder, embedder=lambda: builtin.open(MEANS))
+        self.content = ContentStores(self.database, folder, embedder=lambda: builtin.open(EMBEDDER_DEPENDENCIES))
 
     async def find_files(self, call: Call, query: str, **options: Any) -> set[str]:
         found = await self.content.search(call, query, SearchOptions(top_n=100, **options))

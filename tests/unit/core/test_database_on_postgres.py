@@ -24,12 +24,12 @@ from support.databases import postgres
 from support.timeouts import EVENT_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
-LEAVING = """
+TERMINATING_FUNCTION_SQL = """
 CREATE FUNCTION leave() RETURNS trigger AS $$ BEGIN
 PERFORM pg_terminate_backend(pg_backend_pid()); PERFORM pg_sleep(5); RETURN NULL;
 END $$ LANGUAGE plpgsql
 """
-AT_COMMIT = """
+COMMIT_TRIGGER_SQL = """
 CREATE CONSTRAINT TRIGGER leaving AFTER INSERT ON citation_counters
 DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION leave()
 """
@@ -167,8 +167,8 @@ async def test_a_connection_lost_during_commit_is_reported_as_unknown_and_not_do
 ):
     """A constraint that is checked at COMMIT ends its own session."""
     async with database.write() as connection:
-        await connection.execute(text(LEAVING))
-        await connection.execute(text(AT_COMMIT))
+        await connection.execute(text(TERMINATING_FUNCTION_SQL))
+        await connection.execute(text(COMMIT_TRIGGER_SQL))
     begun: list[int] = []
 
     def work(connection: Connection) -> None:

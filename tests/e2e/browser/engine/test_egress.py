@@ -196,7 +196,7 @@ async def test_one_sessions_credential_opens_no_other_sessions_way(browsers_for_
     assert ways[0].token != ways[1].token
 
 
-UNREACHED = {
+UNREACHABLE_URLS = {
     "https://gone.example/": ("dns", "the name gone.example has no address"),
     "https://127.0.0.1:{shut}/": ("connect", "no connection to 127.0.0.1:{shut}: connection refused"),
     "https://10.0.0.1/": ("egress", "10.0.0.1"),
@@ -211,7 +211,7 @@ async def test_a_dead_site_is_reported_in_the_words_of_the_proxy(site, tmp_path,
     browsers = Browsers(BrowserSettings(), EgressGuard(EgressSettings(allow=allow), resolve), tmp_path, warm=0)
     try:
         session, _ = await browsers.open_session("test", f"{site.here}/article")
-        for (url, (code, words)), way in product(UNREACHED.items(), ("", f"{site.here}/to?url=")):
+        for (url, (code, words)), way in product(UNREACHABLE_URLS.items(), ("", f"{site.here}/to?url=")):
             dead = way + url.format(shut=free_tcp_port)
             with subtests.test(dead):
                 with pytest.raises(OutriderError) as caught:

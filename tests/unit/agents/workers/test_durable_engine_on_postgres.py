@@ -17,7 +17,7 @@ from support.fakes.model_apis import ModelTurn, play_turns
 from support.timeouts import PROCESS_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
-BUILDING = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%INDEX CONCURRENTLY%'"
+INDEX_BUILDS_SQL = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%INDEX CONCURRENTLY%'"
 BEGUN = "SELECT split_part(workflow_uuid, '.', 1) FROM dbos.workflow_status"
 RESTRICTED = """
     DO $$ BEGIN CREATE ROLE replica LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$;
@@ -42,7 +42,7 @@ async def test_they_wait_for_an_open_transaction_of_this_loop_without_holding_th
             await connection.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"))
             await connection.execute(text("SELECT 1"))
             tasks.start_soon(prepare_tables, make_url(database.url))
-            while not await count_rows(database, f"{BUILDING} AND pid <> pg_backend_pid()"):
+            while not await count_rows(database, f"{INDEX_BUILDS_SQL} AND pid <> pg_backend_pid()"):
                 await anyio.lowlevel.checkpoint()
     assert await count_rows(database, MADE)
     await database.close()

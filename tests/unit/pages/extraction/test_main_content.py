@@ -13,8 +13,8 @@ from outrider.pages.extraction.parse.source_limits import limit_source
 PROSE = (
     "The river ran under the square for sixty years, in a pipe of concrete, until a dry summer made people ask why. "
 )
-SHREDS = ["<p>", "</p>", "<table>", "<td>", "<li>", "<b>", "</a>", "<pre>", "<br>", "\x00", "<!--", "'", "<", "語"]
-SHREDS += ['"', "word ", "<a href=x>", "<td rowspan=3>"]
+FRAGMENTS = ["<p>", "</p>", "<table>", "<td>", "<li>", "<b>", "</a>", "<pre>", "<br>", "\x00", "<!--", "'", "<", "語"]
+FRAGMENTS += ['"', "word ", "<a href=x>", "<td rowspan=3>"]
 PARAGRAPHS = "".join(f"<p>{PROSE * 3}{at}</p>" for at in range(6))
 RIVER_HTML = f"""<!doctype html><html><head><title>How a town got its river back</title></head><body>
 <nav><ul><li><a href="/">Home</a></li><li><a href="/news">News</a></li></ul></nav>
@@ -227,7 +227,7 @@ def test_end_tags_in_comments_and_scripts_end_nothing():
 
 
 @given(
-    st.lists(st.sampled_from(SHREDS), max_size=60).map("".join)
+    st.lists(st.sampled_from(FRAGMENTS), max_size=60).map("".join)
     | st.text()
 )  # fmt: skip
 def test_no_source_breaks_it(source):
