@@ -1,5 +1,6 @@
 """Toolset `web`: web_map, promise by promise."""
 
+import gzip
 from pathlib import Path
 from typing import Any
 
@@ -116,3 +117,85 @@ async def test_markdown_listed_in_llms_txt_is_named_with_its_page(home: Path):
         "/c.md": "",
     }
     assert f"as Markdown: {root}/a.md" in text
+
+
+def answer(body: str | bytes, kind: str = "application/xml") -> tuple[int, dict[str, str], bytes]:
+    return 200, {"content-type": kind}, body if isinstance(body, bytes) else body.encode()
+
+
+def build_urlset(*addresses: str) -> str:
+    return "<urlset>" + "".join(f"<url><loc>{each}</loc></url>" for each in addresses) + "</urlset>"
+
+
+async def list_addresses(loopback: loopback_app.LoopbackApp, path: str = "/", **arguments: Any) -> tuple[Any, Any]:
+    data = (await loopback.app.call("web_map", url=loopback.site_url + path, **arguments)).data
+    return [page["url"].removeprefix(loopback.site_url) for page in data["pages"]], data["notes"]
+
+
+async def test_sitemaps_are_read_as_sites_write_them(home: Path):
+    index = "".join(f"<sitemap><loc>{each}</loc></sitemap>" for each in ("b.xml.gz", "/c.xml", "index.xml", "d.txt"))
+    feed = "<rss version='2.0'><channel><item><title>One</title><link>/posts/1</link></item></channel></rss>"
+    bodies: dict[str, Any] = {
+        "/robots.txt": answer("User-agent: *\nSitemap: /maps/index.xml\nsitemap: /feed\n", "text/plain"),
+        "/maps/index.xml": answer(f"<sitemapindex>{index}</sitemapindex>", "text/html"),
+        "/maps/b.xml.gz": answer(gzip.compress(build_urlset("/packed").encode()), "application/octet-stream"),
+        "/c.xml": answer(build_urlset("<![CDATA[/cdata?a=1&b=2]]>", "\n /spaced \n", "caf\u00e9")),
+        "/maps/d.txt": answer("text\n", "text/plain"),
+        "/feed": answer(feed, "application/rss+xml"),
+    }
+    async with loopback_app.open_loopback_app(home, loopback_app.build_page_site(bodies)) as loopback:
+        found, notes = await list_addresses(loopback)
+        assert await list_addresses(loopback, search="CAF\u00c9") == (["/caf%C3%A9"], notes)
+    assert found == ["/posts/1", "/packed", "/cdata?a=1&b=2", "/spaced", "/caf%C3%A9"]
+    assert [note.partition(" was not read: ")[2] for note in notes[1:]] == ["it lists no addresses"]
+
+
+async def test_sitemaps_that_cannot_be_read_are_named_and_the_usual_one_is_tried(home: Path):
+    bodies: dict[str, Any] = {
+        "/": loopback_app.build_article_html("Docs", "Welcome to the docs."),
+        "/robots.txt": answer("Sitemap: /old.xml\nSitemap: /soft.xml\nSitemap: /torn.gz\n", "text/plain"),
+        "/soft.xml": answer("<html><body><p>We could not find that page.</p></body></html>", "text/html"),
+        "/torn.gz": answer(b"\x1f\x8b\x08torn", "application/gzip"),
+        "/sitemap.xml": answer(build_urlset("/fine")),
+    }
+    async with loopback_app.open_loopback_app(home, loopback_app.build_page_site(bodies)) as loopback:
+        found, notes = await list_addresses(loopback, include=["/fine", "/"])
+    assert found == ["/", "/fine"]
+    assert [note.removeprefix(f"sitemap {loopback.site_url}").partition(" was not")[0] for note in notes] == [
+        "/old.xml",
+        "/soft.xml",
+        "/torn.gz",
+    ]
+
+
+async def test_a_large_index_is_read_to_its_end(home: Path):
+    count = 60
+    index = "".join(f"<sitemap><loc>/s{number}.xml</loc></sitemap>" for number in range(count))
+    bodies: dict[str, Any] = {f"/s{number}.xml": answer(build_urlset(f"/p{number}")) for number in range(count)}
+    bodies["/sitemap.xml"] = answer(f"<sitemapindex>{index}</sitemapindex>")
+    more = {"pages": {"per_host_rate": 1_000}}
+    async with loopback_app.open_loopback_app(home, loopback_app.build_page_site(bodies), more=more) as loopback:
+        found, _ = await list_addresses(loopback)
+    assert found == [f"/p{number}" for number in range(count)]
+
+
+async def test_the_site_that_an_address_leads_to_is_listed(home: Path):
+    bodies: dict[str, Any] = {"/new": loopback_app.build_article_html("New", "Welcome.", links=("/a",))}
+    site = loopback_app.build_page_site(bodies)
+    more = {"egress": {"allow": ["127.0.0.1:*", "localhost:*"]}}
+    async with loopback_app.open_loopback_app(home, site, more=more) as loopback:
+        new_root = loopback.site_url.replace("127.0.0.1", "localhost")
+        bodies["/"] = (302, {"location": f"{new_root}/new"}, b"")
+        found, notes = await list_addresses(loopback)
+    assert f"{new_root}/a" in found
+    assert notes == [f"{loopback.site_url}/ leads to {new_root}/new, whose site is listed"]
+
+
+async def test_further_parts_of_a_map_cost_the_site_nothing(home: Path):
+    site, seen = build_site()
+    async with loopback_app.open_loopback_app(home, site) as loopback:
+        await list_addresses(loopback, max_urls=3)
+        requests = list(seen)
+        assert len((await list_addresses(loopback, max_urls=3, offset=3))[0]) == 3
+        assert await list_addresses(loopback, search="tea") == (["/shop/tea"], [])
+    assert seen == requests

@@ -2,6 +2,7 @@
 
 import logging
 import time
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from outrider.pages.pages import Pages
 if TYPE_CHECKING:
     from outrider.pages.crawl.ledger import CrawlLedger
     from outrider.pages.crawl.result import CrawlResult, CrawlTally
+    from outrider.pages.crawl.site_map import SiteMap
 
 
 log = logging.getLogger(__name__)
@@ -54,6 +56,24 @@ class Crawler:
         self._clock = clock or database.now
         self.store_page_factory: StorePageFactory = lambda _errand: None
         self._sleep = sleep
+        self._maps: OrderedDict[CrawlPlan, tuple[float, SiteMap]] = OrderedDict()
+
+    async def map_site(self, plan: CrawlPlan) -> "SiteMap":
+        """List the addresses of a site that belong to a plan, without reading its pages.
+
+        A map is kept for some minutes, so that its further parts and other words in it cost the site nothing. Raises
+        as `site_map.map_site`.
+        """
+        from outrider.pages.crawl.site_map import map_site
+
+        max_age_s, max_kept_pages = 300.0, 60_000
+        made_at, site = self._maps.pop(plan, (0.0, None))
+        if site is None or self._clock() - made_at > max_age_s:
+            made_at, site = self._clock(), await map_site(self._pages, plan)
+        self._maps[plan] = made_at, site
+        while len(self._maps) > 1 and sum(len(each.pages) for _, each in self._maps.values()) > max_kept_pages:
+            self._maps.popitem(last=False)
+        return site
 
     async def crawl(
         self,

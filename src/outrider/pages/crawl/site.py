@@ -39,8 +39,12 @@ class CrawlSite:
             return 0.0
         return min(await self.pages.robots_policy.get_crawl_delay(self.scope.plan.start), max_delay_s)
 
-    async def iter_sitemap(self) -> AsyncGenerator[SitemapEntry]:
-        """Yield the pages of the site's sitemaps that belong to the plan; none if the plan excludes sitemaps."""
+    async def iter_sitemap(self, problems: dict[str, str] | None = None) -> AsyncGenerator[SitemapEntry]:
+        """Yield the pages of the site's sitemaps that belong to the plan; none if the plan excludes sitemaps.
+
+        Args:
+            problems: Receives why a sitemap that robots.txt names was not read, by its address.
+        """
         plan = self.scope.plan
         if not (plan.sitemap and plan.depth):
             return
@@ -49,8 +53,13 @@ class CrawlSite:
         async def fetch_bytes(url: str) -> bytes:
             return (await self.pages.fetch_body(url, size=MAX_SITEMAP_BYTES)).body
 
-        declared = await self.pages.robots_policy.list_sitemaps(root)
-        async for entry in iter_entries(fetch_bytes, declared or [urljoin(root, "sitemap.xml")]):
-            url = normalize_url(entry.url)
-            if url and not self.scope.explain_refusal(url):
-                yield SitemapEntry(url, entry.modified)
+        declared, usual = await self.pages.robots_policy.list_sitemaps(root), urljoin(root, "sitemap.xml")
+        has_entries = False
+        for addresses, found in ((declared, problems), ([] if usual in declared else [usual], None)):
+            if has_entries:
+                break
+            async for entry in iter_entries(fetch_bytes, addresses, {} if found is None else found):
+                has_entries = True
+                url = normalize_url(entry.url)
+                if url and not self.scope.explain_refusal(url):
+                    yield SitemapEntry(url, entry.modified)

@@ -3,13 +3,14 @@
 import re
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from urllib.parse import urljoin, urlsplit
+from itertools import islice
+from urllib.parse import unquote, urljoin, urlsplit
 
 import anyio
 
 from outrider.core.errors import InvalidInput, OutriderError
 from outrider.pages.crawl.plan import CrawlPlan
-from outrider.pages.crawl.scope import CrawlScope, build_page_key, normalize_url
+from outrider.pages.crawl.scope import OFF_SITE, CrawlScope, build_page_key, normalize_url
 from outrider.pages.crawl.site import CrawlSite
 from outrider.pages.document import DocumentLink, to_single_line
 from outrider.pages.fetched_page import FetchedPage
@@ -47,19 +48,21 @@ class SiteMap:
 
     Attributes:
         pages: The addresses, by the key that is the same for all spellings of one.
-        failures: Sources that could not be read, and why.
-        is_cut: Whether the site has more than were collected, in number or in time.
+        notes: What could not be read, and why.
+        is_full: Whether the site has more than are collected.
     """
 
     pages: dict[str, MappedPage] = field(default_factory=dict)
-    failures: dict[str, str] = field(default_factory=dict)
-    is_cut: bool = False
+    notes: list[str] = field(default_factory=list)
+    is_full: bool = False
 
     def find_pages(self, words: str = "") -> list[MappedPage]:
         """Return the pages whose address or title has all these words, in the order in which they were listed."""
         needles = words.lower().split()
         return [
-            page for page in self.pages.values() if all(word in f"{page.url} {page.title}".lower() for word in needles)
+            page
+            for page in self.pages.values()
+            if all(word in f"{page.url} {unquote(page.url)} {page.title}".lower() for word in needles)
         ]
 
     def merge_twins(self) -> None:
@@ -97,7 +100,10 @@ async def map_site(pages: Pages, plan: CrawlPlan, *, max_seconds: float = 30.0) 
     with anyio.move_on_after(max_seconds) as scope:
         await mapper.collect_pages()
     mapper.found.merge_twins()
-    mapper.found.is_cut = mapper.found.is_cut or scope.cancelled_caught
+    if scope.cancelled_caught:
+        mapper.found.notes.append(f"the site was not read to its end within {max_seconds:g} seconds")
+    if mapper.found.is_full:
+        mapper.found.notes.append("the site has more than were collected here: narrow it with `include`")
     if not mapper.found.pages and mapper.first_error:
         raise mapper.first_error
     return mapper.found
@@ -121,20 +127,26 @@ class SiteMapper:
 
     async def collect_pages(self) -> None:
         """Read the lists one after another, the most complete ones last, so that titles come first."""
-        options = ReadOptions(robots=self._plan.robots, render="never")
+        options = ReadOptions(robots=self._plan.robots)
         try:
             page = await self._pages.read(self._start, options)
         except OutriderError as error:
             self.first_error = error
-            self.found.failures["links"] = error.message
+            self.found.notes.append(f"links could not be read: {error.message}")
         else:
-            self._add(page.url, page.document.title, "links")
+            final_url = normalize_url(page.url)
+            if self._scope.explain_refusal(final_url) == OFF_SITE:
+                self.found.notes.append(f"{self._start} leads to {final_url}, whose site is listed")
+                self._start, self._scope = final_url, CrawlScope(replace(self._plan, start=final_url))
+            if page.is_script_shell:
+                self.found.notes.append("the page shows no links without its scripts")
+            self._add_link(page.url, page.document.title, "links")
             self._add_links(page.document.links, "links")
             for address in find_feeds(page):
                 try:
                     feed = await self._pages.read(address, options)
                 except OutriderError as error:
-                    self.found.failures["feed"] = error.message
+                    self.found.notes.append(f"feed could not be read: {error.message}")
                 else:
                     self._add_links(feed.document.links, "feed")
         await self._collect_llms_txt()
@@ -159,32 +171,40 @@ class SiteMapper:
         )
 
     async def _collect_sitemap(self) -> None:
+        max_problems = 3
         site = CrawlSite(self._pages, self._scope, None, anyio.sleep)
+        problems: dict[str, str] = {}
         try:
-            async for entry in site.iter_sitemap():
+            async for entry in site.iter_sitemap(problems):
                 modified = entry.modified
                 day = datetime.fromtimestamp(modified, UTC).date().isoformat() if modified else ""
-                self._add(entry.url, "", "sitemap", day)
-                if self.found.is_cut:
+                self._add_page(entry.url, "", "sitemap", day)
+                if self.found.is_full:
                     return
         except OutriderError as error:
-            self.found.failures["sitemap"] = error.message
+            self.found.notes.append(f"sitemap could not be read: {error.message}")
+        for address, problem in islice(problems.items(), max_problems):
+            self.found.notes.append(f"sitemap {address} was not read: {problem}")
+        if len(problems) > max_problems:
+            self.found.notes.append(f"{len(problems) - max_problems} more sitemaps were not read")
 
     def _add_links(self, links: list[DocumentLink], source: str) -> None:
         for link in links:
-            self._add(link.url, link.text, source)
+            self._add_link(link.url, link.text, source)
 
-    def _add(self, address: str, title: str, source: str, modified: str = "") -> None:
+    def _add_link(self, address: str, title: str, source: str) -> None:
+        url = normalize_url(address)
+        if url and not self._scope.explain_refusal(url):
+            self._add_page(url, title, source)
+
+    def _add_page(self, url: str, title: str, source: str, modified: str = "") -> None:
         """Add an address that belongs to the plan, or what a further source says about it."""
         max_pages = 50_000  # in memory
-        url = normalize_url(address)
-        if not url or self._scope.explain_refusal(url):
-            return
         key = build_page_key(url)
         page = self.found.pages.get(key)
         if page is None:
             if len(self.found.pages) >= max_pages:
-                self.found.is_cut = True
+                self.found.is_full = True
                 return
             page = self.found.pages[key] = MappedPage(url)
         page.title = page.title or to_single_line(title, 200)

@@ -1,15 +1,18 @@
 """Read sitemaps (sitemaps.org/protocol.html)."""
 
 import zlib
+from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain, islice
 
+import anyio.lowlevel
 import anyio.to_thread
 
 from outrider.core.errors import OutriderError
 from outrider.pages.readers.parsing.xml import ElementBudget, MalformedXML, iter_elements
+from outrider.pages.urls import resolve_url
 
 MAX_SITEMAP_BYTES = 50_000_000  # of one file, uncompressed; the protocol's own limit
 MAX_ENTRIES = 50_000  # of one file; the protocol's own limit
@@ -26,30 +29,42 @@ class SitemapEntry:
     modified: float = 0.0
 
 
-async def iter_entries(fetch: FetchBytes, addresses: Iterable[str]) -> AsyncGenerator[SitemapEntry]:
+async def iter_entries(
+    fetch: FetchBytes, addresses: Iterable[str], problems: dict[str, str]
+) -> AsyncGenerator[SitemapEntry]:
     """Yield the pages in sitemaps, and in sitemaps that those refer to; unreadable ones are skipped.
 
     Args:
         fetch: Returns the bytes of an address; an error means that the sitemap is missing.
         addresses: The addresses of the sitemaps.
+        problems: Receives why a sitemap was not read, by its address.
     """
-    max_files = 50
-    queue, seen = list(addresses), set()
-    while queue and len(seen) < max_files:
-        address = queue.pop(0)
+    max_files, burst = 500, 500
+    queue, seen = deque(addresses), set()
+    while queue:
+        address = queue.popleft()
         if address in seen:
             continue
+        if len(seen) >= max_files:
+            problems[address] = f"only {max_files} sitemaps of a site are read"
+            break
         seen.add(address)
         try:
             body = await fetch(address)
             pages, sitemaps = await anyio.to_thread.run_sync(
                 lambda packed: parse_sitemap(iter_unpacked(packed)), body, abandon_on_cancel=True
             )
-        except (OutriderError, zlib.error):
+        except (OutriderError, zlib.error) as error:
+            problems[address] = error.message if isinstance(error, OutriderError) else "it is not valid gzip"
             continue
-        queue += sitemaps[:max_files]
-        for page in pages:
-            yield page
+        if not pages and not sitemaps:
+            problems[address] = "it lists no addresses"
+        queue += [resolve_url(each, address) for each in sitemaps]
+        for number, page in enumerate(pages):
+            if number % burst == 0:
+                await anyio.lowlevel.checkpoint()  # other calls have their turn
+            is_complete = page.url.startswith(("http://", "https://"))
+            yield page if is_complete else SitemapEntry(resolve_url(page.url, address), page.modified)
 
 
 def iter_unpacked(body: bytes) -> Iterator[bytes]:
@@ -68,7 +83,7 @@ def iter_unpacked(body: bytes) -> Iterator[bytes]:
 
 
 def parse_sitemap(pieces: Iterable[bytes]) -> tuple[list[SitemapEntry], list[str]]:
-    """Return the pages of a sitemap, and the sitemaps of an index; in plain text, each line is a page."""
+    """Return the pages of a sitemap or feed, and the sitemaps of an index; in plain text, each line is a page."""
     max_elements = 500_000  # of one file; an entry may have alternate languages and images
     pieces = iter(pieces)
     head = next(filter(None, (piece.lstrip(b"\xef\xbb\xbf \r\n\t") for piece in pieces)), b"")
@@ -78,9 +93,10 @@ def parse_sitemap(pieces: Iterable[bytes]) -> tuple[list[SitemapEntry], list[str
     pages: list[SitemapEntry] = []
     sitemaps: list[str] = []
     try:
-        for element in iter_elements(chain([head], pieces), ("url", "sitemap"), ElementBudget(max_elements)):
-            location = element.find("loc")
-            address = location.text.strip() if location else ""
+        names = ("url", "sitemap", "item", "entry")
+        for element in iter_elements(chain([head], pieces), names, ElementBudget(max_elements)):
+            location = element.find("loc") or element.find("link")
+            address = (location.text or location.get("href")).strip() if location else ""
             if len(pages) + len(sitemaps) >= MAX_ENTRIES:
                 break
             if len(address) > MAX_ADDRESS_CHARS:

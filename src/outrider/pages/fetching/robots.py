@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from protego import Protego
 
@@ -62,7 +62,7 @@ class RobotsPolicy:
     async def list_sitemaps(self, url: str) -> list[str]:
         """Return the sitemaps that the host's robots.txt names."""
         rules = (await self._load_rules("{0.scheme}://{0.netloc}".format(urlsplit(url)))).rules
-        return list(rules.sitemaps) if rules is not None else []
+        return [urljoin(url, each) for each in rules.sitemaps] if rules is not None else []
 
     async def get_crawl_delay(self, url: str) -> float:
         """Return the seconds that the host asks for between two requests, 0 if it does not say."""

@@ -5,7 +5,7 @@ expand without end. It is also many times faster than feedparser.
 """
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from outrider.pages.document import Document, DocumentLink, strip_markdown, tidy_text, to_single_line
@@ -99,10 +99,11 @@ class FeedParser:
 
 def read_feed(source: ReaderInput) -> Document:
     """Return an XML feed's entries. Never raises."""
-    feed = FeedParser()
+    feed, base = FeedParser(), ""  # the base of addresses in an Atom feed (RFC 4287, section 2)
     for token in iter_tokens(source.text, max_tags=source.max_tags, xml=True):
         if isinstance(token, HtmlTag):
             feed.handle_tag(token)
+            base = base or (token.get("xml:base") if token.name == "feed" else "")
         else:
             feed.handle_text(token.text)
     metadata = feed.about | {"description": feed.about.get("summary", "")}
@@ -119,6 +120,7 @@ def read_feed(source: ReaderInput) -> Document:
                 "summary": entry.get("summary") or entry.get("content", ""),
             }
         )
+    source = replace(source, url=resolve_url(base, source.url) or source.url)
     return _build_document(source, metadata, entries, total=feed.total)
 
 

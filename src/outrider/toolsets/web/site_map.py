@@ -5,8 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field
 
 from outrider.core.text import format_count
-from outrider.pages.crawl import CrawlPlan
-from outrider.pages.pages import Pages
+from outrider.pages.crawl import Crawler, CrawlPlan
 from outrider.toolsets.options import ToolOptions
 from outrider.toolsets.parameters import check_offset
 from outrider.toolsets.web.crawl import GlobPatterns, check_globs
@@ -39,7 +38,7 @@ class SiteMapReport(BaseModel, defer_build=True):
 
 @web.tool(title="List a site's pages", open_world=True, untrusted=True, timeout=90)
 async def web_map(
-    pages: Pages,
+    crawler: Crawler,
     options: ToolOptions,
     /,
     url: Annotated[str, Field(min_length=1, max_length=8_000, description="Any page of the site")],
@@ -51,11 +50,9 @@ async def web_map(
     offset: Annotated[int, Field(ge=0)] = 0,
 ) -> SiteMapReport:
     """List a site's addresses from its sitemaps, feeds, llms.txt and links, without reading the pages."""
-    from outrider.pages.crawl.site_map import map_site
-
     included, excluded = check_globs("include", include), check_globs("exclude", exclude)
     plan = CrawlPlan(url.strip(), 1, within, included, excluded, robots=options.crawl_robots)
-    site = await map_site(pages, plan)
+    site = await crawler.map_site(plan)
     found = site.find_pages(search or "")
     check_offset(offset, len(found), "the list", "addresses")
     entries = []
@@ -63,13 +60,11 @@ async def web_map(
         landing_page = {"title": page.title, "modified": page.modified, "markdown": page.markdown}
         facts: dict[str, Any] = {"url": page.url, **landing_page, "from": page.sources}
         entries.append({name: fact for name, fact in facts.items() if fact})
-    notes = [f"{source} could not be read: {reason}" for source, reason in site.failures.items()]
-    notes += ["the site has more than were collected here: narrow it with `include`"] if site.is_cut else []
     end = offset + max_urls
     return SiteMapReport(
         total=len(found),
         sources=site.count_sources(),
         pages=entries,
         next_offset=end if end < len(found) else 0,
-        notes=notes,
+        notes=site.notes,
     )

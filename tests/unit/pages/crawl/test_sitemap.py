@@ -2,11 +2,16 @@
 
 import gzip
 import tracemalloc
+from pathlib import Path
 
 import pytest
 
+from outrider.pages.crawl.plan import CrawlPlan
+from outrider.pages.crawl.site_map import map_site
 from outrider.pages.crawl.sitemap import iter_unpacked, parse_sitemap
+from support.fakes.website import FakeSite, SiteAnswer, open_pages
 
+pytestmark = pytest.mark.anyio
 HEAD = b'<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">'
 PLAIN_SITEMAP = b"http://a.example/c\n" * 60_000
 XML = HEAD + b"<url><loc>http://a.example/c</loc></url>" * 60_000
@@ -37,3 +42,17 @@ def test_a_packed_bomb_takes_little_memory(text: bytes):
         assert tracemalloc.get_traced_memory()[1] < 10_000_000
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.usefixtures("home")
+async def test_a_page_that_needs_its_scripts_is_mapped_as_a_browser_shows_it():
+    async def render(address: str) -> str:
+        return f"<title>App</title><p>{'words of the page ' * 30}</p><a href='{address}drawn'>Drawn</a>"
+
+    site = FakeSite({"/": SiteAnswer("<title>App</title><div id=root></div><script>draw()</script>")})
+    async with open_pages(site, render=render) as (pages, url):
+        found = await map_site(pages, CrawlPlan(url))
+    async with open_pages(site, file=Path.home() / "other.db") as (pages, bare_url):
+        bare = await map_site(pages, CrawlPlan(bare_url))
+    assert [page.url for page in found.pages.values()] == [f"{url}/", f"{url}/drawn"]
+    assert bare.notes == ["the page shows no links without its scripts"]

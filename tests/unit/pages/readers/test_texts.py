@@ -71,6 +71,13 @@ def test_entries_of_a_feed_name_their_author_and_what_is_to_be_heard():
     assert [link.url for link in document.links] == ["https://a.example/1", "https://a.example/1.mp3"]
 
 
+def test_addresses_in_a_feed_are_relative_to_its_base():
+    feed = (
+        b"<feed xmlns='http://www.w3.org/2005/Atom' xml:base='/notes/'><entry><title>A</title><link href='3'/></entry>"
+    )
+    assert [link.url for link in read_document(feed).links] == ["https://harbour.example/notes/3"]
+
+
 def test_a_json_feed_that_is_called_json_is_a_feed():
     feed = {"version": "https://jsonfeed.org/version/1.1", "title": "Waves", "items": [{"url": "https://a.example/1"}]}
     assert read_document(json.dumps(feed).encode()).kind == "feed"
