@@ -78,10 +78,14 @@ async function findAfterScroll(element, findTarget) {
   return waitUntilUncovered(element, findTarget);
 }
 
+function isFading(element) {
+  return findTransparentAncestor(element).getAnimations().length > 0;
+}
+
 async function waitUntilUncovered(element, findTarget) {
   const start = performance.now();
   let point = findTarget();
-  while (point.reason === "covered" && element.isConnected && performance.now() - start < MAX_COVERED_MS) {
+  while ((point.reason === "covered" || (point.transparent && isFading(element))) && element.isConnected && performance.now() - start < MAX_COVERED_MS) {
     await waitForFrame();
     point = findTarget();
   }

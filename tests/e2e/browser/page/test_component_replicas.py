@@ -635,3 +635,13 @@ async def test_handles_that_resize_a_column_are_shown_in_the_head_alone(visit: O
 async def test_an_item_has_the_name_of_what_only_scripts_focus_in_it(visit: OpenFailurePage) -> None:
     on = await visit("""<ul role=menu><li role=menuitem tabindex=0><a role=none tabindex=-1>Share</a></li></ul>""")
     await find_ref(on, '^menu\n menuitem "Share" REF$')
+
+
+async def test_a_button_that_fades_in_late_under_the_pointer_is_pressed(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<style>.file b { opacity: 0; transition: opacity .1s .2s } .file:hover b { opacity: 1 }</style>
+        <div class=file>a.txt <b><button aria-label=Remove onclick="log.push('removed')">×</button></b></div>
+        <script>log = []</script>"""
+    )
+    await on.pointer.click("button=Remove")
+    assert await on.read_log() == ["removed"]
