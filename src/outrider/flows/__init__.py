@@ -1,1 +1,1 @@
-"""Flows: what worked once in a browser, as a file that runs again without a model."""
+"""Flows: browser steps saved in a file that runs again without a model."""

@@ -1,4 +1,4 @@
-"""Remember which flows a person has approved, each as the files were at that moment."""
+"""Store a person's approvals of flows, each for one version of the files."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -22,10 +22,10 @@ class FlowApproval:
 
 
 class FlowApprovals:
-    """Approvals of flows: a flow whose file, or that of a flow it runs, has changed is another one.
+    """Approvals of flows; each ends when a file of the flow, or of one that it runs, changes.
 
     Args:
-        database: Holds them.
+        database: Holds the approvals.
     """
 
     def __init__(self, database: Database) -> None:
@@ -38,7 +38,7 @@ class FlowApprovals:
         return flow_approvals
 
     async def is_approved(self, owner: str, program: FlowProgram) -> bool:
-        """Return whether these very files are approved for an owner (`build_owner_key`). Raises Unavailable."""
+        """Return whether exactly these files are approved for an owner (`build_owner_key`). Raises Unavailable."""
         approvals = self._table
         own = (approvals.c.owner == owner) & (approvals.c.digest == program.digest)
         async with self._database.read() as connection:
@@ -50,7 +50,7 @@ class FlowApprovals:
         Args:
             owner: For whose runs (`build_owner_key`).
             program: The flow.
-            by: The person, or the door through which one came.
+            by: The person's name, or the interface that they used, such as `terminal`.
         """
         approvals, flow = self._table, program.flow
         row = {

@@ -31,14 +31,14 @@ class PageMessages:
 
 
 def find_translation(before: PageMessages, after: PageMessages) -> str:
-    """Return what a page says after a press in place of an expected text of another language; empty if it may fail."""
+    """Return a new message that may translate the expected text; empty if it may report a failure."""
     news = [each for each in after.messages if each not in before.messages]
     is_failure = any(split_words(each) & FAILURE_WORDS for each in news) or set(after.alerts) - set(before.alerts)
     return news[0] if news and not is_failure else ""
 
 
 def find_success(before: PageMessages, after: PageMessages) -> str:
-    """Return what a page says after a press in place of an expected text: a short new message of plain success."""
+    """Return a short new message of plain success that a page shows after a press instead of the expected text."""
     max_words = 8
     news = [each for each in after.messages if each not in before.messages]
     words = split_words(news[0]) if len(news) == 1 else set()
@@ -57,7 +57,7 @@ DOUBT_WORDS = split_words(
 
 
 def find_unmet(condition: FlowCondition, view: PageView) -> str:
-    """Return the part of a condition that does not hold, as a sentence; empty where all hold."""
+    """Return the first part of a condition that does not hold, as a sentence; empty if all parts hold."""
     if condition.url and not _matches_address(condition.url, view.url):
         return f"the address is {view.url[:200]}, not {condition.url}"
     if condition.title and not _holds_text(condition.title, view.title):
@@ -79,7 +79,7 @@ def _matches_address(wanted: str, url: str) -> bool:
 
 
 def _fits_whole(wanted: str, text: str) -> bool:
-    """Compare all of a text. `fnmatch` would give `?` and `[`, which addresses have, a meaning."""
+    """Match the whole text; `fnmatch` would interpret `?` and `[`, which addresses contain."""
     first, *others = wanted.split("*")
     if not others:
         return text == wanted

@@ -1,4 +1,4 @@
-"""Compare what a flow has recorded of an element with what a candidate shows, kind by kind."""
+"""Compare the evidence recorded for an element with that of a candidate, kind by kind."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -16,7 +16,7 @@ from outrider.flows.name_words import (
     split_words,
 )
 
-# Attributes that name one thing; the others only describe it.
+# Attributes that identify an element; the others only describe it.
 STRONG_ATTRIBUTES = (
     "id",
     "name",
@@ -42,15 +42,15 @@ PIECE_MARK = " · "  # between the texts of different elements
 
 @dataclass(frozen=True)
 class ElementCandidate:
-    """An element of the page that may be meant.
+    """An element of the page that may be the target.
 
     Attributes:
         ref: Its reference.
         title: How messages name it.
-        address: The address that a press on it leads to; empty if the markup names none.
+        address: The address that a press on it opens; empty if the markup names none.
         traits: See `Target.traits`.
         disabled: Whether it cannot be used now; a page that is still loading may enable it.
-        frame_url: The address of the document that it is in; empty where it is that of the page.
+        frame_url: The address of its frame's document; empty for the page's own.
     """
 
     ref: str
@@ -78,7 +78,7 @@ class ElementCandidate:
 
 
 def list_agreeing_kinds(target: Target, candidate: ElementCandidate) -> set[str]:
-    """Return the kinds of evidence, apart from role and name, that speak for a candidate."""
+    """Return the kinds of evidence, apart from role and name, that agree with a candidate."""
     kinds = {
         "attributes": has_steady_attribute(target, candidate),
         "form": _is_same_form(target, candidate),
@@ -91,14 +91,14 @@ def list_agreeing_kinds(target: Target, candidate: ElementCandidate) -> set[str]
 
 
 def find_contradiction(target: Target, candidate: ElementCandidate) -> str | None:
-    """Return what speaks against a candidate; None if nothing does."""
+    """Return the evidence against a candidate, as a sentence; None if there is none."""
     is_reordered = _has_same_pieces(target, candidate) and _simplify(target.row) in _split_pieces(candidate.near)
     is_translated = has_other_language(target, candidate)
-    # Where a field has no other label than the text of its row, that is in the other language, too.
+    # A field whose only label is the text of its row has a translated row as well.
     is_same_field = is_translated and _is_same_form(target, candidate) and has_steady_attribute(target, candidate)
     if target.row and differs(target.row, candidate.row) and not (is_reordered or is_same_field):
         return f"it is in the row {candidate.row!r}, not {target.row!r}" if candidate.row else "its row is gone"
-    # In another language its heading and the texts beside it say nothing.
+    # In another language, its heading and the texts beside it are no evidence.
     if other := _find_other_subject(target, candidate):
         return other
     if not is_translated and _has_other_heading(target, candidate) and not _may_change_heading(target, candidate):
@@ -111,7 +111,7 @@ def find_contradiction(target: Target, candidate: ElementCandidate) -> str | Non
 
 
 def _find_other_subject(target: Target, candidate: ElementCandidate) -> str:
-    """Return which text around a candidate speaks of another thing; empty if none does."""
+    """Return how the texts around a candidate show that it belongs to something else; empty if they do not."""
     if identifier := _find_lost_identifier(target.near, candidate.near):
         return f"beside it is {candidate.near!r}, and not {identifier!r}"
     prices = target.traits.get("price", ""), candidate.traits.get("price", "")
@@ -124,7 +124,7 @@ def _find_other_subject(target: Target, candidate: ElementCandidate) -> str:
 
 
 def find_other_column(target: Target, candidate: ElementCandidate) -> str:
-    """Return in which other column or month a candidate is; empty if in none."""
+    """Return the other column or month that a candidate is in, as a sentence; empty if it has not moved."""
     columns = target.traits.get("column", ""), candidate.traits.get("column", "")
     if all(columns) and differs(*columns) and not has_steady_attribute(target, candidate):
         return f"it is in {columns[1]!r}, not {columns[0]!r}"
@@ -139,7 +139,7 @@ def find_other_column(target: Target, candidate: ElementCandidate) -> str:
 
 
 def find_other_text(target: Target, candidate: ElementCandidate) -> str:
-    """Return which text beside a candidate has another unit or is another one; empty if none is."""
+    """Return how the text beside a candidate differs in unit or content, as a sentence; empty if it does not."""
     units, present_units = list_units(target.near), list_units(candidate.near)
     if units and present_units and not units & present_units:
         return (
@@ -155,13 +155,13 @@ def find_other_text(target: Target, candidate: ElementCandidate) -> str:
 
 
 def has_other_language(target: Target, candidate: ElementCandidate) -> bool:
-    """Return whether the page says that it is in another language than it was."""
+    """Return whether the page declares another language than when it was recorded."""
     languages = target.traits.get("language", ""), candidate.traits.get("language", "")
     return all(languages) and languages[0] != languages[1]
 
 
 def has_telling_row(target: Target | ElementCandidate) -> bool:
-    """Return whether its row has a name that no other row has, and not only a short number, which names the place."""
+    """Return whether its row has a unique name; a short number only gives the row's position."""
     if target.traits.get("twins"):
         return False
     min_digits = 4
@@ -169,7 +169,7 @@ def has_telling_row(target: Target | ElementCandidate) -> bool:
 
 
 def list_row_titles(element: Target | ElementCandidate) -> set[str]:
-    """Return the texts of several words in a row, beside its name: a mail of the same sender is another mail."""
+    """Return the longer texts of a row besides its name, because two mails of one sender are different mails."""
     if not has_telling_row(element):
         return set()
     pieces = {re.sub(r"\d+", "#", _simplify(each)) for each in remove_dates(element.near).split(PIECE_MARK)}
@@ -182,7 +182,7 @@ def list_row_titles(element: Target | ElementCandidate) -> set[str]:
 
 
 def remove_dates(near: str) -> str:
-    """Return the texts beside an element without days, which change; alone, as in calendars, they stay."""
+    """Return the texts beside an element without dates, which change; a date on its own, as in calendars, stays."""
     return PIECE_MARK.join(each for each in near.split(PIECE_MARK) if not _is_day(each)) or near
 
 
@@ -206,23 +206,23 @@ def _is_day(text: str) -> bool:
 
 
 def has_steady_attribute(target: Target, candidate: ElementCandidate) -> bool:
-    """Return whether a telling attribute without a number agrees: numbers are often positions."""
+    """Return whether an identifying attribute without digits agrees; digits are often positions."""
     return any(not re.search(r"\d", target.attributes[name]) for name in list_same_attributes(target, candidate))
 
 
 def list_same_attributes(target: Target, candidate: ElementCandidate) -> list[str]:
-    """List the telling attributes that agree."""
+    """List the identifying attributes that agree."""
     wanted = target.attributes
     return [name for name in STRONG_ATTRIBUTES if name in wanted and candidate.attributes.get(name) == wanted[name]]
 
 
 def differs(recorded: str | None, present: str) -> bool:
-    """Return whether a text was recorded and is another one now."""
+    """Return whether a text was recorded and has changed."""
     return recorded is not None and _simplify(recorded) != _simplify(present)
 
 
 def _has_other_heading(target: Target, candidate: ElementCandidate) -> bool:
-    """Compare the heading above; a count in brackets that only one of both has says nothing."""
+    """Return whether the heading above has changed; a count in brackets that only one of them has is ignored."""
     count = re.compile(r"\s*\((\d+)\)$")
     recorded, present = target.under, candidate.under
     if recorded and bool(count.search(recorded)) != bool(count.search(present)):
@@ -235,7 +235,7 @@ def _has_other_heading(target: Target, candidate: ElementCandidate) -> bool:
 def find_other_choice(
     target: Target, candidate: ElementCandidate, chosen: Collection[str] = (), settable: Collection[str] = ()
 ) -> str:
-    """Return what else would come of a press: another choice in its form, a new cost, or a switch that is set already.
+    """Return which other effect a press would have: a changed choice in its form, a new cost, or a reversed switch.
 
     Args:
         target: The button as it was.
@@ -263,9 +263,9 @@ def find_other_choice(
 def _find_addition(
     target: Target, candidate: ElementCandidate, recorded: Mapping[str, str], present: Mapping[str, str]
 ) -> str:
-    """Return which price or ticked box is new in the form; a box with another name in the place of one is not new."""
+    """Return the price or ticked box that is new in the form; a renamed box is not new."""
     if not target.traits:
-        return ""  # written by hand, so that nothing says what was there before
+        return ""  # written by hand, so the earlier state is unknown
     if "costs" in candidate.traits and "costs" not in target.traits:
         return f"beside it is {candidate.traits['costs']!r}, and no price was there"
     lost = [key for key in recorded.keys() - present.keys() if recorded[key] == "true"]
@@ -279,9 +279,9 @@ def name_choice(attributes: Mapping[str, str], name: str) -> str:
 
 
 def _may_change_heading(target: Target, candidate: ElementCandidate) -> bool:
-    """Return whether another heading above an element does not make it another one.
+    """Return whether an element can be the same under another heading.
 
-    In the same place another heading means that the place shows something else, unless the row says what it is about.
+    Another heading usually means that the place now shows something else, unless the row identifies the subject.
     """
     is_same_attribute = bool(list_same_attributes(target, candidate))
     if is_same_attribute and has_telling_row(target):
@@ -289,14 +289,14 @@ def _may_change_heading(target: Target, candidate: ElementCandidate) -> bool:
     is_steady = has_steady_attribute(target, candidate)
     is_only = _is_only(target, candidate)
     if is_steady and is_only and (differs(target.inside, candidate.inside) or not candidate.under):
-        return True  # it is the same in another place
+        return True  # the same element, moved
     is_placed = _is_same_order(target, candidate) or _is_same_form(target, candidate)
     is_same = _is_same_text(target, candidate) or (is_placed and (is_steady or is_only))
     return is_same and _is_reworded_heading(target.under or "", candidate.under)
 
 
 def _is_reworded_heading(recorded: str, present: str) -> bool:
-    """Return whether a heading only says more: added words that look like a name speak of another thing."""
+    """Return whether a heading only has more words; an added word that looks like a name means another subject."""
     meanings = [
         {find_meaning(word) or word for word in split_words(each) - POLITE_WORDS} for each in (recorded, present)
     ]
@@ -312,12 +312,12 @@ def _is_reworded_heading(recorded: str, present: str) -> bool:
 
 
 def _is_only(target: Target, candidate: ElementCandidate) -> bool:
-    """Return whether it was the only one of its role and name, and is."""
+    """Return whether it was and is the only element with its role and name."""
     return target.equals == candidate.equals == 1
 
 
 def _is_same_text(target: Target, candidate: ElementCandidate) -> bool:
-    """Compare the row or the text beside it; figures, as prices, may change if its attributes still distinguish it."""
+    """Compare the row or the text beside it; numbers such as prices may change if its attributes still identify it."""
     if has_telling_row(target) and not differs(target.row, candidate.row):
         return True
     if remove_dates(target.near) and _has_same_pieces(target, candidate):
@@ -344,7 +344,7 @@ def _is_same_form(target: Target, candidate: ElementCandidate) -> bool:
 
 
 def _is_same_order(target: Target, candidate: ElementCandidate) -> bool:
-    """Compare the place among the controls around it: the number, and the names of those beside it."""
+    """Compare its place among the controls around it: its number, and the names of its neighbours."""
     if not target.traits.get("order"):
         return False
     beside = [
@@ -366,12 +366,12 @@ def _split_pieces(near: str) -> list[str]:
 
 
 def _has_same_pieces(target: Target, candidate: ElementCandidate) -> bool:
-    """Return whether the same texts are beside both, perhaps as columns in another order."""
+    """Return whether both have the same texts beside them, perhaps in another order of columns."""
     return _split_pieces(target.near) == _split_pieces(candidate.near)
 
 
 def _find_lost_identifier(recorded: str, present: str) -> str:
-    """Return an email address or a code such as GT-100 that was in a text, where another one is in its place."""
+    """Return an email address or a code such as GT-100 that another one has replaced in a text."""
     for kind in (r"[^\s@]+@[^\s@]+", r"#\d{2,}|[^\W\d_]{1,5}[-_]\d{2,}[\w-]*"):
         before, after = (
             [word for word in _list_words(text) if re.fullmatch(kind, word)] for text in (recorded, present)

@@ -1,4 +1,4 @@
-"""Extract a table, a list or labelled values of a page as rows with typed columns."""
+"""Extract a table, a list or labelled values from a page as rows with typed columns."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -19,9 +19,9 @@ class Column(FlowModel):
     Attributes:
         label: The head of a table's column, or the label beside the value.
         part: A part of the row or item.
-        selector: A CSS selector in the row or item, where nothing else identifies the value.
+        selector: A CSS selector in the row or item, if nothing else identifies the value.
         value: A fixed text with placeholders, such as `${row.id}`.
-        type: What the value must be; `address` takes that of the link or picture there.
+        type: The type of the value; `address` takes the address of the link or picture there.
         decimal: The character before the decimals of a number.
         optional: Whether the value may be missing.
     """
@@ -42,25 +42,25 @@ class Column(FlowModel):
 
     @model_validator(mode="after")
     def require_one_place(self) -> Self:
-        """Refuse a column with no place or several places."""
+        """Refuse a column with no source or several sources."""
         if sum((bool(self.label), self.part is not None, bool(self.selector), self.value is not None)) != 1:
             raise ValueError("needs exactly one of label, part, selector, value")
         return self
 
 
 class Extraction(FlowModel):
-    """Rows of a page.
+    """The rows to extract from a page.
 
     Attributes:
         table: The caption, name or heading of a table; `*` for the only one with these columns.
         list: The name or heading of a list; `*` for the only one.
-        items: A CSS selector of the items, where no list is around them.
+        items: A CSS selector of the items, if they are not in a list.
         page: One row of the labelled values of the whole page.
         columns: The columns of the result, by name.
-        into: The name of the result; several extractions of one name are one result.
+        into: The name of the result; extractions with the same name are combined.
         file: A file of the workspace for the result, .csv or .json.
-        min_rows: The run stops where there are fewer.
-        max_rows: The run stops where there are more.
+        min_rows: The run stops if there are fewer.
+        max_rows: The run stops if there are more.
     """
 
     table: str | None = None
@@ -75,7 +75,7 @@ class Extraction(FlowModel):
 
     @model_validator(mode="after")
     def require_one_structure(self) -> Self:
-        """Refuse an extraction of nothing or of several structures."""
+        """Refuse an extraction without exactly one structure."""
         if sum(each is not None for each in (self.table, self.list, self.items, self.page)) != 1:
             raise ValueError("needs exactly one of table, list, items, page")
         return self
@@ -99,7 +99,7 @@ class Extraction(FlowModel):
         return f"{', '.join(self.columns)} of {name}"
 
     def to_query(self) -> dict[str, Any]:
-        """Return what `scripts/records.js` needs."""
+        """Return the query for `scripts/records.js`."""
         places = {name: each for name, each in self.columns.items() if each.value is None}
         columns = [
             {"key": key, "label": each.label, "part": each.part, "selector": each.selector}
@@ -110,12 +110,12 @@ class Extraction(FlowModel):
 
 @dataclass(frozen=True)
 class StructureReport:
-    """A structure that a page has.
+    """A structure found on a page.
 
     Attributes:
-        name: How the page calls it.
+        name: Its name on the page.
         records: A text and an address for each column found on the page, or None.
-        missing: The labels that it lacks.
+        missing: The wanted labels that it lacks.
     """
 
     name: str
@@ -124,11 +124,11 @@ class StructureReport:
 
 
 class ExtractionMismatch(Exception):
-    """The page does not have the rows that are wanted."""
+    """The page does not have the wanted rows."""
 
 
 def read_rows(extraction: Extraction, reports: Sequence[StructureReport]) -> list[dict[str, Value]]:
-    """Return the rows of the one structure that fits. Raises ExtractionMismatch."""
+    """Return the rows of the only matching structure. Raises ExtractionMismatch."""
     fitting = [each for each in reports if not each.missing]
     if len(fitting) > 1:
         names = ", ".join(repr(each.name) for each in fitting[:5])
@@ -158,7 +158,7 @@ def _read_row(extraction: Extraction, number: int, record: Sequence[Mapping[str,
 
 
 def _read_value(column: Column, cell: Mapping[str, Any]) -> Value:
-    """Return a value of the column's type. Raises ValueError with a sentence."""
+    """Return the value in the column's type. Raises ValueError with the reason as a sentence."""
     if several := cell.get("several"):
         raise ValueError(f"{several} values match; make the selector more specific")
     text = str(cell.get("address" if column.type == "address" else "text") or "").strip()

@@ -33,9 +33,9 @@ STEP_KINDS = (
     "flow",
     "tool",
 )
-# The kinds that hold steps of their own; a step with nothing but `when` and `steps` is of kind `steps`.
+# The kinds that contain other steps; a step with only `when` and `steps` is of kind `steps`.
 BLOCK_KINDS = ("each", "pages", "steps")
-# What belongs to kinds of steps and to no others.
+# The fields that only some kinds of steps have.
 KIND_FIELDS: dict[str, tuple[str, ...]] = {
     "on": ("press",),
     "parameters": ("flow",),
@@ -46,20 +46,20 @@ KIND_FIELDS: dict[str, tuple[str, ...]] = {
 
 
 class Target(FlowModel):
-    """The traits that identify an element. The more are known, the more must agree before a step uses it.
+    """The traits that identify an element; the more are known, the more must agree.
 
     Attributes:
         role: Its role as snapshots show it.
         name: Its accessible name; `${parameter}` is replaced.
         row: The first text of its row, list item or article.
-        near: The other text of the smallest box around it.
+        near: The other text in the smallest box around it.
         under: The nearest heading before it.
         inside: The landmark, form or dialog around it.
-        path: The chain of meaningful tags down to it.
+        path: The chain of meaningful tags that leads to it.
         attributes: id, name, test ids, placeholder and the like.
         equals: How many visible elements had its role and name.
-        traits: What stays when texts change: `order` among the controls of its group, `after` and `before` (the names
-            of those beside it), `form` (method and path), `sends` (names of its fields), `head` (of its
+        traits: Evidence that remains when texts change: `order` among the controls of its group, `after` and `before`
+            (the names of those beside it), `form` (method and path), `sends` (names of its fields), `head` (of its
             column), `caption` (month and year of a calendar), `twins` (how many rows have the name of its row), `icon`,
             `language`, `on` (whether a switch was), `price` (in its row), `costs` (a price in its form), and `choices`
             in fields of its form that no step of the flow sets, as `currency=EUR; gift=false`.
@@ -84,7 +84,7 @@ class Target(FlowModel):
 
     @model_validator(mode="after")
     def require_identity(self) -> Self:
-        """Refuse a target that fits everything."""
+        """Refuse a target that matches everything."""
         if not (self.name or self.attributes or self.traits):
             raise ValueError("needs a name or attributes")
         return self
@@ -96,13 +96,13 @@ class Target(FlowModel):
 
 
 class FlowCondition(FlowModel):
-    """A condition to wait for or check; all given parts must hold. `*` matches any text.
+    """A condition to wait for or check; all given parts must hold, and `*` matches any text.
 
     Attributes:
         url: The path of the address, or the whole address.
         title: The page's title.
-        text: A text that the page shows.
-        gone: A text that it does not show.
+        text: A text that the page must show.
+        gone: A text that it must not show.
         seconds: How long to wait for it.
     """
 
@@ -125,7 +125,7 @@ class FlowCondition(FlowModel):
 
 
 class Proof(FlowCondition):
-    """A page on which the effect of a step can be seen, and of no other step.
+    """A page that shows the effect of this step and of no other.
 
     Attributes:
         open: The page's address.
@@ -135,36 +135,37 @@ class Proof(FlowCondition):
 
 
 class FlowStep(FlowModel):
-    """One step: exactly one of the kinds, and what belongs to it.
+    """One step: exactly one kind, with its fields.
 
     Attributes:
         text: What `fill` writes; for `dialog` the answer to a prompt.
         secret: The secret that `fill` writes instead.
-        append: `fill` writes after the present text.
+        append: `fill` keeps the present text and writes after it.
         submit: `fill` presses Enter afterwards.
-        options: The labels that `select` chooses; values only of options with equal labels.
-        files: The workspace's files that `upload` gives.
-        to: The element that `drag` goes to.
-        on: The element that must have the focus for `press`; whatever has it if not given.
+        options: The labels that `select` chooses; values only for options with equal labels.
+        files: The workspace's files to `upload`.
+        to: The element on which `drag` ends.
+        on: The element to focus before `press`; by default the one that has the focus.
         button: The mouse button of `click`.
         count: The number of clicks.
         modifiers: Keys that are held during the click.
         hold_ms: How long the click holds the button.
         amount: Pixels to scroll.
-        extract: Rows to take from the page.
-        each: A parameter with columns, or an extraction; `steps` are done for each of its rows as `${row.COLUMN}`.
-        pages: The button or link to the next page; `steps` are done on each page, until it is gone or disabled.
-        max_pages: The number of pages at most.
-        flow: Another flow, which is run here.
+        extract: Rows to extract from the page.
+        each: A parameter with columns, or an extraction; `steps` run once for each row, with its values as
+            `${row.COLUMN}`.
+        pages: The button or link to the next page; `steps` run on each page, until it is gone or disabled.
+        max_pages: The maximum number of pages.
+        flow: Another flow to run here.
         parameters: The values of its parameters.
         tool: A tool that the page itself offers (WebMCP).
         arguments: Its arguments.
-        steps: The steps of a loop, those that are done only `when` something holds, or those that are done where the
-            page does not offer the `tool`.
-        when: The step is left out unless this holds.
-        expect: What must hold afterwards.
-        proof: Where an interrupted run sees whether the step was done.
-        repeat: The step may be done twice, as a sign-in may.
+        steps: The steps of a loop, those to run only `when` something holds, or those to run instead of a `tool` that
+            the page does not offer.
+        when: The step is skipped unless this holds.
+        expect: The condition that must hold afterwards.
+        proof: Where an interrupted run can see whether the step was done.
+        repeat: The step may be done twice, like a sign-in.
         ask: A person is asked before the step.
         note: For readers.
     """
@@ -217,7 +218,7 @@ class FlowStep(FlowModel):
 
     @model_validator(mode="after")
     def require_one_kind(self) -> Self:
-        """Refuse a step that does nothing or several things, or lacks what its kind needs."""
+        """Refuse a step with no kind or several kinds, or without a field that its kind needs."""
         kinds = [kind for kind in STEP_KINDS if getattr(self, kind) is not None]
         if len(kinds) > 1 or not (kinds or self.steps):
             raise ValueError(f"needs exactly one of {', '.join(STEP_KINDS)}; it has {', '.join(kinds) or 'none'}")
@@ -238,7 +239,7 @@ class FlowStep(FlowModel):
 
     @model_validator(mode="after")
     def require_own_fields(self) -> Self:
-        """Refuse what belongs to another kind, and what would hold for no single step."""
+        """Refuse fields of other kinds, and fields that apply to single steps only."""
         for name, kinds in KIND_FIELDS.items():
             if name in self.model_fields_set and self.kind not in kinds:
                 raise ValueError(f"{name} belongs to {', '.join(kinds)}, not to {self.kind}")
@@ -249,7 +250,7 @@ class FlowStep(FlowModel):
 
     @property
     def kind(self) -> str:
-        """What it does."""
+        """The kind of the step."""
         return next((kind for kind in STEP_KINDS if getattr(self, kind) is not None), "steps")
 
     @property
@@ -269,12 +270,12 @@ class FlowStep(FlowModel):
 
 
 class Parameter(FlowModel):
-    """A value that each run may set; without a default it must.
+    """A value that each run may set, or must set if there is no default.
 
     Attributes:
-        default: Its value where a run sets none.
-        columns: It is a list of rows with these columns, as JSON or CSV, for `each`.
-        secret: Its value is in no record or answer; a resumed run asks for it again.
+        default: Its value if a run sets none.
+        columns: If given, the value is a list of rows with these columns, as JSON or CSV, for `each`.
+        secret: Whether its value is left out of records and answers; a resumed run asks for it again.
         description: For people and models.
     """
 
@@ -285,19 +286,19 @@ class Parameter(FlowModel):
 
     @model_validator(mode="after")
     def require_hidden_value(self) -> Self:
-        """Refuse a secret with a value in the file, and one of rows, whose short values could not be hidden."""
+        """Refuse a secret whose value is in the file, and secret rows, whose short values could not be hidden."""
         if self.secret and (self.default is not None or self.columns):
             raise ValueError("a secret parameter has no default and no columns")
         return self
 
 
 class Secret(FlowModel):
-    """A value that is in no flow: the operator gives it in the environment or in a file.
+    """A value that flows never contain; the operator sets it in the environment or a file.
 
     Attributes:
         env: The variable, or the file of this name.
-        file: The file in the folder of secrets.
-        origins: The sites where it may be typed; all of the flow where none is named.
+        file: The file, in the folder of secrets.
+        origins: The sites where it may be typed; by default all of the flow's.
         description: For readers.
     """
 
@@ -320,9 +321,9 @@ class Flow(FlowModel):
     Attributes:
         flow: The version of this schema.
         name: Lower-case letters, digits, `-` and `_`.
-        version: Rises each time that it is saved.
+        version: Increased each time that it is saved.
         origins: The only sites on which it acts.
-        check: What must hold at the end.
+        check: The condition that must hold at the end.
     """
 
     flow: Literal[1] = SCHEMA_VERSION
@@ -348,7 +349,7 @@ class Flow(FlowModel):
 
     @model_validator(mode="after")
     def require_known_rows(self) -> Self:
-        """Refuse a loop over rows that are not there, and one in another."""
+        """Refuse a loop over unknown rows, and nested loops."""
         known = {name for name, each in self.parameters.items() if each.columns}
         loops: list[str] = []
         for place, step in iterate_steps(self.steps):
@@ -368,7 +369,7 @@ class Flow(FlowModel):
 
 
 def iterate_steps(steps: Sequence[FlowStep], before: str = "") -> Iterator[tuple[str, FlowStep]]:
-    """Yield each step with its place in the file, such as `3.1`, and then the steps in it."""
+    """Yield each step with its place in the file, such as `3.1`, followed by the steps inside it."""
     for number, step in enumerate(steps, 1):
         yield f"{before}{number}", step
         yield from iterate_steps(step.steps or (), f"{before}{number}.")

@@ -14,7 +14,7 @@ HEADER = "A flow of Outrider: runFlow repeats it without a model. Keys: docs/ref
 
 
 def parse_flow(text: str, name: str) -> Flow:
-    """Read a flow. Raises InvalidInput, which names the place of the mistake."""
+    """Read a flow. Raises InvalidInput with the place of the mistake."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 
@@ -43,13 +43,13 @@ def parse_flow(text: str, name: str) -> Flow:
 
 
 def build_conflict_error(name: str) -> Refused:
-    """Return the error of a caller who replaces an outdated version."""
+    """Return the error for a caller who replaces an outdated version."""
     message = f"name: another process has saved {name} at the same time"
     return Refused(message, hint="look at it with showFlow, then save again", code="flow_changed")
 
 
 def parse_step(text: str) -> FlowStep:
-    """Read one step. Raises InvalidInput, which names the part that is wrong."""
+    """Read one step. Raises InvalidInput with the wrong part."""
     body = text.strip("\n").expandtabs().replace("\n", "\n    ")
     try:
         flow = parse_flow(f"flow: 1\nname: step\norigins: [http://step.example]\nsteps:\n  - {body}\n", "step")
@@ -75,18 +75,18 @@ def format_step(step: FlowStep) -> str:
 
 
 def _require_modest_file(text: str, name: str) -> None:
-    """Refuse a file that would take long to read; it may be a stranger's. Raises InvalidInput, YAMLError."""
+    """Refuse a file that would take long to parse, because it may be untrusted. Raises InvalidInput, YAMLError."""
     from ruamel.yaml import YAML
     from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent
 
-    max_chars = 500_000  # 500 steps have about 100,000; YAML in Python takes seconds for a megabyte
+    max_chars = 500_000  # 500 steps have about 100,000; the parser needs seconds for a megabyte
     if len(text) > max_chars:
         hint = "divide it into several flows, or remove blank lines and comments"
         raise InvalidInput(f"flow {name} has {len(text):,} characters, more than {max_chars:,}", hint=hint)
     max_parts, max_depth, depth = 60_000, 60, 0  # 500 steps have about 30,000 parts
     for count, event in enumerate(YAML(typ="safe", pure=True).parse(text)):
         depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
-        if isinstance(event, AliasEvent):  # a few lines of aliases can stand for millions of steps
+        if isinstance(event, AliasEvent):  # a few lines of aliases can expand to millions of steps
             hint = "write it out, or make it a separate flow"
             raise InvalidInput(f"flow {name}, line {event.start_mark.line + 1}: *{event.anchor} is an alias", hint=hint)
         if getattr(event, "ctag", None):
@@ -99,7 +99,7 @@ def _require_modest_file(text: str, name: str) -> None:
 
 
 def _describe_place(location: Sequence[int | str]) -> str:
-    """Return a place as people count: `step 3.1, click` for steps.2.steps.0.click."""
+    """Return a place counted from 1: `step 3.1, click` for steps.2.steps.0.click."""
     numbers: list[str] = []
     rest = list(location)
     while len(rest) > 1 and rest[0] == "steps" and isinstance(rest[1], int):
@@ -110,7 +110,7 @@ def _describe_place(location: Sequence[int | str]) -> str:
 
 
 def find_line(text: str, location: Sequence[int | str]) -> int:
-    """Return the line of a place in a flow's file, from 1; that of what holds it where it is missing."""
+    """Return the line of a place in a flow's file, from 1, or that of its nearest existing parent."""
     from ruamel.yaml import YAML
 
     node: Any = YAML(pure=True).load(text)
@@ -141,7 +141,7 @@ def format_flow(flow: Flow, before: str = "") -> str:
 
     Args:
         flow: The flow.
-        before: The file as it was: its comments stay where their keys stay.
+        before: The earlier file; comments are kept for keys that still exist.
     """
     from ruamel.yaml import YAML
     from ruamel.yaml.comments import CommentedMap
@@ -162,7 +162,7 @@ def format_flow(flow: Flow, before: str = "") -> str:
 
 
 def format_next_version(flow: Flow, before: str) -> str:
-    """Return the YAML of a flow, with what people have added to the version before."""
+    """Return the YAML of a flow, with people's additions to the previous version."""
     try:
         older = parse_flow(before, flow.name) if before else flow
     except InvalidInput:
@@ -171,19 +171,19 @@ def format_next_version(flow: Flow, before: str) -> str:
 
 
 def set_version(text: str, flow: Flow) -> str:
-    """Return the YAML of a flow with the flow's version, and nothing else changed."""
+    """Return the YAML with only the version number replaced by the flow's."""
     line = f"version: {flow.version}"
     changed, count = re.subn(r"(?m)^version:[^#\n]*?(?=\s*(#|$))", line, text, count=1)
     if not count and flow.version > 1:
         changed = re.sub(r"(?m)^name:.*$", lambda match: f"{match[0]}\n{line}", text, count=1)
     try:
         return changed if parse_flow(changed, flow.name) == flow else format_flow(flow, text)
-    except InvalidInput:  # it is written in another way
+    except InvalidInput:  # written in another style
         return format_flow(flow, text)
 
 
 def _merge_mapping(document: Any, data: dict[str, Any]) -> None:
-    """Make a document say what the data say, and keep the comments of the keys that stay."""
+    """Update a document from the data, and keep the comments of remaining keys."""
     for key in [key for key in document if key not in data]:
         del document[key]
     for key, value in data.items():

@@ -1,4 +1,4 @@
-"""Flows as files of a project, or of a person where callers sign in."""
+"""Store flows as files of a project, or of a person if callers sign in."""
 
 import re
 from collections.abc import Generator
@@ -17,7 +17,7 @@ OLD_VERSION = re.compile(rf"({NAME_PATTERN.pattern})\.v([1-9][0-9]{{0,8}})\.yaml
 
 @dataclass(frozen=True)
 class SavedFlow:
-    """A version of a flow as it is kept.
+    """A stored version of a flow.
 
     Attributes:
         version: Its number.
@@ -34,7 +34,7 @@ class SavedFlow:
 
 @dataclass(frozen=True)
 class FlowFiles:
-    """Reads and writes `NAME.yaml`, and the older versions beside it as `NAME.v3.yaml`, which no flow's name fits.
+    """Reads and writes `NAME.yaml`, and older versions as `NAME.v3.yaml`, which cannot be a flow's own name.
 
     Attributes:
         project: The folder of the user's project; its flows are in `.outrider/flows`.
@@ -45,7 +45,7 @@ class FlowFiles:
     data_dir: Path
 
     def _find_folder(self, call: Call) -> tuple[Jail, str]:
-        """Return the jail of a caller's flows, and their folder in it; it may be a stranger's project."""
+        """Return the jail of a caller's flows, and their folder in it, because the project may be untrusted."""
         owner = call.owner_folder
         return (Jail(self.data_dir / "flows" / owner), "") if owner else (Jail(self.project), ".outrider/flows/")
 
@@ -55,7 +55,7 @@ class FlowFiles:
         return _read_file(jail, f"{folder}{name}.yaml", name)
 
     def write(self, call: Call, flow: Flow, text: str, before: str) -> SavedFlow:
-        """Write the next version, and keep the one before. Raises Refused if that is not `before`, Unavailable."""
+        """Write the next version, and keep the previous one. Raises Refused if that is not `before`, Unavailable."""
         jail, folder = self._find_folder(call)
         path = f"{folder}{flow.name}.yaml"
         with rename_error_field("name"):
@@ -111,7 +111,7 @@ class FlowFiles:
 
 @contextmanager
 def _lock_folder(jail: Jail, folder: str) -> Generator[None]:
-    """Let one process at a time replace flows; where the system has no such locks, the last one wins."""
+    """Let one process at a time replace flows; on systems without such locks, the last write wins."""
     try:
         import fcntl  # missing on Windows
     except ImportError:

@@ -1,4 +1,4 @@
-"""List flows for people, with their versions and the steps of each run (loads SQLAlchemy)."""
+"""List flows with their versions, and runs with their steps (loads SQLAlchemy)."""
 
 import hashlib
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from outrider.flows.tables import flow_run_pictures, flow_run_steps, flow_runs, 
 
 @dataclass(frozen=True)
 class FlowSummary:
-    """A flow in a list: its last run, and the number of all runs that are kept."""
+    """A flow in a list: its last run, and the number of stored runs."""
 
     last_run: StoredRun
     runs: int
@@ -33,9 +33,9 @@ class FlowVersion:
     Attributes:
         version: Its number.
         digest: The beginning of its fingerprint.
-        first_at: When it ran for the first time, or was saved if it did not run.
-        runs: How many of the runs that are shown it had.
-        difference: Its lines that differ from the version before; empty for the first one.
+        first_at: When it first ran, or when it was saved if it never ran.
+        runs: How many of the shown runs used it.
+        difference: Its difference from the previous version; empty for the first one.
     """
 
     version: int
@@ -49,16 +49,16 @@ class FlowHistory:
     """The runs of all people's flows.
 
     Args:
-        database: Holds them.
+        database: Holds the runs.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def list_flows(self) -> list[FlowSummary]:
-        """Return the flows that ran, the last one first. Raises Unavailable."""
+        """Return the flows that have run, the latest first. Raises Unavailable."""
         max_flows = 200
-        # Flows of the same name of two people are two flows.
+        # Two people can have flows of the same name.
         own = [flow_runs.c.owner, flow_runs.c.flow]
         place = func.row_number().over(partition_by=own, order_by=flow_runs.c.started_at.desc())
         count = func.count().over(partition_by=own)
@@ -79,7 +79,7 @@ class FlowHistory:
             return [parse_schedule_row(row) for row in (await connection.execute(query)).mappings()]
 
     async def list_runs(self, owner: str, flow: str) -> list[StoredRun]:
-        """Return the last runs of an owner's flow, newest first. Raises Unavailable."""
+        """Return the latest runs of an owner's flow, newest first. Raises Unavailable."""
         max_runs = 50
         own = (flow_runs.c.owner == owner) & (flow_runs.c.flow == flow)
         query = flow_runs.select().where(own).order_by(flow_runs.c.started_at.desc()).limit(max_runs)
@@ -98,7 +98,7 @@ class FlowHistory:
         return runs[0], [StepRecord.from_row(each) for each in ordered]
 
     async def has_picture(self, run_id: str) -> bool:
-        """Return whether there is a picture of the page where a run stopped. Raises Unavailable."""
+        """Return whether a picture of the page where the run stopped is stored. Raises Unavailable."""
         query = select(flow_run_pictures.c.run_id).where(flow_run_pictures.c.run_id == run_id)
         async with self._database.read() as connection:
             return (await connection.execute(query)).first() is not None
@@ -115,7 +115,7 @@ class FlowHistory:
 
 
 def list_versions(runs: Sequence[StoredRun], saved: Sequence[SavedFlow] = ()) -> list[FlowVersion]:
-    """Return the versions of a flow among its runs and those that are kept, newest first."""
+    """Return the versions of a flow that have run or are stored, newest first."""
     seen = [(run.version, run.started_at, 1, run.sources[run.flow]) for run in runs if run.flow in run.sources]
     seen += [(each.version, each.saved_at, 0, each.text) for each in saved]
     texts = {text: min((each[0], not each[2], each[1]) for each in seen if each[3] == text) for *_, text in seen}

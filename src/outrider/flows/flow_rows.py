@@ -1,4 +1,4 @@
-"""Flows as rows of a database that several machines share."""
+"""Store flows as rows of a database that several machines share."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ class FlowRows:
             if (current["text"] if current else "") != before:
                 return False
             connection.execute(table.delete().where(is_own, table.c.version <= flow.version - max_versions))
-            # Another process that replaces the same version inserts the same key: one of them waits, and is refused.
+            # Two processes that replace the same version insert the same key, so one of them waits and is refused.
             return connection.execute(insert).first() is not None
 
         if not self._run(write_row, write=True):

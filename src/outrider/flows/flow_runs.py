@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # SQLAlchemy is loaded when a query is made
     from sqlalchemy.ext.asyncio import AsyncConnection
 
 RunState = Literal["due", "running", "waiting", "stopped", "done"]
-LEASE_S = 30.0  # without a sign of life for so long, a process of another machine counts as dead
+LEASE_S = 30.0  # another machine's process without a heartbeat for so long counts as dead
 
 
 @dataclass(frozen=True)
@@ -32,25 +32,25 @@ class StoredRun:
 
     Attributes:
         id: Its id.
-        owner: The key of the person in a workspace whose run it is (`build_owner_key`).
+        owner: The key of its person in a workspace (`build_owner_key`).
         flow: The flow's name.
         version: The flow's version.
-        sources: The file of each flow that it runs, by name.
-        parameters: As the caller gave them; secrets are not among them.
-        options: Those of the call, for going on.
+        sources: The files of all flows that it runs, by name.
+        parameters: The caller's parameters, without secrets.
+        options: The options of the call, for resuming.
         state: `due` until a schedule's run begins, `running`, `waiting` for a person, `stopped` or `done`.
-        step: The position at which it is.
+        step: The current position.
         message: Why it stopped.
-        browser_session: The browser session in which it ran last.
+        browser_session: The browser session that it last ran in.
         is_interrupted: Whether its process ended in the middle.
         lease: The key of the process that works on it.
         session: The session of its caller.
         schedule: The schedule that started it; empty for a run that a person or a model started.
-        attempts: How often a process took it.
-        healed: How many elements were recognised although they had changed.
+        attempts: How often a process has claimed it.
+        healed: The number of changed elements that were recognised.
         outline: What the page showed where it stopped.
         place: The flow, and the place in its file, where it stopped: `order 3.1`.
-        notice_problems: Why notices about its end were not sent, each after the notice's name.
+        notice_problems: Why notices about its end were not sent, each with the notice's name before it.
     """
 
     id: str
@@ -78,7 +78,7 @@ class StoredRun:
 
     @property
     def call(self) -> Call:
-        """Its caller; the rights of one who signs in are not among what it has."""
+        """Its caller, without the access grant of a caller who signs in."""
         return Call(**self.options.get("caller", {"session": self.session}))
 
     @property
@@ -141,7 +141,7 @@ class FlowRuns:
             return await read_runs(connection, ordered, self._database.now())
 
     async def claim_run(self, run: StoredRun) -> str:
-        """Take a run over from a process that has ended, and return the new lease. Raises Refused, Unavailable."""
+        """Take over a run from a process that has ended, and return the new lease. Raises Refused, Unavailable."""
         values = build_lease(self._database.now())
         is_live = run.state == "running" and not run.is_interrupted
         changes = {**values, "state": "running", "message": "", "ended_at": None, "attempts": run.attempts + 1}
@@ -154,7 +154,7 @@ class FlowRuns:
     async def open_journal(
         self, run: StoredRun, lease: str, hide: Callable[[Any], Any]
     ) -> AsyncGenerator["DatabaseJournal"]:
-        """Yield the journal of a run that this process has, and show while it lives that it does."""
+        """Yield the journal of a run that this process has claimed, and renew its lease meanwhile."""
         from outrider.flows.tables import flow_run_steps as steps
 
         async with self._database.read() as connection:
@@ -173,7 +173,7 @@ class FlowRuns:
         healed: int = 0,
         stop_page: StopPage | None = None,
     ) -> None:
-        """Store how a run ended, with the notices of one that a schedule started. Raises Unavailable."""
+        """Store the end of a run, and its notices if a schedule started it. Raises Unavailable."""
         from outrider.flows.run_endings import write_ending
 
         now = self._database.now()
@@ -193,7 +193,7 @@ class FlowRuns:
             await self._update_own(run.id, lease, write_more, **values)
 
     async def set_browser_session(self, run: StoredRun, lease: str, session_id: str) -> None:
-        """Remember the browser session in which a run is. Raises Unavailable."""
+        """Store the browser session of a run. Raises Unavailable."""
         await self._update_own(run.id, lease, browser_session=session_id)
 
     async def replace_sources(self, run: StoredRun, texts: Mapping[str, str], repair: Mapping[str, Any]) -> None:
@@ -202,7 +202,7 @@ class FlowRuns:
         Args:
             run: The run.
             texts: The files by the names of their flows.
-            repair: What was changed, for people; the last ones are kept in `options`.
+            repair: A description of the change, for people; the last ones are kept in `options`.
         """
         max_repairs = 10
         repairs = [*run.options.get("repairs", ()), dict(repair)][-max_repairs:]
@@ -223,12 +223,12 @@ class FlowRuns:
             try:
                 await self._update_own(run_id, lease, lease_until=self._database.now() + LEASE_S)
             except OutriderError:
-                continue  # the next step finds out whether the run is still ours
+                continue  # the next record checks whether the run is still ours
 
     async def _update_own(
         self, run_id: str, lease: str, write_more: "Callable[[Connection], None] | None" = None, /, **values: object
     ) -> bool:
-        """Change a run and what belongs to it; return False if another process has taken it over."""
+        """Change a run and its related rows; return False if another process has taken it over."""
         from outrider.flows.tables import flow_runs
 
         own = flow_runs.update().where(flow_runs.c.id == run_id, flow_runs.c.lease == lease).values(**values)
@@ -244,7 +244,7 @@ class FlowRuns:
 
 
 class DatabaseJournal(StepJournal):
-    """The journal of a run, each record of which is stored before the run continues."""
+    """The journal of a run; each record is stored before the run continues."""
 
     def __init__(
         self, database: Database, run_id: str, lease: str, hide: Callable[[Any], Any], records: list[StepRecord]
@@ -279,16 +279,16 @@ class DatabaseJournal(StepJournal):
 
 
 def build_owner_key(call: Call) -> str:
-    """Return the key of the person in a workspace whose runs, schedules and approvals a call may see.
+    """Return the key of the person whose runs, schedules and approvals a call may see, in its workspace.
 
-    Both are those of the sign-in, or else those that the host names. Callers without either are one person.
+    Person and workspace come from the sign-in, or else from the host. All callers without either count as one person.
     """
     names = (call.workspace or "", call.identity or "")
     return hashlib.sha256("\x1f".join(names).encode("utf-8", "replace")).hexdigest()
 
 
 def describe_caller(call: Call) -> dict[str, Any]:
-    """Return session, workspace and person of a call as they are stored."""
+    """Return session, workspace and person of a call in their stored form."""
     return {"session": call.session, "workspace": call.workspace, "identity": call.identity}
 
 
@@ -299,7 +299,7 @@ def build_run_row(
     parameters: Mapping[str, Any],
     options: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return the row of a new run but for its times and its lease; `program` is None if it cannot be loaded."""
+    """Return the row of a new run, without times and lease; `program` is None if it cannot be loaded."""
     return {
         "id": f"run_{uuid.uuid4().hex[:20]}",
         "owner": build_owner_key(call),
@@ -322,7 +322,7 @@ def build_run_row(
 
 
 def insert_run(connection: "Connection", row: Mapping[str, Any]) -> None:
-    """Write a new run, and forget those that ended long ago."""
+    """Insert a new run, and delete those that ended long ago."""
     from outrider.flows.tables import flow_runs
 
     kept_s = 30 * 86_400.0
@@ -331,13 +331,13 @@ def insert_run(connection: "Connection", row: Mapping[str, Any]) -> None:
 
 
 def build_lease(now: float) -> dict[str, Any]:
-    """Return the columns of a run that say that this process works on it."""
+    """Return the columns that claim a run for this process."""
     lease = {"process": build_process_mark(), "lease": uuid.uuid4().hex, "lease_until": now + LEASE_S}
     return lease | {"updated_at": now}
 
 
 async def read_runs(connection: "AsyncConnection", query: "Select[Any]", now: float) -> list[StoredRun]:
-    """Return the runs that a query selects, each with what went wrong with its notices."""
+    """Return the runs that a query selects, each with the problems of its notices."""
     from outrider.flows.tables import flow_notices as notices
 
     rows = (await connection.execute(query)).mappings().all()

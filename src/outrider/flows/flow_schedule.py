@@ -11,20 +11,20 @@ from outrider.flows.flow_runs import build_owner_key
 
 @dataclass(frozen=True)
 class FlowSchedule:
-    """When a flow runs by itself, and with what.
+    """A schedule of a flow, with the parameters and options of its runs.
 
     Attributes:
         id: Its id, which depends only on the flow's name.
         flow: The flow's name.
         cron: A cron line.
-        timezone: The name of the time zone in which it is meant.
-        parameters: Those of its runs; secrets are not among them.
+        timezone: The name of the time zone of the cron line.
+        parameters: The parameters of its runs, without secrets.
         options: Further options of its runs, as `stored` runs have them.
         notify: Names of the notices sent when a run stops or heals.
         caller: Session, workspace and person of its runs.
         next_at: When it is due, in seconds since the epoch.
-        problem: Why a time was left out; empty if none was.
-        revision: Another one after each change.
+        problem: Why a run was skipped; empty if none was.
+        revision: A new value after each change.
     """
 
     flow: str
@@ -41,7 +41,7 @@ class FlowSchedule:
 
     @property
     def times(self) -> Schedule:
-        """The times at which it is due. Raises InvalidInput."""
+        """The due times. Raises InvalidInput."""
         return parse_cron_schedule(self.cron, find_time_zone(self.timezone, "timezone"), "cron")
 
     @property

@@ -32,7 +32,7 @@ class FlowSchedules:
         self._project = project
 
     async def save_schedule(self, schedule: FlowSchedule, max_schedules: int) -> FlowSchedule:
-        """Store the schedule of a flow in place of an earlier one. Raises Refused, Unavailable."""
+        """Store the schedule of a flow; it replaces an earlier one. Raises Refused, Unavailable."""
         now, owner = self._database.now(), build_owner_key(schedule.call)
         saved = replace(
             schedule,
@@ -85,15 +85,15 @@ class FlowSchedules:
     async def start_run(
         self, schedule: FlowSchedule, program: FlowProgram | None, problem: str = ""
     ) -> StoredRun | None:
-        """Write down that a run is due, and when the next one is; any process of the project may then begin it.
+        """Store a due run and the time of the next one; any process of the project may then begin the run.
 
-        However many times have passed, this is one run. There is none where another process was faster, or while an
-        earlier run of the schedule has not ended.
+        Several missed times give a single run. Nothing is stored if another process was faster, or while an earlier run
+        of the schedule has not ended.
 
         Args:
-            schedule: As it was seen when it was due.
+            schedule: The schedule as it was loaded when due.
             program: The flow; None if it could not be loaded.
-            problem: Why the run cannot begin; it is over then.
+            problem: Why the run cannot begin, which ends it at once.
 
         Raises Unavailable.
         """
@@ -124,7 +124,7 @@ class FlowSchedules:
         return parse_run(row, now) if await self._database.run_transaction(write_run, write=True) else None
 
     async def list_pending(self) -> list[tuple[FlowSchedule, StoredRun]]:
-        """Return the runs of schedules that wait for a process, or whose process has ended. Raises Unavailable."""
+        """Return scheduled runs that wait for a process, or whose process has ended. Raises Unavailable."""
         query = flow_runs.select().where(
             flow_runs.c.schedule.in_(select(flow_schedules.c.id).where(flow_schedules.c.project == self._project)),
             flow_runs.c.state.in_(UNFINISHED),

@@ -1,4 +1,4 @@
-"""The flows of callers: files on a laptop, rows where a team shares a database."""
+"""Store callers' flows: as files on a laptop, as rows in a team's shared database."""
 
 import os
 from collections.abc import Mapping
@@ -21,11 +21,11 @@ PREFIX = "OUTRIDER_FLOW_"
 
 @dataclass(frozen=True)
 class SecretStore:
-    """Reads secrets.
+    """Reads the values of secrets.
 
     Attributes:
-        folder: Has a file for each secret. A process that runs already gets no new variables, but sees new files.
-        environ: The environment that the caller's host has given; that of the process is read as well.
+        folder: Contains a file for each secret. A running process gets no new variables, but sees new files.
+        environ: The environment from the caller's host; the process's own is read as well.
     """
 
     folder: Path
@@ -36,7 +36,7 @@ class SecretStore:
         return {name: self._resolve_secret(flow, name, secret) for name, secret in flow.secrets.items()}
 
     def read_all(self) -> dict[str, str]:
-        """Return the values of all secrets by name, also of those that no flow uses."""
+        """Return the values of all secrets by name, including those that no flow uses."""
         variables = {**os.environ, **self.environ}
         values = {name: value for name, value in variables.items() if name.startswith(PREFIX) and value}
         files = sorted(self.folder.iterdir()) if self.folder.is_dir() else []
@@ -46,7 +46,7 @@ class SecretStore:
         return {name: value for name, value in values.items() if not name.endswith("_SITES")}
 
     def require_site(self, entry: str, origins: list[str]) -> None:
-        """Refuse a secret on sites for which the operator has not given it. Raises Refused."""
+        """Refuse a secret on sites that the operator has not allowed for it. Raises Refused."""
         sites = (self._read_variable(f"{entry}_SITES") or self._read_file(f"{entry}.sites")).split()
         strange = [origin for origin in origins if not is_named_origin(origin, sites)]
         if sites and strange:
@@ -89,13 +89,13 @@ class FlowEntry:
 
 @dataclass(frozen=True)
 class FlowStore:
-    """The flows of this process's callers. Its methods wait for disks and databases: call them in a worker thread.
+    """The flows of this process's callers. Its methods block on disks and databases, so call them in a worker thread.
 
     Attributes:
         project: The folder of the user's project; its flows are in `.outrider/flows`.
-        data_dir: Has the flows of callers who sign in, and the files of secrets.
-        environ: The environment that the caller's host has given.
-        database: Has the flows as rows if several machines share it.
+        data_dir: Contains the flows of callers who sign in, and the files of secrets.
+        environ: The environment from the caller's host.
+        database: Holds the flows as rows if several machines share it.
     """
 
     project: Path
@@ -122,7 +122,7 @@ class FlowStore:
         return parse_flow(self.read_text(call, name), name)
 
     def load_program(self, call: Call, name: str) -> FlowProgram:
-        """Load a flow with those that it runs. Raises NotFound, InvalidInput, Refused."""
+        """Load a flow and the flows that it runs. Raises NotFound, InvalidInput, Refused."""
         return load_program(require_flow_name(name), lambda each: self.read_text(call, each))
 
     def read_text(self, call: Call, name: str) -> str:
@@ -137,17 +137,17 @@ class FlowStore:
     def save_flow(
         self, call: Call, flow: Flow, *, replace: bool = False, file: str = "", before: str | None = None
     ) -> SavedFlow:
-        """Save a flow; one that replaces another gets the next version, and the older one is kept.
+        """Save a flow; if it replaces another, it gets the next version and the older one is kept.
 
         Args:
             call: Its caller.
             flow: The flow.
-            replace: Whether it may replace one of its name.
-            file: Its YAML, which stays as it is. Without it, comments and description of the older one stay.
-            before: The YAML that it must replace; by default, what is there now.
+            replace: Whether it may replace a flow of the same name.
+            file: Its YAML, saved unchanged. Without it, comments and description of the older version are kept.
+            before: The YAML that it must replace; by default the current one.
 
-        Raises InvalidInput if there is one of its name and `replace` is False, Refused if another process has changed
-        it meanwhile, Unavailable.
+        Raises InvalidInput if the name is taken and `replace` is False, Refused if another process has changed the flow
+        meanwhile, Unavailable.
         """
         current = self._storage.read(call, flow.name) if flow.name in self.list_names(call) else ""
         if current and not replace:
@@ -160,7 +160,7 @@ class FlowStore:
 
     def delete_flow(self, call: Call, name: str) -> None:
         """Delete a flow with its older versions. Raises NotFound, InvalidInput."""
-        with suppress(InvalidInput):  # what cannot be read can be deleted
+        with suppress(InvalidInput):  # a malformed flow can be deleted
             self.read_text(call, name)
         self._storage.remove(call, require_flow_name(name))
 

@@ -1,4 +1,4 @@
-"""Remember what a run has begun and done, so that it can continue after an interruption."""
+"""Record the steps that a run has begun and finished, so that it can be resumed."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -11,19 +11,19 @@ StepState = Literal["begun", "done", "skipped", "undone"]
 
 @dataclass(frozen=True)
 class StepRecord:
-    """What is known of one step of a run.
+    """The record of one step of a run.
 
     Attributes:
         position: Its position in the run.
-        state: `begun` is written before a step that may have an effect, the others after it; `undone` where a person
-            has said that an interrupted step had none.
+        state: `begun` is written before a step that may have an effect, the others after it; `undone` means that a
+            person has said that an interrupted step had no effect.
         kind: The kind of step.
-        summary: What it does.
+        summary: A description of the step.
         url: The page's address afterwards.
-        was_met: Whether its `expect` held before it already, and so proves nothing.
+        was_met: Whether its `expect` already held before the step, and so proves nothing.
         seconds: How long it took.
-        notes: What had changed on the page and did not matter.
-        rows: What was extracted.
+        notes: Changes on the page that did not matter.
+        rows: The extracted rows.
         matched: The elements that were found on the page.
     """
 
@@ -46,7 +46,7 @@ class StepRecord:
 
     @property
     def is_over(self) -> bool:
-        """Whether it need not be done any more."""
+        """Whether the step needs no further work."""
         return self.state in ("done", "skipped")
 
 
@@ -61,14 +61,14 @@ class StepJournal:
         self.records = {record.position: record for record in records}
 
     def find_record(self, position: str) -> StepRecord | None:
-        """Return what is known of a step."""
+        """Return the record of a step, if any."""
         return self.records.get(position)
 
     async def settle_begun(self, *, is_done: bool) -> None:
-        """Write down what a person has found out about the step in which the run was interrupted."""
+        """Record what a person has found out about the interrupted step."""
         for record in [each for each in self.records.values() if each.state == "begun"]:
             await self.write_record(replace(record, state="done" if is_done else "undone"))
 
     async def write_record(self, record: StepRecord) -> None:
-        """Remember a step."""
+        """Record a step."""
         self.records[record.position] = record

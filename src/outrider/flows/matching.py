@@ -1,7 +1,8 @@
-"""Decide which element of a page is the one that a flow means, or that none is certain enough.
+"""Find the element of a page that a flow means, or refuse to guess.
 
-Role and name must fit, one further kind of evidence must agree, and none may speak for another element. An element with
-another name is only recognised where its words or its meaning agree and two further kinds do. Everything else stops.
+Role and name must match, one further kind of evidence must agree, and none may point to another element. An element
+with another name is only recognised if its words or its meaning agree, and two further kinds of evidence do. In all
+other cases the flow stops.
 """
 
 from collections.abc import Sequence
@@ -40,10 +41,10 @@ class Match:
     """The decision.
 
     Attributes:
-        reason: `found`, or why none is certain.
+        reason: `found`, or why no element is certain.
         candidate: The element, if found.
-        message: What is wrong, for people and models.
-        healed: What differed and did not matter.
+        message: The problem, for people and models.
+        healed: Differences that did not matter.
     """
 
     reason: MatchReason
@@ -53,13 +54,13 @@ class Match:
 
 
 def match_target(target: Target, candidates: Sequence[ElementCandidate], kind: str = "click") -> Match:
-    """Decide which candidate is meant.
+    """Choose the candidate that the target means.
 
     Args:
-        target: What the flow knows.
-        candidates: The page's elements of the same purpose and name, or with one of its attributes; where there is
-            none, all of the same purpose.
-        kind: What is done to it; a field may be recognised by what its form sends instead of its label.
+        target: The recorded element.
+        candidates: The page's elements of the same purpose and name, or with one of its attributes; if there are none,
+            all of the same purpose.
+        kind: The kind of step; a field may be recognised by what its form sends instead of its label.
     """
     named = [each for each in candidates if _fits_role_and_name(target, each)]
     fitting = [each for each in named if find_contradiction(target, each) is None]
@@ -67,7 +68,7 @@ def match_target(target: Target, candidates: Sequence[ElementCandidate], kind: s
         return _accept(target, fitting[0], is_only=len(named) == 1)
     if fitting:
         return _choose_among(target, fitting)
-    # Those in other rows are other elements, and so are its namesakes that were there from the first.
+    # Elements in other rows are different ones, and so are namesakes that existed when it was recorded.
     is_elsewhere = target.row and all(differs(target.row, each.row) for each in named)
     if not named or is_elsewhere or len(named) < target.equals:
         renamed = _match_renamed(target, candidates, kind)
@@ -77,9 +78,9 @@ def match_target(target: Target, candidates: Sequence[ElementCandidate], kind: s
 
 
 def _match_renamed(target: Target, candidates: Sequence[ElementCandidate], kind: str) -> Match:
-    """Decide where nothing has the role, name and row."""
+    """Decide when no element has the role, name and row."""
     is_sent = kind in FIELD_KINDS or (kind == "press" and target.role in TEXT_ROLES)
-    is_field = is_sent and target.role not in TOGGLE_ROLES  # what a person consents to is in a label alone
+    is_field = is_sent and target.role not in TOGGLE_ROLES  # a check box's label says what a person consents to
     if is_sent and (match := _match_form_field(target, candidates)):
         return match
     if match := _match_link(target, candidates):
@@ -99,7 +100,7 @@ def _match_renamed(target: Target, candidates: Sequence[ElementCandidate], kind:
 
 
 def _is_proven_renamed(target: Target, candidate: ElementCandidate, *, is_field: bool) -> bool:
-    """Return whether an element with another name is still the same beyond doubt."""
+    """Return whether a renamed element is certainly the same."""
     if candidate.role != target.role or not (target.name and candidate.name):
         return False
     if find_contradiction(target, candidate) is not None:
@@ -113,7 +114,7 @@ def _is_proven_renamed(target: Target, candidate: ElementCandidate, *, is_field:
         return True
     if likeness == "opposed" or "order" not in kinds or not has_other_language(target, candidate):
         return False
-    # Where a translation has the same meaning and no namesake, its place is enough; else only the rest decides.
+    # For an unambiguous translation of the same meaning its place is enough; otherwise the other evidence decides.
     meanings = [list_meanings(split_words(name)) for name in (target.name, candidate.name)]
     is_same_meaning = bool(meanings[0]) and meanings[0] == meanings[1]
     is_alone = target.equals < 2
@@ -132,14 +133,14 @@ def _fits_role_and_name(target: Target, candidate: ElementCandidate) -> bool:
     is_same_attribute = bool(list_same_attributes(target, candidate))
     if target.name and target.role in ("", candidate.role):
         return True
-    # A link that became a button, or an element without a name, is only the same if the rest says so as well.
+    # A link that became a button, or an element without a name, needs the other evidence as well.
     kinds = list_agreeing_kinds(target, candidate) - {"heading"}
     is_alone = bool(target.name) and target.equals == candidate.equals == 1
     return is_same_attribute or len(kinds) > 1 or (is_alone and "order" in kinds)
 
 
 def _accept(target: Target, candidate: ElementCandidate, *, is_only: bool) -> Match:
-    """Accept the one candidate without a contradiction, if one more kind of evidence speaks for it."""
+    """Accept the only candidate without a contradiction, if one more kind of evidence agrees."""
     is_same_attribute = bool(list_same_attributes(target, candidate))
     kinds = list_agreeing_kinds(target, candidate)
     is_translated = has_other_language(target, candidate)
@@ -157,10 +158,10 @@ def _accept(target: Target, candidate: ElementCandidate, *, is_only: bool) -> Ma
 
 
 def _choose_among(target: Target, fitting: Sequence[ElementCandidate]) -> Match:
-    """Choose among several candidates that nothing speaks against: only one that its evidence singles out."""
+    """Choose among candidates without contradictions: only the one that its evidence singles out."""
     same_text = [each for each in fitting if target.near and not differs(target.near, each.near)]
     singled = [each for each in fitting if has_steady_attribute(target, each)]
-    # Links of one name to one address are one: at the top and the bottom of a list, say.
+    # Links with the same name and address are equivalent, for instance above and below a list.
     if len({each.address for each in fitting}) == 1 and fitting[0].address and fitting[0].role == "link":
         return Match("found", fitting[0])
     has_context = bool(target.row or target.near) or target.equals == len(fitting)
@@ -175,7 +176,7 @@ def _choose_among(target: Target, fitting: Sequence[ElementCandidate]) -> Match:
 
 
 def _find_outstanding(target: Target, fitting: Sequence[ElementCandidate]) -> ElementCandidate | None:
-    """Return the candidate for which three kinds of evidence speak, and two more than for any other."""
+    """Return the candidate with at least three kinds of agreeing evidence, two more than any other."""
     enough, ahead = 3, 2
     counts = [len(list_agreeing_kinds(target, each)) for each in fitting]
     best = max(counts)
@@ -184,7 +185,7 @@ def _find_outstanding(target: Target, fitting: Sequence[ElementCandidate]) -> El
 
 
 def _match_form_field(target: Target, candidates: Sequence[ElementCandidate]) -> Match | None:
-    """Recognise a field whose label has changed by what its form sends: the same name, type and place."""
+    """Recognise a relabelled field by what its form sends: the same name, type and place."""
     keys = ("name", "type", "autocomplete", "value")
     wanted = {key: target.attributes[key] for key in keys if key in target.attributes}
     if "name" not in wanted:
@@ -205,7 +206,7 @@ def _match_form_field(target: Target, candidates: Sequence[ElementCandidate]) ->
 
 
 def _may_be_reworded(target: Target, candidate: ElementCandidate) -> bool:
-    """Return whether a field may have this label now; the label of a check box must mean what it did."""
+    """Return whether a field may have this label now; that of a check box must keep its meaning."""
     if candidate.role not in TOGGLE_ROLES:
         return has_other_language(target, candidate) or not asks_for_other_value(target.name, candidate.name)
     likeness = _compare_with(target, candidate)
@@ -213,7 +214,7 @@ def _may_be_reworded(target: Target, candidate: ElementCandidate) -> bool:
 
 
 def _match_link(target: Target, candidates: Sequence[ElementCandidate]) -> Match | None:
-    """Recognise a link with another text by the address that it leads to, unless the text means something else."""
+    """Recognise a renamed link by its address, unless the text means something else."""
     href = target.attributes.get("href", "")
     if target.role != "link" or href.strip("/#") == "" or any(mark.isdigit() for mark in href):
         return None
@@ -228,7 +229,7 @@ def _match_link(target: Target, candidates: Sequence[ElementCandidate]) -> Match
 
 
 def _list_differences(target: Target, candidate: ElementCandidate) -> tuple[str, ...]:
-    """List what is not as it was, of a candidate that was accepted."""
+    """List the differences of an accepted candidate."""
     notes = []
     if target.role and candidate.role != target.role:
         notes.append(f"its role was {target.role} and is {candidate.role}")

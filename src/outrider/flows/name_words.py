@@ -1,4 +1,4 @@
-"""Compare the names of two elements by their words, and by what they say is done.
+"""Compare the names of two elements by their words and by the actions that they name.
 
 Synonyms and translations of the usual verbs are known, so that "Save" may become "Speichern" but never "Delete".
 """
@@ -54,7 +54,7 @@ ACTION_WORDS = {
     "undo": "undo* revert* rückgängig* rétablir deshacer ripristina* desfazer",
     "block": "block* suspend* spam ban sperr* bloqu* blocc* report melden",
 }
-# Common words of labels, which count as meanings as well.
+# Common words of labels, which also have meanings.
 FIELD_WORDS = {
     "name": "name nom nombre nome naam",
     "email": "email mail correo courriel emailadresse",
@@ -73,7 +73,7 @@ FIELD_WORDS = {
     "basket": "basket cart warenkorb korb panier cesta carrito carrello carrinho winkelwagen",
     "settings": "settings einstellungen paramètres ajustes configuración impostazioni definições instellingen",
 }
-# Where the name says one of these and did not before, the press would do more or something else.
+# If one of these is new in a name, a press would do more or something else.
 RISKY_ACTIONS = {"delete", "terminate", "buy", "publish", "unsubscribe", "reset", "sign_out", "block", "cancel"}
 PHRASES = re.compile(
     r"\b(sign|log) (in|out|up)\b|\b(check) (out)\b|\b(iniciar|cerrar) (sesión)\b|\b(do) (not)\b|\b(plus) (tard)\b"
@@ -81,7 +81,7 @@ PHRASES = re.compile(
 
 
 def split_words(text: str) -> set[str]:
-    """Return the words of a text; verbs of two words are one."""
+    """Return the words of a text; a verb of two words counts as one."""
     plain = re.sub(r"\be-(?=mail)", "e", _simplify(text).replace("’", "'"))
     plain = PHRASES.sub(lambda match: "_".join(each for each in match.groups() if each), plain)
     return set(re.findall(r"[\w']+|[>→»]", plain))
@@ -91,7 +91,7 @@ def _simplify(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-# Words that make another thing of a name, and words that change nothing.
+# Words that change the meaning of a name, and words that do not.
 ALTERING_WORDS = split_words(
     "all every everything everyone each none not no never don't do_not without except only later again anyway "
     "instead other another old new confirm repeat first last second alternative test draft copy template "
@@ -113,7 +113,7 @@ POLITE_WORDS = split_words(
     "as de het een uw jouw mijn du des del della di da do et und y e en > → »"
 )
 
-# Languages of which the words of failures are known.
+# Languages whose words for failures are known.
 KNOWN_LANGUAGES = {"en", "de", "fr", "es", "it", "pt", "nl"}
 FAILURE_WORDS = split_words(
     "error errors failed failure invalid required missing wrong not no cannot can't couldn't unable denied rejected "
@@ -134,18 +134,18 @@ def compare_names(
     is_field: bool = False,
     is_translated: bool = False,
 ) -> NameLikeness:
-    """Compare a recorded name with that of an element.
+    """Compare a recorded name with the current one.
 
     Args:
-        recorded: The name as it was.
+        recorded: The recorded name.
         present: The current name.
-        context: The texts around the element, whose words the name may have taken up.
-        is_field: Whether it is a field, of which a label may say more than it did.
+        context: The texts around the element; the name may have adopted words from them.
+        is_field: Whether it is a field, whose label may have become longer.
         is_translated: Whether the page is in another language now.
 
     Returns:
-        `akin` where the words or the meaning agree and nothing is added, `similar` where something is added that does
-        not change what is done, `other` where nothing can be said, `opposed` where another thing is meant.
+        `same` for equal names, `akin` if the words or the meaning agree and nothing is added, `similar` if an addition
+        does not change the action, `other` if the names do not decide it, `opposed` if the meaning is different.
     """
     if normalize_name(recorded) == normalize_name(present):
         return "same"
@@ -168,7 +168,7 @@ def compare_names(
     added = gained - around
     if not kept or (not is_field and actions != new_actions):
         return "other"
-    # "Save" may say what it saves; "Reply privately" or "Place weekly order" would do another thing.
+    # "Save" may add what it saves; "Reply privately" or "Place weekly order" are other actions.
     dropped = {word for word in lost if not {f"{word}s", word.removesuffix("s")} & after}
     new = {word for word in added if not {f"{word}s", word.removesuffix("s")} & before}
     is_longer = not dropped and all(find_meaning(word) in FIELD_WORDS or word in OBJECT_WORDS for word in new)
@@ -176,7 +176,7 @@ def compare_names(
 
 
 def asks_for_other_value(recorded: str, present: str) -> bool:
-    """Return whether a reworded label asks for another value: in another unit, or of something else."""
+    """Return whether a reworded label asks for another value, or for another unit."""
     before, after = split_words(recorded), split_words(present)
     gained = after - before
     if gained & UNIT_WORDS or (before & UNIT_WORDS) - after or any(each[0].isdigit() for each in before ^ after):
@@ -203,20 +203,20 @@ LINKING_WORDS = split_words(
 
 
 def list_units(text: str) -> set[str]:
-    """Return the units of the figures in a text, other than those of time."""
+    """Return the units of the numbers in a text, except units of time."""
     found = re.findall(r"\d\s?(%|€|\$|£|°\s?[cfCF]|[^\W\d_]+)|([€$£])\s?\d", text)
     units = {(after or before).casefold().replace(" ", "") for after, before in found}
     return {each for each in units if each in MEASURE_WORDS or not each.isalpha()}
 
 
 def is_other_price(recorded: str, present: str, *, is_bought: bool) -> bool:
-    """Return whether a price is in another currency, or has risen where a press buys."""
+    """Return whether a price has another currency, or has risen although a press would buy."""
     signs = [re.sub(r"[\d.,\s]", "", each) for each in (recorded, present)]
     return signs[0] != signs[1] or (is_bought and read_amount(present) > read_amount(recorded))
 
 
 def read_amount(price: str) -> float:
-    """Read a price with either decimal mark; a mark before three figures is not a decimal one."""
+    """Read a price with a comma or point; before three digits it separates thousands."""
     figures = re.sub(r"[^\d.,]", "", price).rstrip(".,")
     whole = re.sub(r"[.,](?=\d{3}(?:\D|$))", "", figures).replace(",", ".")
     return float(whole) if whole.count(".") <= 1 else float(whole.replace(".", ""))
@@ -224,7 +224,7 @@ def read_amount(price: str) -> float:
 
 @cache
 def find_meaning(word: str) -> str:
-    """Return the meaning of a usual word; empty for other words."""
+    """Return the meaning of a known word; empty for other words."""
     exact, beginnings = _index_meanings()
     if word in exact:
         return exact[word]
@@ -232,14 +232,14 @@ def find_meaning(word: str) -> str:
 
 
 def list_meanings(words: Iterable[str]) -> set[str]:
-    """Return the meanings of words; "proceed to payment" is about the payment."""
+    """Return the meanings of words; of "proceed to payment", only the payment counts."""
     meanings = {meaning for word in words if word not in POLITE_WORDS and (meaning := find_meaning(word))}
     return meanings - {"next"} or meanings
 
 
 @cache
 def _index_meanings() -> tuple[dict[str, str], tuple[tuple[str, str], ...]]:
-    """Return the meaning of each whole word, and those of beginnings, longest first."""
+    """Return the meanings of whole words, and of prefixes, longest first."""
     meanings = ACTION_WORDS | FIELD_WORDS
     pairs = [(word, meaning) for meaning, words in meanings.items() for word in words.split()]
     exact = {word: meaning for word, meaning in pairs if not word.endswith("*")}
@@ -249,5 +249,5 @@ def _index_meanings() -> tuple[dict[str, str], tuple[tuple[str, str], ...]]:
 
 
 def normalize_name(name: str) -> str:
-    """Return a name without case, spare white space, final punctuation, and a count in brackets at its end."""
+    """Return a name in lower case, without extra white space, final punctuation or a final count in brackets."""
     return re.sub(r"\s*[(\[]\d+[)\]]$", "", _simplify(name)).rstrip(" :*…")

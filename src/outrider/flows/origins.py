@@ -23,7 +23,7 @@ def is_named_origin(url: str, origins: Sequence[str]) -> bool:
 
 
 def normalize_site(text: str) -> str:
-    """Return a site as people must see it, without what only looks like its host. Raises ValueError."""
+    """Return a site's scheme, host and port, the form to show people. Raises ValueError."""
     if origin := read_origin(text):
         return origin
     raise ValueError(f"{text[:100]!r} is not a site; write it as https://host")

@@ -9,10 +9,10 @@ from outrider.flows.evidence import PIECE_MARK
 from outrider.flows.flow import Flow, FlowCondition, FlowStep, Target
 from outrider.flows.values import PLACEHOLDER_PATTERN
 
-# The words in which snapshots write roles differently from WAI-ARIA; fields of dates and files have no role there.
+# Roles that snapshots name differently from WAI-ARIA, which has none for date and file inputs.
 ARIA_ROLES = {"nav": "navigation", "header": "banner", "footer": "contentinfo", "aside": "complementary"}
 ROLELESS = ("file", "date", "time", "month", "week", "datetime", "color", "")
-TYPESCRIPT_ESCAPE = "escapePattern"  # the function that TypeScript itself lacks
+TYPESCRIPT_ESCAPE = "escapePattern"  # a function that the standard library lacks
 ID_ATTRIBUTES = ("data-testid", "data-test", "data-test-id", "data-cy", "data-qa", "id", "name")
 
 
@@ -133,7 +133,7 @@ TYPESCRIPT = Dialect(
 
 def _write_flow(flow: Flow, dialect: Dialect) -> list[str]:
     lines: list[str] = []
-    # Playwright has no tools of pages: the presses that stand for them do the same.
+    # Playwright has no page tools, so write the presses that replace them.
     steps = [inner for step in flow.steps for inner in ((step.steps or []) if step.tool is not None else [step])]
     for number, step in enumerate(steps, 1):
         if step.when:
@@ -204,7 +204,7 @@ def _write_element_step(step: FlowStep, target: Target, dialect: Dialect) -> lis
 
 
 def _write_click_options(step: FlowStep, dialect: Dialect) -> str:
-    """Write what differs from a plain click, as named arguments."""
+    """Write the differences from a plain click as named arguments."""
     usual = {"button": "left", "clickCount": 1, "modifiers": [], "delay": 0}
     wanted = {"button": step.button, "clickCount": step.count, "modifiers": step.modifiers, "delay": step.hold_ms}
     given = [(dialect.name(name), json.dumps(value)) for name, value in wanted.items() if value != usual[name]]
@@ -239,7 +239,7 @@ def _write_attribute_locator(target: Target, name: str, scope: str, dialect: Dia
 
 
 def _write_name_locator(target: Target, role: str, scope: str, dialect: Dialect, *, is_pressed: bool) -> str:
-    """Write the locator of an element with a name; one without a role is a box, or any control of a file by hand."""
+    """Write the locator of a named element; without a role it is a box, or any control in a handwritten file."""
     is_password = target.attributes.get("type") == "password"
     if target.role not in ROLELESS and not is_password:
         return _write_role_locator(role, target.name, scope, dialect)
@@ -261,7 +261,7 @@ def _write_role_locator(role: str, name: str, scope: str, dialect: Dialect) -> s
 
 
 def _write_inner_locator(target: Target, about: str, dialect: Dialect) -> str:
-    """Write the locator of one of several of a name, in the smallest box that has it and a text."""
+    """Write the locator of one of several namesakes, within the smallest box that contains it and a text."""
     inner = _write_locator(target, dialect)
     argument = "has_text" if dialect is PYTHON else "hasText"
     filters = [dialect.options(argument, dialect.template(about)), dialect.options("has", inner)]

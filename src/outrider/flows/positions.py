@@ -1,4 +1,4 @@
-"""Name a step of a run: its number, and in loops the round and the number inside."""
+"""Name the steps of a run: their numbers, and in loops the round and inner number."""
 
 import re
 
@@ -8,7 +8,7 @@ Position = tuple[int, ...]
 
 
 def format_position(position: Position) -> str:
-    """Return a position as people read it, such as `3.2.1`: step 3, round 2, its step 1."""
+    """Format a position for people, such as `3.2.1`: step 3, round 2, inner step 1."""
     return ".".join(str(number) for number in position)
 
 

@@ -1,4 +1,4 @@
-"""A flow with the flows that it runs: all that a run needs to know beforehand."""
+"""A flow with the flows that it runs."""
 
 import hashlib
 import json
@@ -42,7 +42,7 @@ class FlowProgram:
 
 
 def load_program(name: str, read_text: Callable[[str], str]) -> FlowProgram:
-    """Load a flow and those that it names. Raises InvalidInput, NotFound, Refused."""
+    """Load a flow and the flows that it names. Raises InvalidInput, NotFound, Refused."""
     texts: dict[str, str] = {}
     flows: dict[str, Flow] = {}
 
@@ -63,7 +63,7 @@ def load_program(name: str, read_text: Callable[[str], str]) -> FlowProgram:
 
 
 def _check_call(caller: Flow, place: str, step: FlowStep, called: Flow) -> None:
-    """Refuse a step that runs a flow on sites, or with parameters, that do not belong there."""
+    """Refuse a step that runs a flow with unknown parameters, or on sites that the caller lacks."""
     start = f"flow {caller.name}, step {place}: flow {called.name}"
     if strange := [origin for origin in called.origins if not is_named_origin(origin, caller.origins)]:
         raise Refused(
@@ -78,7 +78,7 @@ def _check_call(caller: Flow, place: str, step: FlowStep, called: Flow) -> None:
 
 
 def format_program(program: FlowProgram) -> str:
-    """Return the sites, secrets and steps of a flow and of those that it runs, as lines."""
+    """Return the sites, secrets and steps of a flow and its subflows as lines."""
     flow = program.flow
     lines = [clean_line(f"{flow.name}, version {flow.version}: {flow.description}").rstrip(" :")]
     lines += [f"Fingerprint: {program.digest[:16]}"]
@@ -117,5 +117,5 @@ def _format_steps(steps: Sequence[FlowStep]) -> list[str]:
 
 
 def clean_line(text: str) -> str:
-    """Return a text of a file on one line, because a line break in a name could pass for a line of ours."""
+    """Return a file's text on one line, because a line break in it could imitate a line of our own."""
     return " ".join(clean_untrusted(text).split())

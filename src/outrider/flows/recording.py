@@ -1,4 +1,4 @@
-"""Make a flow from what was done in a browser session."""
+"""Build a flow from the actions of a browser session."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -64,10 +64,10 @@ class FlowBuilder:
         self._touched: set[str] = set()  # fields that the flow itself sets
 
     def build_flow(self, actions: Sequence[RecordedAction], description: str = "") -> Flow:
-        """Build the flow. Raises InvalidInput if there is nothing that can be repeated."""
+        """Build the flow. Raises InvalidInput if no action can be repeated."""
         kept = drop_repeated(actions)
         pages = [page for action in kept for page in (action.before, action.after) if page is not None]
-        # A frame of another site is acted on as well: its links lead there, and secrets are typed on named sites only.
+        # Frames of other sites count too: their links lead there, and secrets may only be typed on named sites.
         urls = [page.url for page in pages] + [str((action.element or {}).get("frame", "")) for action in kept]
         self._origins = list(dict.fromkeys(origin for url in urls if (origin := read_origin(url))))
         if not kept:
@@ -130,7 +130,7 @@ class FlowBuilder:
         return fields | {"secret": name}
 
     def _build_tool(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the call of a page's tool, and the presses on its form that do the same."""
+        """Return the call of a page's tool, with the presses on its form that do the same."""
         max_chars, max_depth = 100_000, 20  # a file that is nested deeper cannot be read again
         if _measure_depth(values["arguments"]) > max_depth or len(str(values["arguments"])) > max_chars:
             message = f"the arguments of the page's tool {values['name']} are too large or nested too deeply for a flow"
@@ -187,13 +187,13 @@ class FlowBuilder:
         for name in ("name", "row", "near"):
             if name in fields:
                 fields[name] = self._insert_parameters(fields[name])
-        if "${" in fields.get("row", ""):  # what else is in the row belongs to the recorded one
+        if "${" in fields.get("row", ""):  # the other texts belong to the recorded row
             fields.pop("near", None)
             fields.get("traits", {}).pop("price", None)
         return Target(**fields)
 
     def _insert_parameters(self, text: str) -> str:
-        """Replace the values of parameters in a text that names something, where a whole word is one."""
+        """Replace the values of parameters in a text, as whole words, by placeholders."""
         min_parameter_chars = 2  # shorter values are in too many texts by chance
         text = self._remove_secrets(text)
         for name, parameter in self._parameters.items():
@@ -208,13 +208,13 @@ class FlowBuilder:
         return text
 
     def _generalize(self, text: str) -> str:
-        """Return a text in which parameters are placeholders and figures any text."""
+        """Return a pattern of a text, with placeholders for parameters and `*` for numbers."""
         pieces = re.split(r"(\$\{\w+\})", self._insert_parameters(text.replace("*", " ")))
         figures = r"\[removed\]|\d+(?:[.,:/-]\d+)*"
         return "".join(piece if piece.startswith("${") else re.sub(figures, "*", piece) for piece in pieces)
 
     def _build_expectation(self, action: RecordedAction) -> FlowCondition | None:
-        """Return what is true after an action and was not before."""
+        """Return a condition that holds after an action and did not before."""
         if action.after is None or action.kind not in ("click", "press", "fill", "select", "drag", "upload", "tool"):
             return None
         before, after = action.before, action.after
@@ -224,7 +224,7 @@ class FlowBuilder:
         return FlowCondition(text=self._generalize(news[0])) if news else None
 
     def _build_end_check(self, actions: Sequence[RecordedAction]) -> list[FlowCondition]:
-        """Return the conditions of the last page that was looked at."""
+        """Return the conditions of the last page seen."""
         last = next((each for each in reversed(actions) if each.after is not None), None)
         is_unseen = actions[-1].after is None and actions[-1].kind in ("click", "press")
         if last is None or last.after is None or is_unseen:
@@ -241,7 +241,7 @@ def _name_field(element: Mapping[str, Any]) -> str:
 
 
 def _measure_depth(value: object) -> int:
-    """Return how deep lists and objects are in one another, without recursion."""
+    """Return the nesting depth of lists and objects, without recursion."""
     depth, level = -1, [value]
     while level:
         inside = [each.values() if isinstance(each, dict) else each for each in level if isinstance(each, dict | list)]
@@ -255,7 +255,7 @@ def drop_repeated(actions: Sequence[RecordedAction]) -> list[RecordedAction]:
 
 
 def _is_replaced(action: RecordedAction, later: Sequence[RecordedAction]) -> bool:
-    """Return whether an action is done anew before anything has come of it."""
+    """Return whether a later action redoes this one before it has had an effect."""
     values = action.values
     if action.kind == "wait":  # a flow waits for texts and addresses, and for elements by itself
         return not values.get("text") and (not values.get("url") or bool(values.get("gone")))
@@ -315,7 +315,7 @@ def _derive_identifier(element: Mapping[str, Any], default: str) -> str:
 
 
 def _name_target_field(action: RecordedAction) -> str:
-    """Return the field of a step that names the element; empty where keys were meant for the page and not for one."""
+    """Return the field of a step that names its element; empty for keys that were meant for the whole page."""
     element = action.element or {}
     if action.kind != "press":
         return action.kind if action.element is not None else ""
@@ -336,7 +336,7 @@ def _read_path(url: str) -> str:
 
 
 def _build_source(entry: str) -> Secret | None:
-    """Return the source of an entry of the secret store; None where no flow can name it."""
+    """Return the source of an entry of the secret store; None if flows cannot name it."""
     for field in ("env", "file"):
         try:
             return Secret(**{field: entry})

@@ -1,4 +1,4 @@
-"""Put another element into a step that has stopped."""
+"""Replace the element of a step that has stopped."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -11,7 +11,7 @@ from outrider.flows.flow import Flow, FlowStep, Target
 from outrider.flows.flow_files import SavedFlow
 
 ELEMENT = re.compile(r'\b([a-z]{1,30}) "([^"\n]{1,300})" ([ef][a-z]{0,8}\d{1,7})\b')  # several are in one line
-# Why another element would help; all else has another cause.
+# Reasons to stop for which another element helps.
 REPAIRABLE_REASONS = ("not_found", "ambiguous", "changed")
 
 
@@ -33,7 +33,7 @@ def list_outline_elements(outline: str) -> list[OutlineElement]:
 
 
 def choose_element(elements: Sequence[OutlineElement], wanted: str, target: Target) -> OutlineElement:
-    """Return the element that a person or a model names: `button "Send"`, `Send`, or its reference.
+    """Return the element that a person or a model names, as `button "Send"`, `Send`, or its reference.
 
     Raises NotFound if the page did not show it, Refused if it showed several and no row says which.
     """
@@ -50,7 +50,7 @@ def choose_element(elements: Sequence[OutlineElement], wanted: str, target: Targ
 
 
 def list_choices(elements: Sequence[OutlineElement], step: FlowStep) -> list[str]:
-    """Return the elements that `choose_element` takes for a step; none for a step that has not one element."""
+    """Return the elements that `choose_element` accepts for a step; none for steps without exactly one element."""
     if not has_one_element(step):
         return []
     names = [str(each) for each in elements]
@@ -58,12 +58,12 @@ def list_choices(elements: Sequence[OutlineElement], step: FlowStep) -> list[str
 
 
 def has_one_element(step: FlowStep) -> bool:
-    """Return whether another element can be put into a step."""
+    """Return whether the element of a step can be replaced."""
     return step.target is not None and step.to is None
 
 
 def repair_step(flow: Flow, place: str, element: OutlineElement, *, asks: bool) -> Flow:
-    """Return the flow with another element in one step; with `asks` the step asks a person from now on."""
+    """Return the flow with another element in one step; with `asks`, that step asks a person from now on."""
 
     def put_element(step: FlowStep) -> FlowStep:
         row = step.target.row if step.target else None
@@ -75,12 +75,12 @@ def repair_step(flow: Flow, place: str, element: OutlineElement, *, asks: bool) 
 
 
 def replace_step(flow: Flow, place: str, step: FlowStep) -> Flow:
-    """Return the flow with another step at a place; one that asks a person still asks."""
+    """Return the flow with another step at a place; it still asks a person if the old one did."""
     return _change_step(flow, place, lambda old: step.model_copy(update={"ask": step.ask or old.ask}))
 
 
 def find_step(flow: Flow, place: str) -> FlowStep:
-    """Return the step at a place of the file. Raises InvalidInput if there is none."""
+    """Return the step at a place in the file. Raises InvalidInput if there is none."""
     steps: Sequence[FlowStep] = flow.steps
     step: FlowStep | None = None
     for number in (int(number) for number in place.split(".")):
@@ -92,14 +92,14 @@ def find_step(flow: Flow, place: str) -> FlowStep:
 
 
 def compare_files(old: str, new: str) -> str:
-    """Return the lines in which two files of a flow differ, with those around them."""
+    """Return the lines in which two files of a flow differ, with their context."""
     max_lines = 4_000  # difflib takes quadratic time
     before, after = old.splitlines()[:max_lines], new.splitlines()[:max_lines]
     return "\n".join(list(unified_diff(before, after, n=2, lineterm=""))[2:])
 
 
 def format_versions(saved: Sequence[SavedFlow]) -> str:
-    """Return the versions of a flow, newest first, each with its difference from the one before."""
+    """Return the versions of a flow, newest first, each with its difference from the previous one."""
     parts = []
     for number, each in enumerate(saved):
         when = datetime.fromtimestamp(each.saved_at, UTC).isoformat(timespec="minutes")

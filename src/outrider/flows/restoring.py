@@ -1,4 +1,4 @@
-"""Put a page back in the state in which an interrupted run left it, without repeating an effect."""
+"""Restore the page of an interrupted run without repeating an effect."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,22 +6,22 @@ from dataclasses import dataclass
 from outrider.flows.flow import FlowStep
 from outrider.flows.journal import StepRecord
 
-# What changes only the page, so that a new page needs it again. `submit` makes an effect of a `fill`.
+# Kinds that change only the page, so a new page needs them again. With `submit`, a `fill` has an effect.
 PAGE_KINDS = ("open", "fill", "select", "check", "uncheck", "hover", "scroll", "tab")
-# What may be done again, but need not for the page to be as it was.
+# Kinds that may be repeated, but do not affect the state of the page.
 HARMLESS_KINDS = (*PAGE_KINDS, "wait", "extract", "back", "forward", "reload")
 
 
 @dataclass(frozen=True)
 class PassedStep:
-    """A step that an earlier part of the run has done.
+    """A step that an earlier attempt has done.
 
     Attributes:
         step: The step with its values.
-        record: What is known of it.
+        record: Its record in the journal.
         secret: The value of its secret.
         origins: The sites of its flow.
-        turns_page: Whether it is the press to the next page.
+        turns_page: Whether it went to the next page of a loop.
     """
 
     step: FlowStep
@@ -31,32 +31,32 @@ class PassedStep:
     turns_page: bool = False
 
     def has_own_address(self, url_before: str) -> bool:
-        """Return whether its address is enough to come back to its page."""
+        """Return whether the address alone leads back to the page."""
         return self.step.kind in ("open", "back", "forward") or (self.turns_page and self.record.url != url_before)
 
     def to_open_step(self) -> "PassedStep":
-        """Return the step that opens the address to which it led."""
+        """Return a step that opens the address to which this one led."""
         step = self.step if self.step.kind == "open" else FlowStep(open=self.record.url)
         return PassedStep(step, self.record, origins=self.origins)
 
 
 def is_harmless(step: FlowStep) -> bool:
-    """Return whether a step may be done twice: it has no effect outside the page, or the flow says so."""
+    """Return whether a step may be repeated: it affects only the page, or has `repeat`."""
     return step.repeat or (step.kind in HARMLESS_KINDS and not step.submit)
 
 
 def plan_restore(passed: Sequence[PassedStep]) -> list[PassedStep]:
-    """Return the steps that bring a new browser to where the run was.
+    """Return the steps that bring a new browser to the state of the run.
 
-    These are the first ones up to the last that says `repeat`, as a sign-in does, where no effect is among them; then
-    the address to which the last effect led, and what was done on that page since.
+    These are the first steps up to the last one with `repeat`, such as a sign-in, if none of them has an effect; then
+    the address to which the last effect led, and the steps done on that page since.
     """
     done = [each for each in passed if each.record.state == "done"]
     effects = [index for index, each in enumerate(done) if not (is_harmless(each.step) or each.turns_page)]
     start = effects[-1] if effects else -1
     urls_before = ["", *(each.record.url for each in done)]
     opens = [index for index, each in enumerate(done) if index > start and each.has_own_address(urls_before[index])]
-    # Nothing before the last address matters for the page.
+    # Steps before the last address do not affect the page.
     start = opens[-1] if opens else start
     repeats = [index for index, each in enumerate(done[: max(start, 0)]) if each.step.repeat]
     first_effect = effects[0] if effects else len(done)

@@ -1,4 +1,4 @@
-"""Describe the run of a flow: its steps, what it found, and why it stopped."""
+"""The outcome of a flow's run: its steps, its results, and why it stopped."""
 
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -7,8 +7,8 @@ from outrider.flows.extraction import Value
 from outrider.flows.positions import to_number
 
 MAX_PICTURE_BYTES = 300_000
-# Why a flow stops. Each is told before anything is pressed, but for `check_failed`, `no_effect`, `failed`, and
-# `unknown_effect`, whose step was interrupted.
+# Why a flow stops: always before the step acts, except for `check_failed`, `no_effect`, `failed`, and `unknown_effect`,
+# whose step was interrupted.
 StopReason = Literal[
     "not_found",
     "ambiguous",
@@ -28,13 +28,13 @@ StopReason = Literal[
 
 @dataclass(frozen=True)
 class StepReport:
-    """A step that was done or left out.
+    """A step that was done or skipped.
 
     Attributes:
         position: Its position in the run, such as `3`, or `3.2.1` in a loop.
-        summary: What it did.
+        summary: A description of the step.
         seconds: How long it took.
-        notes: What had changed on the page and did not matter.
+        notes: Changes on the page that did not matter.
         is_skipped: Whether its condition did not hold.
     """
 
@@ -50,12 +50,12 @@ class Stop:
     """Why and where a run stopped.
 
     Attributes:
-        reason: A word for programs.
+        reason: A code for programs.
         message: A sentence for people and models.
         step: The position at which it stopped; 0 for a check at the end.
         next_step: The position to continue from, once the obstacle is removed.
-        after_step: The position after the step, for when a person has done it by hand.
-        outline: What the page shows.
+        after_step: The position to continue from if a person has done the step by hand.
+        outline: The snapshot of the page.
         url: The page's address.
         flow: The flow in whose file the step is.
         place: The step's place in that file, such as `3.1`; empty for a check at the end.
@@ -85,11 +85,11 @@ class FlowRun:
     """The outcome of a run.
 
     Attributes:
-        steps: The steps that were done or left out, in order.
-        stop: Why it stopped; None where it succeeded.
+        steps: The steps that were done or skipped, in order.
+        stop: Why it stopped; None if it succeeded.
         results: The rows of each extraction, by its name.
-        files: The result that each file is for.
-        notes: What a person should know.
+        files: The name of the result for each file.
+        notes: Remarks for people.
     """
 
     steps: list[StepReport] = field(default_factory=list)
@@ -101,7 +101,7 @@ class FlowRun:
 
     @property
     def healed(self) -> list[tuple[str, str]]:
-        """The step and the difference of each element that was recognised although it had changed."""
+        """The step and the difference of each changed element that was recognised."""
         return [(report.position, note) for report in self.steps for note in report.notes]
 
     def to_dict(self) -> dict[str, Any]:

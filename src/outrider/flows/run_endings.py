@@ -1,4 +1,4 @@
-"""Write what belongs to a run that has ended: its notices, and a picture of its page (loads SQLAlchemy)."""
+"""Store the notices of a run that has ended, and a picture of its page (loads SQLAlchemy)."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from outrider.flows.tables import flow_notices, flow_run_pictures
 def write_ending(
     connection: Connection, database: Database, run_id: str, notices: Sequence[str], picture: RunPicture | None
 ) -> None:
-    """Write notices by their names, and the picture of a run in place of an earlier one."""
+    """Insert notices by name, and replace the picture of a run."""
     now, pictures = database.now(), flow_run_pictures
     if notices:
         rows = [{**WAITING, "run_id": run_id, "name": name, "next_at": now} for name in notices]

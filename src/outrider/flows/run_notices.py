@@ -11,7 +11,7 @@ from outrider.flows.tables import flow_runs
 
 
 async def load_notice(connection: AsyncConnection, row: Any) -> Notice | None:
-    """Return the notice of a row of `flow_notices`; None if its run was forgotten."""
+    """Return the notice of a row of `flow_notices`; None if its run was deleted."""
     found = await connection.execute(flow_runs.select().where(flow_runs.c.id == row["run_id"]))
     run = found.mappings().first()
     return build_notice(row["name"], parse_run(run, 0.0)) if run else None
@@ -20,7 +20,7 @@ async def load_notice(connection: AsyncConnection, row: Any) -> Notice | None:
 def build_notice(name: str, run: StoredRun) -> Notice:
     """Return the notice about the end of a run."""
     is_right = run.state == "done"
-    # The message has words of the page, so the subject, which commands take as an argument, leaves it out.
+    # The message can contain text of the page, so the subject, which commands get as an argument, leaves it out.
     outcome = f"succeeded, {run.healed} elements had changed" if is_right else f"stopped at step {run.step or 'one'}"
     ended = datetime.fromtimestamp(run.ended_at or run.started_at, UTC).isoformat(timespec="seconds")
     data = {"run": run.id, "flow": run.flow, "version": run.version, "step": run.step, "message": run.message}

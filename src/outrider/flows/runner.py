@@ -16,7 +16,7 @@ from outrider.flows.values import FlowValues, fill_part, fill_placeholders, fill
 
 
 class ConsentNeeded(Exception):
-    """A person must allow a step first."""
+    """A person must allow the next step."""
 
     def __init__(self, position: str, step: FlowStep) -> None:
         super().__init__(str(step))
@@ -25,11 +25,11 @@ class ConsentNeeded(Exception):
 
 @dataclass(frozen=True)
 class StepContext:
-    """Where a run is.
+    """The place of a run.
 
     Attributes:
         flow: The flow whose step it is.
-        values: The values of its parameters, and of the row at which its loop is.
+        values: The values of its parameters, and of its loop's current row.
         rows: The rows of its parameters.
         position: The step's position in the run.
         place: The step's place in the flow's file.
@@ -61,8 +61,8 @@ class FlowRunner:
         page: The page.
         values: The values of its parameters.
         secrets: The values of the secrets of each flow, by the flow's name.
-        journal: What an earlier part of the run has done.
-        is_new_page: Whether the page must first be brought to where that part was.
+        journal: The records of the run's steps, also of earlier attempts.
+        is_new_page: Whether the page must first be restored to the state of the earlier attempt.
         needs_consent: Returns whether a person must be asked before a step.
         patience_s: How long to wait for an element.
     """
@@ -85,21 +85,21 @@ class FlowRunner:
         self._needs_consent = needs_consent
         self._must_restore = is_new_page
         self._passed: list[PassedStep] = []
-        self._page_rows: dict[str, list[dict[str, Value]]] = {}  # of the page before, by place
+        self._page_rows: dict[str, list[dict[str, Value]]] = {}  # of the previous page, by place
         self._from: Position = ()
         self._approved = ""
         self._run = FlowRun()
         self._here = StepContext(program.flow, {}, {})
 
     async def run_steps(self, from_step: Position = (), *, approved_step: str = "") -> FlowRun:
-        """Do the steps that are not done yet, and check the end.
+        """Do the remaining steps, and check the end.
 
         Args:
             from_step: The first step to do.
-            approved_step: The step that a person has just allowed.
+            approved_step: The step that a person has just approved.
 
         Raises:
-            ConsentNeeded: A person must be asked before a step; those before it are done.
+            ConsentNeeded: A person must be asked before a step; the steps before it are done.
         """
         started = time.monotonic()
         self._from, self._approved = from_step, approved_step
@@ -125,7 +125,7 @@ class FlowRunner:
                 await self._run_nested(step, inner)
 
     async def _run_tool(self, step: FlowStep, tool: str, context: StepContext) -> None:
-        """Call a tool of the page; where it is not offered, do the steps that replace it."""
+        """Call a tool of the page; if it is not offered, do the steps that replace it."""
         record = self._journal.find_record(format_position(context.position))
         depth = len(context.position)
         is_inside = self._from[:depth] == context.position and len(self._from) > depth
@@ -162,7 +162,7 @@ class FlowRunner:
             await self._run_block(step.steps or [], context)
 
     async def _is_entered(self, step: FlowStep, context: StepContext) -> bool:
-        """Decide on a step with steps of its own, once in a run."""
+        """Decide once per run whether to do the steps inside a step."""
         position = format_position(context.position)
         if self._from[: len(context.position)] == context.position and len(self._from) > len(context.position):
             return True
@@ -229,7 +229,7 @@ class FlowRunner:
         await self._check_end(inner)
 
     async def _run_leaf(self, step: FlowStep, context: StepContext) -> None:
-        """Do a step that has no steps of its own, unless it is done."""
+        """Do a step without inner steps, unless it is done already."""
         position, filled = format_position(context.position), fill_step(step, context.values)
         record = self._journal.find_record(position)
         if record and record.is_over:
@@ -251,7 +251,7 @@ class FlowRunner:
         await self._finish(filled, context, started, found, rows)
 
     async def _do_step(self, step: FlowStep, context: StepContext) -> tuple[FoundElements, list[dict[str, Value]]]:
-        """Do a step and check it; return its elements, and the rows it extracted."""
+        """Do a step and check it; return its elements and the extracted rows."""
         origins = context.flow.origins
         await self._steps.require_origin(step, origins)
         self._steps.require_no_dialog()
@@ -288,7 +288,7 @@ class FlowRunner:
         found: FoundElements,
         rows: list[dict[str, Value]] | None = None,
     ) -> None:
-        """Write down that a step is done, with its evidence."""
+        """Record that a step is done, with its evidence."""
         url = (await self._steps.page.read_view()).url
         seconds = time.monotonic() - started
         position = format_position(context.position)
@@ -298,7 +298,7 @@ class FlowRunner:
         self._pass_over(step, record, context)
 
     def _pass_over(self, step: FlowStep, record: StepRecord, context: StepContext) -> None:
-        """Take what a step that is done has brought."""
+        """Reuse the results of a step that is done."""
         secret = self._secrets[context.flow.name].get(step.secret or "", "")
         self._passed.append(PassedStep(step, record, secret, tuple(context.flow.origins)))
         is_skipped = record.state == "skipped"
@@ -312,7 +312,7 @@ class FlowRunner:
                 self._page_rows[context.place] = list(record.rows)
 
     async def _settle_unknown(self, step: FlowStep, record: StepRecord, context: StepContext) -> bool:
-        """Find out whether an interrupted step was done; return False if it was not. Raises Stopped."""
+        """Return whether an interrupted step was done. Raises Stopped if that stays unknown."""
         if is_harmless(step) or record.state == "undone":
             return False
         started = time.monotonic()
@@ -329,7 +329,7 @@ class FlowRunner:
         return True
 
     async def _restore_page(self) -> bool:
-        """Bring a new page to where the run was; return whether it was a new one. Raises Stopped."""
+        """Restore a new page to the state of the run; return whether it was new. Raises Stopped."""
         if not self._must_restore:
             return False
         self._must_restore = False
@@ -342,7 +342,7 @@ class FlowRunner:
         return True
 
     async def _repeat_step(self, passed: PassedStep) -> None:
-        """Do a step again that has no effect outside the page. Raises Stopped."""
+        """Repeat a step that has no effect outside the page. Raises Stopped."""
         step = passed.step
         await self._steps.require_origin(step, passed.origins)
         refs = (await self._steps.find_elements(step, passed.origins)).refs
@@ -361,7 +361,7 @@ class FlowRunner:
                 raise Stopped("check_failed", f"at the end, {unmet}")
 
     async def _build_stop(self, stopped: Stopped, context: StepContext) -> Stop:
-        """Describe the stop with what the page shows."""
+        """Describe the stop, with a snapshot of the page."""
         outline, url = await self._steps.describe_page()
         position = format_position(context.position)
         after = format_position((*context.position[:-1], context.position[-1] + 1))

@@ -1,4 +1,4 @@
-"""Run flows when their schedules say so, each time once, whichever processes die (loads SQLAlchemy)."""
+"""Run flows on schedule, exactly once each time even if processes die (loads SQLAlchemy)."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -22,22 +22,22 @@ from outrider.flows.settings import FlowsSettings
 from outrider.flows.tables import flow_notices
 
 log = logging.getLogger(__name__)
-MAX_ATTEMPTS = 5  # of a run that ends its process each time
+MAX_ATTEMPTS = 5  # of a run that crashes its process each time
 
 
 class ScheduledWork(Protocol):
-    """Prepares and makes the runs of schedules."""
+    """Prepares and executes scheduled runs."""
 
     async def prepare(self, schedule: FlowSchedule) -> tuple[FlowProgram, FlowSchedule]:
         """Return a flow, and the schedule with the parameters and options of its next run. Raises OutriderError."""
         ...
 
     def describe_reach(self, program: FlowProgram) -> list[str]:
-        """Return the sites and the secrets of a flow, in which a schedule keeps it."""
+        """Return the sites and the secrets of a flow, to which its schedule limits it."""
         ...
 
     async def require_approval(self, call: Call, program: FlowProgram) -> None:
-        """Refuse a flow with a step that asks a person, unless one has approved these files. Raises Refused."""
+        """Refuse a flow with a step that asks a person, unless a person has approved its files. Raises Refused."""
         ...
 
     async def run(self, call: Call, run: StoredRun) -> None:
@@ -48,19 +48,19 @@ class ScheduledWork(Protocol):
 class ScheduleEngine:
     """Runs the flows of one project when they are due.
 
-    A run is written down before it begins, together with the time of the next one, so that it is neither lost nor made
-    twice; the run's own lease and journal say which process continues it.
+    A run is stored before it begins, together with the time of the next one, so that it is neither lost nor made twice;
+    its lease and journal decide which process continues it.
 
     Args:
         database: Holds schedules and runs.
         settings: Limits.
         project: The folder of the project; empty for flows of a team, which any process runs.
         notifier: Sends the notices of runs.
-        work: Makes the runs.
-        default_timezone: The time zone of schedules that name none.
+        work: Executes the runs.
+        default_timezone: The time zone of schedules without one.
 
     Attributes:
-        next_due: When the next run was due as it looked for one last; None without schedules.
+        next_due: The due time of the next run at the last check; None without schedules.
     """
 
     def __init__(
@@ -97,20 +97,20 @@ class ScheduleEngine:
         options: Mapping[str, Any],
         notify: Sequence[str] | None,
     ) -> FlowSchedule:
-        """Return a schedule that is not stored. Raises InvalidInput for a wrong line, time zone or notice."""
+        """Return a schedule without storing it. Raises InvalidInput for a wrong cron line, time zone or notice."""
         names = list(dict.fromkeys(self.settings.notify if notify is None else notify))
         self.notifier.check_names(tuple(names))
         zone = timezone or self.default_timezone
         schedule = FlowSchedule(flow, cron, zone, parameters, options, names, describe_caller(call))
-        _ = schedule.times  # reads the line
+        _ = schedule.times  # parses the cron line
         return schedule
 
     def wake(self) -> None:
-        """Look at once for runs that are due."""
+        """Check for due runs now."""
         self._wake_event.set()
 
     async def run_due(self) -> list[StoredRun]:
-        """Make all runs that are due, one after another, send their notices, and return how they ended."""
+        """Execute all due runs one after another, send their notices, and return the ended runs."""
         await self._write_due_runs()
         pending = await self.schedules.list_pending()
         for schedule, run in pending:
@@ -119,13 +119,13 @@ class ScheduleEngine:
         return [await self._runs.load_run(schedule.call, run.id) for schedule, run in pending]
 
     async def run_forever(self) -> None:
-        """Make runs when they are due until cancelled."""
+        """Execute runs when they are due, until cancelled."""
         async with anyio.create_task_group() as tasks, run_background(self._sender.run_forever):
             await self._run_when_due(tasks)
 
     async def _run_when_due(self, tasks: anyio.abc.TaskGroup) -> None:
         max_running = 2
-        max_pause_s, pause_s = 5.0, 5.0  # other processes add schedules, and die, too
+        max_pause_s, pause_s = 5.0, 5.0  # other processes may add schedules or die
         while True:
             self._wake_event = anyio.Event()
             try:
@@ -143,7 +143,7 @@ class ScheduleEngine:
                 await self._wake_event.wait()
 
     async def _write_due_runs(self) -> None:
-        """Write down the runs that are due; one that cannot begin is over at once."""
+        """Store the due runs; a run that cannot begin is ended at once."""
         for schedule in await self.schedules.list_due():
             try:
                 try:
@@ -166,7 +166,7 @@ class ScheduleEngine:
             self._sender.wake()
 
     async def _run_and_record(self, schedule: FlowSchedule, run: StoredRun) -> None:
-        """Make a run; what prevents it from its beginning ends it. Raises Unavailable."""
+        """Execute a run, and end it if an error prevents that. Raises Unavailable."""
         if run.attempts >= MAX_ATTEMPTS:
             problem = f"its process died during the run {run.attempts} times"
             await self._runs.end_run(run, run.lease, "stopped", message=problem)
@@ -178,7 +178,7 @@ class ScheduleEngine:
         except OutriderError as error:
             if error.code not in ("run_active", "run_taken"):
                 await self._end_unfinished(schedule, run, f"{error.code}: {error.message}")
-        except Exception:  # a defect here must not end the process, which serves others
+        except Exception:  # a bug here must not end the process, which serves others
             log.exception("the run %s has failed", run.id)
             await self._end_unfinished(schedule, run, "failed: Outrider's own error, which its log describes")
 

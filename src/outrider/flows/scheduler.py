@@ -1,4 +1,4 @@
-"""The service that runs flows by themselves: built at the start, its engine when it is needed."""
+"""The service that runs scheduled flows; it builds its engine when needed."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -31,7 +31,7 @@ class FlowScheduler:
 
     @cached_property
     def engine(self) -> "ScheduleEngine":
-        """The part that works on the database. Raises NotConfigured where no flow may run by itself."""
+        """The part that works on the database. Raises NotConfigured if schedules are disabled."""
         if not self._settings.max_schedules:
             raise NotConfigured("scheduled flows are off here", hint="the operator must raise flows.max_schedules")
         self._is_started = True
@@ -43,7 +43,7 @@ class FlowScheduler:
         return self._is_started and self.engine.next_due is not None
 
     async def run_forever(self, *, opens_database: bool = False) -> None:
-        """Make runs when they are due until cancelled; none where `flows.max_schedules` is 0.
+        """Execute runs when they are due, until cancelled; none if `flows.max_schedules` is 0.
 
         Args:
             opens_database: Whether to open the database at once, instead of when something else has opened it.

@@ -1,4 +1,4 @@
-"""Do a single step on a page: find its elements by their evidence, act, check, and stop rather than guess."""
+"""Do one step on a page: find its elements, act, and check; stop rather than guess."""
 
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ from outrider.flows.origins import is_named_origin, read_origin
 from outrider.flows.run import StopReason
 
 POLL_INTERVAL_S = 0.1
-# How errors of the browser are told; others are `failed`.
+# The reasons for errors of the browser; others are `failed`.
 STOP_REASONS: Mapping[str, StopReason] = {
     "not_found": "not_found",
     "ambiguous": "ambiguous",
@@ -57,11 +57,11 @@ class FlowPage(Protocol):
         ...
 
     async def scroll_lists(self, *, is_from_top: bool) -> bool:
-        """Scroll all lists on, or to their beginning; whether any moved."""
+        """Scroll all lists on, or to their beginning; return whether any moved."""
         ...
 
     async def read_messages(self) -> PageMessages:
-        """Return what the page says to people."""
+        """Return the visible messages and headings."""
         ...
 
     async def list_page_tools(self, name: str) -> Sequence[PageTool]:
@@ -69,27 +69,27 @@ class FlowPage(Protocol):
         ...
 
     async def perform_step(self, step: FlowStep, ref: str, to_ref: str, secret: str) -> None:
-        """Do a step, on the elements of these references; `ref` of a tool is its origin. Raises OutriderError.
+        """Do a step on the elements with these references; `ref` of a tool is its origin. Raises OutriderError.
 
-        With `secret`, `fill` writes that instead of the step's text, and nothing may show it afterwards.
+        With `secret`, `fill` writes it instead of the step's text, and nothing may show it afterwards.
         """
         ...
 
     async def read_structures(self, extraction: Extraction) -> Sequence[StructureReport]:
-        """Return the tables, lists or values of all frames that may be meant."""
+        """Return the tables, lists or values of all frames that may match."""
         ...
 
     def take_unexpected_dialog(self, *, is_open: bool = False) -> str:
-        """Return the question of a dialog that was dismissed unasked, once; with `is_open` also of one that is open."""
+        """Return the message of an unexpected dialog that was dismissed, once; with `is_open` also of an open one."""
         ...
 
     async def read_outline(self) -> str:
-        """Return what the page shows, as a model reads it."""
+        """Return the snapshot of the page, as a model reads it."""
         ...
 
 
 class Stopped(Exception):
-    """A step cannot be done; `is_done` where it was, and something is not as expected."""
+    """A step cannot be done; with `is_done` it was done, but with an unexpected result."""
 
     def __init__(self, reason: StopReason, message: str, *, is_done: bool = False, code: str = "") -> None:
         super().__init__(message)
@@ -102,8 +102,8 @@ class FoundElements:
     """The elements of a step on the page.
 
     Attributes:
-        refs: Their references; empty where the step has none.
-        notes: What had changed about them.
+        refs: Their references; empty if the step has no elements.
+        notes: How they had changed.
         matched: Their roles and names, for people.
         is_consequential: Whether the page says that a person should confirm it.
     """
@@ -116,13 +116,13 @@ class FoundElements:
 
 @dataclass
 class ListSearch:
-    """How far lists were scrolled in search of a row."""
+    """The progress of scrolling lists in search of a row."""
 
     scrolls: int = 0
     is_going_on: bool = False
 
     async def scroll_on(self, page: FlowPage) -> None:
-        """Scroll lists from their beginning to their end, once: some draw only the rows in sight."""
+        """Scroll lists once from beginning to end, because some only render visible rows."""
         max_scrolls = 200
         if self.is_going_on or self.scrolls == 0:
             has_moved = await page.scroll_lists(is_from_top=self.scrolls == 0)
@@ -136,7 +136,7 @@ class StepRunner:
     Args:
         page: The page.
         patience_s: How long to wait for an element.
-        secrets: The texts that nothing may show.
+        secrets: Texts that must never be shown.
         steps: All steps of the flow.
     """
 
@@ -151,11 +151,11 @@ class StepRunner:
         self._patience_s = patience_s
         self._secrets = secrets
         self._known_url = ""  # of the page on which an element was found last
-        self._messages: PageMessages | None = None  # before a press after which a text is expected
+        self._messages: PageMessages | None = None  # before a press, if a text is expected after it
         self._is_translated = False
         self._chosen: set[str] = set()  # fields that were set on this page
         self._settable = {name_choice(each.target.attributes, each.target.name) for each in steps if each.target}
-        self._translations: dict[str, str] = {}  # what a page said in place of an expected text
+        self._translations: dict[str, str] = {}  # messages that replaced an expected text
 
     async def find_elements(self, step: FlowStep, origins: Sequence[str]) -> FoundElements:
         """Return the elements of a step, or its tool. Raises Stopped."""
@@ -188,7 +188,7 @@ class StepRunner:
         return FoundElements((refs[0], refs[1]), tuple(notes), " → ".join(titles))
 
     async def find_tool(self, name: str, origins: Sequence[str], patience_s: float = 2.0) -> PageTool | None:
-        """Return the tool of this name that a site of the flow offers; None if none comes in time."""
+        """Return the tool of this name on a site of the flow; None if none appears in time."""
         deadline = time.monotonic() + min(patience_s, self._patience_s)
         while True:
             offered = await self.page.list_page_tools(name)
@@ -199,12 +199,12 @@ class StepRunner:
             await anyio.sleep(POLL_INTERVAL_S)
 
     def is_secret(self, step: FlowStep) -> bool:
-        """Return whether a step types what nothing may show."""
+        """Return whether a step types a secret."""
         return step.secret is not None or any(secret in (step.text or "") for secret in self._secrets)
 
     async def find_next_page(self, press: FlowStep, origins: Sequence[str]) -> FoundElements | None:
-        """Return what `find_elements` does for the press to the next page; None where it is gone. Raises Stopped."""
-        patience_s, self._patience_s = self._patience_s, 2.0  # the page is read, and its pager comes with it
+        """Return the elements of the press to the next page; None if it is gone. Raises Stopped."""
+        patience_s, self._patience_s = self._patience_s, 2.0  # the page was read, so its pager must be there
         try:
             return await self.find_elements(press, origins)
         except Stopped as stopped:
@@ -215,13 +215,13 @@ class StepRunner:
             self._patience_s = patience_s
 
     async def perform(self, step: FlowStep, refs: Sequence[str], secret: str = "", *, waits: bool = True) -> None:
-        """Do a step; conditions are waited for here, everything else is done by the page. Raises Stopped.
+        """Do a step: wait for conditions here, and let the page do everything else. Raises Stopped.
 
         Args:
             step: The step.
             refs: Its elements.
-            secret: What `fill` writes instead of the step's text.
-            waits: Whether to wait for an element that is hidden, covered or disabled as yet.
+            secret: The text that `fill` writes instead of the step's.
+            waits: Whether to wait for an element that is still hidden, covered or disabled.
         """
         if step.wait:
             if unmet := await self.wait_for(step.wait):
@@ -241,7 +241,7 @@ class StepRunner:
         self.require_no_dialog()
 
     async def _perform_when_free(self, step: FlowStep, refs: Sequence[str], text: str, deadline: float) -> None:
-        """Do a step, and repeat it while it is blocked, or its list is still being filled. Raises OutriderError."""
+        """Do a step; retry while it is blocked or its list is still being filled. Raises OutriderError."""
         while True:
             try:
                 await self.page.perform_step(step, refs[0], refs[1], text)
@@ -254,7 +254,7 @@ class StepRunner:
             await anyio.sleep(POLL_INTERVAL_S)
 
     def require_no_dialog(self, *, is_open: bool = False) -> None:
-        """Stop where the page has asked something that the flow does not answer. Raises Stopped."""
+        """Stop if the page has shown a dialog that the flow does not answer. Raises Stopped."""
         if question := self.page.take_unexpected_dialog(is_open=is_open):
             message = f"{question}, and the flow does not answer it: add `dialog: accept` or `dismiss` before the step"
             raise Stopped("unexpected_dialog", message)
@@ -278,14 +278,14 @@ class StepRunner:
     async def extract_rows(
         self, extraction: Extraction, page_before: Sequence[Mapping[str, Value]] = ()
     ) -> list[dict[str, Value]]:
-        """Return rows that stay the same for a moment; wait for them while the page may still be loading.
+        """Return the rows once they are stable; wait while the page may still be loading.
 
         Args:
-            extraction: What is wanted.
-            page_before: The rows of the page before in a loop over pages, which are not those of this one.
+            extraction: The wanted rows.
+            page_before: The rows of the previous page in a loop over pages, so that they are not read again.
 
         Raises:
-            Stopped: They do not come, or have another structure.
+            Stopped: The rows do not appear, or have another structure.
         """
         deadline = time.monotonic() + self._patience_s
         last: list[dict[str, Value]] | None = None
@@ -306,7 +306,7 @@ class StepRunner:
 
     async def _find_element(self, target: Target, kind: str) -> Match:
         """Find the one certain element; wait for it while the page may still be loading."""
-        settled_s = 2.0  # after which an uncertain page is not waited for any more
+        settled_s = 2.0  # how long an ambiguous page may still change
         deadline = time.monotonic() + self._patience_s
         last, since = "", time.monotonic()
         lists = ListSearch()
@@ -333,14 +333,15 @@ class StepRunner:
                 await lists.scroll_on(self.page)
             await anyio.sleep(POLL_INTERVAL_S)
         view = await self.page.read_view()
-        # A sign-in in the place of a page is a matter for a person, a field for a password beside its fields is not.
+        # A sign-in page instead of the expected page needs a person; a password field among the expected fields does
+        # not.
         if match.reason == "not_found" and view.needs_person and view.url != self._known_url:
             raise Stopped("needs_person", f"{match.message}; the page asks for a sign-in or a proof of being human")
         assert match.reason != "found"
         raise Stopped(match.reason, match.message)
 
     async def require_origin(self, step: FlowStep | None, origins: Sequence[str]) -> None:
-        """Stop on a site that the flow does not name: before a step, and after it. Raises Stopped."""
+        """Stop on a site that the flow does not name, before or after a step. Raises Stopped."""
         url = step.open if step and step.open else (await self.page.read_view()).url
         is_leaving = step is not None and step.kind in ("open", "tab", "back", "forward")
         is_start = url == "about:blank" and (step is None or is_leaving)
@@ -350,7 +351,7 @@ class StepRunner:
         raise Stopped("origin_refused", message, is_done=step is None)
 
     async def require_effect(self, step: FlowStep) -> None:
-        """Wait for what a step must have brought. Raises Stopped."""
+        """Wait for the required effect of a step. Raises Stopped."""
         if step.expect is None or not (unmet := await self.wait_for(step.expect, before=self._messages)):
             return
         self.require_no_dialog(is_open=True)
@@ -361,15 +362,15 @@ class StepRunner:
     async def wait_for(
         self, condition: FlowCondition, seconds: float | None = None, *, before: PageMessages | None = None
     ) -> str:
-        """Wait for a condition; return what does not hold, or an empty text.
+        """Wait for a condition; return the part that does not hold, or an empty text.
 
         Args:
-            condition: What must hold.
+            condition: The condition.
             seconds: How long to wait; the condition's own time by default.
-            before: What the page said before a press, after which it may say something else that is new.
+            before: The messages before a press; a new one may then take the place of the expected text.
         """
         max_seconds = condition.seconds if seconds is None else seconds
-        started, own_text_s = time.monotonic(), min(2.0, max_seconds / 2)  # another text counts only after that
+        started, own_text_s = time.monotonic(), min(2.0, max_seconds / 2)  # until then, only the expected text counts
         while unmet := find_unmet(self._translate(condition), await self.page.read_view()):
             waited_s = time.monotonic() - started
             is_unknown = before and condition.text and condition.text not in self._translations
@@ -384,12 +385,12 @@ class StepRunner:
         return ""
 
     def _translate(self, condition: FlowCondition) -> FlowCondition:
-        """Return a condition with the text that a page in another language has shown in place of its own."""
+        """Return a condition with the translation of its text that the page has shown, if any."""
         seen = self._translations.get(condition.text or "")
         return condition.model_copy(update={"text": seen}) if seen else condition
 
     async def describe_page(self) -> tuple[str, str]:
-        """Return what the page shows, and its address."""
+        """Return the page's snapshot and address."""
         try:
             return await self.page.read_outline(), (await self.page.read_view()).url
         except OutriderError as error:

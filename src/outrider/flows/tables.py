@@ -20,13 +20,13 @@ flow_runs = Table(
     Column("message", Text, nullable=False),
     Column("browser_session", String(64), nullable=False),
     Column("process", String(200), nullable=False),  # see process_holder.py
-    Column("lease", String(32), nullable=False),  # only the process that took it last writes
+    Column("lease", String(32), nullable=False),  # only the process that claimed it last writes
     Column("lease_until", Float, nullable=False),
     Column("started_at", Float, nullable=False),
     Column("updated_at", Float, nullable=False),
     Column("ended_at", Float),
     Column("schedule", String(24), nullable=False, server_default=text("''")),  # that started it
-    Column("attempts", Integer, nullable=False, server_default="0"),  # how often a process took it
+    Column("attempts", Integer, nullable=False, server_default="0"),  # how often a process has claimed it
     Column("healed", Integer, nullable=False, server_default="0"),  # elements that were recognised although changed
     Column("outline", Text, nullable=False, server_default=text("''")),  # what the page showed where it stopped
     Column(
@@ -70,7 +70,7 @@ flow_approvals = Table(
     Column("approved_at", Float, nullable=False),
     Column("approved_by", String(200), nullable=False, server_default=text("''")),
 )
-# The flows of a team's database; on a laptop they are files.
+# The flows of a team; on a laptop they are files.
 flow_versions = Table(
     "flow_versions",
     metadata,
@@ -83,9 +83,9 @@ flow_versions = Table(
 flow_schedules = Table(
     "flow_schedules",
     metadata,
-    Column("id", String(24), primary_key=True),  # follows from owner, project and flow: a flow has one schedule
+    Column("id", String(24), primary_key=True),  # derived from owner, project and flow, because a flow has one schedule
     Column("owner", String(64), nullable=False),
-    Column("project", Text, nullable=False),  # the folder whose flow it is, whose processes run it; empty: any process
+    Column("project", Text, nullable=False),  # only processes of this folder run it; empty: any process
     Column("caller", json_type, nullable=False),  # session, workspace and person of its runs
     Column("flow", String(64), nullable=False),
     Column("cron", String(100), nullable=False),
@@ -93,14 +93,14 @@ flow_schedules = Table(
     Column("parameters", json_type, nullable=False),
     Column("options", json_type, nullable=False),  # as in flow_runs
     Column("notify", json_type, nullable=False),  # names of notices
-    Column("revision", String(32), nullable=False),  # another one after each change
+    Column("revision", String(32), nullable=False),  # a new value after each change
     Column("created_at", Float, nullable=False),
     Column("next_at", Float, nullable=False),
-    Column("problem", Text, nullable=False),  # why a time was left out
+    Column("problem", Text, nullable=False),  # why a run was skipped
     Index("ix_flow_schedules_due", "next_at"),
     Index("ix_flow_schedules_owner", "owner"),
 )
-# Written in the transaction that ends their run, and deleted when they have been sent: none is lost or made twice.
+# Written in the transaction that ends their run and deleted once sent, so that none is lost or made twice.
 flow_notices = Table(
     "flow_notices",
     metadata,

@@ -15,7 +15,7 @@ from outrider.flows.extraction import Column, Extraction
 from outrider.flows.flow import Flow, FlowCondition, FlowStep, Target, iterate_steps
 
 PartT = TypeVar("PartT", Target, FlowCondition)
-# A parameter, or a column of the row at which a loop is.
+# A parameter, or a column of a loop's current row.
 PLACEHOLDER_PATTERN = re.compile(r"\$\{((?:row\.)?[a-z][a-z0-9_]*)\}")
 Row = dict[str, str]
 
@@ -25,9 +25,9 @@ class FlowValues:
     """The values of a flow's parameters.
 
     Attributes:
-        texts: By name.
-        rows: Those that are lists of rows.
-        hidden: Those, and secrets, that nothing may show.
+        texts: Single values by name.
+        rows: Lists of rows by name.
+        hidden: Values and secrets that must never be shown.
     """
 
     texts: Mapping[str, str]
@@ -71,7 +71,7 @@ def fill_placeholders(text: str, values: Mapping[str, str]) -> str:
 
 
 def fill_step(step: FlowStep, values: Mapping[str, str]) -> FlowStep:
-    """Return a step with the placeholders of all its own texts replaced; those of steps inside stay."""
+    """Return a step with the placeholders of its own texts replaced, but not those of inner steps."""
     changes: dict[str, object] = {}
     for name in step.model_fields_set - {"secret", "note", "steps"}:
         value = getattr(step, name)
@@ -148,7 +148,7 @@ def list_placeholders(part: object) -> Iterator[str]:
 
 
 def parse_rows(value: object, columns: Sequence[str], name: str) -> list[Row]:
-    """Return the rows of a list, of its JSON, or of CSV with a head; all columns must be there. Raises InvalidInput."""
+    """Return the rows of a list, of JSON, or of CSV with a header; all columns must be there. Raises InvalidInput."""
     max_rows = 1_000
     records = _parse_text(value, name) if isinstance(value, str) else value
     if not isinstance(records, Sequence):
