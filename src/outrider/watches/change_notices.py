@@ -23,7 +23,7 @@ async def load_notice(connection: AsyncConnection, row: Any) -> Notice | None:
 
 
 def build_notice(name: str, watch: Watch, change: Change) -> Notice:
-    """Return the notice of a change, for the configured way of that name."""
+    """Return the notice of a change, for the configured channel of that name."""
     max_subject_chars = 200
     words = "Changed" if change.kind == "changed" else "Cannot be read"
     subject = " ".join(f"{words}: {watch.name} ({change.summary})".split())

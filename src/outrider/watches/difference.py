@@ -1,4 +1,4 @@
-"""Compare two versions of a text by lines, and write their difference for people and models."""
+"""Compare two versions of a text by lines, and format the difference."""
 
 import re
 from collections import Counter
@@ -15,7 +15,7 @@ LOOSE_MARKS = re.compile(r"(?:^|\s)[\s.,;:·•()\[\]/–—-]+|[.,;:·•–—
 SPACES = re.compile(r"\s+")
 LIST_MARK = re.compile(r"^\s*(?:[-+*]|\d{1,3}[.)])\s+")
 _YEAR = r"(?:19|20)\d\d"
-_MONTH = r"[^\W\d_]{3,12}\.?"  # in any language: a word beside a day and a year
+_MONTH = r"[^\W\d_]{3,12}\.?"  # in any language: a word next to a day and a year
 DATES = re.compile(
     "|".join(
         (
@@ -40,12 +40,12 @@ _COUNTED = (
     r"|votes?|upvotes?|points?|claps?|reactions?|downloads?|installs?|plays?|favou?rites?|bookmarks?|reviews?|ratings?"
     r"|aufrufe|kommentare?|antworten|vues?|commentaires?|visitas?|comentarios?)"
 )
-# Not at a currency: "$3 likes" is rare, "3 reviews" is everywhere.
+# Not after a currency sign: "$3 likes" is a price, "3 reviews" is a counter.
 COUNTERS = re.compile(
     rf"(?<![$€£¥\d.,]){_COUNT}\s?{_COUNTED}\b|\b{_COUNTED}\s?[:(]\s?{_COUNT}\)?|\b{_COUNT} min(?:ute)?s? read\b",
     re.IGNORECASE,
 )
-# Without a digit or one of these words, a line holds neither a date nor a counter.
+# A line without a digit or one of these words contains neither a date nor a counter.
 NOISE_HINT = re.compile(r"\d|ago|today|yesterday|just now|heute|gestern|aujourd'hui|hier|hoy|ayer", re.IGNORECASE)
 ADVERT_LABELS = frozenset(
     {
@@ -76,11 +76,11 @@ ADVERT_LABELS = frozenset(
 
 @dataclass(frozen=True)
 class Difference:
-    """What has changed.
+    """The difference between two texts.
 
     Attributes:
         summary: The numbers of lines that were changed, added and removed.
-        text: The lines, removed ones after `-`, added ones after `+`, below the heading where they are.
+        text: The lines under their headings; removed ones start with `-`, added ones with `+`.
     """
 
     summary: str
@@ -102,14 +102,14 @@ class _Edit:
 
 
 def compare_texts(old: str, new: str, *, strict: bool = False) -> Difference | None:
-    """Return the difference of two Markdown texts; None if they say the same.
+    """Return the difference of two Markdown texts; None if they are equivalent.
 
     Args:
-        old: What was seen before.
-        new: What is seen now.
+        old: The earlier text.
+        new: The current text.
         strict: Whether dates, times, counters and the order of lines count.
     """
-    # Lines that both have as they are need no key: the rest is little, and keys are slow.
+    # Keys are slow, so compute them only for the few lines that are not literally in both versions.
     common_lines = frozenset(old.splitlines()) & frozenset(new.splitlines())
     before, after = _read_lines(old, common_lines, strict=strict), _read_lines(new, common_lines, strict=strict)
     edits = list(_find_edits(before, after, strict=strict))
@@ -139,8 +139,8 @@ def _read_lines(text: str, common_lines: frozenset[str], *, strict: bool) -> lis
 
 
 def _find_edits(before: list[_Line], after: list[_Line], *, strict: bool) -> Iterator[_Edit]:
-    """Yield what was removed and added at each place; lines that only moved do not count unless `strict`."""
-    # What only one of the versions has more often: all others have at most moved.
+    """Yield removed and added lines for each place; lines that only moved count only if `strict`."""
+    # Lines that one version contains more often; all others have at most moved.
     removed_keys = Counter(line.key for line in before) - Counter(line.key for line in after)
     come = Counter(line.key for line in after) - Counter(line.key for line in before)
     matcher = SequenceMatcher(None, [line.key for line in before], [line.key for line in after])
@@ -188,7 +188,7 @@ def _render_edits(edits: list[_Edit]) -> str:
 
 
 def _cut_shared_ends(old: str, new: str) -> tuple[str, str]:
-    """Return two versions of a line without long parts that they share at both ends."""
+    """Return two versions of a line without long common beginnings and ends."""
     context = 80  # characters
     start = 0
     while start < min(len(old), len(new)) and old[start] == new[start]:
@@ -212,10 +212,10 @@ def _shorten_line(text: str) -> str:
 
 
 def build_line_key(line: str, *, strict: bool) -> str:
-    """Return what a line says, the same for lines whose difference does not count.
+    """Return the content of a line, equal for lines whose difference does not count.
 
-    Targets of links, pictures, emphasis and case never count; dates, times, counters (views, comments, likes) and
-    labels of adverts only if `strict`. The key of a line that says nothing else is empty.
+    Link targets, pictures, emphasis and case never count; dates, times, counters (views, comments, likes) and advert
+    labels count only if `strict`. The key of a line that contains nothing else is empty.
     """
     text = LINK.sub(r"\1", IMAGE.sub(" ", line))
     text = LIST_MARK.sub("", text)
@@ -224,5 +224,5 @@ def build_line_key(line: str, *, strict: bool) -> str:
     text = SPACES.sub(" ", MARKS.sub(" ", text)).strip().casefold()
     if strict:
         return text
-    words = LOOSE_MARKS.sub(" ", text).strip()  # a date leaves its comma behind
+    words = LOOSE_MARKS.sub(" ", text).strip()  # a removed date leaves its comma
     return "" if words in ADVERT_LABELS or not any(map(str.isalnum, words)) else words

@@ -23,8 +23,8 @@ class LookOutcome:
 
     Attributes:
         next_at: When to look again.
-        host: What is known of the host now.
-        reading: What is seen from now on; None leaves the last snapshot.
+        host: The new state of the host.
+        reading: The new snapshot; None keeps the last one.
         problem: Why the look failed; empty if it did not.
         change: The change to report, as the columns `kind`, `url`, `summary` and `difference`; None for nothing.
         notify: Names of the notices to send.
@@ -41,8 +41,8 @@ class LookOutcome:
 class LookLedger:
     """Claims watches for this process and records its looks.
 
-    Any number of processes may work on one database: a watch is looked at by one of them, and a process that dies loses
-    nothing but the look that it was making, which another repeats.
+    Several processes may work on one database: one of them looks at a watch, and if a process dies, another repeats the
+    look that it was making.
 
     Args:
         database: Holds the watches.
@@ -55,7 +55,7 @@ class LookLedger:
         self._holder = build_holder()
 
     async def claim_due(self, count: int, busy_hosts: Collection[str]) -> list[ClaimedWatch]:
-        """Claim up to `count` watches that are due, one for each host and none of a host that is busy or rests."""
+        """Claim up to `count` due watches, one for each host that is neither busy nor resting."""
         claimed: list[ClaimedWatch] = []
         tried_hosts = set(busy_hosts)
         while len(claimed) < count and (due := await self._list_longest_due(tried_hosts)):
@@ -67,8 +67,8 @@ class LookLedger:
         return claimed
 
     async def _list_longest_due(self, tried_hosts: Collection[str]) -> list[Any]:
-        """Return the row of each host that is due longest, for some of the hosts that are free."""
-        batch_size = 50  # rows in the order of the index: a window over all that is due takes ten times as long
+        """Return the longest due row of each host, for some of the free hosts."""
+        batch_size = 50  # rows in index order; a window function over all due rows takes ten times as long
         now = self._clock()
         columns = (watches.c[name] for name in ("id", "host", "holder", "held_until", "looks", "next_at"))
         resting = select(watch_hosts.c.host).where(watch_hosts.c.free_at > now)
@@ -83,7 +83,7 @@ class LookLedger:
         return list(by_host.values())
 
     async def claim_watch(self, watch_id: str) -> ClaimedWatch:
-        """Claim a watch, due or not. Raises Unavailable, code `look_running`, while a process looks at it."""
+        """Claim a watch, due or not. Raises Unavailable, code `look_running`, while another process looks at it."""
         columns = (watches.c[name] for name in ("id", "host", "holder", "held_until", "looks"))
         query = select(*columns).where(watches.c.id == watch_id)
         async with self._database.read() as connection:
@@ -100,8 +100,8 @@ class LookLedger:
         return claimed
 
     async def _take_lease(self, found_row: Any, *, needs_free_host: bool = False) -> ClaimedWatch | None:
-        """Take the lease from the holder that was seen; None if another process was faster, or has looked since."""
-        look_lease_s = 240.0  # for which a watch belongs to the process that looks at it
+        """Take the lease if its holder is still the one in `row`; None if another process was faster."""
+        look_lease_s = 240.0  # how long a watch belongs to the process that looks at it
         is_free = (
             watches.update()
             .where(
@@ -118,7 +118,7 @@ class LookLedger:
         return ClaimedWatch(parse_watch(row), read_snapshot(row["snapshot"]), host) if row else None
 
     async def _reserve_host(self, connection: AsyncConnection, host: str) -> HostState:
-        """Return the state of a host, and keep other processes from it for a moment if it is free."""
+        """Return the state of a host; if it is free, reserve it for a moment."""
         insert = self._database.build_insert(watch_hosts).values(vars(HostState(host)))
         locked = insert.on_conflict_do_update(index_elements=["host"], set_={"host": host}).returning(*watch_hosts.c)
         state = HostState(**(await connection.execute(locked)).mappings().one())
@@ -128,13 +128,13 @@ class LookLedger:
         return state
 
     async def release_watch(self, watch: Watch) -> None:
-        """Give a watch back without a look."""
+        """Release a watch without a look."""
         is_own = (watches.c.id == watch.id) & (watches.c.holder == self._holder)
         async with self._database.write() as connection:
             await connection.execute(watches.update().where(is_own).values(holder="", held_until=0.0))
 
     async def record_look(self, watch: Watch, outcome: LookOutcome) -> Change | None:
-        """Write a look with its change and its notices, and give the watch back.
+        """Store a look with its change and its notices, and release the watch.
 
         Nothing is written if the watch was removed or taken over in the meantime.
         """
@@ -156,7 +156,7 @@ class LookLedger:
             return await self._add_change(connection, watch, number, outcome)
 
     async def _add_change(self, connection: AsyncConnection, watch: Watch, number: int, outcome: LookOutcome) -> Change:
-        max_changes = 100  # of each watch; older ones are deleted
+        max_changes = 100  # per watch; older ones are deleted
         now = self._clock()
         texts = {name: to_storable_text(text) for name, text in (outcome.change or {}).items()}
         change = Change(watch=watch.id, number=number, at=now, **texts)
@@ -172,7 +172,7 @@ class LookLedger:
         return change
 
     async def find_pause_end(self) -> float | None:
-        """Return when a host with watches that are due has paused long enough; None if no host only pauses."""
+        """Return when the first pausing host with due watches is free again; None if no host is only pausing."""
         now = self._clock()
         is_due = (watches.c.state == "active") & (watches.c.next_at <= now)
         is_pausing = (watch_hosts.c.free_at > now) & (watch_hosts.c.failures == 0)

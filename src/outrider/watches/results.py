@@ -1,4 +1,4 @@
-"""Compare the results of a search with all that it has found before."""
+"""Compare the results of a search with all of its earlier results."""
 
 import re
 
@@ -8,15 +8,15 @@ RESULT = re.compile(r"- \[.*\]\((\S+)\)$")
 
 
 def format_result(title: str, url: str) -> str:
-    """Return the line of a result."""
+    """Return a result as one line."""
     label = " ".join(title.split()).replace("[", "(").replace("]", ")")
     return f"- [{label}]({url.replace(')', '%29')})"
 
 
 def compare_results(known: str, found: str) -> Difference | None:
-    """Return the results that were never found before; None if there are none.
+    """Return the results that are new; None if there are none.
 
-    Ranks and results that are missing do not count, because engines change them all the time.
+    Changed ranks and missing results do not count, because engines change them all the time.
     """
     known_urls = set(_list_results(known))
     new = [line for url, line in _list_results(found).items() if url not in known_urls]
@@ -28,7 +28,7 @@ def compare_results(known: str, found: str) -> Difference | None:
 
 def merge_results(known: str, found: str) -> str:
     """Return all results that were ever found, the newest first."""
-    max_results = 1_000  # that are remembered
+    max_results = 1_000  # to remember
     lines = list((_list_results(found) | _list_results(known)).values())
     return "\n".join(lines[:max_results])
 

@@ -12,7 +12,7 @@ watches = Table(
     Column("name", Text, nullable=False),
     Column("kind", String(16), nullable=False),  # page, query or fields
     Column("target", json_type, nullable=False),  # `url`, `query` and `fields`, as the kind needs them
-    Column("host", String(255), nullable=False),  # only one of its watches is looked at at a time
+    Column("host", String(255), nullable=False),  # its watches are looked at one at a time
     Column("schedule", String(200), nullable=False),
     Column("strict", Integer, nullable=False),  # whether dates and counters count
     Column("notify", json_type, nullable=False),  # names of notices
@@ -26,7 +26,7 @@ watches = Table(
     Column("failures", Integer, nullable=False),  # in a row
     Column("problem", Text, nullable=False),  # why the last look failed
     Column("title", Text, nullable=False),
-    Column("sha256", String(64), nullable=False),  # of the text that was seen last
+    Column("sha256", String(64), nullable=False),  # of the last seen text
     Column("snapshot", LargeBinary),  # zlib of that text
     Column("holder", String(200), nullable=False),  # the process that looks, until `held_until`
     Column("held_until", Float, nullable=False),
@@ -45,7 +45,7 @@ watch_changes = Table(
     Column("difference", Text, nullable=False),
 )
 
-# No two processes ask one host at the same time, and a host that fails rests for all of its watches.
+# Hosts get requests from one process at a time, and a failing host rests for all of its watches.
 watch_hosts = Table(
     "watch_hosts",
     metadata,
@@ -56,7 +56,7 @@ watch_hosts = Table(
     Column("problem", Text, nullable=False),
 )
 
-# Written in the transaction of their change, and deleted when they have been sent: none is lost or made twice.
+# Written in the transaction of their change and deleted once sent, so that none is lost or made twice.
 watch_notices = Table(
     "watch_notices",
     metadata,

@@ -14,7 +14,7 @@ WatchFilter = Literal["all", "active", "paused", "failing"]
 
 @dataclass(frozen=True)
 class WatchTarget:
-    """What a watch looks at: a page, a search, or values of a page.
+    """The target of a watch: a page, a search, or values of a page.
 
     Attributes:
         url: The page; empty for a search.
@@ -28,14 +28,14 @@ class WatchTarget:
 
     @property
     def kind(self) -> WatchKind:
-        """What kind of target it is."""
+        """The kind of target."""
         if self.query:
             return "query"
         return "page" if self.fields is None else "fields"
 
     @property
     def host(self) -> str:
-        """The host that is asked; empty for a search."""
+        """The host of the page; empty for a search."""
         return urlsplit(self.url).netloc[:255]
 
     @property
@@ -57,13 +57,13 @@ class WatchDraft:
 
 @dataclass(frozen=True)
 class Reading:
-    """What a look has read.
+    """The result of a look.
 
     Attributes:
         text: Lines of text.
         title: The title of the page.
         url: Its address after redirects.
-        crawl_delay_s: The seconds that its host wants between two requests.
+        crawl_delay_s: The seconds between two requests that its host demands.
     """
 
     text: str
@@ -81,16 +81,16 @@ class Watch:
 
     Attributes:
         id: Its id.
-        owner: Whose it is.
+        owner: Its owner.
         name: Its name, or the target's label.
         target: What it looks at.
-        schedule: When.
+        schedule: When it looks.
         strict: Whether dates, times, counters and the order of lines count as changes.
         notify: Names of the notices sent after a change.
-        state: Whether it looks.
+        state: Whether it is active or paused.
         next_at, looked_at, changed_at: Seconds since the epoch; 0 is never.
-        looks, changes: How many there were; a change's number is the count at that time.
-        failures: Failed looks in a row.
+        looks, changes: Their counts so far; a change's number is the count at that time.
+        failures: Consecutive failed looks.
         problem: Why the last look failed.
         title: The page's title at the last look.
     """
@@ -121,11 +121,11 @@ class Change:
     Attributes:
         watch: The watch's id.
         number: From 1.
-        at: When it was seen.
-        kind: `changed`, or `problem` for a target that could not be read several times in a row.
+        at: When it was seen, in seconds since the epoch.
+        kind: `changed`, or `problem` for a target that failed several times in a row.
         url: The page; empty for a search.
-        summary: What happened, in a line.
-        difference: The changed lines: text of the page.
+        summary: The change in one line.
+        difference: The changed lines, which are text of the page.
     """
 
     watch: str
@@ -139,11 +139,11 @@ class Change:
 
 @dataclass(frozen=True)
 class ClaimedWatch:
-    """A watch that this process looks at.
+    """A watch claimed by this process.
 
     Attributes:
-        text: The text that was seen last; None before the first look.
-        host: What is known of its host.
+        text: The last seen text; None before the first look.
+        host: The state of its host.
     """
 
     watch: Watch

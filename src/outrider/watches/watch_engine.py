@@ -1,4 +1,4 @@
-"""Look at watches when they are due, compare what is seen, and send the notices (loads SQLAlchemy)."""
+"""Look at due watches, compare the readings, and send notices (loads SQLAlchemy)."""
 
 import logging
 import random
@@ -40,11 +40,11 @@ class WatchEngine:
         http: The guarded client, for webhooks.
         environ: Environment variables with the secrets of webhooks.
         clock: The time in seconds since the epoch.
-        sleep: Waits for seconds.
+        sleep: Waits for a number of seconds.
 
     Attributes:
         store: The watches and their history.
-        next_due: When the next watch was due as it looked for one last; None if all are paused.
+        next_due: The due time of the next watch at the last check; None if all are paused.
     """
 
     def __init__(
@@ -74,12 +74,12 @@ class WatchEngine:
         self.next_due: float | None = None
 
     async def add_watch(self, owner: str, draft: WatchDraft) -> Watch:
-        """Look for the first time and store the watch; a server that fails for the moment does not prevent it.
+        """Take the first look and store the watch, even if the server fails temporarily.
 
         Raises:
-            InvalidInput: the schedule, a notice or the address is wrong.
-            Refused: there are too many watches, or the page may not be read.
-            NotFound: the page does not exist.
+            InvalidInput: The schedule, a notice or the address is wrong.
+            Refused: There are too many watches, or the page may not be read.
+            NotFound: The page does not exist.
         """
         schedule = self._parse_schedule(draft.schedule)
         self._notifier.check_names(draft.notify)
@@ -87,23 +87,23 @@ class WatchEngine:
         with suppress(Unavailable):
             reading = await self._read_in_time(draft.target)
         now = self._clock()
-        # Without a reading the first look is soon.
+        # Without a reading, the next look is soon.
         next_at = schedule.compute_next(now, random.random()) if reading else now + RETRY_DELAY_S
         watch = await self.store.add_watch(owner, replace(draft, schedule=schedule.text), next_at, reading)
         self._wake_event.set()
         return watch
 
     async def resume_watch(self, watch: Watch) -> None:
-        """Let a paused watch look again, now for the first time."""
+        """Resume a paused watch; its next look is due now."""
         await self.store.set_state(watch, "active", self._clock())
         self._wake_event.set()
 
     async def pause_watch(self, watch: Watch) -> None:
-        """Let a watch rest until it is resumed."""
+        """Pause a watch until it is resumed."""
         await self.store.set_state(watch, "paused", watch.next_at)
 
     async def look_now(self, watch: Watch) -> tuple[Change | None, str]:
-        """Look at a watch at once. Returns what has changed, if anything, and why it could not be read, or "".
+        """Look at a watch now; return the change, if any, and the reason why it could not be read, or "".
 
         Raises Unavailable, code `look_running`, while another process looks at it.
         """
@@ -112,7 +112,7 @@ class WatchEngine:
     async def look_at_due(self) -> list[tuple[Watch, Change | None, str]]:
         """Look at all watches that are due and send their notices, then return what `look_now` does for each.
 
-        Waits for hosts that only pause between two looks, but not for those that rest after a failure.
+        Waits for hosts that pause between two looks, but not for those that rest after a failure.
         """
         looked_at: list[tuple[Watch, Change | None, str]] = []
 
@@ -149,12 +149,12 @@ class WatchEngine:
                     await self._wake_event.wait()
 
     async def _compute_pause(self) -> float:
-        """Return the seconds until a watch may be looked at, if no look ends before."""
-        min_pause_s, max_pause_s = 0.1, 5.0  # other processes add watches, too
+        """Return the seconds until the next look, unless a running look ends before."""
+        min_pause_s, max_pause_s = 0.1, 5.0  # other processes may add watches
         self.next_due = next_at = await self._ledger.find_next_due()
         if len(self._busy_hosts) >= self._concurrency:
             return max_pause_s
-        if next_at is not None and next_at <= self._clock():  # what is due waits for its host
+        if next_at is not None and next_at <= self._clock():  # due watches wait for their hosts
             next_at = await self._ledger.find_pause_end()
         pause_s = max_pause_s if next_at is None else next_at - self._clock()
         return min(max(pause_s, min_pause_s), max_pause_s)
@@ -170,7 +170,7 @@ class WatchEngine:
             self._sender.wake()
 
     async def _look_and_record(self, claimed: ClaimedWatch) -> tuple[Change | None, str]:
-        """Read, compare and record; a look that is cancelled is left to the next process at once."""
+        """Read, compare and record; a cancelled look is released to other processes at once."""
         watch = claimed.watch
         try:
             outcome = await self._build_outcome(claimed)
@@ -213,7 +213,7 @@ class WatchEngine:
         return LookOutcome(next_at, host, current, change=change, notify=self._list_notices(watch))
 
     def _build_failure(self, claimed: ClaimedWatch, error: OutriderError) -> LookOutcome:
-        """Return when to try again: later after each failure. The third in a row is reported, once for a host."""
+        """Return the next try, later after each failure; the third in a row is reported, once for a host."""
         told_failure = 3
         watch, host = claimed.watch, claimed.host.record_failure(self._clock(), error)
         next_at = self._clock() + compute_retry_delay(watch.failures, error) * random.uniform(1.0, 1.1)
@@ -229,7 +229,7 @@ class WatchEngine:
         return tuple(name for name in names if name in self._settings.notices)
 
     async def _read_in_time(self, target: WatchTarget) -> Reading:
-        max_look_s = 150.0  # below the lease
+        max_look_s = 150.0  # less than the lease
         with anyio.move_on_after(max_look_s):
             return await self._read_target(target)
         raise Unavailable(f"reading it took more than {max_look_s:g} seconds", code="timeout")

@@ -39,7 +39,7 @@ def build_row(watch_id: str, owner: str, draft: WatchDraft, now: float, next_at:
 
 
 def build_snapshot(reading: Reading) -> dict[str, Any]:
-    """Return the columns that hold what was seen."""
+    """Return the columns that hold the snapshot."""
     text = reading.text[:MAX_TEXT_CHARS]
     data = text.encode("utf-8", "replace")
     return {
@@ -50,7 +50,7 @@ def build_snapshot(reading: Reading) -> dict[str, Any]:
 
 
 def read_snapshot(data: bytes | None) -> str | None:
-    """Return the text of a snapshot; None if there is none, or a damaged one, so that the next check starts over."""
+    """Return the text of a snapshot; None if it is missing or damaged, so that the next look starts over."""
     try:
         return None if data is None else zlib.decompress(data).decode("utf-8", "replace")
     except zlib.error:
@@ -58,7 +58,7 @@ def read_snapshot(data: bytes | None) -> str | None:
 
 
 def parse_watch(row: Mapping[Any, Any]) -> Watch:
-    """Return the watch of a row, and its host's problem if it has none; it looks when its host is free."""
+    """Return the watch of a row; it shows its host's problem if it has none, and waits until its host is free."""
     copied_names = ("id", "owner", "name", "schedule", "state", "created_at", "next_at", "looked_at", "changed_at")
     copied_names += ("looks", "changes", "failures", "problem", "title")
     target = WatchTarget(row["target"]["url"], row["target"]["query"], row["target"]["fields"])

@@ -1,4 +1,4 @@
-"""Add, list, pause and remove watches, and list what has changed."""
+"""Add, list, pause and remove watches, and list their changes."""
 
 import uuid
 from collections.abc import Callable
@@ -19,8 +19,8 @@ class WatchStore:
     """The watches of all people; each sees only their own.
 
     Args:
-        database: Holds them.
-        max_watches: How many one person may have.
+        database: Holds the watches.
+        max_watches: The maximum number for one person.
         clock: The time in seconds since the epoch.
     """
 
@@ -30,7 +30,7 @@ class WatchStore:
         self.clock = clock
 
     async def add_watch(self, owner: str, draft: WatchDraft, next_at: float, reading: Reading | None) -> Watch:
-        """Store a watch, with what a first look has read. Raises Refused, code `too_many_watches`."""
+        """Store a watch with the reading of its first look. Raises Refused, code `too_many_watches`."""
         now = self.clock()
         row = build_row(f"w{uuid.uuid4().hex[:10]}", owner, draft, now, next_at)
         if reading is not None:
@@ -49,14 +49,14 @@ class WatchStore:
     async def list_watches(
         self, owner: str | None, *, offset: int = 0, limit: int = 100, text: str = "", watch_filter: WatchFilter = "all"
     ) -> tuple[list[Watch], int]:
-        """Return a part of a person's watches, the last changed first, and the number of all.
+        """Return some of a person's watches, the last changed first, and the total number.
 
         Args:
-            owner: Whose; None for those of all people.
+            owner: Their owner; None for those of all people.
             offset: How many to skip.
             limit: How many to return.
-            text: What name or target must have in them.
-            watch_filter: Only active or paused ones, or those whose last look failed.
+            text: A text that the name or target must contain.
+            watch_filter: Only active ones, paused ones, or those whose last look failed.
         """
         is_failing = (watches.c.problem != "") | (func.coalesce(watch_hosts.c.problem, "") != "")
         conditions = [] if owner is None else [watches.c.owner == owner]
@@ -75,7 +75,7 @@ class WatchStore:
         return [parse_watch(row) for row in rows], total
 
     async def load_watch(self, watch_id: str) -> Watch:
-        """Return the watch with this id, whosever it is. Raises NotFound."""
+        """Return the watch with this id, of any owner. Raises NotFound."""
         query = _select_watches().where(watches.c.id == to_storable_text(watch_id, 300))
         async with self._database.read() as connection:
             row = (await connection.execute(query)).mappings().first()
@@ -102,7 +102,7 @@ class WatchStore:
             await connection.execute(changed)
 
     async def remove_watch(self, watch: Watch) -> None:
-        """Delete a watch with its history, and what is known of its host if no other asks it."""
+        """Delete a watch with its history, and the state of its host if no other watch needs it."""
         others = select(watches.c.id).where(watches.c.host == watch_hosts.c.host, watches.c.id != watch.id)
         is_unused = (watch_hosts.c.host == watch.target.host) & ~others.exists()
         async with self._database.write() as connection:
@@ -111,7 +111,7 @@ class WatchStore:
                 await connection.execute(column.table.delete().where(column == watch.id))
 
     async def list_changes(self, owner: str, watch: Watch | None, *, since: float, limit: int) -> list[Change]:
-        """Return the changes of one watch or of all of a person after a time, newest first."""
+        """Return the changes of one watch, or of all of a person's, after a time, newest first."""
         chosen = watches.c.id == watch.id if watch else watches.c.owner == owner
         query = (
             select(watch_changes)
@@ -124,7 +124,7 @@ class WatchStore:
             return [parse_change(row) for row in (await connection.execute(query)).mappings()]
 
     async def count_failed_notices(self, owner: str) -> list[str]:
-        """Return why notices of a person's watches could not be sent, one line for each name."""
+        """Return why a person's notices could not be sent, one line for each notice's name."""
         query = (
             select(watch_notices.c.name, func.count(), func.max(watch_notices.c.problem))
             .join(watches, watches.c.id == watch_notices.c.watch)
@@ -137,7 +137,7 @@ class WatchStore:
 
 
 def _select_watches() -> Select[*tuple[Any, ...]]:
-    """Return the query of watches with what is known of their hosts, without snapshots, which may be large."""
+    """Select watches with the states of their hosts, without snapshots, which may be large."""
     columns = [column for column in watches.c if column.name != "snapshot"]
     host_columns = (watch_hosts.c.free_at, watch_hosts.c.problem.label("host_problem"))
     return select(*columns, *host_columns).join(watch_hosts, ON_HOST, isouter=True)

@@ -1,4 +1,4 @@
-"""The service that watches: built at the start, its engine when it is needed."""
+"""The service that watches; it builds its engine when needed."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -51,7 +51,7 @@ class Watcher:
         return self.is_started and self.engine.next_due is not None
 
     async def run_forever(self, *, opens_database: bool = False) -> None:
-        """Look at watches and send notices until cancelled; not at all where `watches.max_watches` is 0.
+        """Look at watches and send notices until cancelled; return at once if `watches.max_watches` is 0.
 
         Args:
             opens_database: Whether to open the database at once, instead of when something else has opened it.
