@@ -1,5 +1,5 @@
 """The dashboard: watch and control agents in a browser.
 
 `application.build_dashboard_app` builds it. It has no domain logic: pages show what the domains return, and pass on
-what a person decides. It is imported when it is first used.
+people's decisions. It is imported at first use.
 """

@@ -21,8 +21,8 @@ def get_allowed_workspace(connection: HTTPConnection) -> str | None:
 def can_view(connection: HTTPConnection, owner: ResourceOwner) -> bool:
     """Return whether the viewer may see a resource of that owner.
 
-    Who holds the token of the dashboard's address runs this Outrider, reads its database and sees everything. Where
-    the state of a connection names a `workspace`, it is for that one alone.
+    A viewer with the token of the dashboard's address runs this Outrider, can read its database and sees everything. A
+    connection whose state names a `workspace` sees only that one.
     """
     allowed_workspace = get_allowed_workspace(connection)
     return allowed_workspace is None or (owner.workspace or "") == allowed_workspace

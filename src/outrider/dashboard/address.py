@@ -1,6 +1,6 @@
 """Publish the addresses of running dashboards in private files.
 
-The file is locked while its process lives, so that a killed process's leftover is recognized.
+A file is locked while its process lives, so that the file of a killed process is recognized.
 """
 
 import json
@@ -26,10 +26,10 @@ class DashboardAddress:
 
     Attributes:
         place: Its address, without a token and with a final slash.
-        token: What signs in there now.
-        kind: What it belongs to: `mcp`, `serve` or `dashboard`.
-        pid: Its process.
-        since: When it was started, seconds since the epoch.
+        token: The current sign-in token.
+        kind: The command that runs it: `mcp`, `serve` or `dashboard`.
+        pid: The id of its process.
+        since: When it was started, in seconds since the epoch.
     """
 
     place: str
@@ -48,7 +48,7 @@ class DashboardAddress:
 class AddressFile:
     """The address file of this process's dashboard.
 
-    Raises OSError where no file can be written.
+    Raises OSError if no file can be written.
     """
 
     def __init__(self, data_dir: Path, place: str, token: str, *, kind: str) -> None:
@@ -64,7 +64,7 @@ class AddressFile:
     def update_token(self, token: str) -> None:
         """Write the new token to the file."""
         self.address = replace(self.address, token=token)
-        with suppress(OSError):  # a full disk: then the old address is what is known
+        with suppress(OSError):  # if the disk is full, the old address remains
             self._write_address()
 
     def remove(self) -> None:
@@ -83,7 +83,7 @@ class AddressFile:
 def publish_address(data_dir: Path, place: str, launch: SignInTokens, *, kind: str) -> Generator[None]:
     """Let other processes of the user find the dashboard while the body runs.
 
-    If no file can be written, no other process finds it, and the log says so.
+    If no file can be written, other processes cannot find it, which is logged.
     """
     try:
         file = AddressFile(data_dir, place, launch.token, kind=kind)

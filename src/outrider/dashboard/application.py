@@ -35,12 +35,12 @@ def build_dashboard_app(services: DashboardServices, launch: SignInTokens, *, ho
     """Build the application, to be mounted or served alone.
 
     Args:
-        services: What is shown.
-        launch: Who may look.
-        hosts: Names under which it may be reached, besides loopback.
+        services: The services behind the pages.
+        launch: Decides who may sign in.
+        hosts: Host names to accept, besides loopback.
     """
     static_folder = Path(__file__).parent / "static"
-    max_body_bytes = 1_000_000  # bytes that a form or an answer may have
+    max_body_bytes = 1_000_000  # bytes of a form or an answer
     found = sorted(discover_instances(pages, DashboardPage), key=lambda page: page.order)
     app = Starlette(
         routes=[

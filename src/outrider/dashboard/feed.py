@@ -1,9 +1,9 @@
 """Live updates by server-sent events that survive reconnects without loss.
 
-Each topic is a function of a page from a cursor to what came after it. All of it comes from the database, so the
-changes of other processes come too. A viewer's place is a cursor a topic, which is the id of every event: a browser
-that lost its connection says where it was (`Last-Event-ID`, HTML Living Standard, section Server-sent events), and gets
-the rest, each change once. Viewers at the same place share one question to the database a second.
+For each topic, a page has a function that returns the changes after a cursor. It reads the database, so it also finds
+the changes of other processes. The id of every event has the viewer's cursor for each topic: a browser that lost its
+connection sends the last id (`Last-Event-ID`, HTML Living Standard, section Server-sent events) and gets the rest, each
+change once. Viewers with the same cursor share one query per second.
 """
 
 import json
@@ -21,7 +21,7 @@ from outrider.core.errors import InvalidInput, OutriderError
 from outrider.dashboard.page import FeedChange, FeedSource
 from outrider.dashboard.services import DashboardServices
 
-POLL_INTERVAL_S = 1.0  # seconds between two looks
+POLL_INTERVAL_S = 1.0  # seconds between queries
 
 FeedCursors = dict[str, str]  # topic to cursor
 
@@ -37,7 +37,7 @@ class FeedTopic:
 
     async def fetch_changes(self, cursor: str) -> tuple[list[FeedChange], str]:
         """Return the changes after a cursor, at most a second old, and the new cursor."""
-        max_cached_answers = 64  # answers that are kept for others at the same place
+        max_cached_answers = 64  # cached for other viewers with the same cursor
         async with self._lock:
             at, known = self._cached_answers.get(cursor, (0.0, ([], "")))
             if time.monotonic() - at < POLL_INTERVAL_S:
@@ -54,7 +54,7 @@ class TopicFeeds:
     """All topics, and the end of all streams when the app closes.
 
     Attributes:
-        streams: How many browsers listen.
+        streams: The number of connected browsers.
     """
 
     def __init__(self, services: DashboardServices, feeds: Mapping[str, FeedSource]) -> None:
@@ -76,7 +76,7 @@ class TopicFeeds:
                 for topic in list(cursors):
                     try:
                         changes, behind = await self.topics[topic].fetch_changes(cursors[topic])
-                    except OutriderError:  # a database that does not answer now will later; nothing is lost
+                    except OutriderError:  # the database will answer later, and nothing is lost
                         continue
                     if changes:
                         cursors = cursors | {topic: behind}
@@ -92,7 +92,7 @@ class TopicFeeds:
 async def get_feed_position(connection: HTTPConnection, *topics: str) -> str:
     """Return the current cursors; take them before reading, and pass them to `render_page` as `feed`.
 
-    What changes in between is then shown twice at worst (its id says so), and never missed.
+    A change in between may then be sent twice, with the same id, but is never missed.
     """
     feeds: TopicFeeds = connection.app.state.feeds
     return _encode_cursors({topic: (await feeds.topics[topic].fetch_changes(""))[1] for topic in topics})
@@ -119,7 +119,7 @@ async def stream_feed(request: Request) -> Response:
             f"no topic {', '.join(unknown) or '(none given)'}", hint=f"topics: {', '.join(feeds.topics)}"
         )
     for topic, cursor in cursors.items():
-        await feeds.topics[topic].fetch_changes(cursor)  # a place that is none is refused before the stream begins
+        await feeds.topics[topic].fetch_changes(cursor)  # refuses an invalid cursor before the stream begins
     return EventSourceResponse(
         feeds.stream_events(cursors),
         ping=heartbeat_interval_s,

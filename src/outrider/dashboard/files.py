@@ -1,7 +1,7 @@
 """Serve artifacts under `files/<id>` so that nothing in them can run.
 
-Whatever a file calls itself, its bytes decide: pictures of types that hold no script are shown, all else is saved. Each
-answer forbids itself scripts, forms, popups and the rights of our origin (`sandbox`), in case it is opened on its own.
+The bytes of a file decide, not its name: pictures of types that cannot contain scripts are shown, all others are
+downloaded. The `sandbox` header denies scripts, forms, popups and our origin to a file that is opened on its own.
 """
 
 import re
@@ -19,7 +19,7 @@ from outrider.dashboard.labels import build_content_disposition
 from outrider.dashboard.page import get_services
 from outrider.pages.mime.sniff import SNIFF_BYTES, match_magic_number
 
-# Types that a browser saves or hands on under their own name; it renders none of them in our origin.
+# Types under which a browser saves or opens a download; it renders none of them in our origin.
 PASSIVE_TYPES = frozenset(
     {
         "application/json",
@@ -47,10 +47,10 @@ class ServedFile:
     """A file to send.
 
     Attributes:
-        name: The name its creator gave it.
-        mime_type: What it is said to be.
+        name: The name from its creator.
+        mime_type: The declared type.
         size: In bytes.
-        read: Its bytes from a place up to and without another.
+        read: Returns the bytes from one offset up to another, exclusive.
         digest: The hash of its bytes; empty for a file that may change.
     """
 
@@ -88,7 +88,7 @@ async def show_artifact(request: Request) -> Response:
 
 async def respond_with_file(request: Request, file: ServedFile) -> Response:
     """Send the file or the requested range. Raises NotFound when it is gone."""
-    immutable_cache_control = "private, max-age=31536000, immutable"  # an id never stands for other bytes
+    immutable_cache_control = "private, max-age=31536000, immutable"  # the bytes of an id never change
     picture = detect_picture_type(await file.read(0, SNIFF_BYTES))
     is_inline = bool(picture) and "download" not in request.query_params
     headers = SANDBOX_HEADERS | {
@@ -138,7 +138,7 @@ def detect_picture_type(head: bytes) -> str:
 
 
 async def _iter_blocks(file: ServedFile, start: int, stop: int) -> AsyncIterator[bytes]:
-    block_bytes = 1 << 20  # bytes that are read at once: few requests where files lie in an object storage
+    block_bytes = 1 << 20  # large blocks, so that an object storage gets few requests
     while start < stop:
         block = await file.read(start, min(start + block_bytes, stop))
         if not block:

@@ -1,4 +1,4 @@
-"""Sanitize names that others chose, for display and for file systems."""
+"""Sanitize untrusted names for display and for file systems."""
 
 from urllib.parse import quote
 

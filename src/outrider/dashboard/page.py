@@ -10,9 +10,9 @@ from starlette.routing import BaseRoute
 from outrider.dashboard.services import DashboardServices
 from outrider.dashboard.viewer import Viewer
 
-FeedChange = dict[str, Any]  # something that happened, as JSON
-# What happened after `cursor`, oldest first, and the cursor behind it. Of an empty cursor: nothing, and where it ends
-# now. At most a few hundred at a time: the rest is asked for at once.
+FeedChange = dict[str, Any]  # a change as JSON
+# Takes a cursor; returns the changes after it, oldest first, and the cursor after them. An empty cursor returns no
+# changes and the current end. A call returns at most a few hundred; the next one follows at once.
 FeedSource = Callable[[DashboardServices, str], Awaitable[tuple[list[FeedChange], str]]]
 
 
@@ -22,12 +22,12 @@ class DashboardPage:
 
     Attributes:
         name: The name of its first route (`Route("/runs", show, name="runs")`), in small letters.
-        title: What the navigation calls it.
-        order: Its place there; smaller comes first.
+        title: Its name in the navigation.
+        order: Its position in the navigation; smaller comes first.
         routes: Paths below the dashboard's root; each must begin with `/<name>` or be `/`.
-        feeds: What changes, by topic, for `GET feed?topics=…`.
-        badge: How many things there wait for a person.
-        key: The letter that, after `g`, goes there.
+        feeds: The sources of changes by topic, for `GET feed?topics=…`.
+        badge: Counts the entries that wait for a person.
+        key: The letter that opens the page when typed after `g`.
     """
 
     name: str

@@ -9,9 +9,9 @@ class TokenBucketLimiter:
     """A token bucket for each key.
 
     Args:
-        per_minute: How many go in the long run.
-        burst: How many go at once after a rest.
-        clock: Seconds, monotonic.
+        per_minute: The sustained rate.
+        burst: The number allowed at once after a pause.
+        clock: Returns monotonic seconds.
     """
 
     def __init__(self, per_minute: float, burst: int, clock: Callable[[], float] = time.monotonic) -> None:
@@ -22,7 +22,7 @@ class TokenBucketLimiter:
 
     def try_acquire(self, key: str) -> bool:
         """Return whether `key` is within its limit, and count the use."""
-        max_buckets = 1_000  # who have not been seen for longest are forgotten
+        max_buckets = 1_000  # the least recently used keys are dropped
         now = self._clock()
         tokens, at = self._buckets.pop(key, (float(self._burst), now))
         tokens = min(self._burst, tokens + (now - at) * self._rate)

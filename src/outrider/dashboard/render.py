@@ -20,11 +20,11 @@ async def render_page(
     """Render a template that extends `base.html`.
 
     Args:
-        request: What is answered.
+        request: The request to answer.
         template: A file in `templates/`.
         status: The HTTP status.
-        feed: Where the page's live updates continue, from `feed.start`; empty for none.
-        values: What the template names; one that it names and does not get is an error.
+        feed: The cursors from which live updates continue, from `feed.start`; empty for none.
+        values: The template's variables; a missing one is an error.
     """
     pages: list[DashboardPage] = request.app.state.pages
     badges: dict[str, int] = {}
@@ -32,7 +32,7 @@ async def render_page(
         if page.badge is not None:
             try:
                 badges[page.name] = await page.badge(get_services(request))
-            except OutriderError:  # the page itself says what is wrong
+            except OutriderError:  # the page itself reports the error
                 badges[page.name] = 0
     path = request.url.path.removeprefix(request.scope.get("root_path", ""))
     page_name = path.strip("/").partition("/")[0] or "now"

@@ -1,10 +1,10 @@
 """Authentication and request checks of the dashboard.
 
-- Host: a name that we do not serve is a foreign site that points its own name at us (DNS rebinding).
-- Origin and fetch metadata (W3C Fetch Metadata Request Headers): another page, another port of this machine included,
-  can neither send a form nor open a socket nor read a picture here.
-- The token signs in once and becomes a cookie (`launch`); the address is then free of it.
-- What is shown may load and run nothing but our own files (Content Security Policy 3).
+- Host: an unknown name belongs to a foreign site that points it at us (DNS rebinding).
+- Origin and fetch metadata (W3C Fetch Metadata Request Headers): other pages, even from another port of this machine,
+  cannot send forms, open sockets or read pictures here.
+- The token signs in once and is exchanged for a cookie (`launch`), so that it disappears from the address.
+- Pages may only load and run our own files (Content Security Policy 3).
 """
 
 import re
@@ -28,8 +28,8 @@ SAFE_METHODS = ("GET", "HEAD")
 REQUESTS_PER_MINUTE, REQUEST_BURST = (
     1_800,
     600,
-)  # requests of one browser, but for our own files: a page of pictures is fifty
-TOKEN_ATTEMPTS_PER_MINUTE = 10  # wrong tokens of one address
+)  # requests of one browser, not counting our own files; a page of pictures needs fifty
+TOKEN_ATTEMPTS_PER_MINUTE = 10  # wrong tokens from one address
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; media-src 'self'; "
     "font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -51,10 +51,10 @@ class SecurityMiddleware:
     """Check every route and WebSocket, and add security headers.
 
     Args:
-        app: What is behind it.
-        launch: Who is let in.
-        hosts: Names (`tools.example.com`, or with a port) under which it may be reached, besides loopback.
-        requests: How often each browser may ask; 1,800 times a minute by default, not counting our own files.
+        app: The application to protect.
+        launch: Checks tokens and cookies.
+        hosts: Host names to accept (`tools.example.com`, or with a port), besides loopback.
+        requests: The limit of requests by each browser, not counting our own files; 1,800 per minute by default.
         find_holder: Returns the person of a token that was issued for the dashboard; None accepts no such token.
     """
 
@@ -84,7 +84,7 @@ class SecurityMiddleware:
                 or await self._handle_sign_in(connection, receive)
                 or await self._refuse_unauthenticated(connection)
             )
-        except Unavailable as error:  # the database, where the tokens of persons are
+        except Unavailable as error:  # the database with people's tokens
             answer = _build_refusal(error.code, error.message, 503)
 
         async def send_with_headers(message: Message) -> None:
@@ -123,7 +123,7 @@ class SecurityMiddleware:
         if scope["method"] == "POST" and path == SIGN_IN_PATH:
             fields = await _read_form(Request(scope, receive))
             token, next_path = fields.get(TOKEN_PARAM, ""), _ensure_local_path(scope, fields.get("next", ""))
-            # A person's token is good for long, so that it is taken from the form alone and never from an address.
+            # A person's token is valid for long, so it is only accepted from the form and never from an address.
             return await self._exchange_token(connection, token, next_path, self._find_holder)
         return None
 
@@ -187,7 +187,7 @@ def build_cookie_name(scope: Scope) -> str:
 def _is_own_origin(connection: HTTPConnection) -> bool:
     """Return whether our own page or the user sent this."""
     origin, safe = connection.headers.get("origin"), connection.scope.get("method", "") in SAFE_METHODS
-    if origin is None and not safe:  # browsers always send it with sockets and with what changes something
+    if origin is None and not safe:  # browsers always send it with sockets and unsafe methods
         return False
     if origin is not None and urlsplit(origin).netloc.lower() != connection.headers.get("host", "").lower():
         return False
@@ -195,15 +195,15 @@ def _is_own_origin(connection: HTTPConnection) -> bool:
 
 
 def _is_cross_site(connection: HTTPConnection) -> bool:
-    own_sites = ("none", "same-origin")  # of Sec-Fetch-Site: the person's own hand, or our own page
+    own_sites = ("none", "same-origin")  # of Sec-Fetch-Site: opened by the person, or by our own page
     return connection.headers.get("sec-fetch-site", "none") not in own_sites
 
 
 def _redirect_locally(connection: HTTPConnection, path: str) -> Response:
     """Redirect to another page of the dashboard.
 
-    A browser that follows a link from another site sends no strict cookie, not even after a redirect. A page that
-    refreshes itself sends it.
+    A browser that follows a link from another site does not send strict cookies, not even after a redirect. When a page
+    refreshes itself, it does.
     """
     quiet = {"referrer-policy": "no-referrer"}
     if not _is_cross_site(connection):

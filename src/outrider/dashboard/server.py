@@ -19,13 +19,13 @@ class DashboardServer:
     """One dashboard: `start()` opens it, `aclose()` ends it and its streams.
 
     Args:
-        services: What is shown.
-        kind: What the dashboard belongs to, for `outrider dashboard`: `mcp` or `dashboard`.
-        port: 0 takes a free one; the setting's by default.
-        extend: Returns what is served instead of the dashboard, with more paths than it has.
+        services: The services behind the pages.
+        kind: The command that runs it, for `outrider dashboard`: `mcp` or `dashboard`.
+        port: The port, by default that of the settings; 0 takes a free one.
+        extend: Returns the dashboard extended by more paths.
 
     Attributes:
-        application: What answers.
+        application: The served application.
         base_url: Its address without a token, with a final slash; empty before the start.
     """
 
@@ -61,7 +61,7 @@ class DashboardServer:
 
     async def start(self) -> None:
         """Open the port. Raises NotConfigured when it is taken or forbidden."""
-        shutdown_grace_s = 1  # seconds that answers in progress have at the end
+        shutdown_grace_s = 1  # for responses in progress
         loopback_host = "127.0.0.1"
         config = uvicorn.Config(
             self._served,

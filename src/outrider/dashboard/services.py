@@ -31,11 +31,11 @@ class DashboardServices:
 
     Attributes:
         settings: The dashboard's own settings.
-        data_dir: Where this Outrider keeps everything.
+        data_dir: The data directory.
         toolbox: The tools that hosts are offered.
         repair_model: Proposes elements for steps of flows that stopped.
-        build_full_toolbox: Returns a toolbox of all tools, with which flows continue whether they are offered or not.
-        browsers: The sessions of this process; those of others are in the database alone.
+        build_full_toolbox: Returns a toolbox of all tools, offered or not, with which flows continue.
+        browsers: The sessions of this process; those of others are only in the database.
     """
 
     settings: DashboardSettings

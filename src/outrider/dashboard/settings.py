@@ -30,9 +30,7 @@ class DashboardSettings(BaseModel, extra="forbid", defer_build=True):
     @field_validator("token")
     @classmethod
     def _check_token_length(cls, value: str) -> str:
-        min_token_chars = (
-            32  # characters of a token that is typed or kept, not made by us: about 128 bits if it is random
-        )
+        min_token_chars = 32  # characters of a token chosen by the operator: about 128 bits if it is random
         if value and len(value) < min_token_chars:
             raise ValueError(
                 'must have at least 32 characters: python -c "import secrets; print(secrets.token_hex(32))"'

@@ -1,8 +1,8 @@
 """Single-use sign-in tokens and the cookies that they are exchanged for.
 
-The token in an address is good for one browser: it is exchanged for a cookie, and the next address has another. So what
-stays behind in a history or a terminal opens nothing. A token of the operator's choice (`dashboard.token`) stays as it
-is, and its cookies are good at all replicas.
+The token in an address works for one browser: it is exchanged for a cookie, and the next address has a new token. So a
+token left in a history or a terminal is useless. A token chosen by the operator (`dashboard.token`) never changes, and
+its cookies are valid at all replicas.
 """
 
 import hashlib
@@ -22,11 +22,11 @@ class SignInTokens:
     """The tokens of one dashboard process.
 
     Args:
-        fixed: The operator's token; empty makes one for one use, again and again.
-        clock: Seconds since the epoch.
+        fixed: The operator's token; if empty, single-use tokens are generated.
+        clock: Returns seconds since the epoch.
 
     Attributes:
-        token: What signs in now.
+        token: The current sign-in token.
         on_change: Receives each new token.
     """
 
@@ -57,7 +57,7 @@ class SignInTokens:
         claim, _, signature = cookie.rpartition(".")
         if not hmac.compare_digest(signature.encode("utf-8", "replace"), self._sign_claim(claim).encode()):
             return None
-        browser, until, *named = claim.split(".")  # cookies of older releases name no person
+        browser, until, *named = claim.split(".")  # cookies of older releases have no person
         if int(until) <= self._clock():
             return None
         return Viewer(browser, *(json.loads(urlsafe_b64decode(named[0])) if any(named) else ()))

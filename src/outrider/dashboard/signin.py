@@ -28,9 +28,9 @@ def render_sign_in_page(next_path: str, *, root: str, wrong: bool = False) -> HT
     """Ask for a token (401).
 
     Args:
-        next_path: The path that was wanted.
+        next_path: The requested path.
         root: Where the dashboard is mounted.
-        wrong: Whether a token was given, and was not the one.
+        wrong: Whether a wrong token was given.
     """
     explanation = (
         "This address has already been used, or Outrider was restarted."

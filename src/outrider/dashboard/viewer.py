@@ -19,7 +19,7 @@ class Viewer:
 
     Attributes:
         browser: A random name, the same for its tabs.
-        person: Its person, where they signed in by a token of their own.
+        person: Its person, if they signed in with their own token.
         credential: The id of that token.
     """
 
@@ -50,8 +50,8 @@ def build_token_check(database: Database) -> TokenCheck:
             holder = await (store.authenticate_id(token_id) if token_id else store.authenticate(digest))
         except InvalidCredentialError:
             return None
-        # A token for all toolsets is for tools alone, because the dashboard shows everyone's work. A viewer is refused,
-        # because everyone who is signed in can approve and stop it.
+        # A token for all toolsets does not include the dashboard, which shows everyone's work. The role viewer is
+        # refused, because every signed-in person can approve and stop that work.
         may_act = any(membership.role != "viewer" for membership in holder.memberships)
         return holder if may_act and "dashboard" in (holder.toolsets or ()) else None
 
@@ -59,7 +59,7 @@ def build_token_check(database: Database) -> TokenCheck:
 
 
 async def record_decision(connection: HTTPConnection, database: Database, action: str, detail: str) -> None:
-    """Save in the audit what a viewer has decided. Raises Unavailable."""
+    """Record a viewer's decision in the audit. Raises Unavailable."""
     from outrider.identity.audit import Audit
 
     viewer: Viewer = connection.state.viewer

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from outrider.core.call_stats import CallBucket, CallSummary
 
-LEFT_X, RIGHT_X = 2.0, 158.0  # of a line of a table, in units of the drawing
+LEFT_X, RIGHT_X = 2.0, 158.0  # of a line in a table, in drawing units
 
 
 @dataclass(frozen=True)
@@ -59,5 +59,5 @@ def _build_scale(values: Sequence[float], low: float) -> LogScale:
 
 
 def _scale_height(count: int, highest: int) -> float:
-    max_height = 60.0  # of the columns over time
+    max_height = 60.0  # of the columns of a time chart
     return round(max(count / highest * max_height, 1.5), 1) if count else 0.0

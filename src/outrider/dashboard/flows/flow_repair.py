@@ -1,4 +1,4 @@
-"""Let a person put another element or another step into a flow whose run has stopped."""
+"""Let a person replace the element or the step at which a flow's run stopped."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -37,11 +37,11 @@ class RepairForm:
         flow: The flow in whose file the step is.
         place: The step's place in it.
         text: The step as YAML.
-        elements: The elements of its page that could be meant; none where another one would not help.
-        needs_secret: Whether the run continues only at a terminal, which asks for its secrets.
+        elements: The elements of its page to choose from; none if another element would not help.
+        needs_secret: Whether the run can only continue at a terminal, which asks for its secrets.
         can_propose: Whether a model can be asked for the element.
-        proposal: What a model has proposed, if it was asked.
-        problem: Why it has proposed nothing.
+        proposal: The proposal of a model, if one was asked.
+        problem: Why the model proposed nothing.
     """
 
     flow: str
@@ -56,7 +56,7 @@ class RepairForm:
 
 @dataclass(frozen=True)
 class Proposal:
-    """The element that a model has proposed, what it cost, and what would change in the flow's file."""
+    """The element that a model proposes, the cost, and the change of the flow's file."""
 
     element: str
     note: str
@@ -64,7 +64,7 @@ class Proposal:
 
 
 async def build_repair_form(services: DashboardServices, run: StoredRun) -> RepairForm | None:
-    """Return the choices for a run; None if it did not stop at a step, or is one of a caller who signs in."""
+    """Return the choices for a run; None if it did not stop at a step, or belongs to a caller who signs in."""
     max_elements = 60
     flow, _, place = run.place.partition(" ")
     if run.has_sign_in or run.state != "stopped" or not place or flow not in run.sources:
@@ -90,7 +90,7 @@ async def build_repair_form(services: DashboardServices, run: StoredRun) -> Repa
 async def propose_repair(services: DashboardServices, run_id: str) -> None:
     """Ask the model for the element of a step that stopped; a person decides on its answer. Raises Refused.
 
-    What the model cannot do is stored with the run, like its answer.
+    The model's failure is stored with the run, like its answer.
     """
     timeout_s = 120.0
     runs, run = FlowRuns(services.database), await _load_repairable_run(services, run_id)
@@ -99,7 +99,7 @@ async def propose_repair(services: DashboardServices, run_id: str) -> None:
     if not is_element_missing(run) or count >= MAX_PROPOSALS:
         message = f"the model was already asked {count} times for this run, or another element cannot help"
         raise Refused(message, hint="choose the element, or edit the step", code="not_repairable")
-    # Counted before it costs anything.
+    # Count it before it costs anything.
     asked = {"place": run.place, "count": count + 1}
     await runs.set_option(run, "proposal", asked)
     answer = {"problem": f"the model did not answer within {timeout_s:g} s"}
@@ -143,10 +143,10 @@ async def repair_flow(services: DashboardServices, run_id: str, given: Mapping[s
 
 
 async def prepare_resuming(services: DashboardServices, run: StoredRun) -> BackgroundTask | None:
-    """Return the task that continues a run; None if its caller must, who signs in or is asked for its secrets."""
+    """Return the task that continues a run; None if only its caller can, who signs in or enters its secrets."""
     if run.has_sign_in or _needs_secret(run):
         return None
-    # The page that is shown next must not say any more why the run had stopped.
+    # The next page must not show the old reason to stop.
     await FlowRuns(services.database).end_run(run, run.lease, "due")
     return BackgroundTask(_resume_run, services, run)
 
@@ -166,7 +166,7 @@ async def _resume_run(services: DashboardServices, run: StoredRun) -> None:
 
 
 async def _load_repairable_run(services: DashboardServices, run_id: str) -> StoredRun:
-    """Return a run whose flow the dashboard may change, in its caller's place. Raises NotFound, Refused."""
+    """Return a run whose flow the dashboard may change on its caller's behalf. Raises NotFound, Refused."""
     from outrider.flows.flow_history import FlowHistory
 
     run, _ = await FlowHistory(services.database).load_run(run_id)

@@ -25,7 +25,7 @@ FILES_SECTION, SCREENSHOTS_SECTION = "library_files", "library_screenshots"
 
 async def show_screenshots(request: Request) -> Response:
     """Show screenshots, newest first, by session or evaluation."""
-    max_pictures = 24  # pictures of one page: turning pages quickly requests each of them
+    max_pictures = 24  # pictures on a page; leafing through pages requests all of them
     list_query, services = parse_list_query(request), get_services(request)
     found = await services.artifacts.list_batch(
         pictures=True,

@@ -37,7 +37,7 @@ async def show_plans(request: Request) -> Response:
 
 async def show_plan(request: Request) -> Response:
     """Show one plan with its archive."""
-    max_archived = 30  # goals and observations of the archive that are shown
+    max_archived = 30  # archived goals and observations to show
     stored_plan, plans = await _require_plan(request), get_services(request).plans
     return await render_section(
         request,

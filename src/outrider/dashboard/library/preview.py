@@ -10,7 +10,7 @@ from outrider.pages.local_file import read_body
 from outrider.pages.mime.sniff import SNIFF_BYTES, detect_mime_type
 from outrider.workspace.encoding import decode_text
 
-MAX_PART_HTML_BYTES = 90_000  # bytes of HTML that a part may become: a page stays below 200 KB
+MAX_PART_HTML_BYTES = 90_000  # bytes of HTML, so that a page stays below 200 KB
 MARKUP_TYPES = frozenset({"text/html", "application/xhtml+xml", "image/svg+xml", "application/xml", "text/xml"})
 
 
@@ -52,12 +52,12 @@ class FilePreview:
     """The visible part of a file.
 
     Attributes:
-        type: What its bytes are.
-        picture: Whether it can be shown as one.
-        part: Of its text; None where there is none to show.
-        is_markup: Whether the text is the source of something that has a text of its own.
-        cut: Whether only its beginning was opened.
-        trouble: Why no text could be had though it was asked for.
+        type: The type detected from its bytes.
+        picture: Whether it can be shown as a picture.
+        part: The shown part of its text; None if there is no text to show.
+        is_markup: Whether the text is markup, from which a reader could extract the text proper.
+        cut: Whether only its beginning was read.
+        trouble: Why the requested text could not be extracted.
     """
 
     type: str
@@ -69,14 +69,14 @@ class FilePreview:
 
 
 async def preview_file(file: ServedFile, start: int, *, extracted: bool) -> FilePreview:
-    """Preview a file; `extracted` shows the text that a reader finds in it."""
-    max_preview_bytes = 2_000_000  # bytes that are opened for looking; the rest is for those who save the file
+    """Preview a file; `extracted` shows the text that a reader extracts from it."""
+    max_preview_bytes = 2_000_000  # bytes to show; for the rest, people download the file
     head = await file.read(0, SNIFF_BYTES)
     kind = detect_mime_type(file.mime_type if file.mime_type.startswith("text/") else "", head, file.name)
     if detect_picture_type(head):
         return FilePreview(kind, picture=True)
     if extracted:
-        max_document_bytes = 20_000_000  # bytes of a document that is read for its text
+        max_document_bytes = 20_000_000  # bytes of a document to extract the text from
         if file.size > max_document_bytes:
             return FilePreview(kind, trouble="It is too large to show here; save it.")
         try:

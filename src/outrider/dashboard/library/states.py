@@ -12,7 +12,7 @@ from outrider.dashboard.page import get_services
 
 async def show_states(request: Request) -> Response:
     """Show all states by name."""
-    max_sites = 12  # of one state that are named
+    max_sites = 12  # of one state to name
     section_name = "library_states"
     list_query, states = parse_list_query(request), get_services(request).browsers.states
     found = await to_thread.run_sync(states.list_states) if can_view(request, ResourceOwner()) else []

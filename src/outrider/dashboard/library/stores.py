@@ -90,7 +90,7 @@ async def show_store(request: Request) -> Response:
 
 async def show_content(request: Request) -> Response:
     """Show the passages of a content."""
-    max_passages = 60  # of a content on one page, if they are not too heavy
+    max_passages = 60  # of a content on one page, unless their HTML is too large
     record, owned, known = await _require_content(request)
     first = parse_start(request.query_params.get("from", ""))
     overview = get_services(request).content.overview

@@ -122,7 +122,7 @@ def _list_entries(place: WorkspacePath) -> list[DirectoryEntry]:
         return []
     entries = []
     for entry in place.jail.list(place.path):
-        name = entry.name.encode("utf-8", "replace").decode()  # no URL can address one that is not valid text
+        name = entry.name.encode("utf-8", "replace").decode()  # a URL cannot contain a name that is not valid Unicode
         entries.append(entry if name == entry.name else replace(entry, name=name, path=name, kind="other"))
     return sorted(entries, key=_build_sort_key)
 

@@ -26,8 +26,8 @@ from outrider.dashboard.live.hub import LiveHub
 from outrider.dashboard.live.steering import steer_session
 
 log = logging.getLogger(__name__)
-MAX_UNDRAWN_FRAMES = 2  # frames that are under way to a watcher who has not drawn them yet
-STATE_INTERVAL_S = 0.3  # seconds between looks for what has changed
+MAX_UNDRAWN_FRAMES = 2  # frames sent to a viewer that are not drawn yet
+STATE_INTERVAL_S = 0.3  # seconds between checks for changes
 
 
 class LiveConnection:
@@ -35,8 +35,8 @@ class LiveConnection:
 
     Args:
         socket: Accepted already.
-        hub: What all watchers share.
-        viewer: Whose it is, for limits.
+        hub: The state that all viewers share.
+        viewer: The viewer, for rate limits.
     """
 
     def __init__(self, socket: WebSocket, hub: LiveHub, viewer: str) -> None:
@@ -79,7 +79,7 @@ class LiveConnection:
         while True:
             try:
                 text = await self._socket.receive_text()
-            except (WebSocketDisconnect, KeyError):  # gone, or bytes where text should be
+            except (WebSocketDisconnect, KeyError):  # disconnected, or bytes instead of text
                 return
             message = None
             if len(text) <= max_message_chars:
@@ -91,7 +91,7 @@ class LiveConnection:
             if message["event"] == "drawn":
                 if self._credit.value < MAX_UNDRAWN_FRAMES:
                     self._credit.release()
-            elif message["event"] == "steer":  # may take as long as a page needs: nothing waits for it
+            elif message["event"] == "steer":  # not awaited, because it may take as long as a page needs
                 self._tasks.start_soon(self._handle_message, message)
             else:
                 await self._handle_message(message)
@@ -214,7 +214,7 @@ class LiveConnection:
 
 
 async def _wake_session(session: Session) -> None:
-    with suppress(OutriderError):  # the states say what has become of it
+    with suppress(OutriderError):  # the states will show the result
         await session.wake()
 
 

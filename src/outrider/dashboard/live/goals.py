@@ -1,4 +1,4 @@
-"""Find what an agent has announced: the last words of its run before a call."""
+"""Find the last words of an agent before a call, which often announce its goal."""
 
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -46,8 +46,8 @@ class RunGoals:
         return self._texts[run_id].goal if run_id in self._texts else ""
 
     async def refresh_goal(self, run_id: str) -> None:
-        """Read what a run has said since the last refresh."""
-        max_runs = 100  # runs that are remembered
+        """Read the text of a run since the last refresh."""
+        max_runs = 100  # runs to remember
         run_text = self._texts.setdefault(run_id, _RunText())
         self._texts.move_to_end(run_id)
         while len(self._texts) > max_runs:
@@ -58,5 +58,5 @@ class RunGoals:
                     run_text.seq = event.seq
                     if event.kind in ("text", "thinking"):
                         run_text.append_text(event.kind, event.data.get("step", 0), event.data["text"])
-        except OutriderError:  # a database that is away for a moment
+        except OutriderError:  # the database is briefly unavailable
             return

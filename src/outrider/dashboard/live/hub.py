@@ -12,22 +12,23 @@ from outrider.dashboard.rate_limit import TokenBucketLimiter
 from outrider.dashboard.services import DashboardServices
 
 INPUT_BURST = 240
-CONNECTS_PER_MINUTE = 30  # a minute and signed-in browser
+CONNECTS_PER_MINUTE = 30  # per signed-in browser
 
 
 class LiveHub:
     """The viewers of one dashboard.
 
     Args:
-        services: What is shown.
+        services: The services behind the pages.
 
     Attributes:
-        watchers: How many sockets are open.
+        watchers: The number of open sockets.
     """
 
     def __init__(self, services: DashboardServices) -> None:
-        # The original allows 120 inputs a minute and connection, which stops people who type, not ones who reconnect.
-        inputs_per_minute = 120 * 60  # a minute and signed-in browser: a mouse reports 60 times a second
+        # gsd-browser allows 120 inputs per minute and connection, which stops people who type, but not those who
+        # reconnect.
+        inputs_per_minute = 120 * 60  # per signed-in browser: a mouse reports 60 times a second
         self.services = services
         self.input_limiter = TokenBucketLimiter(inputs_per_minute, INPUT_BURST)
         self.connect_limiter = TokenBucketLimiter(CONNECTS_PER_MINUTE, CONNECTS_PER_MINUTE)
@@ -41,7 +42,7 @@ class LiveHub:
 
     def list_sessions(self) -> list[dict[str, Any]]:
         """List all sessions; this process's and the newest first."""
-        max_age_s = 0.2  # seconds for which the description of the sessions serves all watchers
+        max_age_s = 0.2  # age up to which all viewers share the description of the sessions
         if time.monotonic() - self._serialized_at >= max_age_s:
             self._serialized_at = time.monotonic()
             inflight = self.services.events.inflight
@@ -65,13 +66,13 @@ class LiveHub:
 
     async def refresh(self) -> None:
         """Read titles and goals, unless that was just done."""
-        refresh_interval_s = 1.5  # seconds between two looks at titles and at what agents say
+        refresh_interval_s = 1.5  # between two reads of titles and goals
         if time.monotonic() - self._refreshed_at < refresh_interval_s:
             return
         self._refreshed_at = time.monotonic()
         registry = self.services.browsers.registry
         if registry is not None:
-            with suppress(OutriderError):  # a database that is away for a moment: what was known is shown on
+            with suppress(OutriderError):  # if the database is unavailable, show the last known sessions
                 self._remote_sessions = [
                     serialize_remote_session(each) for each in (await registry.list_remote())[::-1]
                 ]

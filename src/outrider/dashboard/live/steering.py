@@ -47,7 +47,8 @@ async def steer_session(session: Session, connection_id: str, data: object) -> A
 
     One of `{do: "goto", url}`, `{do: "tab", tab}`, `{do: "dialog", accept, text}`, `{do: "choose", x, y, index}`.
 
-    Refused as an input is, besides with the words of the error: an address that may not be reached, for instance.
+    It is refused in the same cases as input. Errors of the browser, such as a forbidden address, also return their
+    message.
     """
     if session.control.holder != connection_id:
         return Ack("not_holder")

@@ -1,1 +1,1 @@
-"""The dashboard's pages, discovered as one `DashboardPage` a file."""
+"""The dashboard's pages, discovered as one `DashboardPage` per file."""

@@ -83,7 +83,7 @@ async def show_providers(request: Request) -> Response:
 
 async def show_errors(request: Request) -> Response:
     """Show failures by code and message pattern."""
-    max_groups = 100  # kinds of errors that are shown
+    max_groups = 100  # kinds of errors to show
     at, call_query = await feed.get_feed_position(request, "calls"), parse_call_query(request)
     found = group_failures(
         await (await _open_history(request)).list_failures(
@@ -126,7 +126,7 @@ async def _render_calls_page(request: Request, name: str, **values: Any) -> Resp
 
 
 async def _read_changes(services: DashboardServices, cursor: str) -> tuple[list[FeedChange], str]:
-    """Report that there were calls and their outcomes; the page fetches what it shows."""
+    """Report new calls and their outcomes; the page fetches the rows itself."""
     fresh, cursor = await CallHistory(services.database).list_new_calls(cursor)
     return [{"id": event.id, "tool": event.tool, "outcome": event.outcome} for event in fresh], cursor
 

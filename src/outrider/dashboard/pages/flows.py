@@ -1,4 +1,4 @@
-"""Page Flows: what runs again without a model, its versions, and each run step by step."""
+"""Page Flows: saved flows, their versions, and each run step by step."""
 
 import re
 from contextlib import suppress
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 async def show_flows(request: Request) -> Response:
-    """Show the flows that ran, the last one first, those that did not, and what runs by itself."""
+    """Show flows that have run, the latest first, then all others, and the schedules."""
     flows, schedules, unused = [], [], []
     if get_allowed_workspace(request) is None:
         history = _open_history(request)
@@ -54,7 +54,7 @@ async def show_flow(request: Request) -> Response:
     saved: list[SavedFlow] = []
     # Files of callers who sign in are in a folder that only their credential names.
     if build_owner_key(caller) == owner and not any(run.has_sign_in for run in runs):
-        with suppress(OutriderError):  # it was deleted, or cannot be read
+        with suppress(OutriderError):  # it was deleted or is malformed
             saved = await anyio.to_thread.run_sync(services.flow_store.list_versions, caller, name)
     if not (runs or schedules or saved):
         raise NotFound("no such flow", hint="the page Flows lists them")
@@ -121,7 +121,7 @@ async def approve_flow_run(request: Request) -> Response:
 
 
 async def withdraw_flow_approval(request: Request) -> Response:
-    """Let the steps of a flow ask again."""
+    """Withdraw an approval, so that the flow's steps ask again."""
     _require_all_seen(request)
     name, form = request.path_params["flow"], await request.form()
     database, owner = get_services(request).database, _read_owner(form.get("owner"))
@@ -144,7 +144,7 @@ def _open_history(request: Request) -> "FlowHistory":
 
 
 def _read_owner(given: object) -> str:
-    """Return the owner that a request names, by default who uses Outrider without a name. Raises NotFound."""
+    """Return the owner that a request names, by default the anonymous user. Raises NotFound."""
     owner = given if isinstance(given, str) and given else build_owner_key(Call())
     if not re.fullmatch("[0-9a-f]{64}", owner):
         raise NotFound("no such owner", hint="the page Flows lists the flows")
@@ -152,7 +152,7 @@ def _read_owner(given: object) -> str:
 
 
 def _require_all_seen(request: Request) -> None:
-    """Refuse viewers who do not see everything; a run does not record its workspace. Raises NotFound."""
+    """Refuse viewers limited to a workspace, because runs do not record theirs. Raises NotFound."""
     if get_allowed_workspace(request) is not None:
         raise NotFound("no such flow")
 
@@ -177,14 +177,14 @@ FLOWS_PAGE = DashboardPage(
 
 @dataclass(frozen=True)
 class ApprovalForm:
-    """What a person approves.
+    """The content of an approval form.
 
     Attributes:
-        flow: The flow's name, which the person types.
+        flow: The flow's name, which the person must type.
         version: Its version.
         digest: The fingerprint of its files, which the form sends back.
-        summary: All that it does.
-        is_of_caller: Whether its caller signs in, and continues the run.
+        summary: A list of all its steps.
+        is_of_caller: Whether its caller signs in, so that only they can continue the run.
     """
 
     flow: str
@@ -195,7 +195,7 @@ class ApprovalForm:
 
 
 async def build_approval_form(services: DashboardServices, run: StoredRun) -> ApprovalForm | None:
-    """Return what can be approved for a run; None if it does not wait for that. Raises Unavailable."""
+    """Return the approval form of a run; None if it does not wait for approval. Raises Unavailable."""
     max_summary_chars = 200_000  # nobody reads more
     program = _load_waiting_program(run)
     if program is None or await FlowApprovals(services.database).is_approved(run.owner, program):
@@ -207,7 +207,7 @@ async def build_approval_form(services: DashboardServices, run: StoredRun) -> Ap
 
 
 async def approve_flow(services: DashboardServices, run: StoredRun, name: str, digest: str, by: str) -> None:
-    """Approve the files with which a run waits. Raises Refused, InvalidInput, Unavailable."""
+    """Approve the files of a waiting run. Raises Refused, InvalidInput, Unavailable."""
     program = _load_waiting_program(run)
     if program is None or program.digest != digest:
         raise Refused("the run no longer waits for this approval", hint="open its page again", code="changed")

@@ -19,7 +19,7 @@ CLOSE_NOT_ALLOWED, CLOSE_TRY_LATER = (
 )  # WebSocket close codes (RFC 6455, section 7.4.1, and the IANA registry)
 UNKNOWN_OWNER = (
     ResourceOwner()
-)  # browser sessions do not say of which workspace they are: who may see one alone sees none
+)  # browser sessions do not record their workspace, so a viewer of a single workspace sees none
 
 
 async def show_live(request: Request) -> Response:

@@ -21,7 +21,7 @@ from outrider.dashboard.services import DashboardServices
 
 HOUR_S = 3_600
 COLUMN_COUNT, CHART_WIDTH = 60, 600  # one a minute
-MAX_LIST_ENTRIES = 5  # entries of a list: the page of its own has the rest
+MAX_LIST_ENTRIES = 5  # entries of a list; the rest is on its own page
 
 
 async def show_now(request: Request) -> Response:

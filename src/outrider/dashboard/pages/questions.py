@@ -39,7 +39,7 @@ async def show_questions(request: Request) -> Response:
     if query.get("part") == "open":
         return render.render_fragment(request, "questions/open.html", **values)
     text, after = query.get("q", "").strip()[:200], query.get("after", "")
-    max_outcomes = 20  # of the answers just given, which this page repeats
+    max_outcomes = 20  # of the given answers, which this page repeats
     names = [(each, True) for each in query.get("told", "").split(",") if each] + [
         (each, False) for each in query.get("late", "").split(",") if each
     ]
@@ -61,7 +61,7 @@ async def show_questions(request: Request) -> Response:
 
 async def show_question(request: Request) -> Response:
     """Show one question with all its arguments."""
-    max_argument_bytes = 60_000  # bytes of a page that the arguments of one question may take when it stands alone
+    max_argument_bytes = 60_000  # bytes of HTML for the arguments of a question shown alone
     services = get_services(request)
     question = await services.questions.get(request.path_params["question"])
     try:

@@ -17,7 +17,7 @@ from outrider.dashboard.runs import run_query, run_view, sanitize, updates
 from outrider.dashboard.runs.steps import STEPS_PER_PART
 from outrider.dashboard.services import DashboardServices
 
-TASK_BYTES, ANSWER_BYTES = 2_000, 4_000  # bytes of a page that each of these may take
+TASK_BYTES, ANSWER_BYTES = 2_000, 4_000  # bytes of HTML
 
 
 async def show_runs(request: Request) -> Response:
@@ -43,15 +43,15 @@ async def show_runs(request: Request) -> Response:
 
 
 async def show_run(request: Request) -> Response:
-    """Show one run from a given step on, or with `part` a piece of its page."""
+    """Show one run from a given step on, or with `part` a part of its page."""
     services, run_id, after = get_services(request), request.path_params["run"], request.query_params.get("after", "")
-    if part := request.query_params.get("part"):  # which a script replaces
+    if part := request.query_params.get("part"):  # to be replaced by a script
         view = await run_view.load_run_view(services, run_id)
         if part == "about":
             return render.render_fragment(request, "runs/about.html", **_build_head_values(services, view))
         steps, part_of = await run_view.load_step_views(services, view, after, 2 * STEPS_PER_PART)
         return render.render_fragment(request, "runs/steps.html", about=view, steps=steps, part=part_of, after=after)
-    # The place from which updates come is taken first: what changes while we look is then shown twice at worst.
+    # Take the feed's cursor first, so that a change in the meantime is shown twice rather than missed.
     places = json.loads(await feed.get_feed_position(request, "questions"))
     places["run"] = await updates.build_start_cursor(services, await services.runs.get(run_id))
     view = await run_view.load_run_view(services, run_id)
@@ -65,7 +65,7 @@ async def show_run(request: Request) -> Response:
 
 
 def _build_head_values(services: DashboardServices, view: run_view.RunView) -> dict[str, Any]:
-    max_questions = 8  # questions that a run's page shows
+    max_questions = 8  # questions shown
     run = view.run
     return {
         "about": view,
@@ -88,7 +88,7 @@ async def redirect_to_step(request: Request) -> Response:
 
 
 async def show_full_text(request: Request) -> Response:
-    """Show a text in full that a page has cut: of a step (`key`), or of the run."""
+    """Show in full a text that the page has cut: of a step (`key`), or of the run."""
     services, query = get_services(request), request.query_params
     run_id, part, key = request.path_params["run"], query.get("what", ""), query.get("key", "")
     if key:
@@ -157,7 +157,7 @@ async def compare_runs(request: Request) -> Response:
 
 async def show_evaluation(request: Request) -> Response:
     """Show the evidence and result of a website evaluation."""
-    max_records = 100  # of an evaluation that its page shows
+    max_records = 100  # of an evaluation to show
     services = get_services(request)
     found = await services.evaluations.find(request.path_params["evaluation"])
     if found is None:

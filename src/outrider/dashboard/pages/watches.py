@@ -1,4 +1,4 @@
-"""Page Watches: what is looked at again, when, what has changed, and what fails."""
+"""Page Watches: targets, schedules, changes and failures."""
 
 from typing import get_args
 from urllib.parse import urlencode
@@ -69,7 +69,7 @@ async def _require_watch(request: Request) -> Watch:
 
 
 def _may_see_watches(request: Request) -> bool:
-    """Return whether the viewer sees everything; a watch does not record its workspace."""
+    """Return whether the viewer sees all workspaces, because watches do not record theirs."""
     return get_allowed_workspace(request) is None
 
 

@@ -10,8 +10,8 @@ from outrider.core.questions import Decision, Question
 from outrider.core.tool import Effect, Tool
 from outrider.dashboard.runs.sanitize import ArgumentView, build_argument_views, sanitize_url
 
-MAX_ARGUMENT_BYTES, MIN_ARGUMENT_BYTES = 6_000, 1_500  # bytes that those of one question may take
-MAX_SHOWN_QUESTIONS = 40  # questions of a page
+MAX_ARGUMENT_BYTES, MIN_ARGUMENT_BYTES = 6_000, 1_500  # for one question
+MAX_SHOWN_QUESTIONS = 40  # questions on a page
 EFFECT_DESCRIPTIONS: dict[Effect, str] = {
     "read": "It only reads.",
     "write": "It saves or changes something here.",
@@ -31,8 +31,8 @@ class QuestionView:
 
     Attributes:
         does: What the call would do.
-        warnings: What to look at before it is allowed.
-        sign_in: The address of a sign-in page; empty where there is none of the web.
+        warnings: What to check before allowing it.
+        sign_in: The address of a sign-in page; empty unless it is a web address.
     """
 
     question: Question
@@ -70,7 +70,7 @@ class QuestionGroup:
 
 def group_questions(questions: Sequence[InboxQuestion], tools: Mapping[str, Tool]) -> list[QuestionGroup]:
     """Group questions by task, the longest waiting first."""
-    max_page_bytes = 90_000  # bytes of a page that all arguments together may take
+    max_page_bytes = 90_000  # bytes of HTML for all arguments together
     shown_questions = questions[:MAX_SHOWN_QUESTIONS]
     argument_bytes = max(MIN_ARGUMENT_BYTES, min(MAX_ARGUMENT_BYTES, max_page_bytes // max(1, len(shown_questions))))
     together: dict[str, list[InboxQuestion]] = {}

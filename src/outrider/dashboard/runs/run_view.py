@@ -33,9 +33,9 @@ class RunView:
 
     Attributes:
         branch: The run in its tree.
-        leaves: The tree in the order in which it is drawn.
-        hidden: How many runs of it are not drawn.
-        others: Of the same conversation, the newest first.
+        leaves: The tree in drawing order.
+        hidden: The number of its runs that are not drawn.
+        others: Other runs of the conversation, the newest first.
         questions: All questions of the tree.
         plan: The plan of the session that the run works in.
     """
@@ -78,7 +78,7 @@ class RunView:
 
 async def load_run_view(services: DashboardServices, run_id: str) -> RunView:
     """Load the run. Raises NotFound."""
-    max_leaves = 200  # runs of a tree that a page draws
+    max_leaves = 200  # runs of a tree to draw
     run = await services.runs.get(run_id)
     overview = RunOverview(services.database)
     tree = await overview.load_tree(run.root_run_id)
@@ -105,7 +105,7 @@ async def load_run_view(services: DashboardServices, run_id: str) -> RunView:
 async def load_step_views(
     services: DashboardServices, view: RunView, after: str, limit: int = STEPS_PER_PART
 ) -> tuple[list[StepView], Batch]:
-    """Load a page of the steps, and the page, which knows where the next begins."""
+    """Load the views of a page of steps, and the page with its cursors."""
     part = await StepList(services.database).load_batch(view.run.id, after=after, limit=limit)
     children = {each.run.parent_call_id or "": each for each in view.branch.children}
     evaluation_records: Sequence[EvaluationRecord] = ()

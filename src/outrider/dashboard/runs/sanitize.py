@@ -16,7 +16,7 @@ class TextExcerpt:
     """The beginning of a text; `total` is its length in characters, `is_cut` whether more follows.
 
     Attributes:
-        stranger: Where a text that others wrote is from; empty for our own.
+        stranger: The origin of an untrusted text; empty for our own.
     """
 
     text: str
@@ -36,7 +36,7 @@ class ArgumentView:
 
 def cut_excerpt(text: str, limit: int) -> TextExcerpt:
     """Return as much of a text as fits into `limit` bytes of HTML."""
-    # What a text may take of a page: every character counts as what it becomes in HTML.
+    # Limits apply to HTML, so each character counts in its escaped form.
     escaped_sizes = {"&": 5, "<": 4, ">": 4, '"': 5, "'": 5}
     if len(text) * 5 <= limit:
         return TextExcerpt(text, len(text), is_cut=False)
@@ -108,6 +108,6 @@ def _format_value(value: Any) -> str:
 
 def _format_json(value: Any) -> str:
     """Format JSON, in one line if it is short."""
-    max_line_chars = 90  # characters of JSON that stay in one line
+    max_line_chars = 90  # characters that still fit on one line
     line = json.dumps(value, ensure_ascii=False, default=str)
     return line if len(line) <= max_line_chars else json.dumps(value, ensure_ascii=False, indent=2, default=str)

@@ -24,7 +24,7 @@ MODEL_TEXT_BYTES, THOUGHT_BYTES, ARGUMENT_BYTES, RESULT_BYTES = (
     700,
     900,
     1_100,
-)  # bytes of a page that each of these may take
+)  # bytes of HTML
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,9 @@ class CallView:
     """A tool call on the page.
 
     Attributes:
-        mark: Its place below the step, from 1.
-        child: The run that it began.
-        sources: (title, address) of what it found in the web.
+        mark: Its position in the step, from 1.
+        child: The run that it started.
+        sources: (title, address) of the web sources that it found.
     """
 
     row: StepRow
@@ -65,8 +65,8 @@ class StepView:
     """One model request with its calls.
 
     Attributes:
-        said: What it said; None if the part before has it.
-        stamp: Another whenever something about it has changed.
+        said: The model's text; None if the previous part shows it.
+        stamp: A value that changes with the step.
     """
 
     number: int
@@ -84,9 +84,9 @@ def build_step_views(
     """Build the views of one page of steps.
 
     Args:
-        rows: In order.
-        children: Runs by the call that began them.
-        evaluation_records: What an evaluation's watcher saw in the meantime.
+        rows: The steps in order.
+        children: Runs by the call that started them.
+        evaluation_records: The records of an evaluation from the same time.
     """
     return [
         _build_step_view(number, list(group), children, evaluation_records)

@@ -15,9 +15,9 @@ async def read_run_changes(services: DashboardServices, cursor: str) -> tuple[li
 
 
 async def build_start_cursor(services: DashboardServices, run: Run) -> str:
-    """Return where a run's event stream starts: at the text that the model is writing.
+    """Return the start of a run's event stream: the text that the model is writing.
 
-    Their numbers are the cursor, so a reconnecting client gets each of them exactly once.
+    The numbers of events are the cursor, so a reconnecting client gets each event exactly once.
     """
     seq = await StepList(services.database).find_unfinished_seq(run.id)
     standing = await RunOverview(services.database).compute_fingerprint(run.root_run_id)
