@@ -226,9 +226,9 @@ class Questions:
 
 
 def build_agent_key(name: str, definition: Mapping[str, Any]) -> str:
-    """Return a key for an agent's definition and place, because a name proves neither.
+    """Return a key for an agent's definition and place, which its name does not identify.
 
-    The tools do not belong to it: an allowance is for one tool, and they depend on what is served.
+    The key excludes the agent's tools: an allowance is for one tool, and the tools depend on what is served.
     """
     max_name_chars = 31  # of the 64 that a row can hold
     fields = ("instructions", "origin", "place", "mcp")

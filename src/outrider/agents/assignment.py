@@ -18,7 +18,7 @@ class Assignment:
         files: Attachments, each with `id` and `title`, and with `content` if the agent is to read its text at once.
         budget: The caller's limits, on top of those of the agent and of the settings.
         message: The user's message in the conversation, if it is not the query.
-        start_key: Identifies repetitions of the request, which start no second run.
+        start_key: Identifies repetitions of the request, which do not start a second run.
     """
 
     query: str

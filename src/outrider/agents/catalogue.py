@@ -27,7 +27,7 @@ class AgentProblem:
 class Catalogue:
     """Finds agents by name.
 
-    A workspace's file may come from a stranger: it may add an agent but not replace one, because it would inherit the
+    A workspace's file may be untrusted: it may add an agent but not replace one, because it would inherit the
     permissions that people gave to the other agent.
 
     Args:
@@ -121,7 +121,7 @@ class Catalogue:
         raise NotFound(f"agent {name!r} does not exist", hint=hint, code="unknown_agent")
 
     def _find_problem(self, name: str) -> AgentProblem | None:
-        """Return the problem of the file of that name, if there is such a file and it is broken."""
+        """Return the problem of the file of that name, if it exists and is broken."""
         folders: tuple[tuple[Path, AgentOrigin], ...] = (
             (BUILTIN_AGENTS_DIR, "kind"),
             (self.home, "home"),

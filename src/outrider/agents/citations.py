@@ -78,7 +78,7 @@ def rewrite_references(text: str, sources: Mapping[str, Mapping[str, Any]], new_
 
 def _remove_unknown_blocks(text: str, known: Mapping[str, Any]) -> str:
     """Remove blocks without a known reference, and blocks that form when those are gone."""
-    max_rounds: Final = 16  # nested blocks to remove; an honest text has none
+    max_rounds: Final = 16  # nested blocks to remove; a normal text has none
     for _ in range(max_rounds):
         before, text = (
             text,

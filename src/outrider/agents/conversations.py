@@ -186,7 +186,7 @@ class Conversations:
         )
 
     async def delete_if_empty(self, conversation_id: str) -> None:
-        """Delete a conversation without messages, whose run another process has started elsewhere."""
+        """Delete a conversation without messages, because another process has started its run in another one."""
         from sqlalchemy import delete, exists
 
         from outrider.agents.tables import conversations, messages
@@ -243,7 +243,7 @@ def build_message(  # noqa: PLR0913
         text=to_storable_text(text),
         thoughts=to_storable_text(thoughts),
         citations={reference: dict(citation) for reference, citation in (citations or {}).items()},
-        # What the files say is kept with the run that reads them.
+        # The files' contents are stored with the run that reads them.
         files=[{name: value for name, value in file.items() if name != "content"} for file in files],
         run_id=run_id,
         status=status,
@@ -252,7 +252,7 @@ def build_message(  # noqa: PLR0913
 
 
 def insert_message(connection: "Connection", message: ConversationMessage) -> None:
-    """Add a message in a transaction of the caller."""
+    """Add a message within the caller's transaction."""
     from outrider.agents.tables import conversations, messages
 
     connection.execute(messages.insert(), [vars(message)])

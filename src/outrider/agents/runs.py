@@ -193,7 +193,7 @@ class RunService:
     async def run_forever(self) -> None:
         """Recover the runs of dead processes until cancelled; run it as a background task.
 
-        It starts when the database is opened for another reason, and loads nothing heavy while there is nothing to do.
+        It waits until something else opens the database, and loads no large libraries while there is nothing to do.
         """
         poll_interval_s = 5.0
         await self._database.opened_event.wait()

@@ -56,7 +56,7 @@ class StartKeys:
 
     Args:
         database: Holds the table.
-        started: What the keys of this table start.
+        started: The kind of thing that the keys of this table start.
     """
 
     def __init__(self, database: Database, started: Literal["run", "evaluation"]) -> None:
@@ -64,7 +64,7 @@ class StartKeys:
         self._started = started
 
     async def find_started_id(self, key: StartKey) -> str | None:
-        """Return the id of what the key has started. Raises InvalidInput if it came with another request."""
+        """Return the id that the key has started, if any. Raises InvalidInput if it came with another request."""
         claimed = await self._database.run_transaction(
             lambda connection: self._load_claim(connection, key, self._database.now()), write=False
         )
@@ -83,7 +83,7 @@ class StartKeys:
         return self._load_claim(connection, key, now) if connection.execute(insert).first() is None else None
 
     def _find_column(self) -> "Column[str]":
-        """Return the column with the id of what a key has started."""
+        """Return the column with the id of the started run or evaluation."""
         from outrider.agents.tables import evaluation_keys, run_keys
 
         return run_keys.c.run_id if self._started == "run" else evaluation_keys.c.evaluation_id

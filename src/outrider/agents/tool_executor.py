@@ -224,7 +224,7 @@ class ToolExecutor:
         if tool is None or not tool.open_world:
             return call
         if self._exfiltration_guard is None:
-            # It knows everything that the run has read, also in earlier attempts.
+            # The guard must know everything that the run has read, also in earlier attempts.
             guard = ExfiltrationGuard(self.run.query)
             for file in self.run.state.get("given", []):
                 guard.record_result(None, file.get("content", ""))
@@ -275,7 +275,7 @@ def _redact_arguments(tool: Tool | None, arguments: Mapping[str, Any]) -> dict[s
 
 
 def _describe_error(error: OutriderError) -> str:
-    label_tokens = 25  # of what stands around message and hint
+    label_tokens = 25  # of the text around message and hint
     error = shorten_error(error, MAX_ERROR_TOKENS - label_tokens)
     hint = f"\nwhat to do: {error.hint}" if error.hint else ""
     retry = "\nthe same call may work later" if error.retryable and not isinstance(error, InvalidInput) else ""
@@ -290,7 +290,7 @@ def _render_result(tool: Tool, result: Result, hidden_pictures: Mapping[int, str
     piece = cut_text(text, max_chars)
     if piece.truncated:
         text = f"{piece.text}\n[cut: {piece.total:,} characters in total; ask for less, or for the rest]"
-    # Wrap the text even if it contains such marks already, because a stranger can write them as well.
+    # Wrap the text even if it contains such marks already, because anyone can write them.
     return wrap_untrusted(text, tool.name) if tool.untrusted else text
 
 

@@ -16,8 +16,8 @@ from outrider.core.toolbox import Toolbox
 def restrict_toolbox(toolbox: Toolbox, agent: Agent, remote: Mapping[str, Tool] | None = None) -> Toolbox:
     """Return a toolbox with only the agent's tools, under its stakes.
 
-    An agent from a workspace's file may come from a stranger: it can only raise the configured stakes, and all its
-    remote tools ask before each call.
+    An agent from a workspace's file may be untrusted: it can only raise the configured stakes, and all its remote tools
+    ask before each call.
 
     Args:
         toolbox: All offered tools.

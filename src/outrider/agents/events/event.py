@@ -19,7 +19,7 @@ class RunEvent:
     - question: `id`, `call_id`, `tool`, `message`, `kind`.
     - usage: `run` and `tree`, each as `RunUsage.to_dict`, and `step`.
     - status: `status` and `attempt`, at the end also `stop_reason`; or `restarted` with the number of a step whose
-      request is repeated, so that its text so far is void.
+      request is repeated, so that its text so far is invalid.
     """
 
     run_id: str

@@ -51,7 +51,7 @@ class RunNotifier:
 
     Args:
         database: A Postgres database; with any other nothing is received.
-        on_news: Called with the id of a run and its new events, which may be missing.
+        on_news: Called with the id of a run and its new events; without events if they did not fit.
 
     Attributes:
         is_connected: Whether notifications arrive at the moment.
@@ -64,7 +64,7 @@ class RunNotifier:
         self.is_connected = False
 
     def start(self) -> None:
-        """Start to listen, if the database supports it and this has not been done."""
+        """Start listening once, if the database supports it."""
         if self._database.is_shared and (self._task is None or self._task.done()):
             self._task = asyncio.get_running_loop().create_task(self._listen_forever())
 

@@ -275,10 +275,10 @@ class EventStreams:
         return [event for buffer in self._buffers.values() for event in buffer.unsaved]
 
     async def _renumber_events(self) -> None:
-        """Move unsaved events behind the events that other processes have saved under their numbers.
+        """Renumber unsaved events after the events that other processes have saved under their numbers.
 
-        Another process writes such an event for example when it cancels a run of this process. Our own events can
-        turn out to be saved already, if the connection broke before the transaction was confirmed.
+        Another process writes such an event, for example, when it cancels a run of this process. Our own events may
+        already be saved, if the connection broke before the transaction was confirmed.
         """
         for run_id, buffer in list(self._buffers.items()):
             if not buffer.unsaved:
@@ -317,7 +317,7 @@ class EventStreams:
                 new_events = [event for event in events if event.seq > follower.last_seq]
                 if follower.is_started and new_events and new_events[0].seq == follower.last_seq + 1:
                     follower.deliver(new_events)
-                # Events before them are missing, or the run may go on: the table knows.
+                # Earlier events are missing, or the run may go on, so read the table.
                 if new_events and (follower.at_rest or follower.last_seq < new_events[-1].seq):
                     follower.last_check_at = 0.0
                     self._poll_now.set()

@@ -41,7 +41,7 @@ def _build_openai_model(access: ModelAccess, client: Any) -> Model:
     from pydantic_ai.providers.openai import OpenAIProvider
     from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
-    # All options are explicit: a stray OPENAI_BASE_URL in the environment would send keys and questions elsewhere.
+    # Set all options explicitly: an OPENAI_BASE_URL in the environment would send keys and questions elsewhere.
     openai_client = AsyncOpenAI(
         api_key=access.key or PLACEHOLDER_KEY,
         base_url=access.base_url or "https://api.openai.com/v1",
@@ -69,8 +69,8 @@ def _build_anthropic_model(access: ModelAccess, client: Any) -> Model:
         http_client=client,
         max_retries=0,
     )
-    # Each step sends all that came before: tools and instructions keep their place, and the last message gets a
-    # breakpoint that the next step reads. Blocks are marked, because gateways refuse the mark of a whole request.
+    # Each step repeats all earlier messages, so tools and instructions stay cached, and the last message gets a
+    # breakpoint for the next step. Single blocks are marked, because gateways refuse a mark on the whole request.
     settings = AnthropicModelSettings(
         anthropic_cache_tool_definitions=True, anthropic_cache_instructions=True, anthropic_cache_messages=True
     )

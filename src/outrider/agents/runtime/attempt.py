@@ -77,7 +77,7 @@ async def _run_loop(context: AttemptContext) -> AttemptOutcome:
         model = DurableModel(context, [await open_model(access, context.guard, stack) for access in context.chain])
         encryption = model.argument_encryption
         history = encryption.decrypt_messages(context.run.history) if context.run.history else None
-        # A history that ends in calls goes on with making them.
+        # If the history ends with calls, the loop makes them first.
         last = history[-1] if history else None
         goes_on = isinstance(last, ModelResponse) and bool(last.tool_calls)
         model.request_number = sum(isinstance(message, ModelResponse) for message in history or ())
@@ -107,7 +107,7 @@ def _convert_error(
 ) -> AttemptOutcome:
     """Return the outcome for an expected error of the loop; raise any other error again."""
     stopped = _find_cause(error, RunStopped)
-    if stopped is not None and stopped.reason == "done":  # it has handed its conversation over
+    if stopped is not None and stopped.reason == "done":  # the agent has handed its conversation over
         history = model.argument_encryption.serialize_redacted(messages)
         return AttemptOutcome("done", stopped.detail, context.thoughts, history=history, model=model.label)
     reason: StopReason

@@ -1,7 +1,7 @@
 """Put the pictures of tool results into messages, within a budget and in the form that the model's API takes.
 
 Anthropic, OpenAI's Responses and Gemini 3 take pictures inside a function's result; pydantic-ai writes these forms.
-A tool message of chat completions is text only, so there a message of the user with the pictures follows the results.
+A tool message of chat completions is text only, so a user message with the pictures follows the results.
 """
 
 import base64
@@ -14,7 +14,7 @@ from pydantic_ai.messages import BinaryContent, ModelMessage, ModelRequest, Tool
 from outrider.agents.models.access import ModelAccess
 
 MAX_PICTURES = 10  # in one request; when there are more, the oldest are dropped
-PICTURE_TOKENS = 1_600  # about the most that providers count for a picture of usual size
+PICTURE_TOKENS = 1_600  # about the maximum that providers count for a picture of usual size
 
 
 def build_result_content(text: str, pictures: Sequence[Mapping[str, str]]) -> Any:
@@ -33,7 +33,7 @@ def get_pictures(part: Any) -> list[BinaryContent]:
 
 def drop_old_pictures(messages: Sequence[ModelMessage], limit: int = MAX_PICTURES) -> list[ModelMessage]:
     """Return the messages with a note instead of the oldest pictures, if there are more than the limit."""
-    # So many are dropped together, so that requests share their beginning, which providers cache, for a while.
+    # Drop several at once, so that the cached beginning of requests stays the same for a while.
     dropped_pictures = 5
     total = sum(len(get_pictures(part)) for message in messages for part in message.parts)
     excess = total - limit
@@ -78,7 +78,7 @@ def _drop_first(part: Any, count: int) -> Any:
 
 
 def _move_pictures(message: ModelMessage) -> ModelMessage:
-    """Move pictures behind the results of the message, each after a line that names its call."""
+    """Move pictures after the results of the message, each preceded by a line that names its call."""
     if not isinstance(message, ModelRequest):
         return message
     parts: list[Any] = []

@@ -94,7 +94,7 @@ class Inbox:
         query = select(allowances).order_by(allowances.c.created_at.desc(), allowances.c.id).limit(limit)
         async with self._database.read() as connection:
             rows = (await connection.execute(query)).mappings().all()
-        # After the name stands what binds the allowance to the agent's definition.
+        # A digest of the agent's definition follows the name.
         return [Allowance(**{**row, "agent": row["agent"].partition("#")[0]}) for row in rows]
 
     async def revoke_allowance(self, allowance_id: str) -> bool:

@@ -84,7 +84,7 @@ class RunWorker:
         return bool(self._attempts.active_tasks)
 
     async def ensure_engine(self) -> "DurableEngine":
-        """Start the engine and the background tasks, if this has not been done, and return the engine.
+        """Return the engine; start it and the background tasks first if necessary.
 
         Raises NotConfigured if the libraries for agents are missing.
         """
@@ -162,7 +162,7 @@ class RunWorker:
                     raise
 
     async def has_waiting(self, seconds: float) -> bool:
-        """Return whether this process takes runs and one has been queued for this time."""
+        """Return whether this process takes runs, and one has waited for this long."""
         return bool(self._settings.runs) and await self._queue.has_waiting(self._database.now() - seconds)
 
     async def recover_runs(self) -> list[str]:
@@ -178,7 +178,7 @@ class RunWorker:
                 if locks is not self._locks:
                     await locks.close()
         for run in lost:
-            # Back into the queue, or on here if it is below another run; the update has an effect in one process only.
+            # Requeue it, or continue it here if it is below another run; the update succeeds in one process only.
             unchanged = runs.c.id == run.id, runs.c.attempt == run.attempt, runs.c.status.in_(ACTIVE_STATUSES)
             same_executor = runs.c.executor == run.executor if run.executor else runs.c.executor.is_(None)
             runs_here = run.is_child and bool(self._settings.runs)
