@@ -1,4 +1,4 @@
-"""Adapt packages to each other: functions and objects that one package gets of another."""
+"""Adapt packages to each other: functions and objects that one package gets from another."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -18,7 +18,7 @@ LocalSearch = Callable[[Query], Awaitable[list[SearchHit]]]
 
 
 def build_markdown_converter(loaded: LoadedSettings) -> Callable[[bytes, str], Awaitable[str]]:
-    """Return the function with which workspaces convert files to Markdown."""
+    """Return the function that converts files of workspaces to Markdown."""
 
     async def convert_to_markdown(body: bytes, name: str) -> str:
         from outrider.pages.local_file import read_body
@@ -29,7 +29,7 @@ def build_markdown_converter(loaded: LoadedSettings) -> Callable[[bytes, str], A
 
 
 def build_page_renderer(browsers: Browsers) -> Callable[[str], Awaitable[str]]:
-    """Return the function with which pages are rendered in a browser."""
+    """Return the function that renders pages in a browser."""
 
     async def render_page(url: str) -> str:
         from outrider.browser.session.one_off_visit import render_url
@@ -42,7 +42,7 @@ def build_page_renderer(browsers: Browsers) -> Callable[[str], Awaitable[str]]:
 def build_search_services(
     loaded: LoadedSettings, local: LocalSearch, browsers: Browsers, proxy: Callable[[], str | None]
 ) -> SearchServices:
-    """Return what search providers need of other packages."""
+    """Return the services that search providers need from other packages."""
     settings, agent_browser = loaded.settings.search, None
     if settings.agent_browser.command:
         from outrider.search.agent_browser import AgentBrowser
@@ -93,13 +93,13 @@ def _find_executable(browsers: Browsers) -> str:
 
 
 def build_local_search(pages: Pages, get_content: Callable[[], ContentStores | None]) -> LocalSearch:
-    """Return the search in pages that were read: in the caller's stores first, else in the page cache.
+    """Return the search in pages read before: in the caller's stores first, else in the page cache.
 
-    Callers with an access grant only search their own stores, because addresses in the cache of all may be secrets.
+    Callers with an access grant only search their own stores, because addresses in the shared cache may be secret.
     """
 
     async def search_read_pages(query: Query) -> list[SearchHit]:
-        max_filtered_pages = 200  # looked through if only one site is wanted
+        max_filtered_pages = 200  # candidates to filter if only one site is wanted
         stores, caller = get_content(), query.caller
         own_hits: list[SearchHit] = []
         if stores is not None and caller is not None:

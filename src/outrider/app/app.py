@@ -154,7 +154,7 @@ class App:
     def build_servers(self) -> "dict[str, Server[Any]]":
         """Return the servers for HTTP: all tools under an empty name, each toolset under its name and aliases.
 
-        Raises NotConfigured if clients were to choose folders of this machine.
+        Raises NotConfigured if the settings let clients choose folders of this machine.
         """
         if self.loaded.settings.workspace.directory == HOST_ROOTS:
             raise NotConfigured(

@@ -248,7 +248,7 @@ class Container:
 
     @cached_property
     def watcher(self) -> Watcher:
-        """Looks at pages, searches and values again and again."""
+        """Looks at pages, searches and values on schedule."""
         read_target = build_target_reader(self.pages, lambda: self.search, self.settings.pages.crawl_robots)
         return Watcher(self.database, self.settings.watches, read_target, self.http, self.loaded.environ)
 
@@ -423,7 +423,7 @@ class Container:
         return toolbox
 
     def build_full_toolbox(self) -> Toolbox:
-        """Return a toolbox with all tools that agents may get, whether hosts are offered them or not."""
+        """Return a toolbox with all tools that agents may get, including those that hosts do not."""
         from outrider.toolsets.web_eval.done import DONE_TOOL_NAME, build_done_tool
         from outrider.toolsets.web_eval.recorder import RecordedToolbox
 

@@ -32,7 +32,7 @@ class MountedDashboard:
         routes: The dashboard's routes; empty if it is not offered there.
 
     Raises:
-        NotConfigured: the dashboard is reachable from other machines, and has no token.
+        NotConfigured: The dashboard is reachable from other machines, and has no token.
     """
 
     def __init__(self, app: App) -> None:
@@ -64,7 +64,7 @@ class MountedDashboard:
             return
         from outrider.dashboard.address import publish_address
 
-        # A wildcard address, as this machine reaches it.
+        # Replace a wildcard address by one that this machine can reach.
         address = address.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
         url = f"{address}{DASHBOARD_PATH}/"
         self._app.artifacts.dashboard_url = self._app.loaded.settings.dashboard.url or url

@@ -16,7 +16,7 @@ from outrider.workspace import SessionWorkspaces
 
 @dataclass(frozen=True)
 class FilePublisher:
-    """Saves files of sessions as artifacts, which hosts elsewhere can read and callers can hand on."""
+    """Saves files of sessions as artifacts, which remote hosts can read and callers can pass on."""
 
     workspaces: SessionWorkspaces
     artifacts: ArtifactStore
@@ -26,7 +26,7 @@ class FilePublisher:
 
         Only the newest files get an artifact. The others stay as they are: with their path in the workspace.
         """
-        max_artifacts = 20  # each takes room in the answer
+        max_artifacts = 20  # each takes up space in the result
         unpublished = [file for file in files if "id" not in file]
         older = unpublished[:-max_artifacts]
         published = []

@@ -1,4 +1,4 @@
-"""Build the engine that runs flows by themselves (loads SQLAlchemy)."""
+"""Build the engine that runs flows on schedule (loads SQLAlchemy)."""
 
 from collections.abc import Callable
 

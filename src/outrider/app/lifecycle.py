@@ -34,7 +34,7 @@ async def open_app(
         shared: Components shared with other apps of this process; none by default.
 
     Raises:
-        InvalidInput: a setting is unknown or wrong.
+        InvalidInput: A setting is unknown or wrong.
     """
     loaded, shared = loaded or load(parse_named_values(settings or {}, Settings)), shared or SharedComponents()
     guard = EgressGuard(loaded.settings.egress)

@@ -39,7 +39,7 @@ def resolve_project_folder(loaded: LoadedSettings) -> Path | None:
     try:
         folder = (loaded.workspace / folder.expanduser()).resolve()
         problem = explain_unusable_folder(folder, loaded)
-    except (OSError, ValueError, RuntimeError) as error:  # a loop of links, a user who does not exist
+    except (OSError, ValueError, RuntimeError) as error:  # a loop of links, or an unknown user
         problem = (error.strerror if isinstance(error, OSError) else "") or str(error)
     if problem:
         raise NotConfigured(
@@ -80,6 +80,6 @@ class RootChooser:
             return self.workspaces.choose_project(call, None)
 
         if await anyio.to_thread.run_sync(choose_folder):
-            # An interpreter that runs still sees the former folder.
+            # A running interpreter still sees the previous folder.
             reason = "it was closed when the host chose another folder"
             await self.kernels.close_session(self.workspaces.find_workspace(call).key, reason)

@@ -1,4 +1,4 @@
-"""Keep the tools of the user's other MCP servers at hand, for hosts that are offered them."""
+"""Collect the tools of the user's other MCP servers, to offer them to hosts."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -64,8 +64,8 @@ class LazyRemoteServers:
         return await self._servers.list_tools(server)
 
     def _read_settings(self) -> "dict[str, McpServerSettings]":
-        """Return the servers as they are configured now; those before if the file has become malformed."""
-        stamp = None  # of a missing file
+        """Return the servers as configured now, or the previous ones if the file has become malformed."""
+        stamp = None  # the file is missing
         with suppress(OSError):
             if (path := self.loaded.servers_file) is not None:
                 status = path.stat()
@@ -135,7 +135,7 @@ class ServerToolLists:
         else:
             self._problems.pop(name, None)
             originals = [(tool.name, tool.description, tool.arguments_schema, tool.stake) for tool in tools]
-            if self._originals.get(name) != originals:  # else the tools stay the same objects: nothing has changed
+            if self._originals.get(name) != originals:  # otherwise keep the same objects, because nothing has changed
                 self._originals[name] = originals
                 self._lists[name] = tuple(self._adapt_tool(tool, name, toolset) for tool in tools)
         finally:

@@ -56,7 +56,7 @@ def find_unlisted_tools(names: list[str], toolsets: dict[str, Toolset]) -> froze
 
 
 def _find_named(names: list[str], toolsets: dict[str, Toolset]) -> list[Toolset]:
-    """Return the toolsets that are named, each once; `all` names none in particular."""
+    """Return the named toolsets, each once; `all` does not name any."""
     known = {name: each for each in toolsets.values() for name in (each.name, each.display_name, *each.aliases) if name}
     listed_names = [name for name in names if name != "all"]
     for name in listed_names:

@@ -1,4 +1,4 @@
-"""Read what watches look at, with the readers of pages, searches and values."""
+"""Read the targets of watches: pages, searches and values."""
 
 import json
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from outrider.watches.watch import Reading, ReadTarget, WatchTarget
 
 
 def build_target_reader(pages: Pages, get_search: Callable[[], Search], robots: RobotsMode) -> ReadTarget:
-    """Return the function that reads a watch's target again; a server that answers 304 sends nothing again."""
+    """Return the function that reads a watch's target; unchanged pages are not sent again (304)."""
     max_results = 20
 
     async def read_target(target: WatchTarget) -> Reading:

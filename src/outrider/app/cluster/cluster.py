@@ -68,7 +68,7 @@ class Cluster:
         return RpcEndpoint(self._rpc_cipher, self.replicas.id, self.database.now, call_locally).build_route()
 
     async def call_remotely(self, tool: Tool, arguments: Mapping[str, Any], call: Call) -> Result | None:
-        """Call a tool in the replica that has the browser session; None if the call is for this process.
+        """Call a tool in the replica that has the browser session; return None if the call is for this process.
 
         Raises the errors of the call there; Unavailable, code `replica`, if that replica cannot be reached.
         """

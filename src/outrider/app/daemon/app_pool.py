@@ -59,13 +59,13 @@ class PooledApp:
 
     @property
     def has_scheduled_flows(self) -> bool:
-        """Whether flows of this app's project run by themselves; such an app stays open, because no other runs them."""
+        """Whether flows of this app's project have schedules; such an app stays open, because no other runs them."""
         app = self._get_app()
         return app is not None and app.flow_scheduler.is_active
 
     @property
     def must_stay_open(self) -> bool:
-        """Whether it is used, or does what no other app would do."""
+        """Whether it is used, or has work that no other app would do."""
         return bool(self.host_count) or self.has_run_agents or self.has_dashboard or self.has_scheduled_flows
 
     @property
