@@ -1,6 +1,6 @@
 """Call the tools of the shared process from another program of this user.
 
-It imports little, because a command that only asks the shared process must not wait for imports.
+It imports little, because commands that only call the shared process must start fast.
 """
 
 from outrider.client.server_connection import ConnectionEnded, ServerConnection, UnknownTool

@@ -1,4 +1,4 @@
-"""A connection to a server of tools on which several requests may wait at the same time."""
+"""A connection to a tool server that can have several pending requests."""
 
 import os
 import sys
@@ -18,7 +18,7 @@ from typing import Any
 
 PROTOCOL_VERSION = "2025-11-25"
 METHOD_NOT_FOUND = -32601
-# Gets what arrives for a request: questions and progress, then the response; None when the server has ended.
+# Receives the messages for a request: questions and progress, then the response; None when the server has ended.
 Inbox = Callable[[dict[str, Any] | None], object]
 
 
@@ -35,7 +35,7 @@ class UnknownTool(Exception):
 
 
 class ServerConnection:
-    """Sends messages to the shared process, and passes on what it sends; methods may be called in any thread.
+    """Exchanges messages with the shared process; its methods may be called in any thread.
 
     Args:
         session: The session of the calls; empty takes that of the working directory, which stays open afterwards.
@@ -64,7 +64,7 @@ class ServerConnection:
         threading.Thread(target=self._read_messages, daemon=True).start()
 
     def close(self) -> None:
-        """End the connection. What runs in a named or joined session stays."""
+        """End the connection. A named or joined session stays open."""
         self._pipes.close()
 
     def send_request(self, method: str, params: dict[str, Any], inbox: Inbox, *, wants_progress: bool = False) -> int:
@@ -86,7 +86,7 @@ class ServerConnection:
             self.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": number}})
 
     def send(self, message: dict[str, Any]) -> None:
-        """Send a message. The inboxes learn whether the server has ended, not the sender."""
+        """Send a message. If the server has ended, the inboxes are notified, and no error is raised."""
         with self._lock:
             try:
                 self._pipes.outgoing.write(json.dumps(message).encode() + b"\n")
@@ -111,13 +111,13 @@ class ServerConnection:
         elif method == "notifications/progress":
             inbox = self._inboxes.get(message["params"]["progressToken"])
         elif method == "elicitation/create":
-            # Over pipes a question does not name its call; whichever call waits longest asks it.
+            # Over pipes a question does not name its call, so the longest waiting call asks it.
             inbox = next(iter(self._inboxes.values()), None)
             if inbox is None:
                 self.send(build_form_answer(message, None))
         else:
             inbox = None
-            if "id" in message:  # else it is another notification
+            if "id" in message:  # other notifications are ignored
                 error = {"code": METHOD_NOT_FOUND, "message": f"no method {method}"}
                 answer = {"result": {}} if method == "ping" else {"error": error}
                 self.send({"jsonrpc": "2.0", "id": message["id"]} | answer)
@@ -147,8 +147,8 @@ class ServerPipes:
         arguments: As after `outrider mcp`.
 
     Attributes:
-        outgoing: Takes a message a line.
-        incoming: Gives a message a line.
+        outgoing: Takes one message per line.
+        incoming: Yields one message per line.
     """
 
     def __init__(self, arguments: list[str]) -> None:
@@ -171,7 +171,7 @@ class ServerPipes:
     def _serve(self, arguments: list[str], request_end: int, answer_end: int) -> None:
         try:
             if run_relay(arguments, (request_end, answer_end), __version__) is None:
-                import subprocess  # takes longer to import than all else here
+                import subprocess  # slower to import than everything else here
 
                 command = [sys.executable, "-m", "outrider", "mcp", "--no-daemon", *arguments]
                 self._own_server = subprocess.Popen(command, stdin=request_end, stdout=answer_end)  # noqa: S603

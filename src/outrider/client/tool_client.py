@@ -1,4 +1,4 @@
-"""A client of the shared process, which speaks MCP in lines of JSON."""
+"""A client of the shared process, which uses MCP over lines of JSON."""
 
 from collections.abc import Callable
 from queue import SimpleQueue
@@ -7,9 +7,9 @@ from typing import Any, Self
 
 from outrider.client.server_connection import ServerConnection, build_form_answer, read_response
 
-# Gets a question and the JSON schema of its answer; returns the answer, or None if the person declines.
+# Takes a question and the JSON schema of its answer; returns the answer, or None if the person declines.
 QuestionAnswerer = Callable[[str, dict[str, Any]], dict[str, Any] | None]
-# Gets done, total if known, and a message.
+# Takes the amount done, the total if known, and a message.
 ProgressListener = Callable[[float, float | None, str], object]
 
 
@@ -37,7 +37,7 @@ class ToolClient:
         self.close()
 
     def close(self) -> None:
-        """End the connection. What runs in a named or joined session stays."""
+        """End the connection. A named or joined session stays open."""
         self._connection.close()
 
     def list_tools(self) -> list[dict[str, Any]]:
