@@ -25,9 +25,9 @@ DONE_FRAME = b"D"  # the line of that number needs no answer
 KEEP_FRAME = b"K"  # the line of that number is to be replayed on every later connection
 STDERR_FRAME = b"E"  # text for the host's stderr
 EXIT_FRAME = b"X"  # end with that number, after the text
-MOVE_FRAME = b"M"  # another daemon takes over: go there with what is new, and hear here what is under way
-LEAVE_FRAME = b"B"  # the daemon was told to stop: as MOVE, but only once there is something to say
-REJECT_FRAME = b"N"  # not here, and why: serve by yourself
+MOVE_FRAME = b"M"  # another daemon takes over: send new requests there, and receive pending answers here
+LEAVE_FRAME = b"B"  # the daemon was asked to stop: as MOVE, but reconnect only for the next request
+REJECT_FRAME = b"N"  # refusal and its reason: this process must serve the host itself
 
 
 def build_frame(kind: bytes, payload: bytes = b"", number: int = 0) -> bytes:
