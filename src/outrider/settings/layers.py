@@ -13,7 +13,7 @@ from outrider.agents.settings import McpServerSettings
 from outrider.core.errors import InvalidInput
 
 SettingPath = tuple[str, ...]
-FLOW_VARIABLE_PREFIX = "OUTRIDER_FLOW_"  # of variables that hold secrets of flows and are not settings
+FLOW_VARIABLE_PREFIX = "OUTRIDER_FLOW_"  # of variables with secrets of flows, which are not settings
 WORKSPACE_LISTS = frozenset({("tools", "disable"), ("egress", "deny"), ("search", "disabled")})
 
 
@@ -169,7 +169,7 @@ def read_settings_object(path: Path) -> dict[str, Any]:
     """Return the JSON object in one of Outrider's own files; empty for a missing file.
 
     Raises:
-        InvalidInput: the file cannot be read, or is not a JSON object. Without it, what it denies would be allowed.
+        InvalidInput: The file cannot be read, or is not a JSON object. Ignoring it could permit what it denies.
     """
     try:
         return _read_json_object(path)

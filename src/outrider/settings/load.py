@@ -112,7 +112,7 @@ def load(
         workspace: The directory whose `.outrider/settings.json` is read.
 
     Raises:
-        InvalidInput: a value is wrong or a field unknown; the message names the field and its origin.
+        InvalidInput: A value is wrong or a field unknown; the message names the field and its origin.
     """
     environ = os.environ if environ is None else environ
     home, workspace = home or Path.home(), workspace or Path.cwd()

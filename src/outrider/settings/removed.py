@@ -40,7 +40,7 @@ FIXED_SETTINGS = {
     "watches.keep_changes": "100",
     "workspace.show_paths": "false",
 }
-# An error that names the replacement, where the nearest name would mislead.
+# Settings whose error names the replacement, because the nearest name would mislead.
 REPLACED_SETTINGS = {
     "browser.locale": "the variable LANG, or locale of createSession",
     "browser.timezone": "the variable TZ, or timezone of createSession",
