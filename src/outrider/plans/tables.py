@@ -13,7 +13,7 @@ plans = Table(
     Column("state", json_type, nullable=False),
     Column("updated_at", Float, nullable=False),
 )
-# All past goals and observations, of which a plan holds the last ten. `number` counts within scope and kind.
+# All past goals and observations; a plan holds only the last ten. `number` counts within scope and kind.
 plan_records = Table(
     "plan_records",
     metadata,
