@@ -1,4 +1,4 @@
-"""Store playbooks, with access limited to those of the call's assistant."""
+"""Store playbooks; calls can only access those of their assistant."""
 
 import hashlib
 import itertools

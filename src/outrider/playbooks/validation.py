@@ -54,7 +54,7 @@ def list_problems(workflow: Workflow, tools: Collection[str] = ()) -> list[str]:
 
 
 def iter_unknown_flows(workflow: Workflow, flows: Collection[str]) -> Iterator[str]:
-    """Yield a sentence for each step with a flow that is not there."""
+    """Yield a sentence for each step whose flow does not exist."""
     for position, step in enumerate(workflow.workflow, 1):
         if step.action.flow and step.action.flow not in flows:
             yield f"workflow.{position}.action.flow: no flow {step.action.flow!r} here; saveFlow saves it"
