@@ -96,9 +96,9 @@ def sanitize_path(path: str) -> str:
 
 
 def deduplicate_names(names: Iterable[str]) -> list[str]:
-    """Return the names in order, numbered where systems that ignore case or compose accents would confuse two.
+    """Return the names in order, numbered if systems that ignore case or compose accents would confuse two.
 
-    A file never gets the name of another's folder, either.
+    Nor does a file get the name of another file's folder.
     """
     names = list(names)
     folded_folders = {_fold_name(str(folder)) for name in names for folder in PurePosixPath(name).parents}
@@ -131,7 +131,7 @@ def _iter_files(jail: Jail, path: str) -> Iterator[str]:
 
 
 def _sanitize_part(part: str) -> str:
-    """Replace what is invisible or forbidden on some system, and shorten what is too long, keeping the suffix."""
+    """Replace characters that are invisible or forbidden on some system; shorten long names, keeping the suffix."""
     invisible_categories = ("Cc", "Cf", "Cs", "Co", "Cn")
     max_part_bytes = 200  # file systems accept 255
     visible = "".join("_" if unicodedata.category(char) in invisible_categories else char for char in part)

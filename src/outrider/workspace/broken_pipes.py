@@ -1,4 +1,4 @@
-"""Writing to programs that may end before they have read everything."""
+"""Write to programs that may end before they have read everything."""
 
 import sys
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import anyio
 from anyio.abc import Process
 
-# asyncio raises the system's own error where a write waited for room when its reader ended.
+# asyncio raises the system's error if the reader ends while a write waits for space.
 CLOSED_PIPE_ERRORS = (anyio.BrokenResourceError, anyio.ClosedResourceError, ConnectionError)
 
 

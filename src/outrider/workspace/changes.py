@@ -54,7 +54,7 @@ def diff_snapshots(before: FileSnapshot, after: FileSnapshot) -> list[FileChange
 
 
 def is_over_quota(directory: Path, quota: int) -> bool:
-    """Return whether a directory holds more bytes, or more entries, than it may. Blocking."""
+    """Return whether a directory exceeds its limit of bytes or entries. Blocking."""
     max_entries = 200_000  # files and folders: each takes disk space beyond its size
     size = count = 0
     for folder, folders, names in os.walk(directory):

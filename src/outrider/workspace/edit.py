@@ -24,7 +24,7 @@ class Replacement:
 def split_lines(text: str) -> list[str]:
     r"""Return the lines with their line ends: \n or \r\n, as grep and git have it; \r only in a text without any \n.
 
-    A form feed does not end a line, nor does the \r with which a log overwrites itself.
+    A form feed does not end a line, nor does the \r of a log that overwrites its last line.
     """
     newline = "\r" if "\n" not in text and "\r" in text else "\n"
     *complete, rest = text.split(newline)
@@ -42,7 +42,7 @@ def apply_replacements(text: str, replacements: Sequence[Replacement], newline: 
     ordered = sorted(replacements, key=lambda replacement: (replacement.start, replacement.end))
     _check_replacements(lines, ordered)
     for replacement in reversed(ordered):
-        # New lines get the line end of those they replace; where the text ends without one, the file's usual.
+        # New lines get the line end of those they replace; if these have none, the file's usual one.
         last_line = lines[replacement.end - 1]
         line_end = next((end for end in ("\r\n", "\n") if last_line.endswith(end)), newline)
         new_lines = split_lines(replace_surrogates(replacement.text or ""))

@@ -1,4 +1,4 @@
-"""Decode a file's bytes as text, and encode text the way the file had it."""
+"""Decode a file's bytes as text, and encode text in the file's format."""
 
 import codecs
 from dataclasses import dataclass
@@ -55,7 +55,7 @@ def decode_text(data: bytes, path: str = "") -> tuple[str, TextFormat]:
 def decode_lossless(data: bytes, path: str = "") -> tuple[str, TextFormat]:
     """Decode a text that will be written back: invalid bytes are kept as lone surrogates.
 
-    Raises InvalidInput for binary data, and where some bytes would not survive the round trip.
+    Raises InvalidInput for binary data, and for bytes that would not survive the round trip.
     """
     _, text_format = decode_text(data, path)
     try:
@@ -72,7 +72,7 @@ def decode_lossless(data: bytes, path: str = "") -> tuple[str, TextFormat]:
 
 
 def encode_text(text: str, text_format: TextFormat) -> bytes:
-    """Return the text as bytes; as UTF-8 where the file's encoding lacks a character."""
+    """Return the text as bytes; as UTF-8 if the file's encoding lacks a character."""
     try:
         return text_format.byte_order_mark + text.encode(text_format.encoding, "surrogateescape")
     except UnicodeEncodeError:
@@ -91,7 +91,7 @@ def convert_newlines(text: str, text_format: TextFormat) -> str:
 
 
 def _is_mostly_utf8(data: bytes) -> bool:
-    """Return whether data is UTF-8 but for a few bytes; text in another encoding hardly ever looks so."""
+    """Return whether data is UTF-8 except for a few bytes, which text in other encodings almost never is."""
     # A probe of this length may end within a character.
     is_complete = len(data) != PROBE_BYTES
     try:

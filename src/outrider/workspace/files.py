@@ -169,7 +169,7 @@ class WorkspaceFiles:
             )
 
     def replace_text(self, path: str, old_text: str, new_text: str, expected: str | None = None) -> WriteResult:
-        """Replace a text that occurs exactly once. Raises InvalidInput, with the closest line there is."""
+        """Replace a text that occurs exactly once. Raises InvalidInput with the most similar line."""
         with self._lock_workspace():
             old = self.read_bytes(path)
             _check_unchanged(path, old, expected)
@@ -211,7 +211,7 @@ class WorkspaceFiles:
     def search(
         self, pattern: str, path: str = ".", *, depth: int = 50, kind: EntryKind = "both"
     ) -> Iterator[DirectoryEntry]:
-        """Yield the entries below a folder that match: a pattern without a slash by name, with one by path."""
+        """Yield the entries below a folder that match: by path if the pattern has a slash, else by name."""
         path = str(PurePosixPath(path))
         entry_kind = {"file": "file", "dir": "directory"}.get(kind)
         entries = (entry for entry in self.jail.walk(path, depth) if entry_kind in (None, entry.kind))

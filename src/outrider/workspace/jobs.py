@@ -52,11 +52,11 @@ async def build_typescript_kernel_job(sandbox: Sandbox, directory: Path) -> Job:
 async def _build_deno_job(sandbox: Sandbox, directory: Path, options: list[str], program: str) -> Job:
     """Build a job that runs a support file, or standard input for `-`.
 
-    Deno gets all of its permissions: the sandbox is what confines the code.
+    Deno gets all of its permissions, because the sandbox confines the code.
     """
     deno = await sandbox.resolve_deno(directory)
     limits = sandbox.build_limits()
-    heap_mb = limits.memory // 1_000_000 * 3 // 4  # the rest is for Deno itself
+    heap_mb = limits.memory // 1_000_000 * 3 // 4  # leaves the rest to Deno itself
     command = [
         str(deno.executable),
         "run",

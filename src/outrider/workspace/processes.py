@@ -74,7 +74,7 @@ class Execution(Generic[ProcessT]):
 
 
 class BackgroundExecution(Execution["SandboxProcess"]):
-    """Code in the background, whose standard input stays open."""
+    """A background execution, whose standard input stays open."""
 
     async def write_input(self, data: bytes, *, end: bool = False) -> None:
         """Write to its standard input, and close it with `end`. Raises Refused if it is closed or full."""
@@ -113,7 +113,7 @@ class Processes:
     ) -> "Execution[SandboxProcess]":
         """Run a job to its end, for `seconds` at most; wait first if too many are running.
 
-        Cancelling ends the job. In a workspace over its quota a job has a second to make room. Raises the errors of
+        Cancelling ends the job. In a workspace over its quota, a job has a second to free space. Raises the errors of
         `Sandbox.start`.
         """
         async with self._slots:
@@ -151,7 +151,7 @@ class Processes:
 
     async def start_background(self, workspace: SessionWorkspace, job: "Job", title: str) -> BackgroundExecution:
         """Start a job in the background. Raises Refused if the session has too many, and the errors of `run`."""
-        max_running, max_finished = 20, 50  # of each session
+        max_running, max_finished = 20, 50  # per session
         max_age_s = 86_400.0
         if self.count_running(workspace) >= max_running:
             raise Refused(
@@ -210,7 +210,7 @@ class Processes:
         return uuid.uuid4().hex[:8], title, workspace, process, before
 
     def _fit_to_workspace(self, workspace: SessionWorkspace, job: "Job") -> "Job":
-        """Return a job that keeps to the workspace's quota and owner."""
+        """Return the job with the workspace's quota and owner."""
         from outrider.workspace.changes import is_over_quota
 
         directory, max_bytes = workspace.directory, workspace.quota.max_bytes

@@ -1,4 +1,4 @@
-"""Enforce the disk quota of a workspace: measured now and then, and added up in between."""
+"""Enforce the disk quota of a workspace, measured periodically and counted in between."""
 
 import os
 import threading

@@ -14,7 +14,7 @@ def resolve_folder(value: Any) -> Any:
     """Resolve links once, when the server starts: no one can redirect an allowed folder later."""
     try:
         return Path(value).expanduser().resolve() if isinstance(value, str | Path) and str(value) else value
-    except (OSError, RuntimeError) as error:  # a loop of links, a user who does not exist
+    except (OSError, RuntimeError) as error:  # a loop of links, or an unknown user
         raise ValueError(str(error)) from None
 
 

@@ -70,7 +70,7 @@ class SessionWorkspaces:
     """The workspaces below `folder`: one per session, person and workspace of the host.
 
     With a `project`, a folder of the user, all sessions share its files; only our own data stays below `folder`.
-    Where the settings leave the folder to the host, each session has the one that its host offered last.
+    If the settings leave the folder to the host, each session has the one that its host offered last.
     """
 
     def __init__(self, folder: Path, settings: WorkspaceSettings, project: Path | None = None) -> None:
@@ -100,9 +100,9 @@ class SessionWorkspaces:
         return self._build_workspace(derive_key(call.scope))
 
     def choose_project(self, call: Call, folder: Path | None) -> bool:
-        """Work in a folder of the user from now on in the call's session; return whether that is a change. Blocking.
+        """Make a user's folder the workspace of the call's session; return whether that is a change. Blocking.
 
-        None means the session's own folder. The choice is written down, because agents may continue in other processes.
+        None means the session's own folder. The choice is stored, because agents may continue in other processes.
         """
         key = self.ensure_workspace(call).key
         if self._find_host_project(key) == folder:

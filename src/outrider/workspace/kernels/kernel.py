@@ -46,7 +46,7 @@ class Kernel:
         return not self._life.done()
 
     async def run_cell(self, cell: "Cell", seconds: float) -> None:
-        """Run a cell and record how it ended. Its interpreter dies with a cell that breaks a limit or is cancelled."""
+        """Run a cell and record its end. A cell that breaks a limit or is cancelled ends the interpreter."""
         mark = f"\x1e{secrets.token_hex(16)}"
         cell.stdout, cell.stderr = self._stdout.begin_cell(mark.encode()), self._stderr.begin_cell(mark.encode())
         request = encode_request(self._language, mark, cell.code)
@@ -63,7 +63,7 @@ class Kernel:
             raise
         self.used_at = time.monotonic()
         if self._stdout.reply is not None and self._stderr.reply is not None:
-            # The code shares a process with what writes the reply: it may say anything.
+            # The code shares a process with the writer of the reply, so the reply may be forged.
             try:
                 facts: dict[str, Any] = json.loads(self._stdout.reply)
                 exit_code, value, names = int(facts["exit_code"]) & 0xFF, facts["value"], facts["names"]
@@ -80,7 +80,7 @@ class Kernel:
             cell.ended_at, cell.lost_names = time.monotonic(), list(self.names)
 
     async def close(self) -> None:
-        """End the interpreter: it is asked to, and killed after a moment."""
+        """Ask the interpreter to end, and kill it after a moment."""
         grace_s = 1.0
         with anyio.CancelScope(shield=True):
             await self.process.close_stdin()
@@ -96,7 +96,7 @@ class Kernel:
 
 
 def encode_request(language: KernelLanguage, mark: str, code: str) -> bytes:
-    """Return the line that asks a kernel to run code: JSON, or for the shell what `printf %b` reads."""
+    """Return the line that asks a kernel to run code: JSON, or for the shell the format of `printf %b`."""
     if language == "shell":
         escaped = code.replace("\\", "\\\\").replace("\n", "\\n")
         return f"{mark}\t{escaped}\n".encode("utf-8", "surrogatepass")
@@ -110,7 +110,7 @@ class Cell:
     Attributes:
         value: The text of its last expression's value.
         lost_names: The variables that were lost because the interpreter ended with this cell; None while it lives.
-        notes: What the caller has to know about the interpreter, such as why it is a new one.
+        notes: Remarks about the interpreter for the caller, such as why it is a new one.
     """
 
     kernel: Kernel
@@ -149,13 +149,13 @@ class CellStream(OutputBuffer):
         self._has_reply = has_reply
         self._notify = notify
         self._mark = b""
-        self._pending = b""  # what may be the beginning of the mark
-        self._after_mark: bytearray | None = None  # what has come after the mark
+        self._pending = b""  # a possible beginning of the mark
+        self._after_mark: bytearray | None = None  # bytes after the mark
         self.cell = OutputBuffer(limit)
         self.reply: bytes | None = None
 
     def begin_cell(self, mark: bytes) -> OutputBuffer:
-        """Begin a cell; return its buffer, which also gets what was written since the last one."""
+        """Begin a cell; return its buffer, which also gets output written since the last one."""
         self._mark, self.reply, self._after_mark = mark, None, None
         return self.cell
 
@@ -180,7 +180,7 @@ class CellStream(OutputBuffer):
         self._read_reply()
 
     def release_pending(self) -> None:
-        """Take what is pending as output, because no mark can come any more."""
+        """Treat pending bytes as output, because no mark can come any more."""
         self.cell.add(self._pending)
         self._pending, self._mark = b"", b""
 

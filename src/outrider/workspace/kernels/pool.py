@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class KernelSlot:
-    """The place of one session's kernel for one language; `lock` lets its calls wait for one another.
+    """Holds one session's kernel for one language; `lock` makes its calls wait for one another.
 
     Attributes:
-        loss: Why the last kernel is gone and what was lost with it, until the session has been told.
+        loss: Why the last kernel is gone and what was lost with it, until this is reported to the session.
     """
 
     lock: anyio.Lock = field(default_factory=anyio.Lock)
@@ -77,7 +77,7 @@ class KernelPool:
                 self._record_loss(slot, "it ended with a call that was cancelled")
                 raise
             if not kernel.is_alive:
-                slot.kernel = None  # the answer to this call says so
+                slot.kernel = None  # the result of this call reports it
 
     async def close_session(self, key: str, reason: str = "it was closed when the session's host left") -> None:
         """Close the kernels of a session; the next cell reports the reason."""
@@ -128,7 +128,7 @@ class KernelPool:
                         await self._close_kernel(slot, f"it was closed after {idle_time} without a call")
 
     async def _close_kernel(self, slot: KernelSlot, reason: str = "") -> None:
-        """Close the kernel of a slot; without a reason, the session knows why."""
+        """Close the kernel of a slot; without a reason, nothing is reported to the session."""
         kernel = slot.kernel
         if reason:
             self._record_loss(slot, reason)
@@ -149,7 +149,7 @@ class KernelPool:
 
 
 def describe_lost_names(names: list[str]) -> str:
-    """Return what was lost, as the end of a sentence; empty if nothing was."""
+    """Return the lost variables as the end of a sentence; empty if there are none."""
     max_names = 20
     if not names:
         return ""

@@ -93,7 +93,7 @@ class PythonCells:
                     value.flush()
 
     def _forget_changed_modules(self) -> None:
-        """Let modules of the workspace be imported again once one of their files has changed."""
+        """Forget the imported modules of the workspace if one of their files has changed."""
         importlib.invalidate_caches()
         if any(read_time(path) != time for path, time in self.module_times.values()):
             for name in self.module_times:
@@ -123,7 +123,7 @@ def save_figures(value: object = None) -> None:
     plots = sys.modules.get("outrider_plots")
     if plots:
         plots.show_all(value)
-    render = getattr(type(value), "_repr_png_", None)  # a picture of Pillow, for instance
+    render = getattr(type(value), "_repr_png_", None)  # for instance a picture of Pillow
     data = render(value) if render else None
     if isinstance(data, bytes):
         number = 1
@@ -169,14 +169,14 @@ def read_exit_code(error: SystemExit) -> int:
 
 
 def write_all(descriptor: int, data: bytes) -> None:
-    """Write all bytes, whatever the pipe takes at once."""
+    """Write all bytes, even if the pipe takes only a part at once."""
     while data:
         data = data[os.write(descriptor, data) :]
 
 
 def main() -> None:
-    """Run the cells that standard input asks for."""
-    # Copies of the streams: a cell may close or redirect its own.
+    """Run the cells requested on standard input."""
+    # Copy the streams, because a cell may close or redirect its own.
     requests, stdout, stderr = os.fdopen(os.dup(0), "rb"), os.dup(1), os.dup(2)
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
@@ -187,7 +187,7 @@ def main() -> None:
         if sys.stdin is None or sys.stdin.closed:  # `exit()` closes it
             sys.stdin = open(os.devnull)
         reply = json.dumps(cells.run_cell(request["code"])).encode()
-        if os.getpid() != pid:  # a child that the cell has forked, and that ran to the cell's end
+        if os.getpid() != pid:  # a child forked by the cell that has run to the cell's end
             os._exit(0)
         mark = request["mark"].encode()
         write_all(stderr, mark)

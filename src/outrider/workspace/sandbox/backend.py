@@ -20,12 +20,12 @@ class LaunchPlan:
     arrives on its standard input. In a PID namespace it writes an empty line before that, when it is ready.
 
     Attributes:
-        info_fd: Our reading end. None where the command is the code itself, without a launcher.
+        info_fd: Our reading end; None if the command is the code itself, without a launcher.
         alive_fd: The code may live as long as we hold this; None without a launcher.
         has_pid_namespace: The code has its own PID namespace: killing its first process kills all.
         needs_limits: The resource limits of its processes are not set yet.
-        scratch_folder: A folder to delete at the end, where a supervisor does not do so.
-        temp_folder: Its temporary files, where they are on the machine's disk.
+        scratch_folder: A folder to delete at the end, unless a supervisor does so.
+        temp_folder: Its temporary files, if they are on the machine's disk.
         child_fds: Descriptors that the command inherits; closed here once it has started.
     """
 
@@ -62,12 +62,12 @@ class LaunchPlan:
 
 
 class SandboxBackend(Protocol):
-    """A way to isolate code. `level` names how well."""
+    """A way to isolate code; `level` names its strength."""
 
     level: IsolationLevel
 
     def describe_missing(self) -> str:
-        """Return why it is not usable on this machine, with the remedy; empty if nothing obvious is missing."""
+        """Return why it is not usable on this machine, with the remedy; empty if nothing is obviously missing."""
         ...
 
     def build_plan(self, job: Job, uid: int | None, proxy: Path | None) -> LaunchPlan:

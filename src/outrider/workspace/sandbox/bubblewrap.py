@@ -1,4 +1,4 @@
-"""Isolate code with namespaces, by bubblewrap: it sees only what is bound into its own file system.
+"""Isolate code with bubblewrap's namespaces: it only sees the files bound into its file system.
 
 Bubblewrap never runs as root: the code could then write `/proc/sys/kernel/core_pattern` of the machine (seen with 0.8
 and 0.11). As root we first switch to a user that owns nothing.
@@ -18,9 +18,9 @@ BWRAP_PATHS = SandboxPaths("/workspace", "/run/outrider", "/tmp")  # noqa: S108 
 WEB_SOCKET = "/run/outrider/web.sock"
 PASSWD_CONTENT = b"sandbox:x:1000:1000:sandbox:/workspace:/bin/sh\n"
 ETC_FILES = {"passwd": PASSWD_CONTENT, "group": b"sandbox:x:1000:\n", "hosts": b"127.0.0.1 localhost sandbox\n"}
-# The first process in the sandbox. Once it writes its line, it is sure to die with bubblewrap, and bubblewrap with the
-# server; it starts the code when a line arrives, after the limits are set. Bubblewrap's own first process has that
-# guarantee a moment too late: a server killed during a start left everything running now and then.
+# The first process in the sandbox. Once it has written its line, it is certain to die with bubblewrap, and bubblewrap
+# with the server. It starts the code when a line arrives, after the limits are set. Bubblewrap's own first process gets
+# that guarantee a moment too late: if the server was killed during a start, everything sometimes kept running.
 WAIT_COMMAND = ("/bin/sh", "-c", 'echo; read -r go || exit 125; "$@"', "gate")
 
 

@@ -1,4 +1,4 @@
-"""Limit all processes of an execution together, where this user may create cgroups (version 2)."""
+"""Limit all processes of an execution together, if this user may create cgroups (version 2)."""
 
 import os
 import time
@@ -19,7 +19,7 @@ class Cgroup:
 
     @classmethod
     def create(cls, parent: Path, limits: ResourceLimits) -> "Cgroup | None":
-        """Create a cgroup with these limits; None where the kernel refuses."""
+        """Create a cgroup with these limits; return None if the kernel refuses."""
         folder = parent / f"outrider-{uuid.uuid4().hex}"
         try:
             folder.mkdir()
@@ -34,7 +34,7 @@ class Cgroup:
         return cls(folder)
 
     def add_process(self, pid: int) -> bool:
-        """Add a process, with all that it starts from then on; return whether that worked."""
+        """Add a process, with everything that it starts from then on; return whether that worked."""
         try:
             (self._folder / "cgroup.procs").write_text(str(pid))
         except OSError:
@@ -50,7 +50,7 @@ class Cgroup:
         return False
 
     def remove(self) -> None:
-        """Kill what is left in the cgroup, and remove it. The kernel may need a moment to empty it."""
+        """Kill the remaining processes and remove the cgroup. The kernel may need a moment to empty it."""
         with suppress(OSError):
             (self._folder / "cgroup.kill").write_text("1")
         for _ in range(50):

@@ -96,7 +96,7 @@ async def _probe_python(candidate: str) -> Interpreter:
         raise ValueError(result.stderr.decode(errors="replace").strip()[-200:] or "it does not start")
     tag, *paths = json.loads(result.stdout)
     executable, *prefixes = map(Path, paths)
-    # Both unresolved and resolved: links inside an installation may use either.
+    # Allow both unresolved and resolved paths: links inside an installation may use either.
     folders = dict.fromkeys(path for prefix in prefixes for path in (prefix, prefix.resolve()))
     readable_paths = tuple(path for path in folders if not system_paths.is_system_path(path))
     return Interpreter(executable, readable_paths, str(tag))

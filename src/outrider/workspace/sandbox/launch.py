@@ -1,9 +1,10 @@
 """Prepare a process to become sandboxed code; run by its path, with `python -I -S`.
 
 It does not import the package, and little else, because every execution waits for it. Its argument is a specification:
-a dictionary, marshalled, in hexadecimal digits. It starts a child, and kills all that comes of it when it or the server
-ends. The child has two modes: `bubblewrap` first mounts folders that only root can enter where bubblewrap, which must
-not run as root, can find them; `confine` becomes the code, under Landlock and a filter of system calls (or nothing).
+a dictionary, marshalled, in hexadecimal digits. It starts a child, and kills all of its descendants when it or the
+server ends. The child has two modes: `bubblewrap` first mounts folders that only root can enter where bubblewrap, which
+must not run as root, can find them; `confine` becomes the code, under Landlock and a filter of system calls (or
+nothing).
 """
 
 import ctypes
@@ -32,7 +33,7 @@ def main() -> None:
 
 
 def exec_bubblewrap(spec: dict, parent: int) -> None:
-    """Mount the sources where everybody can reach them, give up root, and become bubblewrap."""
+    """Mount the sources where everyone can reach them, give up root, and become bubblewrap."""
     os.setpgid(0, 0)
     paths = mount_sources(spec["sources"]) if spec["uid"] is not None else []
     apply_limits(spec["limits"])
@@ -49,7 +50,7 @@ def exec_bubblewrap(spec: dict, parent: int) -> None:
 
 
 def mount_sources(sources: list[str]) -> list[str]:
-    """Return paths of the sources in mounts of our own; the sources themselves where we may not mount."""
+    """Return paths of the sources in mounts of our own, or the sources themselves if we may not mount."""
     if libc.unshare(CLONE_NEWNS):
         return sources
     check_result(libc.mount(b"none", b"/", None, MS_PRIVATE_REC, None))
@@ -71,7 +72,7 @@ def bind_source(number: int, descriptor: int) -> str:
 
 
 def apply_limits(limits: list[tuple[int, int]]) -> None:
-    """Limit this process and all that it starts, and make it the first to be killed when memory runs out."""
+    """Limit this process and everything that it starts, and make it the first to be killed when memory runs out."""
     for kind, limit in limits:
         hard = resource.getrlimit(kind)[1]
         value = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
@@ -92,7 +93,7 @@ def limit_processes(limit: int, visible_threads: int) -> None:
 
 
 def count_other_threads(visible_threads: int, hard: int) -> int:
-    """Return how many threads our user has besides us, and at most seven more; found by trying limits."""
+    """Return the number of other threads of our user, at most seven too many; found by trying limits."""
     precision, max_threads = 8, 1 << 22  # Linux has at most 4,194,304 threads
     own_threads = 3  # we, our supervisor, and the child of a trial
     if can_fork(visible_threads + precision, hard):
@@ -139,7 +140,7 @@ def drop_privileges(uid: int | None, parent: int) -> None:
 
 
 def supervise_command(spec: dict) -> None:
-    """Run the command in its own process group; exit with its code once nothing of it is left.
+    """Run the command in its own process group; exit with its code once all of its processes have ended.
 
     Bubblewrap needs this, too: its first process in the namespace waits forever if the other one is killed before it
     has released it, and is then our child.

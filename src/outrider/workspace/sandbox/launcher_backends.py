@@ -30,13 +30,13 @@ RIGHTS_BY_ABI = {1: (1 << 13) - 1, 2: REFER, TRUNCATE_ABI: TRUNCATE, 5: DEVICE_C
 CONNECT_AND_BIND, NETWORK_ABI = 3, 4
 SCOPES, SCOPE_ABI = 3, 6  # signals to other processes, and their abstract sockets
 READ_RIGHTS = EXECUTE | READ | READ_FOLDER
-# A range in which no file has an owner: systemd takes its dynamic users from it (its docs/UIDS-GIDS.md).
+# A range of users that own no files: systemd takes its dynamic users from it (its docs/UIDS-GIDS.md).
 FIRST_UID, UID_COUNT = 61_184, 4_336
 SANDBOX_UIDS = range(FIRST_UID, FIRST_UID + UID_COUNT)
 
 
 class LandlockBackend:
-    """Confines code by Landlock and a filter of system calls, where namespaces are forbidden.
+    """Confines code by Landlock and a filter of system calls, for machines that forbid namespaces.
 
     Args:
         abi: The Landlock version to use; the kernel's by default.
@@ -49,7 +49,7 @@ class LandlockBackend:
 
     @property
     def abi(self) -> int:
-        """The Landlock version; 0 where there is none."""
+        """The Landlock version; 0 without Landlock."""
         if self._abi is None:
             self._abi = 0
             if sys.platform == "linux":
@@ -101,7 +101,7 @@ class LandlockBackend:
 
 
 class NoIsolationBackend:
-    """Sets resource limits only: for operators who have chosen that."""
+    """Sets resource limits only, for operators who have chosen that."""
 
     level: IsolationLevel = "none"
 
@@ -110,7 +110,7 @@ class NoIsolationBackend:
 
     def build_plan(self, job: Job, uid: int | None, proxy: Path | None) -> LaunchPlan:
         required_variables = ("SYSTEMROOT", "COMSPEC", "PATHEXT", "PATH")  # Windows programs need these
-        del uid, proxy  # the code may do whatever the server may
+        del uid, proxy  # the code has the rights of the server
         if sys.platform != "linux":  # the launcher supports no other system
             scratch = _create_scratch(job.support_files, None)
             paths = SandboxPaths(str(job.directory), str(scratch / "support"), str(scratch / "tmp"))
@@ -121,7 +121,7 @@ class NoIsolationBackend:
 
 
 def check_folder_access(directory: Path) -> None:
-    """Raise NotConfigured (`private_folder`) where other users cannot enter this folder."""
+    """Raise NotConfigured (`private_folder`) if other users cannot enter this folder."""
     if all(folder.stat().st_mode & 0o001 for folder in directory.resolve().parents):
         return
     raise NotConfigured(
@@ -187,7 +187,7 @@ def find_unused_uid(directory: Path) -> int | None:
 def find_owner_uid(directory: Path, level: IsolationLevel, unused_uid: int) -> int | None:
     """Return the user for code in a folder whose files keep their owner; None for the server's own, root.
 
-    Namespaces confine root as well. Landlock does not, so there code can only read a folder of root.
+    Namespaces confine root as well. Landlock does not, so with it code can only read a folder of root.
     """
     owner = directory.stat().st_uid
     if owner:

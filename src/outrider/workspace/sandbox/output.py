@@ -4,7 +4,7 @@ from collections import deque
 
 
 class OutputBuffer:
-    """One stream: keeps the first and the last half of the limit, and counts what is dropped in between.
+    """One stream: keeps the first and the last half of the limit, and counts the dropped bytes in between.
 
     Args:
         limit: Bytes to keep.
@@ -35,7 +35,7 @@ class OutputBuffer:
 
     @property
     def text(self) -> str:
-        """The kept output as UTF-8, with a line that says what was dropped."""
+        """The kept output as UTF-8, with a line about the dropped bytes."""
         head, tail = bytes(self._head), b"".join(self._tail)
         if self.dropped:
             return f"{_decode_output(head)}\n… ({self.dropped:,} bytes were dropped here) …\n{_decode_output(tail)}"

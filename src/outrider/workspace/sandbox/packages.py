@@ -13,7 +13,7 @@ from outrider.relay.child_environment import select_child_environment
 from outrider.workspace.sandbox.interpreters import Interpreter
 
 PACKAGE_SETS = {"data": ("numpy", "pandas", "matplotlib", "openpyxl")}
-# Names of imports that differ from the package's.
+# Import names that differ from the package's.
 PACKAGES_BY_IMPORT = {
     "PIL": "pillow",
     "bs4": "beautifulsoup4",
@@ -43,11 +43,11 @@ class PackageFolders:
             return []
 
     async def install_packages(self, python: Interpreter, names: Iterable[str]) -> list[str]:
-        """Install packages, with what they need; return all requirements that are installed now.
+        """Install packages with their dependencies; return all installed requirements.
 
         Raises:
             InvalidInput: A name is not a requirement.
-            Unavailable: code `packages`: they could not be installed.
+            Unavailable: They could not be installed (`packages`).
         """
         packages = expand_names(names)
         folder = self.get_folder(python)

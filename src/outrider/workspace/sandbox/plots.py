@@ -12,11 +12,11 @@ from matplotlib.figure import Figure
 
 __all__ = ["FigureCanvas", "show", "show_all"]
 
-saved_figures: list[Figure] = []  # since the cell began, by whomever
+saved_figures: list[Figure] = []  # since the cell began, by any code
 
 
 class FigureCanvas(FigureCanvasAgg):
-    """Notes which figures have been saved."""
+    """Records which figures have been saved."""
 
     def print_figure(self, *arguments: Any, **options: Any) -> Any:
         saved_figures.append(self.figure)

@@ -1,4 +1,4 @@
-"""Running sandboxed code: captures its output, watches its limits, and kills all that it started at the end."""
+"""Run sandboxed code: capture its output, watch its limits, and kill all of its processes at the end."""
 
 import asyncio
 import json
@@ -39,7 +39,7 @@ class SandboxProcess:
 
     Attributes:
         job: The job.
-        exit_code: Of the program; 128 + n if signal n ended it; None while it runs.
+        exit_code: The program's; 128 + n if signal n ended it; None while it runs.
         end_reason: Why it was killed; empty if it ended by itself.
         seconds: How long it has run.
     """
@@ -235,7 +235,7 @@ class SandboxProcess:
         if self.process.returncode is not None:  # its PIDs may belong to other processes by now
             return
         self.end_reason = self.end_reason or reason
-        if has_supervisor or self.child_pid:  # killing the supervisor itself would leave what it watches
+        if has_supervisor or self.child_pid:  # killing the supervisor itself would leave its processes running
             return
         with suppress(OSError):
             if sys.platform != "win32":
@@ -273,7 +273,7 @@ async def _drain_stream(stream: ByteReceiveStream | None, output: OutputBuffer) 
 
 
 def iter_descendants(pid: int) -> Iterator[int]:
-    """Yield all descendants of a process; none where the system does not say (only Linux does)."""
+    """Yield all descendants of a process; none except on Linux."""
     parents = [pid]
     while parents:
         parent = parents.pop()

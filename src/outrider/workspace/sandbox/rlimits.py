@@ -12,7 +12,7 @@ COUNTS_PER_NAMESPACE = sys.platform == "linux" and tuple(map(int, os.uname().rel
 
 
 def build_rlimits(limits: ResourceLimits) -> list[tuple[int, int]]:
-    """Return the limits of a process, but for the number of processes, as (resource, limit)."""
+    """Return the limits of a process, except the number of processes, as (resource, limit)."""
     import resource
 
     return [
@@ -27,7 +27,7 @@ def build_rlimits(limits: ResourceLimits) -> list[tuple[int, int]]:
 
 
 def apply_rlimits(pid: int, limits: ResourceLimits, *, other_threads: int = 0) -> None:
-    """Limit a process of our own user, and all that it starts from then on.
+    """Limit a process of our own user, and everything that it starts from then on.
 
     `other_threads` are threads outside the sandbox that the kernel counts together with the code's.
     """

@@ -1,4 +1,4 @@
-"""The entry point for running code: the strongest sandbox that this machine has, or a refusal if it has none."""
+"""Run code in the strongest sandbox that this machine has; refuse if it has none."""
 
 import os
 import sys
@@ -103,8 +103,8 @@ class Sandbox:
         """Start a job; the caller then awaits `SandboxProcess.communicate`.
 
         Raises:
-            NotConfigured: code `no_isolation`: this machine has no sandbox, and the operator has not waived it.
-            Unavailable: code `sandbox`: it did not start this time.
+            NotConfigured: This machine has no sandbox, and the operator has not waived it (`no_isolation`).
+            Unavailable: The sandbox did not start this time (`sandbox`).
         """
         from outrider.workspace.sandbox.process import SandboxStartError
 
@@ -123,7 +123,7 @@ class Sandbox:
             raise Unavailable(f"the sandbox did not start: {error}", code="sandbox", hint="try again") from error
 
     async def adopt_files(self, job: "Job") -> None:
-        """Give files that have come since the start of a job to the user that it runs as."""
+        """Give files added since the start of a job to the user that it runs as."""
         backend = await self.require_backend()
         await anyio.to_thread.run_sync(_assign_files, backend, job)
 
@@ -195,7 +195,7 @@ class Sandbox:
                 running = await self._start_job(backend, job)
                 await running.communicate(timeout_s)
             except (SandboxStartError, OSError) as error:
-                return str(error).rpartition("\n")[2]  # of a traceback the last line says it
+                return str(error).rpartition("\n")[2]  # the last line of a traceback is the reason
         exit_code = running.exit_code
         return "" if exit_code == trial_code else running.stderr.text.strip() or f"it ended with exit code {exit_code}"
 
@@ -236,7 +236,7 @@ def _list_backends(mode: str) -> "list[SandboxBackend]":
 
 
 def describe_remedy() -> str:
-    """Return what an operator can do where no sandbox works."""
+    """Return what an operator can do if no sandbox works."""
     waiver = "set `code.isolation` to none, if code may do everything that Outrider may"
     install = "install bubblewrap (apt install bubblewrap, dnf install bubblewrap)"
     if sys.platform != "linux":

@@ -21,17 +21,17 @@ VERDICT_ALLOW, VERDICT_ERRNO, VERDICT_KILL = 0x7FFF0000, 0x00050000, 0x80000000
 FULL_MASK = 0xFFFFFFFF
 SETUID_BITS = 0o6000
 NAMESPACE_FLAGS = 0x7E020080  # CLONE_NEW{NS,CGROUP,UTS,IPC,USER,PID,NET,TIME}
-TRUNCATE_ONLY = 0o1003, 0o1000  # mask and value of O_RDONLY | O_TRUNC, which empties a file without a right to write
+TRUNCATE_ONLY = 0o1003, 0o1000  # mask and value of O_RDONLY | O_TRUNC, which empties a file without write access
 NO_SOCKET_FAMILIES: tuple[int, ...] = ()  # socketpair(2), which no one else can reach, is always allowed
-OWN_SOCKET_FAMILIES = (1, 2, 10, 16)  # AF_UNIX, INET, INET6, NETLINK: where the network namespace is the sandbox's own
+OWN_SOCKET_FAMILIES = (1, 2, 10, 16)  # AF_UNIX, INET, INET6, NETLINK: if the network namespace is the sandbox's own
 
 
 @dataclass(frozen=True)
 class SyscallRule:
     """Makes a call fail with `error` if its argument matches; with error 0 it does nothing and reports success.
 
-    `argument` None matches always. Otherwise a call matches where (argument & mask) is one of the values, or, with
-    `unless`, where it is none of them.
+    `argument` None matches always. Otherwise a call matches if (argument & mask) is one of the values or, with
+    `unless`, if it is none of them.
     """
 
     call: str
@@ -60,7 +60,7 @@ class SyscallRule:
         return [_encode_jump(BPF_JUMP_EQUAL, call, 0, len(body)), *body]
 
 
-# Calls that change the machine, change the process's view of it, or inspect other processes, the kernel or its keys.
+# Calls that change the machine or the process's view of it, or inspect other processes, the kernel or its keys.
 FORBIDDEN_CALLS = """
 acct adjtimex clock_adjtime clock_settime delete_module finit_module init_module ioperm iopl kexec_file_load kexec_load
 quotactl quotactl_fd reboot sethostname setdomainname settimeofday swapoff swapon syslog vhangup
@@ -93,7 +93,7 @@ SHARED_PROCESS_RULES = (
     *(SyscallRule(call, argument=0, values=(0,), unless=True) for call in ("sched_setparam", "sched_setscheduler")),
     *(SyscallRule(call, argument=1, values=(0,), unless=True) for call in ("setpriority", "ioprio_set")),
 )
-# Where files outside belong to the same user: Landlock protects their content, but not their metadata.
+# If files outside belong to the same user: Landlock protects their content, but not their metadata.
 ATTRIBUTE_CALLS = "chmod chown fchmodat fchmodat2 fchownat futimesat lchown utime utimes"
 FILE_ATTRIBUTE_RULES = (
     *(SyscallRule(call, 0) for call in ATTRIBUTE_CALLS.split()),
@@ -116,7 +116,7 @@ def is_supported(machine: str = "") -> bool:
 def build_program(rules: Iterable[SyscallRule], socket_families: tuple[int, ...], machine: str = "") -> bytes:
     """Return the filter as the kernel and bubblewrap take it: instructions of 8 bytes, in this machine's byte order.
 
-    A call of another architecture kills the process, because its number means something else.
+    A call of another architecture kills the process, because call numbers differ there.
     """
     x32_syscall_bit = 0x40000000  # numbers of x86-64's other ABI begin here
     machine = machine or platform.machine()

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 SYSTEM_TREES = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store")
-PUBLIC_ETC_PATHS = (  # below /etc; none of them is secret
+PUBLIC_ETC_PATHS = (  # below /etc; none of these is secret
     "alternatives",
     "ca-certificates",
     "ca-certificates.conf",

@@ -149,9 +149,9 @@ async def stream_matches(
     folder: str | None = None,
     in_order: bool = False,
 ) -> None:
-    """Pass the matching lines of one file after another to `take`: of `text`, or of the files below `folder`.
+    """Pass the matching lines of `text`, or of each file below `folder`, to `take`.
 
-    Ends when `take` returns true. Raises LookupError where the engine failed before it reported anything.
+    Ends when `take` returns true. Raises LookupError if the engine failed before it reported anything.
     """
     command = engine.build_command(request, text=text is not None, in_order=in_order)
     data = engine.build_input(request, text=text is not None) + (text or b"")
@@ -196,7 +196,7 @@ async def _run_process(command: list[str], data: bytes, folder: str | None) -> A
 async def _iter_output_lines(process: Process) -> AsyncGenerator[bytes]:
     """Yield complete lines of output, up to a limit of bytes. Raises InvalidInput for a line that is longer."""
     max_output_bytes = 100_000_000
-    partial: list[bytes] = []  # blocks of a line: joining each one at once would take quadratic time
+    partial: list[bytes] = []  # blocks of a line; joining them one by one would take quadratic time
     total = 0
     while process.stdout and total < max_output_bytes:
         try:

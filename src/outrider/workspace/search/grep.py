@@ -1,9 +1,9 @@
 """Find the lines of a text, or of files below a folder, that match a pattern.
 
-ripgrep searches where it can, otherwise Python's `re`. Either runs in another process, so that no pattern can block
-the server, and both give the same result: lines end with a line feed, and binary files are skipped. Every matching
-line is read again through the jail before it is returned, so an engine that follows a link out of the workspace in a
-race reveals nothing.
+ripgrep searches if it can, otherwise Python's `re`. Either runs in another process, so that no pattern can block the
+server, and both give the same result: lines end with a line feed, and binary files are skipped. Every matching line is
+read again through the jail before it is returned, so an engine that follows a link out of the workspace in a race
+reveals nothing.
 """
 
 import os
@@ -79,7 +79,7 @@ class GrepQuery:
         """Return the request to the engines. Raises InvalidInput for a malformed pattern."""
         pattern = compile_pattern(self.pattern, ignore_case=self.ignore_case)
         hidden = self.hidden or bool(self.glob and re.search(r"(^|/)\.", self.glob))
-        # Simple globs spare opening other files; all globs are applied to the results as well.
+        # Simple globs save opening other files; all globs are also applied to the results.
         simple = SIMPLE_GLOB.fullmatch(self.glob or "")
         names = tuple(f"*.{suffix}" for suffix in (simple[1] or simple[2]).split(",")) if simple else ()
         return GrepRequest(pattern, self.max_lines + 1, names, hidden)
@@ -130,7 +130,7 @@ def _build_result(lines: list[GrepLine], matches: list[LineMatch], query: GrepQu
 
 async def _search_files(jail: Jail, folder: str, query: GrepQuery, file: str | None, matches: list[LineMatch]) -> None:
     """Add the first matches to `matches`: in any order if they are few, otherwise those of the first paths."""
-    max_unordered_lines = 5_000  # above this the search starts again, ordered by path, which is slower
+    max_unordered_lines = 5_000  # with more, the search starts again, ordered by path, which is slower
     flags = wcglob.GLOBSTAR | wcglob.MATCHBASE | wcglob.DOTGLOB | wcglob.BRACE | wcglob.NEGATE | wcglob.NEGATEALL
     try:
         name_pattern = wcglob.compile(query.glob, flags=flags | wcglob.FORCEUNIX, limit=100) if query.glob else None

@@ -1,8 +1,8 @@
 """Search files with Python's own `re`, in a process that can be killed: some patterns never finish.
 
 Started as a script, with nothing but the standard library. The first line of its input is the request as JSON; the rest
-is the text, where a text is to be searched. Each line of its output has all matches of a file:
-`[[path, line number, text, column], …]`.
+is the text, if a text is to be searched. Each line of its output has all matches of a file: `[[path, line number, text,
+column], …]`.
 """
 
 import fnmatch

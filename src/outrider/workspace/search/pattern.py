@@ -34,7 +34,7 @@ RUST_KINDS = {"d": r"\p{Nd}", "w": r"\p{L}\p{N}_", "s": RUST_SPACE}
 
 @dataclass(frozen=True)
 class GrepPattern:
-    """A pattern: `python` for `re`, `rust` for ripgrep or None where only Python can match it."""
+    """A pattern: `python` for `re`, `rust` for ripgrep, or None if only Python can match it."""
 
     python: str
     rust: str | None
