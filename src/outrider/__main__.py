@@ -10,10 +10,10 @@ def main() -> None:
     # Imports create very many objects that stay alive, so collections would slow down the start.
     # The commands do most imports, so they turn the collector on again (cli/output.py).
     gc.disable()
-    if sys.argv[1:2] != ["mcp"]:  # the relay imports too little to be interrupted then
+    if sys.argv[1:2] != ["mcp"]:  # the relay imports too little to be interrupted meanwhile
         import signal
 
-        # Ctrl-C during imports ends the process without a traceback; what runs a command asks for KeyboardInterrupt.
+        # Ctrl-C during imports ends the process without a traceback; running commands restore KeyboardInterrupt.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     if sys.argv[1:2] in (["call"], ["browser"]):
         from outrider.quick_call import run_quick_call

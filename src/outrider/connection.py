@@ -73,7 +73,7 @@ class Client:
 
         Args:
             tool: Its name.
-            on_progress: Gets done, total (None if unknown) and a message while the tool works.
+            on_progress: Receives the amount done, the total (None if unknown) and a message while the tool works.
             arguments: The tool's arguments.
 
         Raises:
@@ -111,7 +111,7 @@ class AsyncClient:
         await asyncio.to_thread(self._connection.close)
 
     async def call(self, tool: str, /, on_progress: ProgressListener | None = None, **arguments: Any) -> Result:
-        """Call a tool; as `Client.call`. A cancelled task cancels the call."""
+        """Call a tool like `Client.call`. A cancelled task cancels the call."""
         return _build_result(await self._request("tools/call", {"name": tool, "arguments": arguments}, on_progress))
 
     async def list_tools(self) -> list[ToolDescription]:
@@ -153,12 +153,12 @@ def connect(
     """Connect to the shared process of this user, which is started if it does not run.
 
     Args:
-        session: The session of the calls, as `outrider call -s NAME` and `outrider mcp --session NAME` name it. Empty
-            takes that of the working directory, which a host that was started there has too.
-        toolsets: The toolsets that are offered, as `outrider mcp --toolsets` names them.
+        session: The session of the calls, as in `outrider call -s NAME` and `outrider mcp --session NAME`. Empty takes
+            that of the working directory, which hosts started there use too.
+        toolsets: The toolsets to offer, as in `outrider mcp --toolsets`.
         settings: Settings by name, for instance `{"search.order": "brave"}`.
-        answer_question: Gets a question and the JSON schema of its answer, in the thread that calls; returns the
-            answer, or None to decline. Without it, calls that need consent raise Refused.
+        answer_question: Takes a question and the JSON schema of its answer, in the calling thread; returns the answer,
+            or None to decline. Without it, calls that need consent raise Refused.
     """
     return Client(ToolClient(session, _build_options(toolsets, settings), answer_question))
 
@@ -183,7 +183,7 @@ def _build_options(toolsets: str, settings: Mapping[str, object] | None) -> tupl
 
 
 def _translate_errors(request: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Return what a request returns, with the connection's errors as those of tools."""
+    """Return the result of a request; raise the connection's errors as errors of tools."""
     try:
         return request()
     except UnknownTool as error:
@@ -195,7 +195,7 @@ def _translate_errors(request: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
 
 def _build_result(response: dict[str, Any]) -> Result:
-    """Return the result of a call as `App.call` does. Raises the error in it."""
+    """Return the result of a call like `App.call`. Raises the error that it contains."""
     data = response.get("structuredContent") or {}
     if response.get("isError") and isinstance(data.get("error"), dict):
         facts = data["error"] | (response.get("_meta") or {}).get(ERROR_META_KEY, {})

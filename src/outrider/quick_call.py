@@ -1,7 +1,7 @@
-"""Calls of tools from a shell without the command line's libraries, which take longer than most steps.
+"""Call tools from a shell without loading the slow command line libraries.
 
-Only plain calls are understood here: `outrider call TOOL KEY=VALUE…` and steps of `outrider browser`, without options.
-All else, and every answer that is more than text, is left to the command line.
+This module only handles plain calls, `outrider call TOOL KEY=VALUE…` and steps of `outrider browser`, without options.
+All others, and results that are more than text, are left to the command line.
 """
 
 import errno
@@ -13,8 +13,8 @@ from typing import Any
 from outrider.client import ConnectionEnded, ToolClient, UnknownTool
 
 ToolCall = tuple[str, dict[str, Any]]
-# Step -> tool, the arguments that its words give, how many of them must be there, and fixed arguments. The command line
-# in cli/browser_steps.py has the options too; a test compares both.
+# Step -> tool, the arguments for its words, the number of required ones, and fixed arguments. cli/browser_steps.py has
+# the options too; a test compares both.
 QUICK_STEPS: dict[str, tuple[str, tuple[str, ...], int, dict[str, Any]]] = {
     "open": ("navigateToUrl", ("url",), 1, {}),
     "goto": ("navigateToUrl", ("url",), 1, {}),
@@ -41,7 +41,7 @@ QUICK_STEPS: dict[str, tuple[str, tuple[str, ...], int, dict[str, Any]]] = {
 
 
 def parse_quick_call(words: list[str]) -> ToolCall | None:
-    """Return the call that the words mean, or None if the command line must read them."""
+    """Return the call for these words, or None if the command line must parse them."""
     if len(words) < 2 or any(word.startswith(("-", "{")) for word in words):
         return None
     if words[0] == "call":
@@ -64,7 +64,7 @@ def parse_quick_call(words: list[str]) -> ToolCall | None:
 def run_quick_call(words: list[str]) -> int | None:
     """Run a plain call in the shared process and return the exit code; None leaves it to the command line."""
     call = None if "_OUTRIDER_COMPLETE" in os.environ else parse_quick_call(words)
-    # A person at a terminal may be asked something, for which the command line has the forms.
+    # A call at a terminal may ask the person something, for which only the command line has forms.
     if call is None or (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -76,14 +76,14 @@ def run_quick_call(words: list[str]) -> int | None:
 
 
 def _report_failure(error: BaseException) -> int:
-    """Say what the command line would say, and return its exit code."""
+    """Report the failure like the command line, and return its exit code."""
     from outrider.cli import output
     from outrider.cli.shared_process import report_unknown_tool
 
     if isinstance(error, KeyboardInterrupt):
         return output.EXIT_INTERRUPTED
     if isinstance(error, BrokenPipeError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python would fail again when it flushes standard output
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python would fail again when it flushes stdout
         return output.EXIT_PARTIAL
     if isinstance(error, OSError):
         if error.errno not in {errno.ENOSPC, errno.EDQUOT}:

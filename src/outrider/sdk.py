@@ -6,7 +6,7 @@
             allowed_tools=["mcp__outrider__web_search", "mcp__outrider__web_fetch"],
         )
 
-Agents then see `mcp__<key>__<tool>`. Needs the extra `outrider[sdk]` on the agent's side only.
+Agents then see `mcp__<key>__<tool>`. Only the agent's side needs the extra `outrider[sdk]`.
 """
 
 from typing import TYPE_CHECKING, Any
