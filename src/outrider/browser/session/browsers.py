@@ -114,8 +114,8 @@ class Browsers:
         """Return the owner's session of that id. Raises NotFound with code `session_not_found`."""
         session = self._sessions.get(session_id)
         if session is None or session.owner != owner or session.is_window_closed:
-            session_ids = [each.id for each in self.list_sessions(owner)]
-            hint = f"open sessions: {', '.join(session_ids)}" if session_ids else "create a session first"
+            sessions = self.list_sessions(owner)
+            hint = f"open sessions: {name_sessions(sessions)}" if sessions else "create a session first"
             raise NotFound(f"sessionId: no session {session_id[:80]!r}", code="session_not_found", hint=hint)
         return session
 
@@ -247,7 +247,7 @@ class Browsers:
             raise Unavailable("Outrider is shutting down its browser", code="browser_gone")
         if len(self._sessions) + self._opening < self.settings.max_sessions:
             return
-        own_ids = ", ".join(session.id for session in self.list_sessions(owner)) or "none of them is yours"
+        own_ids = name_sessions(self.list_sessions(owner)) or "none of them is yours"
         message = f"{self.settings.max_sessions} sessions are open, which is the maximum"
         raise Unavailable(message, code="too_many_sessions", hint=f"close one: {own_ids}")
 
@@ -348,6 +348,13 @@ class Browsers:
                         await session.park()
                 except OutriderError as error:
                     log.debug("session %s: %s", session.id, error)
+
+
+def name_sessions(sessions: "Sequence[Session]") -> str:
+    """Return the ids of the sessions that were used last; an error has room for two."""
+    session_ids = [session.id for session in sorted(sessions, key=lambda session: -session.used_at)]
+    rest = f" (listSessions names all {len(session_ids)})" if len(session_ids) > 2 else ""
+    return ", ".join(session_ids[:2]) + rest
 
 
 def _is_running(task: "asyncio.Task[BrowserEngine | AttachedBrowser]") -> bool:

@@ -13,6 +13,7 @@ class SessionOptions:
     `workspace` gets downloads, and holds the files that may be uploaded; without it both are refused.
     `protected` are paths of it that no download may write.
     `whose` is the owner of the saved states among which `state_id` is looked up: see `Browsers.get_state_store`.
+    `conversation` is the agent's conversation that opened it; hosts and people have none.
     """
 
     title: str = ""
@@ -22,6 +23,7 @@ class SessionOptions:
     timezone: str = ""
     state_id: str | None = None
     whose: str = ""
+    conversation: str = ""
     dialogs: DialogPolicy | None = None
     workspace: Path | None = None
     protected: tuple[str, ...] = ()

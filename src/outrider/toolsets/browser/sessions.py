@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import anyio
 from pydantic import Field
 
-from outrider.browser.session.browsers import Browsers
+from outrider.browser.session.browsers import Browsers, name_sessions
 from outrider.browser.session.options import SessionOptions
 from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded, InvalidInput, OutriderError, Refused
@@ -24,17 +24,39 @@ if TYPE_CHECKING:
 
 
 async def find_default_session(browsers: Browsers, call: Call, tool: Tool) -> str:
-    """Return the id of the caller's session if exactly one is open, here or in another process.
+    """Return the id of the caller's session if exactly one can be meant, here or in another process.
 
-    Those of flows count only where nothing else is open. The first navigation gets the name under which it opens one.
+    The first navigation gets the name under which it opens one.
     """
-    sessions = browsers.list_sessions(call.session)
-    session_ids = [session.id for session in sessions if not session.is_apart] or [session.id for session in sessions]
+    session_ids = [session.id for session in _list_meant_sessions(browsers, call)]
     if not session_ids and browsers.registry:
-        session_ids = [session.id for session in await browsers.registry.list_remote(call.session)]
+        remote = await browsers.registry.list_remote(call.session)
+        session_ids = [record.id for record in remote if _may_mean(call, record.options.get("conversation", ""))]
     if not session_ids and tool.name == navigateToUrl.__name__:
         return NEW_SESSION
     return session_ids[0] if len(session_ids) == 1 else ""
+
+
+def _list_meant_sessions(browsers: Browsers, call: Call) -> "list[Session]":
+    """List the sessions that a caller who names none can mean, oldest first.
+
+    Agents work beside their host and beside one another under its name. Each means a session of its own first, then
+    one of the host, and never one of another agent. The host means its own, and any other only where it has none. The
+    same holds for those of flows.
+    """
+    sessions = [each for each in browsers.list_sessions(call.session) if _may_mean(call, each.options.conversation)]
+    shown = [each for each in sessions if not each.is_apart]
+    own = [each for each in shown if each.options.conversation == _get_conversation(call)]
+    return own or [each for each in shown if not each.options.conversation] or sessions
+
+
+def _may_mean(call: Call, conversation: str) -> bool:
+    """Return whether the caller may mean a session that this conversation opened."""
+    return call.run is None or conversation in ("", call.run.conversation_id)
+
+
+def _get_conversation(call: Call) -> str:
+    return call.run.conversation_id if call.run else ""
 
 
 browser = Toolset(
@@ -81,6 +103,7 @@ async def createSession(
         timezone or "",
         state_id=stateId,
         whose=call.owner_folder,
+        conversation=_get_conversation(call),
         workspace=workspace.directory,
         protected=workspace.protected,
     )
@@ -117,7 +140,7 @@ async def navigateToUrl(
     browsers: Browsers, workspaces: SessionWorkspaces, call: Call, /, sessionId: str, url: str
 ) -> Result:
     """Open an address and wait for it. Also revives a crashed or hanging session."""
-    if sessionId == NEW_SESSION and not browsers.list_sessions(call.session):
+    if sessionId == NEW_SESSION and not _list_meant_sessions(browsers, call):
         return await createSession(browsers, workspaces, call, url)
     async with translate_errors():
         session = browsers.get_session(call.session, sessionId)
@@ -250,10 +273,10 @@ def _serialize_session(session: Any, title: str) -> dict[str, Any]:
 @browser.register_missing_hint("sessionId")
 async def suggest_session(browsers: Browsers, call: Call) -> str:
     """Return what a caller without a session id can send, or do first."""
-    session_ids = [session.id for session in browsers.list_sessions(call.session)]
-    if not session_ids:
+    sessions = _list_meant_sessions(browsers, call)
+    if not sessions:
         return "open a page first with navigateToUrl or createSession"
-    return f"add 'sessionId'; open sessions: {', '.join(session_ids[:5])}"
+    return f"add 'sessionId'; open sessions: {name_sessions(sessions)}"
 
 
 def _require_tab(tab: int | None) -> int:
