@@ -10,7 +10,11 @@ from support.apps import loopback_app
 
 pytestmark = pytest.mark.anyio
 PARAGRAPH = (
-    "The checkpoint moves pages from the write-ahead log into the database when it has grown to a thousand pages."
+    "The checkpoint moves pages from the write-ahead log into the database when it has grown to a thousand pages. "
+    "A reader remembers where the log ended when its transaction began, and ignores what was appended after that. "
+    "A commit record makes the frames of a transaction visible to all readers that start later. When the last reader "
+    "of old frames has ended, the log is used again from its beginning, and does not grow without end. Copies of the "
+    "three files are made together, or the copy may lack what was committed last."
 )
 MARKDOWN = (
     f"# {{0}}\n\n{PARAGRAPH}\n\n> **Note** Readers are not blocked by {{0}}.\n\n```sql\nPRAGMA wal_checkpoint;\n```\n"
@@ -177,3 +181,27 @@ async def test_sites_say_in_headers_that_they_have_markdown(home: Path):
             result = await loopback.app.call("web_fetch", url=f"{loopback.site_url}/wal")
         assert "own Markdown" in result.text, headers
         assert asked == [("/wal", "html"), (asked_path, "markdown")], headers
+
+
+async def test_links_in_markdown_are_absolute_and_code_stays(home: Path):
+    text = MARKDOWN.format("wal") + "\nMore: [next](next.md?a=1), `[x](y)`, [part](#part), [paged](/a_(b)).\n"
+    page = build_page("wal").replace("</article>", "<p>More: next, [x](y), part, paged.</p></article>")
+    site, _ = build_site(
+        {"/docs/wal": page.replace("/wal.md", "/docs/md/wal.md"), "/docs/md/wal.md": build_markdown(text)}
+    )
+    async with loopback_app.open_loopback_app(home, site) as loopback:
+        result = await loopback.app.call("web_fetch", url=f"{loopback.site_url}/docs/wal")
+    root = loopback.site_url
+    assert f"[next]({root}/docs/md/next.md?a=1), `[x](y)`, [part](#part), [paged]({root}/a_%28b%29)." in result.text
+
+
+async def test_a_stub_of_a_site_with_good_markdown_is_not_read_for_the_page(home: Path):
+    stub = "# two\n\nWe could not write this page as Markdown. Visit our website, or ask our support for help with {0}."
+    site, _ = build_negotiating_site(
+        ("one", "two"), lambda name: stub.format("it " * 20) if name == "two" else MARKDOWN.format(name)
+    )
+    async with loopback_app.open_loopback_app(home, site) as loopback:
+        results = [await loopback.app.call("web_fetch", url=f"{loopback.site_url}/{name}") for name in ("one", "two")]
+    assert "own Markdown" in results[0].text
+    assert PARAGRAPH in results[1].text
+    assert "own Markdown" not in results[1].text

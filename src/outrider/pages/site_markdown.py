@@ -31,6 +31,11 @@ CODE_FENCE = re.compile(r"^ {0,3}(`{3,}+|~{3,}+)[^\n]*+\n.*?(?:^ {0,3}\1[`~]*+[ 
 HIDDEN_MARKDOWN = re.compile(
     r"<!--.*?(?:-->|\Z)|^\[(?://|comment)?[^\[\]\n]{0,100}\]:[ \t]*(?:#|<>)[^\n]*$", re.MULTILINE | re.DOTALL
 )
+# An inline code span, or the target of a link or picture.
+LINK_TARGET = re.compile(
+    r"(?<!`)(`++)(?!`).*?(?<!`)\1(?!`)|(?<=\]\()(?P<target>[^()\s<>]{1,2000}(?:\([^()\s]{0,200}\)[^()\s]{0,200})?)",
+    re.DOTALL,
+)
 LINKED_HOST = re.compile(r"(?:https?:)?//([\w.-]+)", re.IGNORECASE)
 
 
@@ -82,7 +87,7 @@ class SiteMarkdown:
         Returns:
             The response, and the page, or None if the response is not Markdown with some text.
         """
-        min_text_chars = 100  # below which the page itself is read
+        min_text_chars = 500  # below which it may be a stub or an error, and is compared with the page
         site = self._sites[urlsplit(url).netloc]
         self._remember(url, replace(site, pages_left=site.pages_left - 1))
         try:
@@ -94,6 +99,7 @@ class SiteMarkdown:
         if response.status == 304 or response.content_type.partition(";")[0].strip().lower() != MARKDOWN_TYPE:
             return response, None
         text = drop_lines(response.body.decode(response.charset or "utf-8", "replace"), site.unseen_lines)
+        text = resolve_links(text, response.url)
         headers = Headers([("content-type", "text/markdown; charset=utf-8")])
         page = await self._extract(replace(response, body=text.encode("utf-8", "replace"), headers=headers), url)
         if len(page.document.text) < min_text_chars:
@@ -133,7 +139,7 @@ class SiteMarkdown:
             twin_match = match_twin(page.document, twin.document.markdown, page.html or "") if is_markdown else None
             if twin_match is not None:
                 self._remember_good(page.url, twin_match.unseen_lines, is_negotiated=address == page.url)
-                return apply_twin(page, twin_match.markdown, address)
+                return apply_twin(page, resolve_links(twin_match.markdown, twin.url), address)
         self._remember(page.url, MarkdownSite(is_good=False, expires_at=self._clock() + 86_400.0))
         return page
 
@@ -246,6 +252,17 @@ def drop_lines(markdown: str, unseen_lines: frozenset[str]) -> str:
         lines = text.split("\n")
         parts.append(text if is_code else "\n".join(line for line in lines if line.strip() not in unseen_lines))
     return re.sub(r"\n{3,}", "\n\n", "".join(parts)) if unseen_lines else "".join(parts)
+
+
+def resolve_links(markdown: str, base: str) -> str:
+    """Return Markdown with absolute links and pictures; code stays as it is."""
+
+    def resolve_target(match: re.Match[str]) -> str:
+        target = match["target"]
+        return match[0] if target is None else resolve_url(target, base) or target
+
+    parts = _split_code(markdown)
+    return "".join(text if is_code else LINK_TARGET.sub(resolve_target, text) for is_code, text in parts)
 
 
 def apply_twin(page: FetchedPage, markdown: str, address: str) -> FetchedPage:
