@@ -289,9 +289,10 @@ function findFileField(target, count) {
 // Whether a press opens a chooser is only known afterwards, so what surely does something else is not pressed.
 function explainNotOpener(element) {
   const submits = tagOf(element) === "input" ? ["submit", "image", "reset"].includes(element.type) : attributeOf(element, "type") === "submit";
-  const isOther = submits || readTargetAddress(element) || DRAWN_TOGGLE_ROLES.has(computeRole(element)) || FIELD_ROLES.has(computeRole(element)) || removesSomething(element);
+  const isOther = submits || readTargetAddress(element) || DRAWN_TOGGLE_ROLES.has(computeRole(element)) || FIELD_ROLES.has(computeRole(element)) || removesSomething(element) || isBesideShownField(element);
   if (!isOther) return null;
-  const [field, ...others] = queryDeep("input[type=file]");
+  const box = findFileBox(element);
+  const [field, ...others] = box ? selectAll(box, "input[type=file]") : queryDeep("input[type=file]");
   const hint = field && !others.length ? `give the files to ${refOf(field)} ${describeElement(field)}` : "choose a file field, or what opens one";
   return buildFailure("not_editable", "it was not pressed, because it does not look like what opens a file chooser", hint);
 }
@@ -300,10 +301,34 @@ function explainNotOpener(element) {
 function removesSomething(element) {
   const name = computeName(element) || nameFromContent(element);
   const classes = attributeOf(element, "class") || "";
-  // Style sheets call a plain button "clear" or "reset"; only of one without a name it says what it does.
-  const telling = /\p{L}/u.test(name) ? classes.replace(/(?<![a-z])(clear|reset)(?![a-z])/gi, "") : classes;
+  // Style sheets call a plain button "clear" or "reset"; it says what one does that has no name, or differs by it.
+  const isStyle = /\p{L}/u.test(name) && !listButtonsBesideField(element).some((each) => !STYLE_WORD.test(attributeOf(each, "class") || ""));
+  const telling = isStyle ? classes.split(STYLE_WORD).join("") : classes;
   const words = [name, telling, ...element.getAttributeNames(), ...["id", "name", "title"].map((key) => attributeOf(element, key) || "")];
   return /(^|[^a-z])(remove|delete|discard|clear|cancel|close|dismiss|reset|trash)([^a-z]|$)/.test(words.join(" ").replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase());
+}
+
+const STYLE_WORD = /(?<![a-z])(?:clear|reset)(?![a-z])/i;
+const MAX_BESIDE_LEVELS = 3;
+
+// The nearest box around a button that holds a file field, which it may open or empty.
+function findFileBox(button) {
+  let box = parentElementOf(button);
+  for (let level = 0; box !== null && level < MAX_BESIDE_LEVELS; level++, box = parentElementOf(box)) {
+    if (selectFirst(box, "input[type=file]")) return box;
+  }
+  return null;
+}
+
+function listButtonsBesideField(button) {
+  const box = findFileBox(button);
+  return box ? listOtherControls(box, button).filter((each) => computeRole(each) === "button") : [];
+}
+
+// People press a file field that is shown itself, so a button beside it does something else.
+function isBesideShownField(button) {
+  const box = findFileBox(button);
+  return box !== null && [...selectAll(box, "input[type=file]")].some((each) => isVisible(each) && !isHidden(each));
 }
 
 // The field of a chooser may never have been part of the document.

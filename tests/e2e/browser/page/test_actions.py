@@ -341,7 +341,8 @@ async def test_files_are_uploaded_to_the_element_that_opens_a_chooser(visit: Ope
     file = tmp_path / "note.txt"
     file.write_text("hello")
     on = await visit(
-        """<button id=shows class="u-reset" onclick="field.click()">Upload</button><input type=file id=field hidden>
+        """<p><button id=shows class="u-reset" onclick="field.click()">Upload</button>
+        <input type=file id=field hidden></p>
         <button id=makes onclick="Object.assign(document.createElement('input'), { type: 'file',
           onchange: (event) => { out.textContent = event.target.files[0].name } }).click()">Import</button>
         <button id=asks onclick="showOpenFilePicker().catch(() => 0)">Pick</button><button id=idle>Idle</button>
@@ -363,6 +364,8 @@ async def test_files_are_uploaded_to_the_element_that_opens_a_chooser(visit: Ope
         '<a id=it href="javascript:undefined" data-dz-remove onclick="pressed()">Datei entfernen</a>',
         '<button id=it class=clearButton onclick="pressed()">×</button>',
         '<button id=it class=btn-clear onclick="pressed()">×</button>',
+        '<button id=it class="clear button" onclick="pressed()">Löschen</button><button class=button>Wählen</button>',
+        '<p><input type=file><button id=it onclick="pressed()">Effacer</button></p>',
         '<button id=it onclick="pressed()">Remove file</button>',
         '<a id=it href="/elsewhere">Elsewhere</a>',
         '<form onsubmit="pressed(); return false"><button id=it type=submit>Upload</button></form>',
