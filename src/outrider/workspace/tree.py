@@ -9,7 +9,7 @@ from outrider.core.untrusted import clean_untrusted
 
 
 def render_tree(jail: Jail, *, depth: int = 2, max_entries: int = 10) -> list[str]:
-    """Return a line per entry, folders first; of each folder `max_entries`, and how many more there are. Blocking."""
+    """Return a line per entry, folders first, at most `max_entries` per folder and the number of others. Blocking."""
     try:
         return list(_iter_lines(jail, ".", depth, max_entries, ""))
     except NotFound:
