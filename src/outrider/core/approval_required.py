@@ -89,7 +89,7 @@ def _build_event(question: Question, questions: Sequence[Question], *, as_resour
         "conversationId": question.conversation_id,
         "messageId": question.message_id,
         "actionId": question.id,
-        "isLastBlockingEventForStep": questions_of_run[-1] is question,  # hosts may wait for this mark
+        "isLastBlockingEventForStep": questions_of_run[-1] is question,  # hosts may rely on this mark
     }
     match question.kind:
         case "approval":

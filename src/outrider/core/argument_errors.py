@@ -35,7 +35,7 @@ def describe_conflict(tool: str, place: Place, first: str, second: str) -> Inval
 def explain_problems(
     model: type[BaseModel], name: str, problems: list[dict[str, Any]], spellings: Mapping[Place, str]
 ) -> InvalidInput:
-    """Build the error for everything that pydantic refused; `spellings` are the names that the caller wrote."""
+    """Build the error for all problems that pydantic found; `spellings` are the names that the caller wrote."""
     max_hint_chars = 240
     max_explained = 3  # problems in one error; a model corrects these first
     fields = [format_path(problem["loc"], spellings) for problem in problems]
@@ -67,7 +67,7 @@ def format_path(place: Place, spellings: Mapping[Place, str] = MappingProxyType(
 
 
 def shorten_text(text: str, max_chars: int = 60) -> str:
-    """Return the beginning of a text that anybody can encode, with its length if it was cut."""
+    """Return the beginning of a text in encodable form, with its length if it was cut."""
     text = text.encode("utf-8", "backslashreplace").decode()  # a lone surrogate could not be sent to the caller
     return text if len(text) <= max_chars else f"{text[:max_chars]}… ({len(text)} characters)"
 
@@ -105,7 +105,7 @@ def _find_remedy(model: type[BaseModel], problem: dict[str, Any]) -> str:
 
 
 def _suggest_parameter(model: type[BaseModel], location: Place) -> str:
-    """Suggest a name for an unknown field, of those of the object that it was sent in."""
+    """Suggest a name for an unknown field, among those of its object."""
     for part in location[:-1]:
         outer = model.model_fields.get(part) if isinstance(part, str) else None
         model = (outer and find_nested_model(outer.annotation)) or model
@@ -118,7 +118,7 @@ def _suggest_parameter(model: type[BaseModel], location: Place) -> str:
 
 
 def _build_field_example(model: type[BaseModel], parameter: str) -> str:
-    """Return an example of a parameter's value as JSON, with what it needs at least."""
+    """Return an example of a parameter's value as JSON, with its required fields."""
     schema = model.model_json_schema()
     field = schema["properties"].get(parameter, {})
     nested = find_nested_model(model.model_fields[parameter].annotation)

@@ -75,14 +75,14 @@ SAME_CHOICES = (
     frozenset({"always", "true", "yes", "browser", "javascript", "js"}),
     frozenset({"never", "false", "no"}),
 )
-# By parameter what stands between the items of a list that is sent for a text.
+# By parameter, the separator that joins a list sent instead of a text.
 SEPARATORS: dict[str | int, str] = {
     "command": "\n", "site": ", ", "exclude": ", ", "query": " ", "content": "\n", "code": "\n", "key": "+",
 }  # fmt: skip
 
 
 def repair_value(arguments: dict[str, Any], problem: dict[str, Any], notes: list[str]) -> bool:
-    """Change the value that pydantic refused, in place; return whether it could be understood."""
+    """Repair the value that pydantic refused, in place; return whether that was possible."""
     repair = REPAIRS.get(problem["type"])
     holder, key = _find_value(arguments, problem["loc"])
     if repair is None or holder is None or holder[key] is not problem["input"]:
@@ -121,7 +121,7 @@ def _find_value(arguments: Any, location: tuple[Any, ...]) -> tuple[Any, Any]:
 
 
 def _describe_repair(path: str, sent: Any, repaired: Any, error_type: str) -> str:
-    """Describe what was understood, without the value; empty for a number that came as text, or text as a number."""
+    """Describe the interpretation, without the value; empty for a number sent as text, or text sent as a number."""
     has_unit = error_type.endswith("_parsing") and isinstance(repaired, int | float) and not isinstance(repaired, bool)
     if has_unit or error_type == "literal_error":
         return f"{path} as {repaired}"
@@ -157,7 +157,7 @@ def _write_text(value: Any, problem: dict[str, Any]) -> Any:
 
 
 def _join_words(words: list[str], parameter: str | int) -> Any:
-    """Return the items of a list as the one text that a parameter takes."""
+    """Return the items of a list as a single text."""
     if parameter == "command" and words and " " not in words[0]:
         is_shell = len(words) == 3 and words[0].endswith("sh") and words[1] in ("-c", "-lc")
         return words[2] if is_shell else shlex.join(words)
@@ -193,7 +193,7 @@ def _read_number(value: Any, problem: dict[str, Any]) -> Any:
 
 
 def _find_factor(unit: str, parameter: str) -> float | None:
-    """Return what a number in the unit is multiplied with; None for a unit that the parameter cannot have."""
+    """Return the factor for a unit; None for a unit that the parameter cannot have."""
     if re.search(r"seconds?$|timeout|(?:^|_)s$|Ms$", parameter, re.IGNORECASE) is None:
         counted = ("px", "pixel", "pixels", "char", "chars", "characters", "lines", "pages", "results", "items")
         return {"k": 1_000.0}.get(unit) or (1.0 if unit in counted else None)
@@ -257,7 +257,7 @@ def _match_choice(value: Any, problem: dict[str, Any]) -> Any:
 
 
 def list_choices(problem: dict[str, Any]) -> list[str]:
-    """Return the allowed values, which pydantic gives only as prose."""
+    """Return the allowed values, which pydantic only reports as prose."""
     return re.findall(r"'([^']*)'", problem["ctx"]["expected"])
 
 
@@ -272,7 +272,7 @@ def _parse_json(text: str) -> Any:
         return None
 
 
-# By pydantic's type of error the function that returns the value as it was meant, or UNCHANGED.
+# By pydantic's type of error, the function that returns the intended value, or UNCHANGED.
 REPAIRS: dict[str, Callable[[Any, dict[str, Any]], Any]] = {
     "literal_error": _match_choice,
     "string_type": _write_text,

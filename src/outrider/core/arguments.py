@@ -1,4 +1,4 @@
-"""Read the arguments that a model sent: understand what is meant, and explain what cannot be understood."""
+"""Read the arguments that a model sent; explain those that cannot be understood."""
 
 import json
 import re
@@ -26,24 +26,24 @@ from outrider.core.unknown_fields import UnknownFields
 
 RAW_ARGUMENT = "raw"  # the one argument in which hosts wrap text that they could not parse
 WRAPPER_NAMES = (RAW_ARGUMENT, "arguments", "args", "input", "params", "parameters")
-# Parameters that name files: no system takes a NUL there, and libraries answer it with errors of their own.
+# Parameters that name files: no system accepts a NUL there, and libraries raise errors of their own.
 FILE_PARAMETER = re.compile(
     r"path|file|folder|glob|pattern|dir(?:_|$)|state_?id|(?:package|display)_name", re.IGNORECASE
 )
-# What callers send for a parameter with a default, if their host insists that it is there.
+# Values that callers send for optional parameters if their host requires all.
 LEFT_OUT_VALUES = (None, "", "default")
-# Some tools take a reference and, beside it, the element's description for people; the reference counts.
+# Some tools take a reference and the element's description for people; only the reference counts.
 EXACT_NAMES = ("ref", "uid", "elementref", "targetref", "startref", "endref")
 
 
 @dataclass(frozen=True)
 class ReadArguments:
-    """Arguments as they were understood.
+    """Arguments with their interpretation.
 
     Attributes:
         model: The validated arguments.
-        arguments: The same as they could have been sent, by the parameters' own names.
-        notes: What was understood otherwise than it was written; null and numbers as text are not mentioned.
+        arguments: The same values under the parameters' own names.
+        notes: Values that were interpreted differently from their spelling; null and numbers as text are not mentioned.
     """
 
     model: BaseModel
@@ -93,7 +93,7 @@ def validate_arguments(model: type[BaseModel], name: str, arguments: object) -> 
 def read_arguments(
     model: type[BaseModel], name: str, arguments: object, defaults: Mapping[str, str] | None = None
 ) -> ReadArguments:
-    """Return the arguments of a model's call, whichever usual way they are written.
+    """Return the arguments of a model's call, in any common spelling.
 
     Null means "left out". Any spelling of a parameter, usual other names, fields outside the object that they
     belong to, and values in a near type are understood; a name or value that could mean two things is not.
@@ -111,7 +111,7 @@ def read_arguments(
             raise InvalidInput(f"{name}: {field}: holds a NUL character", hint=hint)
     is_complete = not any(parsed.get(parameter) in LEFT_OUT_VALUES for parameter in defaults or {})
     if None not in parsed.values() and is_complete and not has_lenient_object(model):
-        with suppress(ValidationError):  # else it is read more carefully
+        with suppress(ValidationError):  # otherwise it is read more carefully
             return ReadArguments(model.model_validate(parsed), parsed)
     reader = _ArgumentReader(name)
     try:
@@ -126,12 +126,12 @@ def read_arguments(
 
 
 class _ArgumentReader:
-    """Reads the arguments of one call, and remembers how they were written."""
+    """Reads the arguments of one call, and remembers their spelling."""
 
     def __init__(self, tool: str) -> None:
         self._tool = tool
         self._notes: list[str] = []
-        self._spellings: dict[Place, str] = {}  # by place the name that was written there
+        self._spellings: dict[Place, str] = {}  # by place, the name as written
 
     def unwrap_arguments(self, model: type[BaseModel], parsed: dict[str, Any]) -> dict[str, Any]:
         """Return the arguments inside a wrapper such as `{"raw": "{...}"}`."""
@@ -142,7 +142,7 @@ class _ArgumentReader:
         holds_object = isinstance(inner, dict) or (isinstance(inner, str) and inner.lstrip().startswith("{"))
         if not holds_object and (wrapper != RAW_ARGUMENT or not isinstance(inner, str)):
             return parsed
-        unwrapped = parse_arguments(inner)  # its error says what is wrong with the text
+        unwrapped = parse_arguments(inner)  # its error describes the problem
         self._notes.append(f"the arguments inside {wrapper}")
         return unwrapped
 
@@ -189,7 +189,7 @@ class _ArgumentReader:
         parameter, (spelling, value) = str(here[-1]), sent
         meant = self._rename_nested(model, parameter, value, here)
         if normalize_name(spelling) == "timeout" and is_number(value) and value >= 1_000:
-            meant = value // 1000  # no call waits for a thousand seconds
+            meant = value // 1000  # no call waits for a thousand seconds, so these are milliseconds
             self._notes.append(f"{spelling} in milliseconds")
         if parameter in renamed and renamed[parameter] != meant and normalize_name(spelling) not in EXACT_NAMES:
             if normalize_name(self._spellings[here]) in EXACT_NAMES:
@@ -225,7 +225,7 @@ class _ArgumentReader:
     def _place_unknown_field(
         self, model: type[BaseModel], arguments: dict[str, Any], spelling: str, unknown: dict[str, Any]
     ) -> None:
-        """Put a field into the only object that has it; else leave it."""
+        """Move a field into the only object that has it, if there is exactly one."""
         places: list[tuple[str, str]] = []
         for parameter, nested in map_nested_models(model).items():
             inner = find_parameter(nested, spelling) if isinstance(spelling, str) else None

@@ -87,7 +87,7 @@ class ArtifactStore:
             call: The call that makes it; calls of other workspaces will not find the artifact.
 
         Raises:
-            Unavailable: It cannot be written (full disk, no permission); nothing is left behind.
+            Unavailable: It cannot be written (full disk, no permission); no partial file remains.
         """
         return await self.save_file(BytesIO(data), name=name, mime_type=mime_type, session=session, call=call)
 

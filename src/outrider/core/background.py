@@ -11,7 +11,7 @@ import anyio
 async def run_background(*tasks: Callable[[], Coroutine[Any, Any, None]]) -> AsyncGenerator[None]:
     """Run tasks during the body, and cancel them at its end; an error of the body is raised unchanged.
 
-    A task group alone would wrap the error, and callers would take an expected failure for a bug.
+    A task group alone would wrap the error, so that callers would mistake an expected failure for a bug.
     """
     failure: Exception | None = None
     async with anyio.create_task_group() as group:

@@ -1,6 +1,6 @@
 """Encode calls and results as JSON for another process, and decode them.
 
-What lives in one process only (the progress callback, the client's own model) is not encoded.
+Objects bound to a process (the progress callback, the client's own model) are not encoded.
 """
 
 import base64

@@ -5,7 +5,7 @@ import re
 import cchardet
 import webencodings
 
-# Charsets in which nearly every non-ASCII letter is one of the script, unless the text is in another charset.
+# Charsets whose non-ASCII letters almost all belong to one script, unless the text is in another charset.
 SCRIPT_CHARSETS = (
     ("euc-kr", re.compile("[\uac00-\ud7a3]")),
     ("windows-1256", re.compile("[\u0600-\u06ff]")),
@@ -16,10 +16,11 @@ SCRIPT_CHARSETS = (
 def detect_legacy_charset(body: bytes) -> webencodings.Encoding | None:
     """Return the charset of bytes that are known not to be UTF-8, or None.
 
-    Uchardet at times takes Persian, Urdu and Korean for broken UTF-8, and Thai for IBM855: those are tried by script.
+    Uchardet sometimes mistakes Persian, Urdu and Korean for broken UTF-8, and Thai for IBM855, so these are detected by
+    script.
     """
     max_bytes = 65_536
-    standard_labels = {"UHC": "euc-kr", "maccyrillic": "x-mac-cyrillic"}  # for those that the encoding standard lacks
+    standard_labels = {"UHC": "euc-kr", "maccyrillic": "x-mac-cyrillic"}  # for names that the encoding standard lacks
     sample = body[:max_bytes]
     label = cchardet.detect(sample)["encoding"] or ""
     encoding = webencodings.lookup(standard_labels.get(label, label))

@@ -22,7 +22,7 @@ def build_references() -> tuple[str, ...]:
     """Return all 46,656 references in their fixed order (Fisher-Yates over xorshift32, both pinned here)."""
     mask = 0xFFFFFFFF
     references = ["".join(letters) for letters in product(string.ascii_lowercase + string.digits, repeat=3)]
-    state = 0x9E3779B9  # any odd number; changing it would change every reference ever given
+    state = 0x9E3779B9  # any odd number; changing it would change all references
     for last in range(len(references) - 1, 0, -1):
         state ^= (state << 13) & mask
         state ^= state >> 17

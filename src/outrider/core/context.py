@@ -81,13 +81,13 @@ class Call:
         progress: Reports progress; does nothing when the caller did not ask.
         heartbeat: Reports to the caller that the call continues, without progress.
         answer: The person's answer, when the call resumes after a question about itself.
-        is_answer_lasting: Whether the person has also allowed what the question offered from now on.
+        is_answer_lasting: Whether the person has also permanently allowed what the question offered.
         answers: Decisions on questions of child runs, by question id; perhaps not on all of them.
         state: State of the paused call, when it resumes.
         run: The agent's run that makes the call; None for calls of hosts and people.
         client_model: The caller's own language model, if it offers it during the call.
         is_cancelled: Returns whether the caller has cancelled the call; losing its connection does not count.
-        idempotency_key: The caller's key for this call: its repetitions start no second run.
+        idempotency_key: The caller's key for this call; repetitions with it do not start a second run.
         grant: The caller's permissions; None where callers need not sign in. With a grant, workspace and identity
             are authenticated.
         extra: Further fields that the host sent.

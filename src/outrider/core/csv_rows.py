@@ -1,4 +1,4 @@
-"""Read rows of separated values, and write some that are safe to open in a spreadsheet."""
+"""Read separated values, and write CSV that is safe to open in a spreadsheet."""
 
 import csv
 import io
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 def format_csv(rows: Sequence[Mapping[str, object]]) -> str:
     """Return rows as CSV (RFC 4180) with a head; texts that begin like a formula get an apostrophe."""
-    formula_starts = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would run what begins like this (OWASP)
+    formula_starts = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would run cells that begin like this (OWASP)
     output = io.StringIO()
     writer = csv.DictWriter(output, list(dict.fromkeys(name for row in rows for name in row)), restval="")
     writer.writeheader()
@@ -23,16 +23,16 @@ def read_csv(
     """Return the rows of separated values (RFC 4180), with cells of up to 10 million characters.
 
     Args:
-        text: The whole of it, with any line ends.
+        text: The whole text, with any line ends.
         separator: One character.
-        strict: Refuse quotes in the wrong place instead of taking them for text.
+        strict: Refuse misplaced quotes instead of reading them as text.
         skips_spaces: Leave out spaces after a separator.
 
     Raises:
-        csv.Error: While the rows are read, because of a longer cell, or of quotes if `strict`.
+        csv.Error: While the rows are read, for a longer cell, or for misplaced quotes if `strict`.
     """
     max_cell_chars = 10_000_000
-    # One limit holds for the whole process, so each reader has to ask for the same: Python's own is 131,072.
+    # The limit is global in the process, so each reader must set the same one; Python's default is 131,072.
     csv.field_size_limit(max_cell_chars)
     lines = io.StringIO(text, newline="")
     return csv.reader(lines, delimiter=separator, strict=strict, skipinitialspace=skips_spaces)

@@ -17,11 +17,11 @@ log = logging.getLogger(__name__)
 def discover_instances(
     package: ModuleType, kind: type[InstanceT], *, group: str = "", nested: bool = False
 ) -> list[InstanceT]:
-    """Return the instances of `kind` at the top of the package's modules, then those of plugins, each once.
+    """Return the instances of `kind` at module level in the package, then those of plugins, each once.
 
     Args:
         package: The folder to look in, for instance `outrider.search.providers`.
-        kind: What to look for.
+        kind: The class to look for.
         group: An entry-point group; each entry point must name an instance of `kind`. One that does not, or that
             cannot be loaded, is left out with a warning, so that a broken plugin does not stop Outrider.
         nested: Whether to look into folders of the folder too.
@@ -38,8 +38,8 @@ def discover_instances(
 def _list_entry_points(group: str) -> EntryPoints:
     """Return a group's entry points; a package that was installed in the meantime counts.
 
-    To read a file of every installed distribution takes half of the time in which an app opens, so they are read
-    again only when a folder of the import path has changed.
+    Reading a file of every installed distribution takes half of the time to open an app, so they are only read again
+    when a folder of the import path has changed.
     """
     folders = [Path(folder).absolute() for folder in sys.path]
     changes = tuple((folder, folder.stat().st_mtime_ns) for folder in folders if folder.exists())

@@ -7,7 +7,7 @@
     ├── NotConfigured    an operator must act first (a key, a browser)
     └── Unavailable      the outside world failed: calling again may work
 
-Anything else that a tool raises is a bug: the model gets an incident id, the log the traceback.
+Any other exception from a tool is a bug: the model gets an incident id, and the log the traceback.
 `AnswerNeeded` is not a failure: the call pauses until a person has answered.
 """
 
@@ -19,7 +19,7 @@ from outrider.core.questions import Question, QuestionKind
 from outrider.core.text import count_tokens
 
 MAX_ERROR_TOKENS = 120  # of the text that models read, and of the JSON that some hosts show them in its place
-ERROR_META_KEY = "outrider/error"  # in `_meta`: what programs need to know and models do not
+ERROR_META_KEY = "outrider/error"  # in `_meta`: details for programs that models do not need
 
 
 class OutriderError(Exception):
@@ -101,7 +101,7 @@ class AnswerNeeded(Exception):
         kind: Whether consent, a login or a written answer is needed.
         details: JSON-able facts; for an authentication `provider`, and where known `scope` and `url`.
         questions: The questions of child runs, each with its own id. Empty when the call itself asks.
-        lasting: All that the same answer may allow from now on; empty where only this call can be allowed.
+        lasting: What the same answer may allow permanently; empty if only this call can be allowed.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class AnswerNeeded(Exception):
 
 def shorten_error(error: OutriderError, max_tokens: int = MAX_ERROR_TOKENS) -> OutriderError:
     """Cut the middle out of a long message, and of its hint, in place; their beginnings and ends say most."""
-    min_hint_tokens = 50  # however long the message is
+    min_hint_tokens = 50  # even if the message is long
     min_bytes_per_token = 2  # shorter errors, which most are, need no tokenizer
     shown = json.dumps({"error": error.split_for_model()[0]}, ensure_ascii=False)
     if len(shown.encode("utf-8", "replace")) < min_bytes_per_token * max_tokens:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeGuard
 
-# Fields that a tool has, and values by their normalized names.
+# Takes the fields of a tool, and values by their normalized names.
 Fields = frozenset[str]
 Unknown = dict[str, Any]
 Understood = dict[str, Any]
@@ -26,7 +26,7 @@ def read_scrolling(fields: Fields, unknown: Unknown) -> Understood:
     """Return distances to the right and down as a direction and an amount."""
     if not {"direction", "amount"} <= fields and "wheel" not in fields:
         return {}
-    own_names = () if "wheel" in fields else ("x", "y")  # a mouse goes to these
+    own_names = () if "wheel" in fields else ("x", "y")  # these place the mouse
     right = next((unknown[name] for name in ("deltax", "dx", *own_names[:1]) if is_number(unknown.get(name))), 0)
     down = next((unknown[name] for name in ("deltay", "dy", *own_names[1:]) if is_number(unknown.get(name))), 0)
     if "wheel" in fields:
@@ -38,7 +38,7 @@ def read_scrolling(fields: Fields, unknown: Unknown) -> Understood:
 
 
 def read_chord(fields: Fields, unknown: Unknown) -> Understood:
-    """Return a key and the keys that are held in the meantime as `Control+a`."""
+    """Return a key with the keys held down, as `Control+a`."""
     key, modifiers = unknown.get("key"), unknown.get("modifiers")
     is_chord = isinstance(key, str) and isinstance(modifiers, list) and all(isinstance(each, str) for each in modifiers)
     return {"key": "+".join([*modifiers, key])} if is_chord and "key" in fields else {}
@@ -80,7 +80,7 @@ def read_target(fields: Fields, unknown: Unknown) -> Understood:
 
 
 def read_page(fields: Fields, unknown: Unknown) -> Understood:
-    """Return the number of a page of a list, whose size is `limit`, as a place in the list."""
+    """Return the number of a page of size `limit` as an offset in the list."""
     page, limit = unknown.get("page"), unknown.get("limit", unknown.get("pagesize", 100))
     if "pagination" not in fields or type(page) is not int or type(limit) is not int or not 0 < page < 1e6:
         return {}
@@ -93,11 +93,11 @@ def _take_numbers(unknown: Unknown, names: tuple[str, str]) -> list[float] | Non
 
 
 def is_number(value: Any) -> TypeGuard[float]:
-    """Return whether a value of JSON is a number, which true and false are not."""
+    """Return whether a JSON value is a number; true and false are not."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-# Each with the names of the fields that it reads.
+# Each reader with the fields that it reads.
 GROUP_READERS: tuple[tuple[Callable[[Fields, Unknown], Understood], frozenset[str]], ...] = (
     (read_scrolling, frozenset({"deltax", "deltay", "dx", "dy", "x", "y"})),
     (read_points, frozenset({"x", "y", "startx", "starty", "endx", "endy", "fromx", "fromy", "tox", "toy"})),

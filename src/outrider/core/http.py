@@ -160,7 +160,7 @@ class HttpClient:
             target = parse_target(location, base=source.url)
         except InvalidInput as error:
             message = f"{source.host} redirected to an address that is not valid: {error.message}"
-            if "scheme" in error.details:  # one that is not fetched
+            if "scheme" in error.details:  # a scheme that is not fetched
                 raise Refused(message, code="egress", hint="use another address", details=error.details) from None
             raise Unavailable(message, code="redirects", hint="use another address") from None
         same_origin = target.origin == source.origin

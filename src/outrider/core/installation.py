@@ -1,4 +1,4 @@
-"""Find out how Outrider was installed, so that remedies are commands which work there."""
+"""Find out how Outrider was installed, so that remedies are commands that work there."""
 
 import json
 import re
@@ -14,10 +14,10 @@ EXTRAS = re.compile(r"outrider\[([\w, .-]+)\]")
 
 @dataclass(frozen=True)
 class Installation:
-    """How the running Outrider came to this machine.
+    """How the running Outrider was installed.
 
     Attributes:
-        method: Who installed it; `pip` is also the answer for what is not known.
+        method: The installer; `pip` also if it is unknown.
         has_uv: Whether uv made its environment, which then may have no pip.
         extras: The extras that a reinstallation must name again, or they would be lost.
     """
@@ -49,12 +49,12 @@ class Installation:
         return commands.get(self.method, f"{'uv pip' if self.has_uv else 'pip'} install {package}")
 
     def adapt_commands(self, text: str) -> str:
-        """Return a remedy with commands such as `outrider doctor` as they can be typed: uvx installs no `outrider`."""
+        """Return a remedy whose commands can be typed as they are: uvx does not install `outrider`."""
         return re.sub(r"(?<=`)outrider (?=\w)", "uvx outrider ", text) if self.method == "uvx" else text
 
 
 def find_installation(prefix: Path) -> Installation:
-    """Find out how the Outrider of an environment was installed, from the notes that installers leave there."""
+    """Find out how the Outrider of an environment was installed, from the metadata that installers leave there."""
     has_uv = "\nuv = " in _read_note(prefix / "pyvenv.cfg")
     if receipt := _read_note(prefix / "uv-receipt.toml"):
         named = re.search(r'name = "outrider", extras = \[([^\]]*)\]', receipt)

@@ -22,7 +22,7 @@ from outrider.core.errors import InvalidInput, NotFound, OutriderError, Refused,
 OPEN_DIRECTORY = getattr(os, "O_DIRECTORY", 0) | os.O_RDONLY
 NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 PARTIAL_PREFIX = ".outrider-"  # of files that are still being written
-# What version control, editors, shells and coding agents run or obey when the user works in the folder.
+# Files that version control, editors, shells and coding agents run or obey when the user works in the folder.
 PROTECTED_PATHS = (
     ".git", ".hg", ".husky", ".github/workflows", ".vscode", ".idea", ".devcontainer", ".claude", ".cursor", ".codex",
     ".gemini", ".envrc", ".mcp.json",
@@ -152,7 +152,7 @@ class Jail:
         raise InvalidInput(f"path: all names like {path!r} are taken", hint="choose another name")
 
     def make_directory(self, path: str) -> None:
-        """Create a directory and those above it, where they are missing."""
+        """Create a directory and its missing parents."""
         parts = PurePosixPath(_check_path(path)).parts
         self._check_writable(path, parts)  # before the first of them is created
         self.root.mkdir(parents=True, exist_ok=True)
@@ -189,7 +189,7 @@ class Jail:
     def walk(self, path: str = ".", depth: int = 50) -> Iterator[DirectoryEntry]:
         """Yield everything below a directory, without following links.
 
-        Entries that vanish in the meantime are left out, and so is everything below a name that no path may have.
+        Entries that vanish in the meantime are left out, and so is everything below an invalid name.
         """
         for entry in self.list(path):
             yield entry
@@ -323,7 +323,7 @@ def rename_error_field(field: str) -> Generator[None]:
 
 
 def _fold_name(name: str) -> str:
-    """Return a name as file systems compare it that ignore case, or ends of names as those of Windows do."""
+    """Return a name in the form that file systems compare if they ignore case or, like Windows, ends of names."""
     folded = name.casefold().partition(":")[0].rstrip(" .")
     return ".git" if folded == "git~1" else folded  # its short name
 
@@ -379,7 +379,7 @@ def _create_partial(folder: int, name: str, mode: int) -> Generator[BinaryIO]:
 
 
 def _fill_partial(folder: int, name: str, source: bytes | Path) -> None:
-    """Create a file in an open folder from its content, or as another name of a file where that is possible."""
+    """Create a file in an open folder from its content, or as a hard link to a file if possible."""
     if isinstance(source, Path):
         with suppress(OSError):  # on another file system
             os.link(source, name, dst_dir_fd=folder)

@@ -5,11 +5,11 @@ from threading import Lock
 
 import gcld3
 
-DETECTOR_LOCK = Lock()  # a detector releases the GIL, and does not say that threads may share it
+DETECTOR_LOCK = Lock()  # a detector releases the GIL, and is not documented as thread-safe
 
 
 def identify_language(text: str) -> tuple[str, float]:
-    """Return the language of a text, as CLD3 names it, and how probable it is.
+    """Return CLD3's name for the language of a text, and its probability.
 
     Args:
         text: The text; its first 2,000 bytes decide, or parts of a longer one.

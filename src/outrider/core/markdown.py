@@ -1,4 +1,4 @@
-"""Cut Markdown into pieces that are well-formed: code keeps its fence, table rows their heading."""
+"""Cut Markdown into well-formed pieces: code keeps its fence, table rows keep their heading."""
 
 import re
 from dataclasses import dataclass

@@ -9,8 +9,8 @@ from typing import Any, get_args
 
 from pydantic import AliasChoices, BaseModel
 
-# By parameter the names that other tools and models use for it. A name that fits two parameters of one tool is
-# not understood there; `OtherNames` at the parameter takes precedence.
+# By parameter, the names that other tools and models use for it. A name that fits two parameters of a tool is ambiguous
+# and not accepted there; `OtherNames` at the parameter takes precedence.
 USUAL_NAMES: dict[str, str] = {
     "accept": "confirm ok",
     "action": "operation op type",
@@ -198,7 +198,7 @@ USUAL_NAMES: dict[str, str] = {
     "workflow": "steps",
     "working_dir": "cwd workdir working_directory dir directory path",
 }
-# Words that other tools put before or behind the same names.
+# Words that other tools add before or after the same names.
 EMPTY_WORDS = frozenset({
     "allow", "browser", "element", "elements", "enable", "extra", "filter", "flow", "http", "id", "ids", "include",
     "input", "is", "list", "name", "new", "number", "only", "option", "page", "path", "query", "score", "scroll",
@@ -209,14 +209,14 @@ EMPTY_WORDS = frozenset({
 
 @dataclass(frozen=True)
 class OtherNames:
-    """Names under which models send a parameter, beside the usual ones; goes into `Annotated`."""
+    """Names under which models send a parameter, besides the usual ones; goes into `Annotated`."""
 
     names: tuple[str, ...]
 
 
 def normalize_name(name: str) -> str:
     """Return a name without case, underscores, dashes and spaces; an option such as `-i` keeps its dash."""
-    dash = "-" if len(name) == 2 and name.startswith("-") else ""  # the option of a command
+    dash = "-" if len(name) == 2 and name.startswith("-") else ""  # an option of a command
     return dash + "".join(character for character in name.casefold() if character not in "_- ")
 
 
@@ -231,7 +231,7 @@ def find_parameter(model: type[BaseModel], name: str) -> str | None:
 
 
 def _shorten_name(name: str) -> Iterator[str]:
-    """Yield a name's normalized forms without the words that say little, the longest first."""
+    """Yield a name's normalized forms without insignificant words, the longest first."""
     words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+", name)
     remaining_words = [word.lower() for word in words]
     yield from _change_number("".join(remaining_words))
@@ -278,7 +278,7 @@ def has_lenient_object(model: type[BaseModel]) -> bool:
 
 @lru_cache(maxsize=512)
 def _build_name_table(model: type[BaseModel]) -> dict[str, str]:
-    """Map each normalized name that means exactly one parameter to it; the nearest kind of name wins."""
+    """Map each unambiguous normalized name to its parameter; the most specific kind of name wins."""
     spelled = [(normalize_name(name), name) for name in model.model_fields]
     spelled += [
         (normalize_name(each), name) for name in model.model_fields for each in list_declared_names(model, name)

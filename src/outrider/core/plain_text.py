@@ -7,7 +7,7 @@ from functools import cache
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-# Marks that a parser does not recognize, because their other half is cut off or elsewhere.
+# Marks that a parser does not recognize, because their counterpart was cut off or is elsewhere.
 BROKEN_LINK = re.compile(r"!?\[([^\[\]\n]*)\](?:\([^()\s]*$|\[[^\[\]\n]*\])")
 BROKEN_EMPHASIS = re.compile(r"(?<!\w)\*\*(?=\S)|(?<=\S)\*\*(?!\w)")
 FOOTNOTE_MARK = re.compile(r"\[\^[^\[\]\s]{1,40}\]:?")
@@ -24,7 +24,7 @@ def render_plain_line(markdown: str, limit: int) -> str:
     Returns:
         Code unchanged, the words of links and pictures, and the cells of table rows.
     """
-    blocks = _build_parser().parse(markdown[:3_000])  # more than a line of text takes
+    blocks = _build_parser().parse(markdown[:3_000])  # enough for a line of text
     return " ".join("".join(_iter_block_texts(blocks)).split())[:limit].rstrip()
 
 

@@ -1,4 +1,4 @@
-"""Name the process that holds a lease, so that others of this machine notice its death at once."""
+"""Name the process that holds a lease, so that others on this machine notice its death at once."""
 
 import os
 import platform
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def build_holder() -> str:
-    """Return a name for this process that no other holder has, of at most 200 characters."""
+    """Return a unique name for this process, of at most 200 characters."""
     return f"{uuid.uuid4().hex} {build_process_mark()}"[:200]
 
 
@@ -17,7 +17,7 @@ def is_holder_dead(holder: str) -> bool:
 
 
 def build_process_mark() -> str:
-    """Return a name of this process that no process has later, even one of the same number."""
+    """Return a name of this process that no later process gets, even with the same number."""
     return _read_linux_mark(os.getpid()) or f"{platform.node()} {os.getpid()}"
 
 
@@ -25,7 +25,7 @@ def is_process_gone(mark: str) -> bool:
     """Return whether the process with a mark has certainly ended; False for one of another machine."""
     place, _, number = mark.rpartition(" ")
     if place == platform.node() and number.isdecimal():
-        if os.name == "nt":  # where signal 0 would end the process
+        if os.name == "nt":  # signal 0 would end the process there
             return False
         try:
             os.kill(int(number), 0)

@@ -53,7 +53,7 @@ class RateLimiter:
             seconds: Length of the period.
             max_wait_s: Maximum wait in seconds.
         """
-        retry_after_s = 30.0  # how long a failed database is left alone
+        retry_after_s = 30.0  # pause after a failure of the database
         if self._database is None or anyio.current_time() < self._local_until:
             return await self._acquire_local(name, calls, seconds, max_wait_s)
         try:

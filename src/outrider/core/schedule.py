@@ -39,7 +39,7 @@ class CronLine:
     is_any_weekday: bool
 
     def matches_day(self, day: date) -> bool:
-        """Return whether the line names a day: by either of its two fields where both are restricted."""
+        """Return whether the line matches a day: if both day fields are restricted, either one is enough."""
         by_day, by_weekday = day.day in self.days, day.isoweekday() % 7 in self.weekdays
         is_either = not (self.is_any_day or self.is_any_weekday)
         return day.month in self.months and ((by_day or by_weekday) if is_either else (by_day and by_weekday))
@@ -47,7 +47,7 @@ class CronLine:
 
 @dataclass(frozen=True)
 class Schedule:
-    """A schedule in the words of its author; `parse_schedule` checks them.
+    """A schedule as written by its author; `parse_schedule` checks it.
 
     Attributes:
         text: An interval (`6h`) or a cron line.
@@ -66,7 +66,7 @@ class Schedule:
 
     @cached_property
     def interval_s(self) -> float:
-        """The seconds between two times; of a cron line the fewest between some of its times."""
+        """The seconds between two times; for a cron line, the fewest between some of its times."""
         unit_seconds = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
         if self.is_cron:
             times = [self._find_next_time(0.0)]
@@ -83,7 +83,7 @@ class Schedule:
         Args:
             now: The time of the last one.
             jitter: From 0 to 1. It spreads intervals by a tenth in both directions, and delays cron times by up to two
-                minutes, so that watches that were added together are not looked at together.
+                minutes, so that watches added together are not all due together.
         """
         max_cron_delay_s = 120
         if self.is_cron:
@@ -96,7 +96,7 @@ class Schedule:
 
     def _find_next_time(self, after: float) -> float:
         """Return the first time of the cron line after another; both in seconds since the epoch."""
-        max_days = 366 * 8  # the 29th of February comes at least so often
+        max_days = 366 * 8  # February 29 occurs at least that often
         start = datetime.fromtimestamp(after, self.zone)
         for offset in range(max_days):
             day = start.date() + timedelta(days=offset)
@@ -113,7 +113,7 @@ class Schedule:
 def parse_schedule(text: str, zone: tzinfo, min_interval_s: float) -> Schedule:
     """Return the schedule of a text. Raises InvalidInput."""
     hint = 'give an interval like "30m", "6h" or "1d", or a cron line like "0 9 * * mon-fri"'
-    max_interval_s = 366 * 86_400.0  # a watch of decades is a slip
+    max_interval_s = 366 * 86_400.0  # a longer interval is a typing mistake
     schedule = Schedule(" ".join(text.lower().split()), zone)
     if not schedule.is_cron and not INTERVAL.fullmatch(schedule.text):
         raise InvalidInput(f"every: {text!r} is neither an interval nor a cron line", hint=hint)
@@ -169,7 +169,7 @@ def _parse_field(word: str, limits: tuple[int, int, list[str]], field: str) -> f
 
 
 def _parse_number(word: str, low: int, names: list[str]) -> int:
-    """Return the number of a word; -1 if it is none."""
+    """Return the number that a word means; -1 if none."""
     if word[:3] in names:
         return names.index(word[:3]) + (low if names is MONTHS else 0)
     return int(word) if word.isdecimal() and len(word) <= 2 else -1

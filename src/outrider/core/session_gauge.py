@@ -1,6 +1,6 @@
 """Register holders of browser sessions, so that the metrics gauge can count them.
 
-Apart from `core/metrics.py`, because that module loads OpenTelemetry.
+Separate from `core/metrics.py`, because that module loads OpenTelemetry.
 """
 
 from typing import Protocol

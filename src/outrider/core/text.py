@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 DEFAULT_CUT_CHARS = 12_000
 MARKDOWN_HEADING = re.compile(r"#{1,6} ")
 COMBINING_CATEGORIES = frozenset({"Mn", "Me", "Mc", "Sk"})  # Sk holds the skin tones of emoji
-QUESTION_WORD_WEIGHT = 0.15  # of such a word in a ranking, against another of the same frequency
+QUESTION_WORD_WEIGHT = 0.15  # relative to another word of the same frequency
 # In the most common languages, as `extract_terms` writes them. German `die` and `war` and Spanish `son` are left out,
 # because they are words of their own in English.
 QUESTION_WORDS = frozenset(
@@ -139,7 +139,7 @@ def _load_tokenizer() -> "Kitoken":
     return Kitoken(gzip.decompress((Path(__file__).parent / "o200k.kit.gz").read_bytes()))
 
 
-# Marks that only accent a letter; the vowel signs of Indic scripts, Thai and kana are letters in all but name.
+# Marks that only accent a letter; the vowel signs of Indic scripts, Thai and kana act as letters.
 ACCENT_MARKS = re.compile(
     "[\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
     "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u08d3-\u08e1\u08e3-\u08ff\u1ab0-\u1aff\u1dc0-\u1dff"
@@ -159,7 +159,7 @@ def extract_terms(text: str) -> list[str]:
     """Return the terms of a text for matching: case and accents folded, unspaced scripts as letter pairs."""
     terms: list[str] = []
     for line in text.split("\n"):
-        if line.isascii():  # ten times faster than the general way
+        if line.isascii():  # ten times faster than the general code below
             terms += line.encode().translate(ASCII_FOLD_TABLE).decode().split()
         else:
             terms += _extract_line_terms(line)
@@ -183,7 +183,7 @@ def _extract_line_terms(line: str) -> list[str]:
 @lru_cache(maxsize=1)
 def _build_word_pattern() -> re.Pattern[str]:
     """Return the pattern of a word, with the vowel signs of Indic scripts that Python's word class lacks."""
-    # Blocks whose marks are parts of words: all from Devanagari on but Han and Hangul, which have none.
+    # Blocks whose marks are parts of words: all from Devanagari on, except Han and Hangul, which have none.
     marked_ranges = ((0x0900, 0x3100), (0xA640, 0xAC00), (0xFA00, 0x1_2000))
     letters = (letter for low, high in marked_ranges for letter in map(chr, range(low, high)))
     marks = "".join(letter for letter in letters if unicodedata.category(letter) in {"Mn", "Mc"})

@@ -31,7 +31,7 @@ DEFAULT_STAKES: dict[Effect, Stake] = {"read": "never_ask", "write": "low", "act
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool as its callers see it.
+    """A tool as callers see it.
 
     Attributes:
         name: Unique over all toolsets, `[A-Za-z0-9_]`, without a double underscore.
@@ -40,11 +40,12 @@ class Tool:
         timeout: Seconds after which a call is cancelled.
         open_world: Whether it reaches beyond this machine.
         always_load: Whether hosts that defer tools should show this one from the start.
-        max_result_chars: How long a text may be that hosts show whole instead of saving it; 0 leaves that to them.
+        max_result_chars: The maximum length of a result that hosts show in full instead of saving it; 0 leaves that to
+            them.
         untrusted: Whether its results hold text from untrusted sources.
         private: Parameters whose values are not recorded, because they may be passwords.
         may_store: Whether it may store something although its effect is `read`: storage quotas count it, and it refuses
-            viewers itself where it would (`Grant.require_write_role`).
+            viewers itself in that case (`Grant.require_write_role`).
     """
 
     name: str
@@ -115,7 +116,7 @@ class Tool:
         return self.read_arguments(arguments).model
 
     def read_arguments(self, arguments: object, defaults: Mapping[str, str] | None = None) -> ReadArguments:
-        """Return the arguments as they are meant, with notes on what was written otherwise.
+        """Return the arguments as intended, with notes on unusual spellings.
 
         `defaults` replace omitted parameters. Raises InvalidInput.
         """
@@ -155,16 +156,17 @@ class Toolset:
         name: How it is selected and addressed (`--toolsets web`, `/mcp/web`).
         instructions: What a model should know before it uses any of the tools.
         default: Whether it is served when none is selected.
-        aliases: Other names, for hosts that know it by another.
+        aliases: Other names that hosts use for it.
         display_name: The name for people, if it differs.
         tool_source: Returns the tools that are added and removed at run time (see `register_tool_source`).
         default_check: Returns whether it is served when none is selected, if that depends on the configuration.
         describe: Returns its current state for a system prompt (see `register_context`).
         prompts: The prompts that users can pick.
-        usual_names: By tool the names under which models look for it, separated by spaces.
-        default_arguments: By parameter the function that finds its value when it is left out. It takes services,
+        usual_names: By tool, the names under which models look for it, separated by spaces.
+        default_arguments: By parameter, the function that finds its value when it is left out. It takes services,
             `Call` and `Tool` by type, and returns an empty text if there is none.
-        missing_hints: By parameter what to answer when it is missing (see `register_missing_hint`).
+        missing_hints: By parameter, the function that returns the hint when it is missing (see
+            `register_missing_hint`).
         on_request: Whether it must be named to be served, so that `all` leaves it out.
         record: Its entry in a host's registry of servers.
     """
@@ -186,7 +188,7 @@ class Toolset:
     record: ServerRecord = field(default_factory=ServerRecord)
 
     def register_tool_source(self, fn: ToolSourceFunction) -> ToolSourceFunction:
-        """Register the function that returns the tools which are added and removed at run time.
+        """Register the function that returns tools that are added and removed at run time.
 
         It is awaited before tools are listed and every few seconds, so it must be cheap while nothing has changed. It
         gets the services and the names that are taken, and returns tools of this set with other names.

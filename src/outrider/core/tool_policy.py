@@ -38,7 +38,7 @@ def filter_tools(tools: Iterable[Tool], policy: ToolPolicy, *, warn: bool = True
 
 
 def is_enabled_by_name(name: str, policy: ToolPolicy) -> bool:
-    """Return whether the policy names this very tool as one to offer."""
+    """Return whether the policy enables this tool by its name."""
     return _normalize_name(name) in _split_names(policy.enable)
 
 
@@ -54,7 +54,7 @@ def require_consent(
     tool: Tool, stakes: Mapping[str, Stake], call: Call, arguments: Mapping[str, object], *, why: str = ""
 ) -> None:
     """Allow the call, or raise AnswerNeeded (the person was not asked yet) or Refused (the person denied it)."""
-    max_chars = 4_000  # of the arguments in the question
+    max_chars = 4_000  # of the arguments shown in the question
     if resolve_stake(tool, stakes) != "high" or call.answer is True:
         return
     if call.answer is False:

@@ -1,4 +1,4 @@
-"""Suggest the tools that a caller may have meant, and only tools that it has."""
+"""Suggest the tools that a caller may have meant, among those that it has."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -22,12 +22,12 @@ SAME_WORDS = (
 
 
 def suggest_tools(name: str, offered: Collection[str], usual_names: Mapping[str, str]) -> str:
-    """Return the next move after an unknown name: the nearest tools, else some of those that there are.
+    """Return a hint after an unknown name: the most similar tools, else some of the offered ones.
 
     Args:
         name: The unknown name.
         offered: The names of the tools that the caller has.
-        usual_names: By tool further names of it, separated by spaces.
+        usual_names: By tool, its other names, separated by spaces.
     """
     max_listed_chars = 240
     bare = re.sub(r"^mcp__.*?__", "", name)
@@ -52,7 +52,7 @@ def suggest_tools(name: str, offered: Collection[str], usual_names: Mapping[str,
 
 
 def remove_tool_names(hint: str, withheld: Collection[str]) -> str:
-    """Return the hint without the clauses that name a tool which the caller does not have.
+    """Return the hint without clauses that name a tool that the caller does not have.
 
     A name that is an ordinary word (`search`, `grep`) is not taken for a tool's.
     """
@@ -64,12 +64,12 @@ def remove_tool_names(hint: str, withheld: Collection[str]) -> str:
 
 
 def _normalize_without_product(name: str) -> str:
-    """Return a name without the product or part that other servers put before it: `puppeteer_click`."""
+    """Return a name without the product that other servers put before it: `puppeteer_click`."""
     products = "brave|browser|desktop|exa|firecrawl|fs|page|perplexity|playwright|puppeteer|selenium|tavily"
     return normalize_name(re.sub(rf"^(?:{products})[_-]", "", name))
 
 
 def _split_words(name: str) -> set[str]:
-    """Return the words of a name in either style, with one word for all that mean the same."""
+    """Return the words of a name in snake or camel case, with one word for all synonyms."""
     words = re.findall(r"[a-z0-9]+", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower())
     return {next((min(same) for same in SAME_WORDS if word in same), word) for word in words} or {""}

@@ -28,9 +28,9 @@ class Toolbox:
 
     Attributes:
         tools: Offered tools by name; `refresh_tools` updates those that change at run time.
-        unlisted: Offered tools that lists leave out, because listed ones do the same under another name.
+        unlisted: Offered tools that lists omit, because listed ones do the same under another name.
         changes: Whether tools may be added and removed at run time.
-        version: Rises with every such change.
+        version: Increases with every such change.
         quota_check: Raises an error for calls beyond a quota; None without quotas.
         forward_call: Forwards calls to the process that holds their session; None in a single process.
     """
@@ -54,7 +54,7 @@ class Toolbox:
             if other is not tool:
                 raise ValueError(f"tool {tool.name!r} is in toolsets {other.toolset!r} and {tool.toolset!r}")
         self.changes = any(toolset.tool_source for toolset in self.toolsets.values())
-        # Where tools change at run time, a name that is unknown now may be known later.
+        # If tools change at run time, an unknown name may be known later.
         self.tools: dict[str, Tool] = filter_tools(installed, self.policy, warn=not self.changes)
         self.unlisted = frozenset(name for name in unlisted if not is_enabled_by_name(name, self.policy))
         self._static_tools = self._all_tools = self.tools
@@ -67,7 +67,7 @@ class Toolbox:
         self._events = events
 
     async def refresh_tools(self) -> bool:
-        """Look for tools that were added or removed; return whether there were any."""
+        """Update tools that were added or removed; return whether there were any."""
         if not self.changes or self.tools is not self._all_tools:  # a caller replaced `tools`: leave them alone
             return False
         dynamic_tools: tuple[Tool, ...] = ()
@@ -186,8 +186,8 @@ class Toolbox:
             The tool's result.
 
         Raises:
-            OutriderError: for everything that the caller can react to.
-            AnswerNeeded: a person must be asked first.
+            OutriderError: For everything that the caller can react to.
+            AnswerNeeded: A person must be asked first.
         """
         call = call or Call()
         tool = self.tools.get(name) or await self.find_tool(name)
@@ -224,7 +224,7 @@ class Toolbox:
     def _filter_tools(
         self, predicate: Callable[[Tool], bool], static_tools: Mapping[str, Tool], *, changes: bool
     ) -> "Toolbox":
-        """Return a copy with the tools that match; `static_tools` stay whatever changes at run time."""
+        """Return a copy with the tools that match; `static_tools` stay even if tools change at run time."""
         filtered = copy.copy(self)
         filtered.changes = changes
         filtered.tools = {name: tool for name, tool in self.tools.items() if predicate(tool)}
@@ -243,7 +243,7 @@ class Toolbox:
         return tool.read_arguments(arguments, {name: value for name, value in defaults.items() if value})
 
     async def _improve_hint(self, error: OutriderError, tool: Tool, call: Call) -> None:
-        """Fill in what the caller could send for a missing argument, and name no tool that the caller does not have."""
+        """Complete the hint for a missing argument, and leave out tools that the caller does not have."""
         toolset = self.toolsets.get(tool.toolset)
         for field in error.missing if isinstance(error, WrongArguments) else ():
             if toolset is not None and field in toolset.missing_hints:

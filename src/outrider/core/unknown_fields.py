@@ -1,4 +1,4 @@
-"""Understand fields that a tool does not have: flags, other units, objects around fields, and remarks."""
+"""Interpret fields that a tool does not have: flags, other units, objects around fields, and remarks."""
 
 import math
 from difflib import get_close_matches
@@ -11,10 +11,10 @@ from outrider.core.argument_errors import shorten_text
 from outrider.core.field_groups import GROUP_READERS
 from outrider.core.parameter_names import find_parameter, normalize_name
 
-MAX_UNKNOWN = 20  # more unknown fields than this are no typing mistake
+MAX_UNKNOWN = 20  # more unknown fields than this are not typing mistakes
 TRUE_WORDS = (True, "true", "yes", "on")
 FALSE_WORDS = (False, "false", "no", "off")
-# By flag of other tools the parameter and its value where the flag is true, and where it is false.
+# By flag of other tools, the parameter and its values for true and for false.
 FLAGS: dict[str, tuple[tuple[str, Any, Any], ...]] = {
     "append": (("mode", "a", None),),
     "background": (("run_mode", "async", None),),
@@ -37,7 +37,7 @@ FLAGS: dict[str, tuple[tuple[str, Any, Any], ...]] = {
     "runinbackground": (("run_mode", "async", None), ("mode", "background", None)),
     "wait": (("run_mode", None, "async"),),
 }
-# What a value of another tool's field means here.
+# The meaning of values of other tools' fields.
 MEANINGS: dict[tuple[str, str], dict[str, Any]] = {
     ("action", "accept"): {"accept": True},
     ("action", "dismiss"): {"accept": False},
@@ -94,20 +94,20 @@ FULFILLED: dict[str, tuple[Any, ...]] = {
     ),
     "useregex": TRUE_WORDS,
 }
-# A time limit or a condition of the browser's own loading, which our tools choose themselves.
+# Time limits and conditions of page loading, which our tools choose themselves.
 OWN_CHOICES = frozenset({
     "force", "nowaitafter", "quality", "screenshots", "timeout", "timeoutms", "timeoutseconds", "waituntil",
 })  # fmt: skip
 
 
 class UnknownFields:
-    """The fields of one object that no parameter has, and what they mean.
+    """The unknown fields of one object, and their meaning.
 
     Args:
         model: The parameters.
-        given: The arguments that were understood so far; what is understood is added.
-        unknown: The other fields as they were sent; what is understood is removed.
-        notes: Gets a note on each field that was understood otherwise than it was written.
+        given: The arguments understood so far; newly understood ones are added.
+        unknown: The other fields as sent; understood ones are removed.
+        notes: Gets a note on each field that was interpreted differently from its spelling.
     """
 
     def __init__(
@@ -119,14 +119,14 @@ class UnknownFields:
         self._notes = notes
 
     def understand(self) -> None:
-        """Move what is understood to the arguments."""
+        """Move the fields that are understood to the arguments."""
         if len(self._unknown) > MAX_UNKNOWN:
             return
         self._open_objects()
         self._read_groups()
         for spelling, value in list(self._unknown.items()):
             understood = self._read_field(normalize_name(spelling), value)
-            if understood is None or understood[0].keys() & self._given.keys():  # else one would hide the other
+            if understood is None or understood[0].keys() & self._given.keys():  # otherwise one would hide the other
                 continue
             del self._unknown[spelling]
             self._given.update(understood[0])
@@ -134,7 +134,7 @@ class UnknownFields:
         self._take_only_text()
 
     def _open_objects(self) -> None:
-        """Take the fields out of an object in which all of them are parameters."""
+        """Unwrap an object whose fields are all parameters."""
         for spelling, sent in list(self._unknown.items()):
             value = sent[0] if isinstance(sent, list) and len(sent) == 1 else sent
             if not isinstance(value, dict) or not 0 < len(value) <= MAX_UNKNOWN:
@@ -167,7 +167,7 @@ class UnknownFields:
             self._notes.append(f"{' and '.join(used)} as {' and '.join(understood)}")
 
     def _read_field(self, name: str, value: Any) -> tuple[dict[str, Any], str] | None:
-        """Return what a field means, with a note in which `{}` is its name; None if that cannot be known."""
+        """Return the meaning of a field, with a note in which `{}` is its name; None if it is unknown."""
         flag = self._read_flag(name, value)
         if flag is None and isinstance(value, str) and (name, value.casefold()) in MEANINGS:
             meant = MEANINGS[name, value.casefold()]
@@ -189,7 +189,7 @@ class UnknownFields:
         return ({}, "without {}") if is_of_answer or name in OWN_CHOICES or value in ("", [], {}) else None
 
     def _read_flag(self, name: str, value: Any) -> dict[str, Any] | None:
-        """Return the parameter that a true or false flag sets; nothing for a false one that sets none."""
+        """Return the parameter that a flag sets; an empty result for a false flag that sets none."""
         name = name.removeprefix("include").removeprefix("allow") or name
         is_true = _is_one_of(value, TRUE_WORDS)
         if not is_true and not _is_one_of(value, FALSE_WORDS):
@@ -228,7 +228,7 @@ class UnknownFields:
         return {parameter: math.ceil(value / 1000)} if int in types else None
 
     def _take_only_text(self) -> None:
-        """Take the only unknown text for the only text that is missing."""
+        """Use the only unknown text for the only missing text parameter."""
         missing = [
             name
             for name, field in self._model.model_fields.items()

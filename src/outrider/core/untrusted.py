@@ -1,7 +1,7 @@
 """Clean text from untrusted sources, and mark it as such.
 
-A model may take page text for instructions. So invisible characters are removed, and the rest is
-wrapped in a boundary that the author of the page cannot guess.
+A model may mistake page text for instructions. So invisible characters are removed, and the rest is wrapped in a
+boundary that the page's author cannot guess.
 """
 
 import re
@@ -22,7 +22,7 @@ STRAY_SELECTOR = re.compile(
 # The marks of this module and of citations, in any spelling that a model could take for them.
 BOUNDARY_MARK = re.compile(r"[<\uff1c\ufe64\u2039\u3008\u27e8](?=[\s/\uff0f\u2215\u2044]*untrusted)", re.IGNORECASE)
 OPENED_BOUNDARY = re.compile(r"<untrusted-(\d{12}) from=")
-# Also of a boundary inside another, whose first sign is escaped.
+# Also of a boundary inside another, whose first character is escaped.
 BOUNDARY_NUMBER = re.compile(r"(?<=[<;]untrusted-)\d{12}(?= from=)|(?<=[<;]/untrusted-)\d{12}(?=>)")
 CITATION_MARK = re.compile(r"([:\uff1a]\s*cite)\s*(?=[\[\uff3b])", re.IGNORECASE)
 # Single joiners stay between letters of scripts that need them (Arabic to Indic) and between emoji.
@@ -115,13 +115,13 @@ def wrap_untrusted(text: str, origin: str) -> str:
 
 
 def close_boundaries(text: str) -> str:
-    """Return text that was cut off with the closing lines that it has lost."""
+    """Return a truncated text with the closing lines that it lost."""
     unclosed = [number for number in OPENED_BOUNDARY.findall(text) if f"</untrusted-{number}>" not in text]
     return "\n".join([text, *(f"</untrusted-{number}>" for number in reversed(unclosed))])
 
 
 def remove_boundary_numbers(text: str) -> str:
-    """Return the text with boundaries that no longer differ, to compare the results of equal calls."""
+    """Return the text with its boundaries' numbers removed, to compare the results of equal calls."""
     return BOUNDARY_NUMBER.sub("", text)
 
 

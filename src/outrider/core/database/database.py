@@ -5,7 +5,7 @@ It is SQLite in a file on a laptop and Postgres, with the same schema, on server
 SQLite runs in WAL mode with `synchronous=NORMAL`: a crash of the process loses no committed row, a power failure at
 most the last milliseconds (sqlite.org/pragma.html#pragma_synchronous). Every writer starts with BEGIN IMMEDIATE, so
 several processes share the file without deadlocks. Writers of one process queue here, because SQLite's own waiting is
-unfair, so that some writers time out.
+unfair, so some writers would time out.
 
 While Postgres restarts, transactions that have not begun wait for it. One that is interrupted before COMMIT was not
 stored, and `run_transaction` repeats it; the outcome of one interrupted during COMMIT is reported as unknown.
@@ -163,13 +163,13 @@ class Database:
     @asynccontextmanager
     async def _begin_transaction(self, *, write: bool) -> AsyncGenerator["AsyncConnection"]:
         ready = await self._connect_with_retry() if self.is_shared else None
-        # A cancelled statement would leave its connection behind, and with it the lock on the file. A transaction
-        # therefore runs to its end even if its caller is cancelled: keep it short.
+        # A cancelled statement would leak its connection, and with it the lock on the file. So a transaction runs to
+        # its end even if its caller is cancelled: keep it short.
         with anyio.CancelScope(shield=True):
             async with self._write_lock if write else nullcontext():
                 committing = False
                 try:
-                    # Nothing may be awaited between taking a connection and the block that gives it back.
+                    # Do not await anything between taking a connection and the block that returns it.
                     async with (
                         release_connection(ready)
                         if ready
@@ -183,7 +183,7 @@ class Database:
                     raise explain_error(self.url, error, committing=committing) from error
 
     async def _connect_with_retry(self) -> "AsyncConnection":
-        """Connect to the server, waiting for one that is away for a moment. Raises Unavailable."""
+        """Connect to the server; wait during a short outage. Raises Unavailable."""
         attempt = 0
         while True:
             try:

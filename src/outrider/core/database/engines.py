@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from outrider.core.errors import NotConfigured
 from outrider.core.installation import suggest_extra
 
-# A server that vanishes silently (cable, firewall, namespace) is given up after about twenty seconds:
+# Give up a server that vanishes silently (cable, firewall, namespace) after about twenty seconds:
 # postgresql.org/docs/current/libpq-connect.html#LIBPQ-KEEPALIVES
 KEEPALIVE_OPTIONS = {
     "connect_timeout": 10,
@@ -25,10 +25,10 @@ KEEPALIVE_OPTIONS = {
     "keepalives_interval": 3,
     "keepalives_count": 3,
     "tcp_user_timeout": 20_000,
-    "fallback_application_name": "outrider",  # PGAPPNAME and the address may say which replica it is
+    "fallback_application_name": "outrider",  # PGAPPNAME and the address may name the replica
 }
-# A transaction of a hanging process must not keep its locks forever. The keepalives let the server release the locks
-# of a vanished machine, by which its worker counts as alive, as fast as we give up a vanished server.
+# A transaction of a hanging process must not keep its locks forever. The keepalives let the server release the locks of
+# a vanished machine, whose worker would otherwise count as alive, as fast as we give up a vanished server.
 PREPARE_CONNECTION_SQL = """
     SELECT set_config('lock_timeout', '15s', false), set_config('idle_in_transaction_session_timeout', '300s', false),
     extract(epoch FROM clock_timestamp())::float8,
@@ -78,11 +78,11 @@ async def dispose_engine(engine: AsyncEngine) -> None:
 
 
 def create_private_file(url: URL) -> None:
-    """Create the file of a database that is new, for this user alone, as SQLite's other files of it then are."""
+    """Create the file of a new database for this user only; SQLite's other files inherit its mode."""
     path = Path(url.database or ":memory:")
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     if path.name != ":memory:" and not path.exists():
-        with suppress(OSError):  # SQLite says better what is wrong
+        with suppress(OSError):  # SQLite explains the problem better
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
 
 
@@ -143,7 +143,7 @@ def _build_postgres_engine(
 
 def _build_sqlite_options(url: URL) -> dict[str, Any]:
     """Return connection options; the address may set the lock timeout: `sqlite:///…?timeout=60`."""
-    lock_timeout_s = 15.0  # waiting for locks of this process and of others
+    lock_timeout_s = 15.0  # for locks of this process and of others
     return {"timeout": float(str(url.query.get("timeout", lock_timeout_s))), "factory": _SqliteConnection}
 
 
@@ -160,11 +160,11 @@ async def _connect_sqlite(*args: Any, **options: Any) -> Any:
 
 
 class _AsyncConnection(aiosqlite.Connection):
-    """A connection that can be stopped twice, and that its thread closes before it ends.
+    """A connection that can be stopped twice, and whose thread closes it before it ends.
 
-    When a close is cancelled, SQLAlchemy stops the driver's thread while the close goes on, which stops it again: the
-    thread has ended by then and would never answer, so that the task could not end, nor the event loop. The driver
-    itself forgets to close what a cancelled task had opened, or was closing.
+    When a close is cancelled, SQLAlchemy stops the driver's thread, but the close goes on and stops it again. The
+    thread has ended by then and would never answer, so neither the task nor the event loop could end. Also, the driver
+    does not close connections that a cancelled task had opened, or was closing.
     """
 
     def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:

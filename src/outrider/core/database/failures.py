@@ -75,7 +75,7 @@ def get_sqlstate(error: Exception) -> str:
 
 
 def format_reason(error: Exception) -> str:
-    """Return the driver's message in one line; for an error of the system, its words without the path."""
+    """Return the driver's message in one line; for an error of the system, its message without the path."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     return (str(getattr(error, "orig", None) or error) or type(error).__name__).splitlines()[0]
@@ -98,7 +98,7 @@ def _suggest_fix(error: Exception) -> str:
 
 
 class DatabaseDamaged(Unavailable):
-    """A file whose pages contradict one another; only a repair helps."""
+    """The file's pages contradict one another; only a repair helps."""
 
     retryable = False
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # SQLAlchemy is loaded when a database is opened
     from sqlalchemy.ext.asyncio import AsyncEngine
 
 MIGRATIONS_DIR = Path(__file__).parent.parent / "migrations"
-MIGRATION_THREAD_LOCK = threading.Lock()  # Alembic keeps its context in a global: one migration at a time in a process
+MIGRATION_THREAD_LOCK = threading.Lock()  # Alembic's context is global: one migration at a time per process
 
 
 async def migrate_engine(engine: "AsyncEngine") -> None:

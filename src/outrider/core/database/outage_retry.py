@@ -1,4 +1,4 @@
-"""Wait for a server that restarts, but not for one that stays away."""
+"""Wait for a server that restarts, but not for one that stays down."""
 
 import asyncio
 import time
@@ -16,7 +16,7 @@ OUTAGE_TIMEOUT_S = 10.0  # callers that come later in an outage fail at once
 
 
 class OutageRetry:
-    """Decides whether to retry a connection, by how long the server has been away.
+    """Decides whether to retry a connection, by how long the server has been down.
 
     Args:
         outage_timeout_s: Seconds of an outage during which callers wait.
@@ -61,7 +61,7 @@ async def run_to_completion(work: Coroutine[Any, Any, ResultT]) -> ResultT:
 
 @asynccontextmanager
 async def release_connection(connection: "AsyncConnection") -> AsyncGenerator["AsyncConnection"]:
-    """Yield the connection, and return it to its pool however the body ends."""
+    """Yield the connection, and always return it to its pool."""
     try:
         yield connection
     finally:

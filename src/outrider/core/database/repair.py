@@ -30,11 +30,11 @@ DEFINED_TYPES = frozenset({"table", "index"})
 
 @dataclass(frozen=True)
 class DatabaseRepair:
-    """What a repair did.
+    """The outcome of a repair.
 
     Attributes:
         kept: The damaged file under its new name, beside the new one; None if there was nothing to repair.
-        tables: What was saved, by table; tables that were empty and whole are left out.
+        tables: The saved rows by table; tables that were empty and undamaged are left out.
     """
 
     kept: Path | None
@@ -51,10 +51,10 @@ def repair_database(path: Path, *, is_work_file: bool = False) -> DatabaseRepair
 
     Args:
         path: The file.
-        is_work_file: Whether it is the file of the durable engine, whose tables are those of a library.
+        is_work_file: Whether it is the file of the durable engine, whose tables belong to a library.
 
     Raises:
-        Refused: Another process has it open, or nothing in it can be read as a database of Outrider.
+        Refused: Another process has it open, or it cannot be read as a database of Outrider at all.
         Unavailable: The disk has too little space for the copies.
     """
     with hold_exclusively(path) as damaged, tempfile.TemporaryDirectory(prefix=".repair-", dir=path.parent) as folder:
@@ -89,12 +89,12 @@ def _check_free_space(path: Path) -> None:
 
 
 def find_damage(path: Path) -> str:
-    """Return the first damage of a file, in SQLite's words; empty if it is sound."""
+    """Return SQLite's message about the first damage; empty if the file is sound."""
     try:
         with closing(sqlite3.connect(path)) as connection:
             [finding] = connection.execute("PRAGMA integrity_check(1)").fetchone()
     except sqlite3.Error as error:
-        is_busy = "locked" in str(error)  # a process that works on it has no trouble with it
+        is_busy = "locked" in str(error)  # a process that is using it has no problem with it
         return "" if is_busy else str(error)
     return "" if finding == "ok" else finding
 
@@ -120,7 +120,7 @@ def _salvage_work_rows(copy: Path, new: Path) -> list[SavedTable]:
         tables = list(salvage_foreign_tables(source, new))
     if any(table.saved for table in tables):
         return tables
-    # Its header is as that of any new file with pages of the usual size.
+    # Its header equals that of a new file with pages of the usual size.
     new.unlink(missing_ok=True)
     create_empty_database(new, None)
     restore_header(copy, new)
@@ -137,10 +137,10 @@ def _salvage_once(copy: Path, new: Path) -> list[SavedTable]:
 
 
 def _replace_damaged_file(path: Path, new: Path) -> Path:
-    """Put the new file in the place of the damaged one, and return where that is now."""
+    """Put the new file in place of the damaged one, and return the damaged file's new path."""
     backup = _build_kept_path(path)
     shutil.copymode(path, new)
-    # The log first: SQLite would replay it into the new file.
+    # Move the log first, because SQLite would replay it into the new file.
     for suffix in ("-wal", "-shm"):
         part = path.with_name(path.name + suffix)
         if part.exists():
@@ -153,7 +153,7 @@ def _replace_damaged_file(path: Path, new: Path) -> Path:
 
 
 def _build_kept_path(path: Path) -> Path:
-    """Return a name that says when, and that is not taken."""
+    """Return an unused name with the time in it."""
     stamp = time.strftime("%Y%m%d-%H%M%S")
     names = (f"{path.name}.damaged-{stamp}{suffix}" for suffix in ("", *(f"-{number}" for number in range(2, 1_000))))
     return next(candidate for name in names if not (candidate := path.with_name(name)).exists())
@@ -174,7 +174,7 @@ class Definition(NamedTuple):
 
 
 def restore_first_page(damaged: Path) -> None:
-    """Write a first page with all definitions that are found in the file, whose header must be sound."""
+    """Write a first page with all definitions found in the file, whose header must be intact."""
     header_bytes = 100
     with damaged.open("r+b") as file, mmap.mmap(file.fileno(), 0) as content:
         header = content[:header_bytes]
@@ -231,7 +231,7 @@ def _parse_cell(page: bytes, at: int) -> Definition | None:
 
 
 def _parse_varint(data: bytes, at: int) -> tuple[int, int]:
-    """Return a number of SQLite's variable length and the offset behind it."""
+    """Return a number of SQLite's variable length and the offset after it."""
     value = 0
     for index in range(8):
         byte = data[at + index]

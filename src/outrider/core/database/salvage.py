@@ -1,7 +1,7 @@
 """Save the readable rows of a damaged SQLite file into a new one.
 
-Rows are read in the order of their rowids, without indexes, because those may be damaged too. Behind a damaged page the
-next readable rowid is looked for, so that only the rows of that page are lost.
+Rows are read in the order of their rowids, without indexes, because those may be damaged too. After a damaged page,
+reading continues at the next readable rowid, so only the rows of that page are lost.
 """
 
 import json
@@ -41,7 +41,7 @@ class SavedTable:
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing of it was lost."""
+        """Whether no row of it was lost."""
         return self.lost == 0
 
 
@@ -66,7 +66,7 @@ def create_empty_database(path: Path, revision: str | None) -> None:
 
 
 def restore_header(damaged: Path, sound: Path) -> None:
-    """Give a file whose header is damaged that of a sound one, with its own number of pages."""
+    """Replace a damaged header by that of a sound file, with its own number of pages."""
     header = bytearray(sound.read_bytes()[:HEADER_BYTES])
     page_size = int.from_bytes(header[16:18])
     header[28:32] = (damaged.stat().st_size // page_size).to_bytes(4)
@@ -115,7 +115,7 @@ def salvage_tables(source: sqlite3.Connection, target: Path) -> Generator[SavedT
 
 
 def salvage_foreign_tables(source: sqlite3.Connection, target: Path) -> Generator[SavedTable]:
-    """Copy every readable row of a file whose schema is a library's, with the definitions that it holds itself."""
+    """Copy every readable row of a library's file, with the schema found in the file."""
     try:
         rows = source.execute("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL").fetchall()
         definitions = [row for row in rows if not row[1].startswith("sqlite_")]
@@ -136,7 +136,7 @@ def _list_sources(source: sqlite3.Connection, target: sqlite3.Connection) -> Gen
         columns = [name for name in _read_columns(source, table.name) if name in target_columns]
         if target_columns and table.name not in PROCESS_TABLES:
             yield _Source(table.name, columns, table.name, _build_row_check(table, columns))
-    # The words of cached pages are a full-text index, which keeps its texts in a table of its own.
+    # The words of cached pages are a full-text index, which keeps its texts in its own table.
     yield _Source("page_words_content", ["id", "c0", "c1", "c2"], "page_words (rowid, key, title, body)", bool)
 
 
@@ -159,7 +159,7 @@ def _salvage_table(source: sqlite3.Connection, target: sqlite3.Connection, table
     lost: int | None = dropped
     if reader.has_gaps:
         lost = None
-        with suppress(*READ_ERRORS):  # the table's smallest index may be whole
+        with suppress(*READ_ERRORS):  # the table's smallest index may be intact
             expected = source.execute(f'SELECT count(*) FROM "{table.name}"').fetchone()[0]  # noqa: S608 - as above
             lost = expected - saved if expected >= saved else None
     return SavedTable(table.target.partition(" ")[0], saved, lost)
@@ -170,7 +170,7 @@ class _TableReader:
     """Reads a table around its damaged pages.
 
     Attributes:
-        select: The query without its order, of rows between two rowids; the rowid is its first column.
+        select: The query for rows between two rowids, without its order; the rowid is its first column.
         has_gaps: Whether some part could not be read.
     """
 
@@ -187,7 +187,7 @@ class _TableReader:
                 return
             self.has_gaps = True
             following = self._find_readable(last)
-            # Looking for it may have passed over readable rows: they are read backwards, up to the damaged page.
+            # The search may have skipped readable rows, so read backwards up to the damaged page.
             yield from self._read_run(last, MAX_ROWID if following is None else following + 1, "DESC")
             if following is None:
                 return
@@ -197,7 +197,7 @@ class _TableReader:
         """Yield rows between two rowids until one cannot be read; return whether that was all, and the last rowid."""
         sql = f"{self.select} ORDER BY rowid {order}"
         last = after if order == "ASC" else before
-        # The driver reads one row ahead, so an error may come before a readable row is returned: it is asked for alone.
+        # The driver reads one row ahead, so an error may hide a readable row: query it alone.
         for limit in ("", " LIMIT 1"):
             bounds = (last, before) if order == "ASC" else (after, last)
             try:
@@ -215,7 +215,7 @@ class _TableReader:
         return False, last
 
     def _find_readable(self, last: int) -> int | None:
-        """Return a rowid after the unreadable part, behind which reading works; None if there is none."""
+        """Return a rowid after the unreadable part from which reading works; None if there is none."""
         step = 1
         while last + step < MAX_ROWID:
             try:
@@ -235,7 +235,7 @@ def _read_columns(connection: sqlite3.Connection, table: str) -> list[str]:
 
 
 def _build_row_check(table: Table, columns: Sequence[str]) -> Callable[[Row], bool]:
-    """Return a check that a row's values are of their columns' types, which those of a damaged page often are not."""
+    """Return a check of a row's values against their columns' types, because damaged pages often contain others."""
     kinds = [table.columns[name].type if name in table.columns else None for name in columns]
 
     def is_sound(row: Row) -> bool:

@@ -31,7 +31,7 @@ def list_tables() -> Sequence[Table]:
 
 def compare_schema(connection: Connection) -> SchemaDifferences:
     """Return how the database's schema differs from the code's."""
-    # Tables that no domain's `tables.py` describes: created at first use, by Alembic, or by full-text search.
+    # Tables missing from the domains' `tables.py`: created at first use, by Alembic, or by full-text search.
     ignored_prefixes = ("alembic_version", "content_index_", "page_words", "rate_", "copy_progress")
     inspector = inspect(connection)
     actual_tables = set(inspector.get_table_names())

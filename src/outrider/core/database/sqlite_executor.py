@@ -1,6 +1,6 @@
 """Run short SQLite transactions one after another in a thread.
 
-Through the asynchronous driver, even a transaction of one insert needs a dozen trips to the driver's thread.
+With the asynchronous driver, even a single insert needs a dozen round trips to the driver's thread.
 """
 
 import asyncio

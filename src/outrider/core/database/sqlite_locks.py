@@ -46,7 +46,7 @@ def hold_exclusively(path: Path) -> Generator[IO[bytes]]:
 
 
 def find_writer(path: Path) -> int | None:
-    """Return the process that holds the write lock; None if there is none, or where it cannot be known."""
+    """Return the process that holds the write lock; None if there is none, or if the system does not say."""
     shm = path.with_name(f"{path.name}-shm")
     if not shm.exists():
         return None
@@ -55,7 +55,7 @@ def find_writer(path: Path) -> int | None:
 
 
 def describe_process(pid: int | None) -> str:
-    """Describe the process, with its command's name where the system gives it."""
+    """Describe the process, with its command's name if the system provides it."""
     if pid is None:
         return "another process"
     try:

@@ -27,7 +27,7 @@ AddressKind = Literal[
     "metadata",
 ]
 
-# A row is a block, its kind, its name and its source.
+# Each row has a block, its kind, its name and its source.
 BlockRow = tuple[str, AddressKind, str, str]
 
 IPV4_BLOCKS: tuple[BlockRow, ...] = (

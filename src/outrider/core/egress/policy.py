@@ -18,7 +18,7 @@ from outrider.core.egress.addresses import (
 from outrider.core.errors import Refused
 
 ANY_PORT = 0
-# Names of this machine, this network, or a cloud's metadata server, whatever a resolver answers.
+# Names of this machine, this network, or a cloud's metadata server, whatever they resolve to.
 LOCAL_HOST_NAMES = (  # RFC 6761, RFC 6762, RFC 8375, ICANN's .internal (2024), and what /etc/hosts commonly holds
     "localhost",
     "localdomain",
@@ -164,7 +164,7 @@ class EgressPolicy:
         self._ports = frozenset(settings.ports)
 
     def check_name(self, host: str, port: int, *, trusted: bool) -> None:
-        """Refuse a host whose name decides, before it is resolved."""
+        """Refuse a host whose name alone decides, before it is resolved."""
         denied = next((rule for rule in self._deny if rule.applies_to(host, port)), None)
         if denied:
             raise _build_refusal(f"{host} is on the deny list ({denied.text})", host, "")
@@ -214,7 +214,7 @@ class EgressPolicy:
     def _check_private(
         self, host: str, port: int, classified: AddressClassification, host_rules: Sequence[EgressRule]
     ) -> None:
-        """Refuse a private address unless an entry for its name opens it; a local name has no others."""
+        """Refuse a private address unless an entry for its name allows it; local names have only private addresses."""
         loopback_names = ("localhost", "localdomain", "ip6-localhost", "ip6-loopback")
         is_implied = not self.settings.only or _is_subdomain(host, LOCAL_HOST_NAMES)
         # The entry of an intranet name covers its private address, that of a loopback name this machine.

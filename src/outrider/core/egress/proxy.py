@@ -67,7 +67,7 @@ class EgressProxy:
             self._server = await asyncio.start_server(self._accept_client, "127.0.0.1", 0, start_serving=False)
         else:
             self._server = await asyncio.start_unix_server(self._accept_client, path, start_serving=False)
-        await self._server.start_serving()  # separate, so that `close` finds the server if this is cancelled
+        await self._server.start_serving()  # a separate step, so that `close` finds the server if this is cancelled
 
     async def close(self) -> None:
         """Stop listening and end every connection."""

@@ -25,7 +25,7 @@ class ProxyHandler:
         idle_seconds: A connection without data is closed after this time.
 
     Attributes:
-        failures: The last error by host and port, of the most recent ones that could not be reached.
+        failures: The last error by host and port, for the most recent unreachable ones.
     """
 
     def __init__(self, guard: EgressGuard, credentials: str, *, idle_seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""Hand out the notices that wait, and record how sending them went (loads SQLAlchemy)."""
+"""Hand out waiting notices, and record the outcomes of sending them (loads SQLAlchemy)."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from outrider.core.notices.notifier import Notice
 from outrider.core.process_holder import build_holder, is_holder_dead
 
 MAX_ATTEMPTS = 14
-# The columns of a notice that was just written; its table has them beside its key.
+# The columns of a new notice, which its table has besides its key.
 WAITING: Mapping[str, Any] = {
     "state": "waiting",
     "attempts": 0,
@@ -28,7 +28,7 @@ class ClaimedNotice:
     """A notice that this process sends.
 
     Attributes:
-        attempts: How often it was tried before.
+        attempts: The number of earlier attempts.
         key: The columns that name its row.
     """
 
@@ -38,11 +38,11 @@ class ClaimedNotice:
 
 
 class NoticeQueue:
-    """The notices that wait in a table, each handed to one process at a time.
+    """The waiting notices of a table, each handed to one process at a time.
 
     Args:
-        database: Holds them.
-        table: Has the columns of `WAITING` beside its key.
+        database: Holds the notices.
+        table: Has the columns of `WAITING` besides its key.
         load_notice: Returns the notice of a row, or None if its subject is gone.
         clock: The time in seconds since the epoch.
     """
@@ -62,7 +62,7 @@ class NoticeQueue:
 
     async def claim_due(self, count: int) -> list[ClaimedNotice]:
         """Claim up to `count` notices that are due."""
-        notice_lease_s = 120.0  # for which a notice belongs to the process that sends it
+        notice_lease_s = 120.0  # how long a notice belongs to the process that sends it
         now, columns = self._clock(), self._table.c
         due = select(self._table).where(columns.state == "waiting", columns.next_at <= now).order_by(columns.next_at)
         async with self._database.read() as connection:
@@ -88,7 +88,7 @@ class NoticeQueue:
             await connection.execute(self._table.delete().where(own))
 
     async def record_failure(self, claimed: ClaimedNotice, problem: str, *, is_final: bool) -> None:
-        """Let a notice wait for its next attempt, or give it up."""
+        """Schedule a notice's next attempt, or give it up."""
         first_delay_s, max_delay_s = 30.0, 21_600.0
         delay_s = min(first_delay_s * 2**claimed.attempts, max_delay_s)
         is_over = is_final or claimed.attempts + 1 >= MAX_ATTEMPTS
@@ -99,6 +99,6 @@ class NoticeQueue:
             await connection.execute(self._table.update().where(own).values(values))
 
     def _build_own_filter(self, key: Mapping[str, Any], holder: str) -> Any:
-        """Return the condition of one notice that this holder has."""
+        """Return the condition for a notice that this holder has claimed."""
         columns = self._table.c
         return and_(columns.holder == holder, *(columns[name] == value for name, value in key.items()))

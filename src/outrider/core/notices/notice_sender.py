@@ -1,4 +1,4 @@
-"""Send the notices that wait, until each has arrived or is given up."""
+"""Send waiting notices until each has arrived or is given up."""
 
 import logging
 
@@ -16,7 +16,7 @@ class NoticeSender:
 
     Args:
         queue: The notices.
-        notifier: Sends one.
+        notifier: Sends a single notice.
         concurrency: How many are sent at the same time.
     """
 
@@ -27,7 +27,7 @@ class NoticeSender:
         self._wake_event = anyio.Event()
 
     def wake(self) -> None:
-        """Let `run_forever` look at once, because a notice was written."""
+        """Make `run_forever` check at once, because a notice was written."""
         self._wake_event.set()
 
     async def send_due(self) -> None:
@@ -59,7 +59,7 @@ class NoticeSender:
                 problem = f"{error.message}; {error.hint}" if error.hint else error.message
                 await self._queue.record_failure(claimed, problem, is_final=isinstance(error, Refused))
             else:
-                # A notice that went out must not be sent again because this process is stopping.
+                # A notice that was sent must not be sent again just because this process stops now.
                 with anyio.CancelScope(shield=True):
                     await self._queue.record_sent(claimed)
         except OutriderError as error:

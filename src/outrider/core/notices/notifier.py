@@ -22,14 +22,14 @@ from outrider.core.notices.settings import NoticeSettings
 
 @dataclass(frozen=True)
 class Notice:
-    """An event to report, with the configured way to send it.
+    """An event to report, with the configured channel for it.
 
     Attributes:
         id: The same at every attempt, so that a receiver recognizes duplicates.
-        name: The way, as the settings name it.
+        name: The channel's name in the settings.
         subject: One line for people.
         url: The page that it is about; may be empty.
-        text: What a command reads below these two.
+        text: The text that a command reads below subject and URL.
         event: The body of a webhook's request.
     """
 
@@ -42,11 +42,11 @@ class Notice:
 
 
 class Notifier:
-    """Sends notices in the ways that the settings name.
+    """Sends notices through the configured channels.
 
     Args:
         http: The guarded client.
-        notices: The ways by name.
+        notices: The channels by name.
         environ: Environment variables with the secrets.
     """
 
@@ -102,7 +102,7 @@ class Notifier:
         arguments = [re.sub(r"\{(?:subject|url)\}", lambda match: values[match[0]], word) for word in command]
         text = f"{notice.subject}\n{notice.url}\n\n{notice.text}\n"
         try:
-            # A file, because a pipe breaks where the command does not read it.
+            # Use a file, because a pipe breaks if the command does not read it.
             with tempfile.TemporaryFile() as body, anyio.fail_after(max_run_s):
                 body.write(text.encode("utf-8", "replace"))
                 body.seek(0)
@@ -119,7 +119,7 @@ class Notifier:
 def sign_webhook(secret: str, message_id: str, timestamp: str, body: bytes) -> str:
     """Return the signature of a request as Standard Webhooks defines it: HMAC-SHA256 of id, time and body.
 
-    A secret that begins with `whsec_` holds its key in base64; any other is the key itself.
+    A secret that begins with `whsec_` contains its key in base64; any other secret is the key itself.
     """
     key = secret.encode()
     if secret.startswith("whsec_"):

@@ -1,10 +1,10 @@
 """Store artifacts in object storage (S3 and compatible, Google, Azure), with the library `obstore`.
 
-Its requests do not pass the egress guard: the operator configures its address, like that of the database, no text of
-a model or a page becomes part of a request, and the names of objects are our own UUIDs.
+Its requests bypass the egress guard: the operator configures its address, like that of the database, no text from a
+model or a page becomes part of a request, and the names of objects are our own UUIDs.
 
-Its blocking functions run in our threads. Its asynchronous ones report from threads of its own, and before
-Python 3.14 the process aborts when it ends while such a thread waits for the interpreter (4 of 40 ends in a loop).
+Its blocking functions run in our threads. Its asynchronous ones call back from threads of its own, and before Python
+3.14 the process can abort at exit while such a thread waits for the interpreter (4 of 40 exits in a loop).
 """
 
 import hashlib

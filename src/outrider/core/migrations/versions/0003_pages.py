@@ -1,4 +1,4 @@
-"""The page cache, and the words of its pages for full-text search where the database is SQLite."""
+"""The page cache, and on SQLite the words of its pages for full-text search."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -32,7 +32,7 @@ def upgrade() -> None:
     )
     op.create_index("ix_pages_room", "pages", ["used_at", "size", "key"])
     if op.get_bind().dialect.name == "sqlite":
-        # Words come split already (core.text.terms), so the tokenizer only has to part them at spaces.
+        # Words are already split (core.text.terms), so the tokenizer only has to separate them at spaces.
         op.execute("CREATE VIRTUAL TABLE page_words USING fts5(key UNINDEXED, title, body, tokenize='unicode61')")
 
 

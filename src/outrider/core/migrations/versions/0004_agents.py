@@ -1,4 +1,4 @@
-"""Agents, conversations, runs, and what people decided."""
+"""Agents, conversations, runs, and people's decisions."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Evaluations of websites, and what was seen during each."""
+"""Evaluations of websites and their records."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -12,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Creates the tables of identity, and says of events, artifacts and stores to whom they belong."""
+    """Creates the tables of identity, and adds owners to events, artifacts and stores."""
     op.create_table(
         "identity_workspaces",
         sa.Column("name", sa.String(64), primary_key=True),

@@ -12,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Creates the tables of replicas, and says of crawls what another process needs to go on with them."""
+    """Creates the tables of replicas, and adds to crawls what another process needs to continue them."""
     op.create_table(
         "run_turns",
         sa.Column("user", sa.String(220), primary_key=True),
@@ -46,7 +46,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Forgets them."""
+    """Drops them."""
     op.drop_index("ix_crawls_state", "crawls")
     op.drop_column("crawls", "until")
     op.drop_column("crawls", "errand")

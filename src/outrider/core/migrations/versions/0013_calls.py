@@ -10,7 +10,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Adds the columns. SQLite has the order of arrival by itself (`rowid`)."""
+    """Adds the columns. SQLite already has the order of arrival (`rowid`)."""
     on_postgres = op.get_bind().dialect.name == "postgresql"
     arrived = sa.text("(pg_current_xact_id()::text::bigint)") if on_postgres else None
     op.add_column("events", sa.Column("provider", sa.String(100)))

@@ -1,4 +1,4 @@
-"""Watches, their changes, and notices that are to be sent."""
+"""Watches, their changes, and notices to be sent."""
 
 import sqlalchemy as sa
 from alembic import op

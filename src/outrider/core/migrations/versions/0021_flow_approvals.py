@@ -1,4 +1,4 @@
-"""Flows that a person has approved, so that their steps ask no more."""
+"""Flows that a person has approved, so that their steps no longer ask."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Schedules of flows with their notices, and what people see of a run afterwards."""
+"""Schedules of flows with their notices, and details of ended runs for people."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Hosts of watches, with the times when they may be asked again."""
+"""Hosts of watches, with the times of the next allowed requests."""
 
 import sqlalchemy as sa
 from alembic import op
