@@ -1,1 +1,1 @@
-"""Content stores: texts that are kept, cut into passages, and found again by their words and their meaning."""
+"""Content stores: texts cut into passages, which searches find by words and by meaning."""

@@ -26,7 +26,7 @@ class ContentDraft:
     """A text to be added to a store.
 
     Attributes:
-        text: The text to read and search; Markdown where a document was converted.
+        text: The text to read and search; Markdown if a document was converted.
         filename: Name of the file; may be empty.
         mime_type: Type of the original, for instance `application/pdf`.
         source: Address or path of the original.

@@ -80,7 +80,7 @@ def replace_content(connection: "Connection", version: ContentVersion, content: 
     from outrider.content.tables import contents as table
 
     values = content.values | version._asdict()
-    if values["unasked"]:  # saved by request before: reading the page again does not undo that
+    if values["unasked"]:  # if it was saved by request before, reading the page again does not change that
         del values["unasked"]
     connection.execute(table.update().where(table.c.id == version.id).values(values))
     delete_chunks(connection, version.id)
@@ -110,7 +110,7 @@ def delete_chunks(connection: "Connection", content: str) -> None:
 
 
 def _replace_original(connection: "Connection", version: ContentVersion, original: bytes | None) -> None:
-    """Store the file of a content instead of its former one; None only removes that."""
+    """Store the file of a content instead of its previous one; None only removes that."""
     from outrider.content.tables import content_originals as table
 
     if version.version > 1:

@@ -1,8 +1,8 @@
 """Purge the rows of deleted stores and contents in small batches.
 
 A store or content counts as deleted as soon as its own row is gone: every query joins that row. Its chunks and vectors
-sit on a dozen indexes, so a deletion only records them as pending; a background task deletes them batch by batch, and
-a process that is killed in the meantime leaves the record to the next one.
+are in a dozen indexes, so a deletion only records them as pending, and a background task deletes them in batches. If
+the process is killed, the next one continues from the record.
 """
 
 import logging
@@ -71,7 +71,7 @@ class Purger:
         await self._database.run_transaction(lambda connection: _clear_deletion(connection, store, ""), write=True)
 
     async def run_forever(self) -> None:
-        """Purge what earlier processes left, then whenever woken; failures are logged and retried."""
+        """Purge rows left by earlier processes, then whenever woken; failures are logged and retried."""
         retry_delay_s = 60.0
         while True:
             self._wakeup = anyio.Event()
@@ -85,13 +85,13 @@ class Purger:
 
 
 def record_deletion(connection: Connection, store: str, content: str = "") -> None:
-    """Record that the rows of a store, or of one content, are to be purged. Its own row must be gone already."""
+    """Record that the rows of a store, or of one content, are to be purged. Its own row must already be deleted."""
     row = {"store_id": store, "content_id": content, "at": time.time()}
     connection.execute(content_leftovers.insert().values(row))
 
 
 def purge_batch(connection: Connection) -> PurgeStep | None:
-    """Purge a batch of the oldest deletion; None if none is pending that no other process is working on."""
+    """Purge a batch of the oldest deletion that no other process works on; return None if there is none."""
     table = content_leftovers
     oldest = select(table.c.store_id, table.c.content_id).order_by(table.c.at).limit(1)
     row = connection.execute(oldest.with_for_update(skip_locked=True)).first()

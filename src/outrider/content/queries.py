@@ -51,7 +51,7 @@ def build_stores(connection: "Connection", rows: Sequence[Any]) -> list[Store]:
 
 
 def find_store_id(connection: "Connection", scope: str, store_id: str | None) -> str | None:
-    """Return the id of a store of a scope, or of its default store; faster than `load_stores`, as it sums nothing."""
+    """Return the id of a store of a scope, or of its default store; faster than `load_stores`, which sums totals."""
     from sqlalchemy import select
 
     from outrider.content.tables import content_stores as table
@@ -75,7 +75,7 @@ def build_watermark_query(scope: str | None, store_ids: Sequence[str] | None) ->
 
 @lru_cache(maxsize=3)
 def _build_watermark_select(parameters: tuple[str, ...]) -> Any:
-    """Build the statement once for each set of parameters: building takes longer than running it."""
+    """Build the statement once per set of parameters, because building takes longer than running it."""
     from sqlalchemy import bindparam, select
 
     from outrider.content.tables import content_stores as table
@@ -135,7 +135,7 @@ def load_covering_chunks(connection: "Connection", content: str, first: int, las
 
 
 def load_original(connection: "Connection", content: str) -> bytes | None:
-    """Return the stored file of a content; None if its text says the same, or if there was no file."""
+    """Return the stored file of a content; None if its text equals the file, or if there was no file."""
     from sqlalchemy import select
 
     from outrider.content.tables import content_originals as table

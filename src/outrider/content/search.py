@@ -19,7 +19,7 @@ from outrider.core.database.database import Database
 SearchMode = Literal["keyword", "semantic", "hybrid"]
 OVERFETCH_FACTOR = 2  # rank this many times the wanted hits, as some may have been deleted in the meantime
 Ranking = Sequence[tuple[str, float]]
-CALIBRATION_DEPTH = 100  # results from which on the lowest score counts as what all texts have in common
+CALIBRATION_DEPTH = 100  # with so many results, the lowest score counts as common background
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class SearchOptions:
         threshold: Lowest score of a hit, 0 to 1.
         mime_types: Only contents of these types; `*` matches anything.
         source: Only contents whose source or filename contains this text, ignoring case.
-        since, until: Only contents uploaded in this time, in seconds since the epoch.
+        since, until: Only contents uploaded in this period, in seconds since the epoch.
         neighbours: Number of passages before and after each hit to return with it.
     """
 
@@ -155,7 +155,7 @@ class ContentSearcher:
         within: Collection[str] | None,
     ) -> Sequence[tuple[str, float]]:
         """Return chunk ids with scores, best first."""
-        # An index that is not exact ranks only roughly: ask it for more candidates than hits.
+        # An inexact index only ranks roughly, so ask it for more candidates than hits.
         limit = max(5 * options.top_n, 100)
         if options.mode == "keyword" or self._vectors is None:
             exact = self._index.is_exact(list(stores))
@@ -221,7 +221,7 @@ class ContentSearcher:
 def _load_hits(
     connection: Connection, best: Sequence[tuple[str, float]], limit: int, mode: SearchMode, terms: frozenset[str]
 ) -> list[ContentHit]:
-    """Load the first `limit` of these chunks that still exist; mostly one query, more where some are gone."""
+    """Load the first `limit` of these chunks that still exist; usually with one query, with more if some are gone."""
     hits: list[ContentHit] = []
     for start in range(0, len(best), limit):
         scores = dict(best[start : start + limit])
@@ -242,7 +242,7 @@ def _load_hits(
 
 @lru_cache(maxsize=1)
 def _build_hit_query() -> Any:
-    """Build the query for chunks with their contents' metadata once: building takes longer than running it."""
+    """Build the query for chunks with their contents' metadata once, because building takes longer than running it."""
     chunk_columns = ("id", "content_id", "store_id", "text", "start", "end", "from_line", "to_line", "heading")
     content_columns = ("language", "filename", "mime_type", "title", "source", "uploaded_at")
     query = select(*(content_chunks.c[name] for name in chunk_columns), *(contents.c[name] for name in content_columns))
@@ -277,7 +277,7 @@ def fuse_rankings(rankings: Sequence[Ranking], weights: Sequence[float] | None =
     total_weight = sum(shares) or 1.0
     scores: dict[str, float] = {}
     for share, ranking in zip(shares, rankings, strict=True):
-        # The fewer results, the less sure it is that the lowest score is mere background.
+        # With fewer results, it is less certain that the lowest score is mere background.
         depth = min(1.0, len(ranking) / CALIBRATION_DEPTH)
         floor = min((score for _, score in ranking), default=0.0) * depth
         for chunk, score in ranking:

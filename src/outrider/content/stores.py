@@ -39,8 +39,8 @@ class ContentStores:
         database: Holds the stores.
         folder: For derived files, which may be deleted: keyword indexes and vector codes.
         settings: The operator's settings.
-        index: A keyword index to use in place of the default one.
-        embedder: Opens the embedder; without one, or where it returns None, semantic search is off.
+        index: A keyword index to use instead of the default one.
+        embedder: Opens the embedder; without one, or if it returns None, semantic search is off.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class ContentStores:
         return await self._insert_store(call, name.strip() or "Unnamed Store", description.strip(), default=False)
 
     async def get_store(self, call: Call, store_id: str | None = None) -> Store:
-        """Return a store; without an id the session's default one, created at first use. Raises NotFound."""
+        """Return a store; without an id, the session's default one, created at first use. Raises NotFound."""
         stores = await self._load_stores(call.scope, store_id=store_id, default=store_id is None)
         if stores:
             return stores[0]
@@ -113,7 +113,7 @@ class ContentStores:
             self._wake_purger()
 
     async def add(self, call: Call, draft: ContentDraft, store_id: str | None = None) -> ContentRecord:
-        """Add a text; return the existing record if the store holds this very text. See `add_many`."""
+        """Add a text; return the existing record if the store already holds it. See `add_many`."""
         return (await self.add_many(call, [draft], store_id))[0]
 
     async def add_many(
@@ -227,7 +227,7 @@ class ContentStores:
 
         Raises:
             NotFound: code `CONTENT_NOT_FOUND`.
-            InvalidInput: code `INVALID_LINE_RANGE`, where the range selects no line.
+            InvalidInput: code `INVALID_LINE_RANGE` if the range selects no line.
         """
         from outrider.content.chunking.line_index import LineIndex
         from outrider.content.search import join_chunks
@@ -250,7 +250,7 @@ class ContentStores:
         """Return the bytes of the file that became a content.
 
         Raises:
-            NotFound: code `CONTENT_NOT_FOUND`; or code `no_original`, where it came from the web.
+            NotFound: code `CONTENT_NOT_FOUND`; or code `no_original` if it came from the web.
         """
         record = await self.get_record(call, content_id)
         body = await self._run_transaction(lambda connection: queries.load_original(connection, content_id))
@@ -269,7 +269,7 @@ class ContentStores:
 
         Raises:
             NotFound: code `STORE_NOT_FOUND`.
-            NotConfigured: code `semantic_unavailable`, where the mode needs an embedder and there is none.
+            NotConfigured: code `semantic_unavailable` if the mode needs an embedder and there is none.
         """
         from outrider.content.search import SearchOptions
 
@@ -388,7 +388,7 @@ class ContentStores:
         self._embedding_worker.wake()
 
     def _wake_purger(self) -> None:
-        """Let the background task purge what was deleted."""
+        """Let the background task purge deleted rows."""
         self._activated.set()
         self._purger.wake()
 
@@ -436,7 +436,7 @@ class ContentStores:
     async def _touch_record(self, record: ContentRecord) -> None:
         from outrider.content.tables import contents as table
 
-        # Once a minute is enough, and spares most reads a write.
+        # Once a minute is enough, and saves most reads a write.
         if time.time() - record.accessed_at > 60:
             statement = table.update().where(table.c.id == record.id).values(accessed_at=time.time())
             await self._run_transaction(lambda connection: connection.execute(statement), write=True)

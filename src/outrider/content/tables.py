@@ -41,7 +41,7 @@ contents = Table(
     Column("mime_type", String(127), nullable=False),
     Column("source", Text, nullable=False),  # address or path of the original; may be empty
     Column("title", Text, nullable=False),
-    Column("language", String(16), nullable=False),  # name of the stemmer; empty where unknown
+    Column("language", String(16), nullable=False),  # name of the stemmer; empty if unknown
     Column("hash", String(64), nullable=False),  # SHA-256 of the text
     Column("size", Integer, nullable=False),  # bytes of the original
     Column("characters", Integer, nullable=False),
@@ -99,7 +99,7 @@ content_vectors = Table(
     Index("ix_content_vectors_store_id", "store_id", "embedder", "embedded"),
     Index("ix_content_vectors_content_id", "content_id"),
 )
-# The file of a content, where its text alone does not give back every byte.
+# The file of a content, if its text alone cannot reproduce every byte.
 content_originals = Table(
     "content_originals",
     metadata,
@@ -107,7 +107,7 @@ content_originals = Table(
     Column("store_id", String(40), nullable=False, index=True),
     Column("body", LargeBinary, nullable=False),
 )
-# Deleted contents whose rows have not been purged yet; a whole store where `content_id` is empty.
+# Deleted contents whose rows have not been purged yet; a whole store if `content_id` is empty.
 content_leftovers = Table(
     "content_leftovers",
     metadata,

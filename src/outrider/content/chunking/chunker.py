@@ -13,7 +13,7 @@ from enum import IntEnum
 from outrider.content.chunking.line_index import LINE_END, LineIndex
 from outrider.core.text import cut_text
 
-PASSAGE_CHARS = (800, 1_200)  # smallest and largest size to aim at
+PASSAGE_CHARS = (800, 1_200)  # smallest and largest target size
 OVERLAP_CHARS = 180
 MARKDOWN_FENCE = re.compile(r" {0,3}(```+|~~~+)")
 MARKDOWN_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*$")
@@ -52,8 +52,8 @@ class BreakRank(IntEnum):
 def chunk_text(text: str, *, markdown: bool = False) -> list[Chunk]:
     """Split a text into passages, in order.
 
-    Together they cover every character, and each begins at or before the end of the one before. A fenced code block, a
-    table or a paragraph stays in one piece where it fits.
+    Together they cover every character, and each begins at or before the end of the previous one. A fenced code block,
+    a table or a paragraph stays in one piece if it fits.
 
     Args:
         text: A text of any length; line ends and control characters are kept.
@@ -106,7 +106,7 @@ def _iter_lines(text: str) -> Iterator[tuple[int, str, bool]]:
 
 
 class BreakIndex:
-    """The places at which a passage may end between two lines, and how well."""
+    """The places between lines at which a passage may end, by rank."""
 
     def __init__(self, text: str, *, markdown: bool) -> None:
         self._offsets = {rank: array("q") for rank in BreakRank}  # a text can have millions of lines
@@ -115,12 +115,12 @@ class BreakIndex:
             fenced, blank = markdown and in_fence, not line.strip()
             is_heading = markdown and not fenced and MARKDOWN_HEADING.match(line[:400])
             rank = BreakRank.LINE
-            if previous_rank < BreakRank.HEADING:  # what follows a heading stays with it
+            if previous_rank < BreakRank.HEADING:  # the text after a heading stays with it
                 if is_heading:
                     rank = BreakRank.HEADING
                 elif fenced != was_fenced or (was_blank and not fenced):
                     rank = BreakRank.BLOCK
-            if not blank or fenced:  # blank lines stay with what is above them
+            if not blank or fenced:  # blank lines stay with the text above them
                 for each in BreakRank:
                     if BreakRank.WORD < each <= rank:
                         self._offsets[each].append(start)
@@ -156,7 +156,7 @@ def _iter_spans(text: str, breaks: BreakIndex) -> Iterator[tuple[int, int]]:
 def _find_end(text: str, start: int, breaks: BreakIndex) -> tuple[int, BreakRank]:
     """Return the best end of a passage: a short one keeps the next block whole."""
     min_chars, max_chars = PASSAGE_CHARS
-    short_chars = OVERLAP_CHARS + 1  # more than is repeated
+    short_chars = OVERLAP_CHARS + 1  # more than the overlap
     for rank, least in ((BreakRank.HEADING, short_chars), (BreakRank.BLOCK, short_chars), (BreakRank.LINE, min_chars)):
         if (end := breaks.find_last(rank, start + least, start + max_chars)) is not None:
             return end, rank
@@ -165,7 +165,7 @@ def _find_end(text: str, start: int, breaks: BreakIndex) -> tuple[int, BreakRank
 
 
 def _find_overlap(text: str, end: int, rank: BreakRank, breaks: BreakIndex) -> int:
-    """Return where the passage after `end` starts: whole blocks, lines or words before it are repeated."""
+    """Return the start of the passage after `end`, which repeats whole blocks, lines or words before `end`."""
     low = end - OVERLAP_CHARS
     if rank is not BreakRank.WORD:
         start = breaks.find_first(min(rank, BreakRank.BLOCK), low, end)
@@ -175,5 +175,5 @@ def _find_overlap(text: str, end: int, rank: BreakRank, breaks: BreakIndex) -> i
 
 
 def _step_over_line_feed(text: str, offset: int) -> int:
-    """Return the offset, or the next one where it would separate a CR from its LF."""
+    """Return the offset, or the next one if it would separate a CR from its LF."""
     return offset + 1 if text[offset - 1 : offset + 1] == "\r\n" else offset

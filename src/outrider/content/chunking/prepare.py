@@ -62,16 +62,16 @@ def prepare_content(draft: ContentDraft) -> PreparedContent:
 
 
 def detect_language(text: str, declared: str = "") -> str:
-    """Return the name of the stemmer for a text; empty where there is none.
+    """Return the name of the stemmer for a text; empty if there is none.
 
     Args:
         text: The text. ASCII that is too short to detect its language counts as English. A wrong guess costs little,
-            because words are indexed unstemmed, too.
+            because words are also indexed unstemmed.
         declared: A BCP 47 tag that the document itself declares; it takes precedence.
     """
     min_chars = 40  # the language of a shorter text is uncertain
-    min_probability = 0.5  # a list of names and numbers has less
-    short_chars = 500  # in a shorter one, terms of a subject mislead the detector
+    min_probability = 0.5  # lists of names and numbers have a lower one
+    short_chars = 500  # in shorter texts, technical terms mislead the detector
     sample_chars = 20_000
     if known := STEMMERS.get(declared.lower().split("-")[0]):
         return known

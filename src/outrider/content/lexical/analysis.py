@@ -1,8 +1,8 @@
 """Turn text into index terms: the words of any script, folded and stemmed.
 
-A word becomes its stem in the language of its text and, where that differs, also its unstemmed form, both without
-accents. Scripts without spaces between words give pairs of letters. Identifiers give their parts as well: `readFile`
-also gives `read` and `file`.
+A word becomes its stem in the language of its text and, if that differs, also its unstemmed form, both without accents.
+Scripts without spaces between words become pairs of letters. Identifiers also yield their parts: `readFile` yields
+`read` and `file` too.
 """
 
 import re
@@ -183,7 +183,7 @@ def _load_stemmer(language: str) -> Any:
 def _build_word_class() -> str:
     r"""Return the characters that may follow a word's first letter: Python's `\w` lacks combining marks.
 
-    Only those of the first plane: a class that goes beyond it is many times slower on every text.
+    Only those of the first plane, because a larger class is many times slower on every text.
     """
     marks = [code for code in range(0x300, 0x1_0000) if unicodedata.category(chr(code)) in {"Mn", "Mc", "Me"}]
     return "\\w" + "".join(map(chr, marks)) + "\u00ad\u200c\u200d"

@@ -43,7 +43,7 @@ class FileIndex:
         return True
 
     async def read_watermark(self, store: str) -> Watermark:
-        """Return up to where the index reflects the store."""
+        """Return the watermark up to which the index reflects the store."""
         return await self._run_in_thread(store, StoreFile.read_watermark)
 
     async def apply_changes(self, changes: IndexChanges, *, seen: Watermark) -> bool:
@@ -73,7 +73,7 @@ class FileIndex:
         stores = [store for store in stores if watermarks.get(store) != Watermark()]  # these have no file
         terms = collect_terms(words)
         transient = len(stores) > self._max_open
-        # Chunk ids are read in a second step; start again where another process changed a store in between.
+        # Chunk ids are read in a second step; start again if another process changed a store in between.
         for _ in range(3):
             reads = [
                 self._run_on_file(store, lambda file: file.read_matches(terms, within), transient=transient)
@@ -138,7 +138,7 @@ class FileIndex:
         except sqlite3.OperationalError as error:
             raise _build_index_error(self._folder, error) from error
         except sqlite3.DatabaseError as error:
-            if type(error) is not sqlite3.DatabaseError:  # only the plain one means a damaged file
+            if type(error) is not sqlite3.DatabaseError:  # only the base class means a damaged file
                 raise
             log.warning("the keyword index of %s is damaged (%s) and will be rebuilt", store, error)
             self._remove_store(store)

@@ -1,8 +1,8 @@
 """The interface of keyword indexes: derived from the database, they return candidates for ranking.
 
-The database is the source of truth. Each store counts its changes (`generation`), and an index records up to which one
-it has come; a search first brings it up to date. So an index that was killed half-way, or belongs to another process or
-machine, is never wrong: at worst it is behind, and that is noticed.
+The database is the source of truth. Each store counts its changes (`generation`), and an index records the last one
+that it has applied; a search first brings it up to date. So an index that was interrupted, or belongs to another
+process or machine, is never wrong: at worst it is out of date, and that is detected.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -11,12 +11,12 @@ from typing import NamedTuple, Protocol
 
 
 class Watermark(NamedTuple):
-    """Up to where an index reflects a store.
+    """The last change of a store that an index reflects.
 
     Attributes:
         generation: The store's count of changes; 0 for an empty index.
-        stamp: A random text that the database gave to this change, so that the index of a database that was restored
-            from a backup is not taken for one that is ahead.
+        stamp: A random text that the database assigned to this change, to recognize the index after its database was
+            restored from a backup.
     """
 
     generation: int = 0
@@ -45,7 +45,7 @@ class IndexChanges:
 
     Attributes:
         store: Id of the store.
-        watermark: What the index reflects afterwards.
+        watermark: The watermark of the index afterwards.
         is_full: Clear the store's index first.
         dropped: Contents whose chunks are removed (including those that are in `added` again).
         added: The chunks to add.
@@ -92,17 +92,17 @@ def collect_terms(words: Sequence[tuple[str, ...]]) -> list[str]:
 
 
 class LexicalIndex(Protocol):
-    """A keyword index over the chunks of all stores. Every method raises Unavailable where the index cannot be used.
+    """A keyword index over the chunks of all stores. Every method raises Unavailable if the index cannot be used.
 
     Safe for many tasks, and for several processes on the same data.
     """
 
     def is_exact(self, stores: Sequence[str]) -> bool:
-        """Return whether candidates are the best by `ranking.rank_candidates`; otherwise request more than needed."""
+        """Return whether candidates are the best by `ranking.rank_candidates`; if not, request more than needed."""
         ...
 
     async def read_watermark(self, store: str) -> Watermark:
-        """Return up to where the index reflects the store; `Watermark()` if it does not know the store."""
+        """Return the last change that the index reflects; `Watermark()` if it does not know the store."""
         ...
 
     async def apply_changes(self, changes: IndexChanges, *, seen: Watermark) -> bool:

@@ -27,7 +27,7 @@ class IndexSync:
         self._locks: dict[str, anyio.Lock] = {}
 
     async def catch_up(self, stores: Collection[str], watermarks: Mapping[str, Watermark] | None = None) -> None:
-        """Return when the index reflects all that was committed to these stores before the call.
+        """Return once the index reflects everything committed to these stores before the call.
 
         Args:
             stores: Their ids.
@@ -71,10 +71,10 @@ class IndexSync:
         return {row.id: (Watermark(row.generation, row.stamp), row.swept) for row in rows}
 
     async def _iter_changes(self, store: str, since: Watermark, target: Watermark) -> AsyncIterator[IndexChanges]:
-        """Yield in batches what changed after a watermark.
+        """Yield the changes after a watermark in batches.
 
-        Every batch drops the contents that it adds, so it may be repeated: an index killed between two batches goes on
-        from the last one. The target was read before the rows, so what is committed since is newer and comes again.
+        Every batch drops the contents that it adds, so it may be repeated: an index interrupted between two batches
+        continues from the last one. The target was read before the rows, so later commits are newer and come again.
         """
         max_batch_chunks = 2_000  # unless a single content has more
         removals = content_removals
@@ -138,7 +138,7 @@ def build_entries(contents: Iterable[Any], chunks: Iterable[Any]) -> list[IndexE
 
 @dataclass(frozen=True)
 class IndexMismatch:
-    """A store whose index has another number of passages than its rows."""
+    """A store whose index has a different number of passages than its rows."""
 
     store: str
     passages: int

@@ -142,7 +142,7 @@ def find_top_chunks(
     top: list[TopChunks] = []
     for number, (mask, (positions, _)) in enumerate(zip(np.split(chosen, ends), best, strict=True)):
         if mask.any():
-            counts: dict[str, np.ndarray] = {}  # how often each term occurs at each position, int32
+            counts: dict[str, np.ndarray] = {}  # counts of each term by position, int32
             for term, postings in matches[number].terms.items():
                 indexes = np.searchsorted(postings.positions, positions[mask])
                 exists = np.append(postings.positions, -1)[indexes] == positions[mask]
@@ -162,7 +162,7 @@ def _score_chunks(
         if not alternatives:
             continue
         positions, counts = alternatives[0]
-        if len(alternatives) > 1:  # the one that a chunk has most often counts
+        if len(alternatives) > 1:  # only the most frequent one in a chunk counts
             highest = np.zeros(chunk_count, np.int32)
             for positions, counts in alternatives:
                 highest[positions] = np.maximum(highest[positions], counts)

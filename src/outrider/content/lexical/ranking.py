@@ -1,8 +1,8 @@
 """Rank candidates by BM25, independent of the index that found them.
 
 Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009, with Lucene's inverse document
-frequency, which is never negative. A word that the query repeats counts as often as it occurs, and one that questions
-consist of counts little.
+frequency, which is never negative. A repeated word of the query counts each time, and typical words of questions count
+little.
 """
 
 import math
@@ -13,7 +13,7 @@ from outrider.content.lexical.index import Candidates
 from outrider.core.text import QUESTION_WORD_WEIGHT, QUESTION_WORDS
 
 BM25_K1 = 1.2
-BM25_B = 0.5  # passages are of one length on purpose; a shorter one is the end of a text, or a title
+BM25_B = 0.5  # passages have similar lengths; a shorter one is the end of a text, or a title
 
 
 def rank_candidates(query: Sequence[tuple[str, ...]], candidates: Candidates) -> list[tuple[str, float]]:
@@ -25,8 +25,8 @@ def rank_candidates(query: Sequence[tuple[str, ...]], candidates: Candidates) ->
         candidates: Candidates and totals of one or several stores.
 
     Returns:
-        Scores from 0 to 1. 1 is what endless repetition of every word of the query would reach, so scores of
-        different queries and stores can be compared, and a threshold means something.
+        Scores from 0 to 1. 1 is the limit for endless repetition of every word of the query, so scores of different
+        queries and stores are comparable, and thresholds are meaningful.
     """
     weights = weigh_terms(query, candidates.frequency, candidates.chunks)
     max_score = (BM25_K1 + 1) * sum(weights.values())
@@ -50,8 +50,8 @@ def weigh_terms(
 ) -> dict[tuple[str, ...], float]:
     """Return the weight of each word of a query: its inverse document frequency times its repetitions.
 
-    A word that questions consist of counts less: `what`, `of` and `how` say little, but are not so frequent in every
-    store that their frequency alone would suggest.
+    Typical words of questions count less: `what`, `of` and `how` say little, although in some stores they are too rare
+    to get a low weight from their frequency.
     """
     weights: dict[tuple[str, ...], float] = {}
     for terms, repetitions in Counter(query).items():

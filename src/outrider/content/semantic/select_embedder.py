@@ -47,7 +47,7 @@ def select_embedder(
         keys: The entries of keys.json, which may hold a key.
 
     Returns:
-        None where embedding is switched off, or no embedder is usable.
+        None if embedding is switched off, or no embedder is usable.
 
     Raises:
         NotConfigured: The provider that the settings name is unknown or not usable; code `semantic_unavailable`.

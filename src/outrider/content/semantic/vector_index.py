@@ -54,7 +54,7 @@ class VectorIndex:
         self._complete_generations: dict[str, int] = {}  # by store: the generation at which all chunks had vectors
 
     async def count_pending(self, stores: Sequence[str]) -> int:
-        """Return how many chunks of these stores have no vector of this embedder yet."""
+        """Return the number of chunks in these stores without a vector of this embedder."""
         total = 0
         for store, generation in (await self._load_generations(stores)).items():
             if self._complete_generations.get(store) == generation:
@@ -129,7 +129,7 @@ class VectorIndex:
         Raises:
             NotConfigured, Unavailable: The embedder failed.
         """
-        max_rounds = 4  # each with twice as many candidates, where the nearest turn out to be deleted
+        max_rounds = 4  # each with twice as many candidates, if the nearest turn out to be deleted
         # Codes are coarse: rescore 20 candidates per result, and 400 at least (see docs/benchmarks.md).
         count = max(20 * limit, 400)
         [vector] = await self.embedder.embed([query], query=True)
@@ -204,10 +204,10 @@ class VectorIndex:
     async def _find_candidates(
         self, vector: np.ndarray, stores: Sequence[str], count: int, within: Collection[str] | None
     ) -> list[tuple[CodeMatch, StoreCodes]]:
-        """Return the `count` chunks of all stores whose codes differ least, or more of very many."""
+        """Return the `count` chunks of all stores whose codes differ least, or more if there are very many."""
         async with self._codes_lock:
             codes = [await self._sync_codes(store, len(vector)) for store in stores]
-            # The square root of their number is enough to keep recall high beyond a hundred thousand vectors.
+            # For more than a hundred thousand vectors, the square root of their number keeps recall high.
             count = max(count, isqrt(sum(store_codes.rows for store_codes in codes)))
 
             def search_all() -> list[tuple[CodeMatch, StoreCodes]]:
@@ -282,7 +282,7 @@ class VectorIndex:
         return codes
 
     async def _load_next_page(self, store: str, codes: StoreCodes, target: int, dimensions: int) -> None:
-        """Add about a page of vectors, but only whole transactions, since segments are counted in those."""
+        """Add about a page of vectors, but only whole transactions, because segments cover whole ones."""
         table = content_vectors
         newer = (
             table.c.store_id == store,

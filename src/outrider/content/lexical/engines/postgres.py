@@ -88,7 +88,7 @@ class PostgresIndex:
         return False
 
     async def read_watermark(self, store: str) -> Watermark:
-        """Return up to where the index reflects the store."""
+        """Return the watermark up to which the index reflects the store."""
         select_watermark = "SELECT generation, stamp FROM content_index_1_marks WHERE store_id = :store"
         row = (await self._run_queries([(select_watermark, {"store": store})]))[0]
         return Watermark(*row[0]) if row else Watermark()
@@ -188,7 +188,7 @@ class PostgresIndex:
             return await search_rows(any_term, "AND content_id = ANY(:contents)", contents=list(within), **limits)
         if rarest:
             return await search_rows(" | ".join(rarest))
-        # Even the rarest term is in very many chunks: those with all terms come first.
+        # Even the rarest term occurs in very many chunks: prefer those with all terms.
         rows = await search_rows(" & ".join(lexemes))
         return rows if len(rows) >= limit else await search_rows(any_term)
 
@@ -251,7 +251,7 @@ def _quote_lexeme(term: str) -> str:
 
 
 def _select_rarest_terms(frequency: Mapping[str, int]) -> list[str]:
-    """Return the rarest terms that few enough chunks have; none where even the rarest has too many."""
+    """Return the rarest terms that occur in few enough chunks; none if even the rarest occurs in too many."""
     rarest: list[str] = []
     total = 0
     for term, times in sorted(frequency.items(), key=lambda counted: counted[1]):

@@ -8,7 +8,7 @@ from outrider.core.database.database import Database
 
 
 def open_lexical_index(database: Database, folder: Path, *, max_open: int = 128) -> LexicalIndex:
-    """Return the index in Postgres where the rows are there, otherwise the index in SQLite files.
+    """Return the index in Postgres if the rows are there, otherwise the index in SQLite files.
 
     Args:
         database: Holds the rows.
@@ -25,6 +25,6 @@ def open_lexical_index(database: Database, folder: Path, *, max_open: int = 128)
         return FileIndex(folder, max_open=max_open)
     file_limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     if file_limit != resource.RLIM_INFINITY:
-        # An open index has three files. An eighth of the limit leaves most of it to other things.
+        # An open index has three files. Use an eighth of the limit, and leave the rest to other code.
         max_open = min(max_open, max(file_limit // 8, 1))
     return FileIndex(folder, max_open=max_open)

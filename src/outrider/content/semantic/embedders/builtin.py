@@ -1,7 +1,7 @@
 """Built-in embedder: sums of word vectors that ship with the package.
 
 It knows that `car` and `vehicle` are related (in English), and that `Dampfschiff` is spelled like `Dampfschiffe`; it
-ignores word order. Hybrid search with it finds more than keywords alone; by itself it finds less.
+ignores word order. Hybrid search with it finds more than keywords alone, while it finds less by itself.
 """
 
 import hashlib
@@ -49,7 +49,7 @@ class WordVectorTable:
 
     Attributes:
         rows: Row of each word.
-        vectors: float32 (words, 256); the rarer the word, the longer the vector, up to 1.
+        vectors: float32 (words, 256); rarer words have longer vectors, up to 1.
         provenance: How the vectors were made.
     """
 

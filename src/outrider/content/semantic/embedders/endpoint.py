@@ -57,7 +57,7 @@ class EndpointEmbedder:
         """Do nothing: no connection is kept."""
 
     async def _embed_batch(self, texts: list[str]) -> np.ndarray:
-        too_large_statuses = frozenset({400, 413, 422})  # answers of servers to a batch that is too large
+        too_large_statuses = frozenset({400, 413, 422})  # responses to a batch that is too large
         reply = await self._request_with_retries(texts)
         if reply.status in too_large_statuses and len(texts) > 1:
             middle = len(texts) // 2

@@ -1,6 +1,6 @@
 """Embedder that runs all-MiniLM-L6-v2 on this machine with onnxruntime; no text leaves it.
 
-The model knows English above all, and other languages only as far as they share words with it.
+The model mainly knows English, and other languages only as far as they share words with it.
 """
 
 import importlib.util
@@ -80,7 +80,7 @@ def _load_model(folder: Path) -> tuple[Any, Any]:
     tokenizer.enable_truncation(256)  # the length that the model was trained on (its sentence_bert_config.json)
     tokenizer.enable_padding()
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = max(1, min(4, (os.cpu_count() or 2) - 1))  # leaves a processor to others
+    options.intra_op_num_threads = max(1, min(4, (os.cpu_count() or 2) - 1))  # leaves processors to others
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # threads sleep while they wait
     options.log_severity_level = 3
     model = build_network(files / "model.safetensors", integers=True)
