@@ -44,7 +44,7 @@ class BrowserSettings(BaseModel, extra="forbid", defer_build=True):
 
     @property
     def uses_own_profile(self) -> bool:
-        """Whether sessions open in the user's own profile, beside their pages."""
+        """Whether sessions open in the user's own profile, next to their pages."""
         urls = [url.get_secret_value() for url in self.cdp_urls]
         return bool(urls) and (self.cdp_profile == "own" or urls == [OWN_CHROME])
 

@@ -27,7 +27,7 @@ async def drag_along(
         points: At least two points, in CSS pixels of the viewport.
         button: The pressed button.
         modifiers: Held keys: Alt, Control, Meta, Shift.
-        hold_s: Seconds between the press and the first move, for what has to be held before it can be dragged.
+        hold_s: Seconds between the press and the first move, for elements that must be held before they can be dragged.
         times_s: As for `move_along`.
     """
     intercepted: list[dict[str, Any]] = []
@@ -62,7 +62,8 @@ async def move_along(
     Args:
         page: The page.
         points: CSS pixels of the viewport.
-        times_s: Seconds of the way to each point, from where the mouse is. Without any, it moves as fast as it can.
+        times_s: Seconds for the way to each point, from the current position. Without any, it moves as fast as
+            possible.
         held_buttons: Held buttons.
         modifiers: Held keys: Alt, Control, Meta, Shift.
     """
@@ -76,7 +77,7 @@ async def move_along(
     for (x, y), seconds in zip(points, times_s, strict=True):
         (left, top), end = page.mouse_at, anyio.current_time() + seconds
         while (rest_s := end - anyio.current_time()) > 0:
-            # As a hand does: it starts and ends slowly, so what follows it by a spring arrives with it.
+            # Start and end slowly like a hand, so that elements that follow with a delay arrive with the mouse.
             share = 1 - rest_s / seconds
             share = share * share * (3 - 2 * share)
             if (point := (left + (x - left) * share, top + (y - top) * share)) != page.mouse_at:
@@ -86,7 +87,7 @@ async def move_along(
 
 
 def _interpolate_path(points: list[Point]) -> list[Point]:
-    """Return the points after the first one, with steps between those that are far apart."""
+    """Return the points after the first one, with intermediate steps where they are far apart."""
     max_step_px, min_steps = 40.0, 6
     path: list[Point] = []
     for start, end in pairwise(points):

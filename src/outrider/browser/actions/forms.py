@@ -1,4 +1,4 @@
-"""Fill form fields and verify afterwards what each one holds."""
+"""Fill form fields, and verify the value of each one afterwards."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -57,7 +57,7 @@ class Forms:
             if submit:
                 await action.run_unless_blocked(self.page.dispatch_key("Enter"))
             report = await action.wait_for_effects(location.frame, location.ref)
-            # Terminals and editors empty their field.
+            # Terminals and editors empty the field that takes the keys.
             was_processed = "drawn" in location.report and report.get("changes")
             if written.get("connected") and not written["same"] and written["unchanged"] and not was_processed:
                 holds = "" if written["value"] is None else f"; it still holds {written['value']!r}"
@@ -68,7 +68,7 @@ class Forms:
             return _add_value(outcome, written, text)
 
     async def hide_value(self, ref: str) -> None:
-        """Show dots in a field and its value in no snapshot, because a secret is typed into it."""
+        """Show dots in a field and hide its value from snapshots, because a secret is typed into it."""
         if frame := self._scripts.find_frame(ref):
             await self._scripts.invoke(frame, "hideFieldValue", ref)
 
@@ -116,7 +116,7 @@ class Forms:
         Args:
             selector: The list.
             options: The options.
-            named: Whether they are as an earlier action has recorded them: a value counts only where labels are equal.
+            named: Whether they come from a recorded action: values then only count for options with equal labels.
             settle: As `type`.
         """
         async with self.pointer.begin_action(settle) as action:
@@ -142,7 +142,7 @@ class Forms:
             return outcome
 
     async def upload(self, selector: str, *paths: Path, settle: SettleMode = "auto") -> ActionOutcome:
-        """Give files to a file field, or to what opens a file chooser. Raises OutriderError as `type`.
+        """Set the files of a file field, or of the chooser that an element opens. Raises OutriderError as `type`.
 
         The caller has checked that the paths may be read and uploaded.
         """
@@ -151,7 +151,7 @@ class Forms:
     async def _write_located(
         self, selector: str, text: str, *, append: bool, delay: float
     ) -> tuple[ElementLocation, dict[str, Any]]:
-        """Write into a field, again where the page replaces it or moves its caret in the meantime."""
+        """Write into a field; repeat if the page replaces it or moves its caret in the meantime."""
         max_attempts = 5
         query = parse_element_query(selector)
         options = {"append": append, "selector": query.selector}
@@ -182,7 +182,7 @@ class Forms:
                 await (self.page.dispatch_key(key) if is_key else self.page.insert_text(character))
                 await anyio.sleep(delay)
             return
-        # Editors place the caret again after a line end, and a key may arrive before they have.
+        # Editors move the caret after a line end, and a key may arrive before that.
         key = text[-1] if text[-1].isascii() and text[-1].isalnum() and "\n" not in text else ""
         if inserted := text.removesuffix(key):
             await self.page.insert_text(inserted)
@@ -199,16 +199,16 @@ class Forms:
             await self._write_text(text, delay, replaces=not (append or prepared["empty"]))
             return
         await self.page.dispatch_key("Control+End" if append else "Control+a")
-        # A paste is taken as it is, where editors indent lines and close brackets that are typed.
+        # Paste, because editors change typed text: they indent lines and close brackets.
         is_pasted = bool(text) and not delay and await self._invoke_script(location, "pasteText", text)
         if not is_pasted:
             await self._write_text(text, delay, replaces=not append)
 
     async def _step_slider(self, location: ElementLocation, target_value: float) -> None:
-        """Press arrow keys until a focused slider shows the value; stop where a press leads no nearer."""
+        """Press arrow keys until a focused slider shows the value; stop if a press does not bring it nearer."""
         max_presses = 200
         start = value = await self._invoke_script(location, "readSlider")
-        # Some sliders take only the keys of their own direction.
+        # Some sliders only accept the keys of their own direction.
         for increase, decrease in (("ArrowUp", "ArrowDown"), ("ArrowRight", "ArrowLeft")):
             for _ in range(max_presses):
                 before = value
@@ -223,7 +223,7 @@ class Forms:
         await self._drag_slider(location, target_value)
 
     async def _drag_slider(self, location: ElementLocation, target_value: float) -> None:
-        """Drag the thumb of a slider to where its value is, and again by what is missing."""
+        """Drag the thumb of a slider to the position of a value, then correct the remaining difference."""
         max_drags = 3
         point = (location.x, location.y)
         for _ in range(max_drags):
@@ -294,7 +294,7 @@ async def fill_form(forms: Forms, fields: Sequence[tuple[str, FieldValue]], subm
 
 
 async def _fill_field(forms: Forms, selector: str, value: FieldValue, *, settles: bool) -> ActionOutcome:
-    """Fill one field as its kind wants it."""
+    """Fill one field according to its kind."""
     settle = "auto" if settles else "none"
     location = await forms.pointer.locator.locate(parse_element_query(selector), "hover")
     if location.report["tag"] == "select":

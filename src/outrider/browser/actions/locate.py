@@ -21,7 +21,7 @@ class ElementQuery:
         text: What the caller gave.
         ref: The reference; empty for a selector.
         selector: The selector; empty for a reference.
-        within: A text of the row or card that the element is in; empty for any.
+        within: A text in the row or card around the element; empty for any.
     """
 
     text: str
@@ -101,7 +101,7 @@ class ElementLocator:
         Args:
             query: The element.
             action: `click`, `hover`, `fill`, `select` …; decides what counts as an obstacle.
-            steady: Wait for some frames even where nothing seems to move.
+            steady: Wait for some frames even if nothing seems to move.
             strict: Refuse a reference whose element has changed its role or name.
             carried: The reference of the dragged element, which may cover the point.
             at: CSS pixels from the element's top left corner; None chooses a reachable point.
@@ -146,7 +146,7 @@ class ElementLocator:
                     frame, report = child, child_report
                     break
         if report.get("transparent"):
-            # Some elements appear only under the pointer, so it is moved there once.
+            # Some elements only appear under the pointer, so move it there once.
             box = report["rect"]
             x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
             if frame.parent is None and x > 0 and y > 0:

@@ -34,8 +34,8 @@ class DrawnRefs:
     """The labels on a picture.
 
     Attributes:
-        count: How many there are.
-        code: What each begins with. It is random, because a page can paint labels of its own.
+        count: The number of labels.
+        code: The beginning of each label. It is random, because a page can paint labels of its own.
     """
 
     count: int
@@ -45,7 +45,7 @@ class DrawnRefs:
 @asynccontextmanager
 async def draw_refs(tools: PageTools) -> AsyncGenerator[DrawnRefs]:
     """Draw the references of actionable elements over the viewport for the length of the context."""
-    unlike_letters = "ACDEFHJKLMNPRTUVWXY3479"  # none is easily taken for another in a picture
+    unlike_letters = "ACDEFHJKLMNPRTUVWXY3479"  # letters that are hard to confuse in a picture
     code = "".join(secrets.choice(unlike_letters) for _ in range(3))
     clear_script = "() => { globalThis.outriderMarks?.remove(); delete globalThis.outriderMarks; }"
     boxes = await list_boxes(tools.snapshotter)

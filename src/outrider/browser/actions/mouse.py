@@ -29,7 +29,7 @@ class MouseGesture:
         modifiers: Held keys: Alt, Control, Meta, Shift.
         hold_s: Seconds between press and release, or before a drag starts.
         delta: CSS pixels that `wheel` scrolls, right and down.
-        times_s: Seconds of the way to each point; empty where no point has any.
+        times_s: Seconds for the way to each point; empty if no point has any.
     """
 
     kind: GestureKind
@@ -67,7 +67,7 @@ async def use_mouse(pointer: Pointer, gesture: MouseGesture, selector: str = "")
 async def _place_points(pointer: Pointer, points: Sequence[Point], location: ElementLocation | None) -> list[Point]:
     """Return the points in the viewport. Raises InvalidInput if one is outside of it."""
     if location is not None:
-        # The reachable point is known in the frame and in the viewport: the difference is the frame's place.
+        # The reachable point is known in the frame and in the viewport; the difference is the frame's position.
         left = location.report["rect"]["x"] + location.x - location.report["x"]
         top = location.report["rect"]["y"] + location.y - location.report["y"]
         points = [(left + x, top + y) for x, y in points]

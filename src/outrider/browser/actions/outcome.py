@@ -45,7 +45,7 @@ class ActionOutcome:
         errors: Exceptions that the page threw and requests that failed in the meantime.
         focused: The element that has got the focus.
         value: The field's value now; never a secret.
-        changes: The difference since the last snapshot, or a new one; empty where nothing changed.
+        changes: The difference since the last snapshot, or a new snapshot; empty if nothing changed.
         facts: The element's rect and viewport, for programs.
         location: Where the element was found.
         selector: The caller's selector.
@@ -71,7 +71,7 @@ class ActionOutcome:
 
     @property
     def short_element(self) -> str:
-        """The element as beside changes: without its tag if it has a name; empty if the caller named its reference."""
+        """The element without its tag if it has a name; empty if the caller named its reference."""
         if not self.changes:
             return self.element
         return "" if self.ref and self.selector == self.ref else _shorten_element(self.element)
@@ -84,14 +84,14 @@ class ActionOutcome:
 
     @property
     def new_focus(self) -> str:
-        """The other element that has got the focus, by its reference alone where the changes show it."""
+        """The other element that has got the focus, by its reference only if the changes show it."""
         ref = self.focused.partition(" ")[0]
         if self.focused == self.element or (ref and ref == self.ref):
             return ""
         if ref in find_refs(self.changes):
             return ref
         name = self.focused.partition("> ")[2]
-        if name and self.element.endswith(f"> {name}"):  # the field in the label or box that was pressed
+        if name and self.element.endswith(f"> {name}"):  # the field of the pressed label or box
             return ""
         return _shorten_element(self.focused)
 
@@ -158,7 +158,7 @@ class ActionOutcome:
 
 
 def _shorten_element(text: str) -> str:
-    """Return `e5 "Save"` for `e5 <button#save> "Save"`, and a target without a name unchanged."""
+    """Return `e5 "Save"` for `e5 <button#save> "Save"`; leave an element without a name unchanged."""
     head, _, name = text.partition("> ")
     return f"{head.partition(' ')[0]} {name}" if name.startswith('"') else text
 
@@ -178,7 +178,7 @@ class PageMilestones:
         title: The document's title.
         headings: Its first headings of the two highest levels.
         messages: Texts of alerts, status lines and dialogs.
-        alerts: Those of its messages that are alerts, as errors are.
+        alerts: The messages that are alerts, such as errors.
         needs_person: Whether it asks for a password or shows a challenge.
     """
 
@@ -210,9 +210,9 @@ class PerformedAction:
         number: Its number in the session, from 1.
         kind: `open`, `click`, `fill`, `select`, `check`, `uncheck`, `press`, `hover`, `drag`, `upload`, `scroll`,
             `wait`, `dialog`, `tab`, `back`, `forward`, `reload`, or `tool` for one that the page offers.
-        values: Its arguments. A secret text is not among them; `secret` is True in its place.
+        values: Its arguments; a secret text is replaced by `secret` with the value True.
         element: The evidence of its element: see `scripts/evidence.js`; `frame` is the address of the frame around it.
-        goal: The evidence of the element that something was dragged onto.
+        goal: The evidence of the element that it was dragged onto.
         before: The page before it.
         after: The page after it; None if it was not read.
         is_approved: Whether a person was asked and allowed it.
@@ -235,7 +235,7 @@ class ActionLog:
         total: The number of the last action.
         is_approved: Whether the running call was allowed by a person.
         secrets: Texts that are recorded as secrets in whatever field they are typed.
-        staged: The workspace's names of our copies of files, by the path of the copy.
+        staged: Workspace paths of uploaded files, by the path of our copy.
     """
 
     def __init__(self) -> None:
@@ -247,7 +247,7 @@ class ActionLog:
         self._actions: deque[PerformedAction] = deque(maxlen=max_actions)
 
     def add(self, kind: str, values: Mapping[str, Any] | None = None, **evidence: Any) -> None:
-        """Remember an action; `evidence` are further fields of `PerformedAction`."""
+        """Add an action; `evidence` are further fields of `PerformedAction`."""
         self.total += 1
         self._actions.append(PerformedAction(self.total, kind, values or {}, is_approved=self.is_approved, **evidence))
 

@@ -1,4 +1,4 @@
-"""Watch a page during an action, wait for the effects, and say what has changed."""
+"""Watch a page during an action, wait for the effects, and describe the changes."""
 
 import asyncio
 import time
@@ -99,7 +99,7 @@ class ActionMonitor:
 
     @property
     def is_awaiting_server(self) -> bool:
-        """Whether a navigation's server has not answered, during which the browser holds back commands to the page."""
+        """Whether a navigation waits for its server; until it answers, the browser holds back commands to the page."""
         return self.is_navigating and not (self.is_committed or self.is_loaded or self.downloads)
 
     async def wait_until_loaded(self) -> None:
@@ -154,7 +154,7 @@ class ActionMonitor:
             self._changed.set()
 
     def _handle_loading_stopped(self, event: dict[str, Any], main_id: str) -> None:
-        # Answers without a document end like this too: 204, or a download.
+        # Responses without a document also end like this: 204, or a download.
         if event["frameId"] == main_id and self.is_navigating:
             self.is_loaded = True
             self._changed.set()
@@ -177,7 +177,7 @@ class PageAction:
     waits: bool
 
     async def run_unless_blocked(self, work: Awaitable[Any], timeout_s: float | None = None) -> Any:
-        """Return the result of work in the page, or None while a dialog is open, because the page answers nothing then.
+        """Return the result of work in the page, or None while a dialog is open, because the page then does not answer.
 
         Also None if the server of a navigation does not answer within `timeout_s`.
         """
@@ -203,7 +203,7 @@ class PageAction:
 
         The report is empty when the document is gone or a dialog blocks it.
         """
-        landing_timeout_s = 1.0  # for the report on a press whose effects are not waited for
+        landing_timeout_s = 1.0  # for the report if the effects are not awaited
         network_grace_s = 1.0  # for requests that the action started, after the page itself is quiet
         monitor, loading = self.monitor, self.snapshotter.page.loading
         timeout_s = self.snapshotter.page.arrival_timeout_s if self.waits else landing_timeout_s
@@ -256,7 +256,7 @@ class PageAction:
         return outcome
 
     async def _describe_changes(self) -> str:
-        """Return the difference since the last snapshot, or a new one where too much has changed."""
+        """Return the difference since the last snapshot, or a new snapshot if too much has changed."""
         max_chars = 3_000
         try:
             diff, _ = await self.snapshotter.diff_since_last()

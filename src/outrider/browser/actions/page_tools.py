@@ -27,7 +27,7 @@ class PageTools:
 def get_page_tools(page: BrowserPage) -> PageTools:
     """Return the page's tools; make them on first use.
 
-    A page has one set for its whole life, because references and the last snapshot must hold over calls.
+    A page keeps one set for its whole life, because references and the last snapshot must survive between calls.
     """
     if isinstance(page.tools, PageTools):
         return page.tools
@@ -46,7 +46,7 @@ def forget_snapshot(page: BrowserPage) -> None:
 async def find_element(tools: PageTools, selector: str) -> tuple[Frame, Handle]:
     """Return the element of a selector or a reference, even if no press can reach it.
 
-    Raises InvalidInput or NotFound: there is none, or several.
+    Raises InvalidInput or NotFound if there is none, or several.
     """
     query = parse_element_query(selector)
     if not query.ref:

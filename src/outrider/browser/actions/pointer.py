@@ -127,7 +127,7 @@ class Pointer:
         async with self.begin_action(settle) as action:
             start = await self.locator.locate(parse_element_query(selector), "drag")
             goal = await self.locator.locate(parse_element_query(to), "drop", carried=start.ref)
-            # Locating the goal may have scrolled the page, so the start is measured again.
+            # Locating the goal may have scrolled the page, so measure the start again.
             start = await self.locator.locate(parse_element_query(selector), "drag")
             # Sortable lists change the order only when the pointer has passed the middle; trees put what is dropped
             # on the outer thirds of an item before or after it.
@@ -151,8 +151,8 @@ class Pointer:
 
         Args:
             chord: `Enter`, `Control+a` …
-            kind: What is done with the keys.
-            ref: The element that must have the focus; it gets it back if it has lost it. Empty for any.
+            kind: Whether to press, hold or release the keys.
+            ref: The element that must have the focus; it is focused again if it has lost it. Empty for any.
             settle: See `begin_action`.
 
         Raises:
@@ -182,7 +182,7 @@ class Pointer:
             return outcome
 
     async def describe_focus(self) -> ElementLocation:
-        """Return what has the focus, for the log of actions; without a point to press."""
+        """Return the focused element for the log of actions, without a point to press."""
         report = await self.scripts.invoke(self.page.main, "describeFocusEvidence")
         return ElementLocation(self.page.main, "", 0, 0, report)
 

@@ -14,8 +14,8 @@ DIRECTION_VECTORS: dict[ScrollDirection, tuple[int, int]] = {
     "left": (-1, 0),
     "right": (1, 0),
 }
-# Finds what to scroll (the page, or if it does not scroll, the box in its middle, for applications that fill the
-# window), and a point where a wheel turns just that.
+# Finds the page, or if it does not scroll, the box in its middle (for applications that fill the window), and a point
+# where the wheel scrolls exactly that.
 FIND_SCROLL_BOX_SCRIPT = """(start, dx, dy) => {
   const root = document.scrollingElement || document.documentElement;
   const moves = (box) => {
@@ -50,7 +50,7 @@ FIND_SCROLL_BOX_SCRIPT = """(start, dx, dy) => {
     {capture: true, passive: true, once: true});
   return point;
 }"""
-# Scrolls what the wheel has left, unless the page has handled the wheel itself.
+# Scrolls the distance that the wheel has left, unless the page has handled the wheel itself.
 FINISH_SCROLL_SCRIPT = """async (dx, dy) => {
   const seen = globalThis.outriderScroll, box = seen.box, root = document.scrollingElement || document.documentElement;
   const frame = () => new Promise((done) => { setTimeout(done, 50); requestAnimationFrame(done); });
@@ -76,13 +76,13 @@ FINISH_SCROLL_SCRIPT = """async (dx, dy) => {
 async def scroll_page(
     tools: PageTools, direction: ScrollDirection, amount: float, selector: str = ""
 ) -> tuple[dict[str, Any], ActionOutcome]:
-    """Scroll by the wheel, wait for what comes into view, and report the position and what has changed.
+    """Scroll by the wheel, wait for new content, and report the position and the changes.
 
-    Where no wheel reaches, the page is scrolled by script.
+    If the wheel cannot reach it, the page is scrolled by script.
 
     Args:
         tools: The page's tools.
-        direction: Where to scroll.
+        direction: The direction to scroll in.
         amount: CSS pixels.
         selector: An element whose nearest scrollable ancestor is scrolled; empty for the page.
 

@@ -1,4 +1,4 @@
-"""Give files to file fields, also to those that a visible button opens."""
+"""Set the files of file fields, also of those that a visible button opens."""
 
 import asyncio
 from pathlib import Path
@@ -17,7 +17,7 @@ from outrider.core.errors import OutriderError
 async def upload_files(
     pointer: Pointer, selector: str, paths: tuple[Path, ...], settle: SettleMode = "auto"
 ) -> ActionOutcome:
-    """Give files to a file field, which may be hidden, or press what opens a file chooser.
+    """Set the files of a file field, which may be hidden, or of the chooser that an element opens.
 
     The caller has checked that the paths may be read and uploaded.
 
@@ -41,7 +41,7 @@ async def upload_files(
         await frame.channel.send("DOM.setFileInputFiles", params)
         names = (await scripts.invoke(frame, "listFileNames", location.ref))["names"]
         report = await action.wait_for_effects(frame, location.ref)
-        # A page may take the files and empty the field again for the next ones.
+        # A page may take the files and then empty the field for the next ones.
         if names and sorted(names) != sorted(path.name for path in paths):
             raise _build_upload_error(selector, field, "no_effect", f"it holds {', '.join(names)}", "take a snapshot")
         outcome = await action.build_outcome("upload", location, report)

@@ -58,7 +58,7 @@ class WaitCondition:
         text: Part of the visible text; case and white space do not matter.
         selector: A selector or reference of a visible element.
         url: Part of the page's address.
-        gone: Wait until none of it is there any more.
+        gone: Wait until all of it has disappeared.
     """
 
     text: str = ""
@@ -74,7 +74,7 @@ class WaitCondition:
 
 
 async def wait_for(tools: PageTools, condition: WaitCondition, seconds: float) -> ActionOutcome:
-    """Wait and report what has changed in the meantime; without a condition only the time passes.
+    """Wait and report the changes in the meantime; without a condition, wait for the given time.
 
     Raises:
         InvalidInput: The selector is not valid.
@@ -98,7 +98,7 @@ async def wait_for(tools: PageTools, condition: WaitCondition, seconds: float) -
 
 
 async def _wait_until_met(tools: PageTools, condition: WaitCondition, deadline: float) -> bool:
-    slice_s = 0.5  # then new frames are included
+    slice_s = 0.5  # after each slice, new frames are included
     page = tools.page
     while (remaining := deadline - time.monotonic()) > 0:
         if page.lost is not None:
@@ -137,7 +137,7 @@ async def _check_frame(scripts: PageScripts, frame: Frame, condition: WaitCondit
     text = " ".join(condition.text.lower().split())
     try:
         if selector:
-            await scripts.invoke(frame, "readPosition")  # installs what finds elements by text
+            await scripts.invoke(frame, "readPosition")  # installs the scripts that find elements by text
         return await frame.evaluate(
             ISOLATED_WORLD, WAIT_SCRIPT, text, selector, ref, condition.gone, seconds * 1e3, timeout=seconds + 10
         )

@@ -9,7 +9,7 @@ import anyio
 from outrider.browser.protocol.page import BrowserPage
 
 AUDIT_WORLD = "outrider-audit"
-# The frame of another site is audited when its own document is opened.
+# Frames of other sites are only audited when their own document is opened.
 AUDIT_SCRIPT = """async (selector, tags) => {
   const part = selector ? document.querySelector(selector) : document
   if (!part) return null

@@ -1,4 +1,4 @@
-"""Emulated conditions of a session's pages: network, processor, place, preferences, permissions and headers."""
+"""Emulate conditions of a session's pages: network, processor, location, preferences, permissions and headers."""
 
 import re
 from asyncio import Future
@@ -18,7 +18,7 @@ NETWORK_SPEEDS: dict[NetworkSpeed, tuple[float, int, int]] = {
     "fast-3g": (562.5, 180_000, 84_375),
     "4g": (165, 1_012_500, 168_750),
 }
-# Camera, microphone and clipboard are left out: they are the user's own, or shared with other sessions.
+# Camera, microphone and clipboard are left out, because they are the user's own, or shared with other sessions.
 PERMISSIONS: dict[PermissionName, str] = {
     "geolocation": "geolocation",
     "notifications": "notifications",
@@ -26,7 +26,7 @@ PERMISSIONS: dict[PermissionName, str] = {
     "idle-detection": "idleDetection",
     "persistent-storage": "durableStorage",
 }
-# Those that name the connection, the egress proxy's credential, or what the browser alone knows.
+# Headers for the connection, for the egress proxy's credential, or with facts that only the browser knows.
 REFUSED_HEADER_PATTERN = re.compile(
     r"(?i)(?:proxy-.*|sec-.*|host|connection|content-length|transfer-encoding|cookie|te)"
 )
@@ -39,7 +39,7 @@ class Conditions:
 
     Attributes:
         geolocation: Latitude and longitude in degrees.
-        cpu_slowdown: How many times slower the processor seems.
+        cpu_slowdown: The factor by which the processor seems slower.
         headers: Sent with every request, whatever site it goes to.
     """
 
@@ -66,7 +66,7 @@ class Conditions:
         return [] if self == Conditions() else self.apply_to_channel(channel, is_page=is_page)
 
     def apply_to_channel(self, channel: TargetChannel, *, is_page: bool) -> list[Future[dict[str, Any]]]:
-        """Send every condition to a channel, also those that are the browser's own again."""
+        """Send every condition to a channel, including those that return to the browser's own."""
         latency_ms, down, up = NETWORK_SPEEDS[self.network]
         network = {"offline": self.network == "offline", "latency": latency_ms}
         features = [
@@ -88,7 +88,7 @@ class Conditions:
         return [channel.send(method, params) for method, params in commands]
 
     def list_facts(self) -> list[str]:
-        """Return each condition that is not the browser's own; of headers only the names, which are not secret."""
+        """Return each condition that differs from the browser's own; of headers only the names."""
         facts = {
             f"network {self.network}": self.network != "online",
             f"processor {self.cpu_slowdown:g} times slower": self.cpu_slowdown != 1,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from outrider.browser.protocol.page import BrowserPage
 from outrider.browser.protocol.scripts import ISOLATED_WORLD
 
-# Changed pixels red, the rest of the second picture pale. What only one picture has counts as changed.
+# Draws changed pixels in red and the rest of the second picture pale. Areas of only one picture count as changed.
 COMPARE_SCRIPT = """async (first, second, tolerance) => {
   const decode = async data => {
     const bytes = Uint8Array.from(atob(data), letter => letter.charCodeAt(0))
@@ -49,7 +49,7 @@ class ImageDifference:
     """The difference of two pictures.
 
     Attributes:
-        changed_pixels: Pixels of which a channel differs by more than the tolerance.
+        changed_pixels: Pixels with a channel that differs by more than the tolerance.
         total_pixels: Pixels of the area that holds both pictures.
         box: x, y, width and height around all changed pixels; None if nothing has changed.
         sizes: Width and height of both.
@@ -68,7 +68,7 @@ class ImageDifference:
         return self.changed_pixels / self.total_pixels
 
     def __str__(self) -> str:
-        """Say how much differs, and where."""
+        """Describe the size and position of the difference."""
         x, y, width, height = self.box or (0, 0, 0, 0)
         before, after = (f"{wide}×{tall}" for wide, tall in self.sizes)
         sizes = f", {after} instead of {before}" if before != after else ""
@@ -79,7 +79,7 @@ async def compare_images(page: BrowserPage, before: bytes, after: bytes, *, tole
     """Compare two PNGs.
 
     Args:
-        page: Any page, which does not see them.
+        page: Any page; it cannot see the pictures.
         before: The first picture.
         after: The second picture.
         tolerance: How far a channel may differ, 0 to 255; smoothed edges of text differ a little.

@@ -7,9 +7,9 @@ from outrider.browser.protocol.page import BrowserPage
 from outrider.browser.protocol.redact import redact_url
 from outrider.browser.protocol.scripts import ISOLATED_WORLD
 
-# Layout shifts count in windows of at most 5 s with gaps below 1 s, of which the worst counts (web.dev/articles/cls).
-# INP is taken as the slowest interaction, which it is on pages with fewer than 50 of them (web.dev/articles/inp).
-# Of those that are over, the browser keeps the first and what took at least 104 ms (w3.org/TR/event-timing).
+# Layout shifts add up in windows of at most 5 s with gaps below 1 s; the worst one counts (web.dev/articles/cls).
+# INP is taken as the slowest interaction, which is exact below 50 interactions (web.dev/articles/inp).
+# Of past interactions, the browser keeps the first, and those of at least 104 ms (w3.org/TR/event-timing).
 MEASURE_SCRIPT = """async () => {
   const read = (type, options = {}) => new Promise(done => {
     if (!PerformanceObserver.supportedEntryTypes.includes(type)) return done([])
@@ -43,7 +43,7 @@ MEASURE_SCRIPT = """async () => {
       .map(each => [each.name, each.initiatorType, each.duration, each.transferSize]),
   }
 }"""
-# Milliseconds (CLS: a score) up to which a value is good, and from which it is poor (web.dev/articles/vitals).
+# Upper limit of good and lower limit of poor values, in ms (CLS: a score) (web.dev/articles/vitals).
 RATINGS: dict[str, tuple[float, float]] = {
     "ttfb": (800, 1_800),
     "fcp": (1_800, 3_000),

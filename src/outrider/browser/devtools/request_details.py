@@ -1,4 +1,4 @@
-"""Show recorded requests with headers and bodies, without what may be a credential."""
+"""Show recorded requests with headers and bodies, without possible credentials."""
 
 from base64 import b64decode
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ class Body:
 
 @dataclass(frozen=True)
 class RequestView:
-    """A request with what may be shown of it. `timing` is in milliseconds, by phase."""
+    """The parts of a request that may be shown; `timing` is in milliseconds, by phase."""
 
     request: NetworkRequest
     url: str
@@ -82,12 +82,12 @@ def find_request(log: NetworkLog, number: int) -> NetworkRequest:
 
 
 def get_full_url(request: NetworkRequest) -> str:
-    """Return the unredacted address where it is known."""
+    """Return the unredacted address if it is known."""
     return request.details.url if request.details else request.url
 
 
 async def view_request(request: NetworkRequest, *, bodies: bool = True) -> RequestView:
-    """Return what may be shown of a request. Without details it is only what the log holds."""
+    """Return the parts of a request that may be shown; without details, only those in the log."""
     details = request.details
     if details is None:
         return RequestView(request, request.url)
@@ -110,7 +110,7 @@ async def view_request(request: NetworkRequest, *, bodies: bool = True) -> Reque
 
 
 async def _fetch_body(details: RequestDetails, mime_type: str) -> Body:
-    """Fetch a response's body from the browser, if it has kept it."""
+    """Fetch a response's body from the browser, if it still has it."""
     reason = "the browser has discarded it: repeat the request"
     if not details.response:
         return Body(missing="not received yet")

@@ -1,6 +1,6 @@
 """Block, mock or delay requests of a session before they leave the browser.
 
-A route never sends a request anywhere itself: what it lets through goes to the egress guard as usual.
+A route never sends a request itself: requests that pass go through the egress guard as usual.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from outrider.browser.protocol.cdp import TargetChannel
 from outrider.core.errors import Unavailable
 
 RouteAction = Literal["block", "mock", "delay"]
-# Answering for a document or a script would run foreign code with the site's rights, which only browser_script may.
+# A mocked document or script would run foreign code with the site's rights, which only browser_script may do.
 MOCKABLE_KINDS = frozenset({"XHR", "Fetch", "Image", "Stylesheet", "Font", "Media"})
 
 
@@ -64,7 +64,7 @@ class Routes:
         return before - len(self._routes)
 
     def set_up_channel(self, channel: TargetChannel) -> list[Future[dict[str, Any]]]:
-        """Subscribe to a channel of a page and pause what the routes name."""
+        """Subscribe to a channel of a page and pause requests that the routes match."""
         channel.on("Fetch.requestPaused", lambda event: self._handle_paused(channel, event))
         return [self._enable(channel)] if self._routes else []
 

@@ -13,7 +13,7 @@ StorageArea = Literal["cookies", "localStorage", "sessionStorage"]
 
 @dataclass(frozen=True)
 class StoredItem:
-    """A cookie or an item. `value` has a mark in its place where it may be a credential; `facts` are a cookie's."""
+    """A cookie or a storage item; `value` is a mark if it may be a credential, `facts` only exist for cookies."""
 
     name: str
     value: str
@@ -22,7 +22,7 @@ class StoredItem:
 
 
 async def list_items(page: BrowserPage, area: StorageArea) -> list[StoredItem]:
-    """List what the page's site has stored, by name. Raises Refused if it has no storage."""
+    """List the stored items of the page's site by name. Raises Refused if it has no storage."""
     if area == "cookies":
         return sorted(map(_describe_cookie, await _fetch_cookies(page)), key=lambda item: item.name)
     script = (
@@ -49,7 +49,7 @@ async def set_item(page: BrowserPage, area: StorageArea, name: str, value: str, 
 
 
 async def remove_items(page: BrowserPage, area: StorageArea, name: str = "") -> int:
-    """Remove what has that name, or all of the page's site; return how many there were. Raises Refused."""
+    """Remove the items of that name, or all of the page's site; return their number. Raises Refused."""
     before = await list_items(page, area)
     doomed = [item for item in before if not name or item.name == name]
     if area != "cookies":

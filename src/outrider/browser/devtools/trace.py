@@ -83,7 +83,7 @@ class Trace:
         self.dropped = 0
 
     async def record_step(self, page: BrowserPage, title: str, outline: str) -> None:
-        """Add what a page shows now, and drop the oldest steps past the limits."""
+        """Add the current state of a page, and drop the oldest steps past the limits."""
         max_steps, max_bytes = 200, 40_000_000
         shot = await take_screenshot(page, format="webp", quality=50)
         self.steps.append(
@@ -94,7 +94,7 @@ class Trace:
             self.dropped += 1
 
     def to_video(self) -> bytes:
-        """Return the pictures as an animated WebP; each stays as long as its step took, 0.4 to 2 seconds."""
+        """Return the pictures as an animated WebP; each is shown as long as its step took, 0.4 to 2 seconds."""
         self._require_steps()
         ends = [step.at for step in self.steps[1:]] + [self.steps[-1].at + 2]
         pauses_s = [min(max(end - step.at, 0.4), 2.0) for step, end in zip(self.steps, ends, strict=True)]
@@ -151,7 +151,7 @@ def build_animation(pictures: Sequence[bytes], durations_ms: Sequence[int]) -> b
     for frame, duration_ms in zip(frames, durations_ms, strict=True):
         size = _pack_24(frame.width - 1) + _pack_24(frame.height - 1)
         timing = _pack_24(min(max(duration_ms, 0), max_duration_ms))
-        clears_first = b"\x03"  # neither blended with the frame before nor left below the next
+        clears_first = b"\x03"  # not blended with the previous frame, and cleared before the next
         parts.append(_build_chunk(b"ANMF", bytes(6) + size + timing + clears_first + frame.chunks))
     body = b"WEBP" + b"".join(parts)
     return b"RIFF" + struct.pack("<I", len(body)) + body

@@ -1,6 +1,6 @@
 """Tools that pages register for agents (WebMCP, https://webmachinelearning.github.io/webmcp/).
 
-The browser reports them in the CDP domain `WebMCP`, which exists only where its feature is turned on.
+The browser reports them in the CDP domain `WebMCP`, which only exists if its feature is turned on.
 """
 
 import asyncio
@@ -23,10 +23,10 @@ class OfferedTool:
 
     Attributes:
         name: Its name, unique in its document.
-        description: What the page says about it.
+        description: The page's description of it.
         input_schema: JSON Schema of its arguments; empty if it has none.
         frame_id: The frame of the document.
-        loader: The CDP loader id of the document, with which the tool goes.
+        loader: The CDP loader id of the document; the tool ends with it.
         origin: The document's origin.
         is_read_only: The page says that it changes nothing.
         is_consequential: The page says that a person should confirm it.
@@ -44,14 +44,14 @@ class OfferedTool:
     channel: TargetChannel = field(repr=False)
 
     def check_arguments(self, arguments: dict[str, Any]) -> None:
-        """Check arguments against the page's schema; one that is not valid or costs too much checks nothing."""
+        """Check arguments against the page's schema; an invalid or too expensive schema is ignored."""
         from jsonschema import Draft202012Validator, SchemaError
         from jsonschema.validators import validator_for
 
         max_schema_chars = 20_000
         with suppress(SchemaError, RecursionError):
             text = json.dumps(self.input_schema)
-            # References would be fetched, and a pattern may take forever.
+            # References would be fetched, and a pattern could run forever.
             if len(text) > max_schema_chars or "$ref" in text or "$dynamicRef" in text or "attern" in text:
                 return
             validator = validator_for(self.input_schema, default=Draft202012Validator)
@@ -63,13 +63,13 @@ class OfferedTool:
 
 
 class OfferedTools:
-    """The tools that the pages of one session offer now."""
+    """The tools that the pages of a session currently offer."""
 
     def __init__(self) -> None:
         self._tools: WeakKeyDictionary[BrowserPage, dict[tuple[str, str], OfferedTool]] = WeakKeyDictionary()
 
     def set_up_channel(self, page: BrowserPage, channel: TargetChannel) -> list[asyncio.Future[dict[str, Any]]]:
-        """Follow the tools of a channel's documents; a browser without the feature refuses, and has none."""
+        """Follow the tools of a channel's documents; a browser without the feature refuses the command."""
 
         def handle_removed(event: dict[str, Any]) -> None:
             for report in event["tools"]:
@@ -155,7 +155,7 @@ async def call_offered_tool(page: BrowserPage, tool: OfferedTool, arguments: dic
     response = responses.get(invocation, {})
     has_result = bool(response.get("output"))
     if not has_result and page.loading.navigating is not None:
-        # A document that goes away may end its calls first, with an empty list or nothing as the result.
+        # A document that is being closed may end its calls first, with an empty list or no result.
         await page.loading.wait_until(lambda: not is_offered(page, tool), 2.0)
     if response and (has_result or is_offered(page, tool)):
         return _read_response(response)

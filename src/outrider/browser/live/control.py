@@ -1,7 +1,7 @@
 """Give control of a session to its agent or to one person.
 
-The rules are those of gsd-browser's dashboard: only the holder sends input, and only while the session is
-paused; taking control pauses; release and loss of connection end the pause; queued input is dropped then.
+The rules are those of gsd-browser's dashboard: only the holder may send input, and only while the session is paused.
+Taking control pauses the session; releasing it or losing the connection ends the pause and drops queued input.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from outrider.browser.protocol.keys import MODIFIER_BITS
 from outrider.browser.protocol.page import INPUT_TIMEOUT_S, BrowserPage
 
 MAX_QUEUED_INPUTS = 1_000
-MAX_UNANSWERED_INPUTS = 8  # more wait in the queue, where moves are merged
+MAX_UNANSWERED_INPUTS = 8  # further ones wait in the queue, where moves are merged
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ class SessionControl:
 
 
 class InputQueue:
-    """Queued inputs of the person who controls a session.
+    """The queued inputs of the person who controls a session.
 
     Args:
         page: Returns the page that receives them; None while there is none.

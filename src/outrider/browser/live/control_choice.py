@@ -30,7 +30,7 @@ DESCRIBE_LIST_SCRIPT = """(x, y, maxOptions) => {
       .map((each) => ({label: each.label.slice(0, 200), disabled: each.disabled})),
   };
 }"""
-# Removing the focus closes the browser's own list.
+# Removing the focus closes the browser's list.
 CHOOSE_OPTION_SCRIPT = """(x, y, index) => {
   const list = (%s)(x, y), option = list?.options[index];
   if (!option || option.disabled) return false;
@@ -56,7 +56,7 @@ async def find_dropdown(page: BrowserPage, x: float, y: float) -> dict[str, Any]
 
 
 async def choose_option(page: BrowserPage, x: float, y: float, index: int) -> None:
-    """Choose an option of the list at a point, as a click of a person does. Raises NotFound."""
+    """Choose an option of the list at a point, like a person's click. Raises NotFound."""
     if not await page.evaluate_in(
         ISOLATED_WORLD, CHOOSE_OPTION_SCRIPT % FIND_LIST_SCRIPT, x, y, index, timeout=SCRIPT_TIMEOUT_S
     ):

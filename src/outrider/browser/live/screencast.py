@@ -1,8 +1,8 @@
 """Stream a session's current page as a screencast to any number of viewers.
 
 The browser sends a frame whenever the page changes, but only a few that are not acknowledged
-(https://chromedevtools.github.io/devtools-protocol/tot/Page/#method-startScreencast). Frames are acknowledged
-when the fastest viewer has taken them; slower viewers get fewer frames, never old ones.
+(https://chromedevtools.github.io/devtools-protocol/tot/Page/#method-startScreencast). Frames are acknowledged once the
+fastest viewer has taken them; slower viewers get fewer frames, but never old ones.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from outrider.browser.protocol.page import BrowserPage
 
 QualityName = Literal["low", "med", "high"]
 VIEWER_QUEUE_FRAMES = 2
-# Chromium drops what it draws while this many frames are not acknowledged, even the last change.
+# Chromium drops new frames while this many are not acknowledged, even the last change.
 MAX_FRAMES_IN_FLIGHT = 3
 FRAME_INTERVAL_S = 1 / 30  # between acknowledgements; more frames would only slow down the agent
 
@@ -280,13 +280,13 @@ class _PageScreencast:
             self._quiet_timer = asyncio.get_running_loop().call_later(quiet_s, self._restart_cast)
 
     def _restart_cast(self) -> None:
-        """Restart the screencast, which sends the current page, with changes that were never sent."""
+        """Restart the screencast, which sends the current page, including changes that were dropped."""
         self._may_have_lost, self._quiet_timer = False, None
         self.page.channel.send_and_forget("Page.stopScreencast")
         self._start_cast()
 
     def _handle_visibility(self, event: dict[str, Any]) -> None:
-        """Bring the page to the front again: Chromium draws no page that a pop-up has covered."""
+        """Bring the page to the front again, because Chromium does not draw pages behind a pop-up."""
         if not event.get("visible") and self._may_raise():
             self.page.channel.send_and_forget("Page.bringToFront")
 

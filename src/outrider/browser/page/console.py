@@ -20,7 +20,7 @@ class ConsoleMessage:
     Attributes:
         at: In seconds since the epoch.
         level: The console method or log level.
-        stack: The calls that led to an error or warning, innermost first; empty where the text holds them.
+        stack: The calls that led to an error or warning, innermost first; empty if the text contains them.
     """
 
     at: float
@@ -47,7 +47,7 @@ class ConsoleLog:
     @property
     def messages(self) -> list[ConsoleMessage]:
         """The messages, oldest first."""
-        # Cleaned here and not on arrival, because a page may log thousands a second.
+        # Clean them here and not on arrival, because a page may log thousands per second.
         return [
             replace(
                 message,

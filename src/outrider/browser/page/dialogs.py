@@ -1,8 +1,8 @@
 """Answer and record alert, confirm, prompt and beforeunload dialogs.
 
-An open dialog stops the page's scripts, so each is answered at once by policy. alert() has only one
-answer; beforeunload is accepted, because a navigation was asked for; confirm() and prompt() are
-dismissed by default, because that is the answer without an effect.
+An open dialog stops the page's scripts, so each is answered at once by policy. alert() has only one answer;
+beforeunload is accepted, because a navigation was requested; confirm() and prompt() are dismissed by default, because
+that has no effect.
 """
 
 import asyncio
@@ -27,8 +27,8 @@ class Dialog:
         answer: `accepted`, `dismissed`, or empty while it is open.
         default: The text that a prompt suggests.
         typed: The text that a prompt was answered with.
-        is_answering: An answer has been sent.
-        is_unexpected: It was dismissed because nothing had said how to answer it.
+        is_answering: Whether an answer has been sent.
+        is_unexpected: It was dismissed because no answer was defined for it.
     """
 
     at: float
@@ -47,11 +47,11 @@ class Dialogs:
 
     Args:
         policy: The answer to confirm() and prompt(): `dismiss`, `accept`, or `ask` (leave them open).
-        on_unexpected: Is called when a dialog is dismissed because nothing had said how to answer it.
+        on_unexpected: Called when a dialog is dismissed because no answer was defined for it.
 
     Attributes:
         open_dialog: The dialog that waits for an answer, if there is one.
-        is_person_acting: Whether a person controls the session; then no policy answers.
+        is_person_acting: Whether a person controls the session; the policy then does not answer.
     """
 
     def __init__(self, policy: DialogPolicy = "dismiss", on_unexpected: Callable[[], None] = lambda: None) -> None:

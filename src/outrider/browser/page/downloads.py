@@ -123,7 +123,7 @@ class Downloads:
         self._changed.notify_all()
 
     def _handle_progress(self, event: dict[str, Any]) -> None:
-        session_factor = 5  # a session may keep this many times the largest size
+        session_factor = 5  # a session may store this multiple of the size limit
         download = self._downloads.get(event["guid"])
         if download is None or download.state != "coming":
             return

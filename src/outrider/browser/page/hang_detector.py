@@ -44,7 +44,7 @@ class HangDetector:
         timeout_s = known_hang_timeout_s if page is self._hanging or is_storm else ANSWER_TIMEOUT_S
         hangs = not await _answers_while_working(page, timeout_s)
         if hangs and (target := page.loading.navigating):
-            # The browser may hold everything back until the server of a navigation answers.
+            # The browser may hold back all commands until the server of a navigation answers.
             page.stop_loading()
             hangs = not await page.is_responsive(ANSWER_TIMEOUT_S)
             if not hangs:
@@ -54,11 +54,11 @@ class HangDetector:
 
 
 async def _answers_while_working(page: BrowserPage, timeout_s: float) -> bool:
-    """Return whether the page answers before it has computed for this time.
+    """Return whether the page answers within this much processor time.
 
-    The processor time of the renderers counts, because a loaded machine stretches all else. It is the sum of all
-    sessions, so that another busy page can only make the wait shorter. A page that waits for a server computes nothing:
-    it hangs after `idle_s`, in which time that a renderer could have used but waited for a processor does not count.
+    Processor time of the renderers is measured, because wall time grows on a loaded machine. It is the sum over all
+    sessions, so another busy page can only shorten the wait. A page that waits for a server uses no processor time: it
+    counts as hanging after `idle_s`, excluding the time in which a renderer waited for a processor.
     """
     idle_s, longest_delay_s = 15.0, 45.0
     if page.loading.navigating:

@@ -59,10 +59,10 @@ class NavigationResult:
     Attributes:
         url: The address now.
         title: The document's title.
-        status: The HTTP status; None where there is none (about:blank, a cached step back).
+        status: The HTTP status; None if there is none (about:blank, a cached step back).
         ready: How far it got: `load`, `DOMContentLoaded` or `commit`.
-        moved: False at the end of the history, when there was nowhere to go.
-        download: The page stayed, because the address is a file, which is downloaded.
+        moved: False at the end of the history.
+        download: The page did not change, because the address is a file, which is downloaded.
         notes: Anything else worth knowing.
     """
 
@@ -129,7 +129,7 @@ async def navigate_page(
         return await build_navigation_result(page, ready="commit", download=True)
     if error := answer.get("errorText"):
         failed = page.loading.get_load(answer.get("loaderId", ""))
-        # Only for an authentication scheme that the browser does not know; for others it shows the site's page.
+        # Only for authentication schemes unknown to the browser; for others it shows the site's page.
         if failed.status == 401:
             host = urlsplit(failed.url).hostname
             raise Refused(f"{host} asks for a password (HTTP 401)", code="forbidden", hint="choose another source")
@@ -191,7 +191,7 @@ async def _send_navigation(page: BrowserPage, address: str, seconds: float) -> d
             page.stop_loading()
             message = f"{address} did not answer within {seconds:g} s"
             raise Unavailable(message, code="timeout", hint="try later") from None
-        # The page may load the very address that is opened, so the address proves nothing.
+        # The page may itself load the same address, so the address proves nothing.
         is_redirected = loading.navigating not in (None, address)
         crossed = is_moving or is_redirected or (loading.commits, loading.page_navigations) != before
         if answer.get("isDownload") or not await _is_aborted(page, answer, deadline, crossed=crossed):
@@ -202,7 +202,7 @@ async def _send_navigation(page: BrowserPage, address: str, seconds: float) -> d
 
 
 async def _is_aborted(page: BrowserPage, answer: dict[str, Any], deadline: float, *, crossed: bool) -> bool:
-    """Return whether a navigation of the page took the place of the one that was answered."""
+    """Return whether the page's own navigation replaced the one that was answered."""
     if answer.get("errorText"):
         return crossed and answer["errorText"] == "net::ERR_ABORTED"
     if not (loader := answer.get("loaderId")):
@@ -229,7 +229,7 @@ async def step_history(page: BrowserPage, offset: int, *, seconds: float = 30.0)
     history = await page.send("Page.getNavigationHistory")
     index = history["currentIndex"] + offset
     entries = history["entries"]
-    # A page's first entry is the blank one that it was opened with.
+    # A page's first history entry is the blank page that it was opened with.
     if not 0 <= index < len(entries) or (index == 0 and entries[0]["url"] == BLANK_URL):
         return await build_navigation_result(page, moved=False)
     commits, url = page.loading.commits, page.url
@@ -300,12 +300,12 @@ def build_network_error(url: str, error: str, explainer: FailureExplainer | None
         and explainer.explain_failure(url)
     ):
         return _build_unreached_error(url, explainer)
-    # To the proxy: a site that asks for a password shows its page instead.
+    # This concerns the proxy: a site that asks for a password shows its page instead.
     if name == "ERR_INVALID_AUTH_CREDENTIALS":
         message = f"{host}: the browser lost the egress proxy's credential"
         return Unavailable(message, code="proxy_auth", hint="try again")
     if name.startswith(("ERR_CERT", "ERR_SSL")):
-        # Plain HTTP is suggested only where TLS itself fails: with a bad certificate it would be less safe.
+        # Suggest plain HTTP only if TLS itself fails: with a bad certificate it would be less safe.
         http_url = url.replace("https:", "http:", 1)
         hint = (
             f"check the address; if the site has no TLS, write {http_url}"[:300]

@@ -14,7 +14,7 @@ from outrider.browser.protocol.loading import is_proxy_answer
 from outrider.browser.protocol.redact import clean_url
 from outrider.core.errors import OutriderError
 
-# Bodies that the browser keeps for a page on request; without it, none.
+# Bytes of bodies that the browser keeps for a page, only on request.
 KEPT_BODIES_PARAMS = {"maxTotalBufferSize": 10_000_000, "maxResourceBufferSize": 2_000_000, "maxPostDataSize": 65_536}
 
 

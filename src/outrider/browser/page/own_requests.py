@@ -1,9 +1,9 @@
-"""Recognize requests that the browser makes on its own account, whose failure is not an error of the page."""
+"""Recognize requests that the browser makes by itself, whose failure is not an error of the page."""
 
 import re
 from urllib.parse import urlsplit
 
-# Browsers ask for an icon even where the page names none; DevTools asks for the other.
+# Browsers request an icon even if the page names none; DevTools requests the other path.
 OWN_REQUEST_PATTERN = re.compile(
     r"/favicon[\w.-]*\.(?:ico|png|svg|gif)$|/apple-touch-icon[\w-]*\.png$|^/\.well-known/appspecific/", re.IGNORECASE
 )

@@ -89,7 +89,7 @@ async def take_fitting_screenshot(
     """
     max_attempts = 5
     shot = await take_screenshot(page, full=full, element=element)
-    # Screens with many pixels for one of CSS give larger images (PNG, 11.2.1: the size is in the first chunk).
+    # Screens with several pixels per CSS pixel give larger images (PNG, 11.2.1: the size is in the first chunk).
     longest_side_px = max(unpack(">II", shot.data[16:24]))
     scale = min(1.0, max_side_px / longest_side_px)
     if scale < 1:

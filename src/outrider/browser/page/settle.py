@@ -9,7 +9,7 @@ from outrider.browser.protocol.page import BrowserPage
 from outrider.browser.protocol.scripts import ISOLATED_WORLD
 from outrider.browser.protocol.values import ScriptError
 
-# Styles are left out, because an element that only moves or fades has not changed its content.
+# Styles do not count, because an element that only moves or fades has not changed its content.
 WATCH_MUTATIONS_SCRIPT = """(quiet, limit) => new Promise(done => {
   const begun = performance.now();
   let last = begun;
@@ -42,7 +42,7 @@ class SettleResult:
     """How a page became quiet.
 
     Attributes:
-        quiet: Whether nothing changed any more; False when the limit came first.
+        quiet: Whether changes stopped; False if the limit was reached first.
         navigated: Whether the main frame shows another document.
         seconds: How long that took.
     """

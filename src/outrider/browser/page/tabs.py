@@ -75,7 +75,7 @@ class Tabs:
             self.current = page
 
     async def wait_until(self, condition: Callable[[], bool], seconds: float) -> bool:
-        """Wait until a condition about the tabs holds; return False when the time is up first."""
+        """Wait until a condition about the tabs holds; return False on a timeout."""
         return await self._changed.wait_until(condition, seconds)
 
     def get_page(self, number: int) -> BrowserPage:
@@ -105,7 +105,7 @@ class Tabs:
         self._changed.notify_all()
         if page.crashed:
             self.on_crash(page)
-            self.current = self._current  # notify the watchers: it has no picture any more
+            self.current = self._current  # notify the watchers, because it has no picture any more
             return
         if page not in self._pages:
             return

@@ -15,7 +15,7 @@ def stage_uploads(paths: list[str], workspace: Path, staging: Path) -> list[Path
     Args:
         paths: Paths relative to the workspace, or absolute ones inside it.
         workspace: The only folder whose files may be uploaded.
-        staging: Gets the copies, which the browser reads when the page does.
+        staging: The folder for the copies, which the browser reads when the page does.
 
     Raises:
         Refused: A file is outside the workspace.

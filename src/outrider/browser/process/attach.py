@@ -62,7 +62,7 @@ class AttachedBrowser:
         return Path(self._folder.name)
 
     async def start(self) -> None:
-        """Start following the pages that are opened here."""
+        """Start following the pages opened here."""
         await self.browser.start(others=True)
         answer = await self.connection.send("Browser.getVersion")
         self.version = str(answer.get("product", ""))
@@ -84,7 +84,7 @@ class AttachedBrowser:
         """Close the tabs that were opened here and disconnect; the browser stays open."""
         close_timeout_s = 3.0
         if self.connection.lost is None:
-            # Contexts of its own end with the connection, tabs beside the user's do not.
+            # Separate contexts end with the connection; tabs in the user's context do not.
             closing = [asyncio.wait_for(context.aclose(), close_timeout_s) for context in self._own_contexts]
             await asyncio.gather(*closing, return_exceptions=True)
         await self.connection.aclose()
@@ -123,7 +123,7 @@ async def _resolve_websocket_url(url: str, guard: EgressGuard) -> str:
     address = version.get("webSocketDebuggerUrl") if isinstance(version, dict) else None
     if not address:
         raise Unavailable("the server at browser.cdp_urls is not a browser", code="protocol", hint="check the port")
-    # Behind a tunnel the reported port is the browser's own, so host and port are those of the request.
+    # Behind a tunnel, the reported port is only valid on the browser's machine, so use host and port of the request.
     parts = urlsplit(url)
     scheme = "wss" if parts.scheme == "https" else "ws"
     return urlsplit(address)._replace(netloc=parts.netloc, scheme=scheme).geturl()

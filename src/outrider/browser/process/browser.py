@@ -47,7 +47,7 @@ class Browser:
         self._unclaimed_pages: list[tuple[BrowserPage, dict[str, Any]]] = []
 
     async def start(self, *, others: bool = False) -> None:
-        """Start attaching to pages; with `others`, where other programs have pages too, only to those opened here."""
+        """Start attaching to pages; with `others` (other programs also have pages), only to those opened here."""
         root = self.connection.root
         root.on("Target.attachedToTarget", self._handle_target_attached)
         root.on("Target.detachedFromTarget", self._handle_target_detached)
@@ -104,7 +104,7 @@ class Browser:
         page = self.pages[event["sessionId"]] = BrowserPage(info["targetId"], channel)
         page.opener = info.get("openerId")
         if self._creating and not page.opener:
-            self._unclaimed_pages.append((page, info))  # may be the page of a `new_page` whose answer has not come
+            self._unclaimed_pages.append((page, info))  # may belong to a `new_page` without an answer yet
         else:
             self.connection.spawn_task(self._adopt_page(page, info), "a new page")
 
@@ -121,7 +121,7 @@ class Browser:
                 ready.set_result(page)
             return
         owner = self.owners.get(info.get("browserContextId", ""))
-        if owner is None:  # in the default context the page that opened it decides
+        if owner is None:  # in the default context, its opener decides
             owner = next((owner for owner in self.default_context_owners if owner.has_target(page.opener)), None)
         if owner is None:
             page.channel.send_and_forget("Runtime.runIfWaitingForDebugger")  # a waiting page cannot be closed

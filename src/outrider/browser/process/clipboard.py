@@ -1,8 +1,8 @@
 """Separate the clipboards of sessions, because a browser has only one for all contexts.
 
-Text that a session copies is kept here, and is in the browser's clipboard only during the key press that
-pastes it. Text that a page's script copies goes to the browser's clipboard unnoticed; it can be pasted only
-while the browser has a single session.
+Text that a session copies is kept here, and is only in the browser's clipboard during the key press that pastes it.
+Text that a page's script copies goes to the browser's clipboard unnoticed; it can only be pasted while the browser has
+a single session.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from outrider.browser.process.browser import Browser
 from outrider.browser.protocol.keys import parse_chord
 from outrider.browser.protocol.page import BrowserPage
 
-# Both scripts need no permission and no secure context.
+# Both scripts work without permissions and without a secure context.
 COPY_SCRIPT = """(text) => {
   addEventListener('copy', (event) => { event.clipboardData.setData('text/plain', text); event.preventDefault(); },
     {once: true});

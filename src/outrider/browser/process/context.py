@@ -49,7 +49,7 @@ class BrowserContext:
         return page
 
     async def aclose(self) -> None:
-        """Close its pages, delete its data and, in any case, close its proxy."""
+        """Close its pages, delete its data and always close its proxy."""
         try:
             if self.id is None:  # the user's own pages in the default context stay
                 owners = self.browser.default_context_owners
@@ -94,10 +94,10 @@ async def open_context(browser: Browser, guard: EgressGuard | None) -> tuple[Bro
 async def authenticate_proxy(page: BrowserPage, proxy: EgressProxy) -> None:
     """Give a context the proxy's credential, which the browser remembers for the whole context.
 
-    The browser asks for it at the first request. Answering needs interception, which would slow down every
-    later request; so one request is made for this purpose, and interception ends with it.
+    The browser asks for it at the first request. Answering needs interception, which would slow down every later
+    request, so a single request is made for this purpose, and interception ends with it.
     """
-    # Always refused by the guard, so this request goes nowhere.
+    # The guard always refuses this address, so the request does not leave.
     rejected_url = "http://255.255.255.255/"
     unsubscribes = [
         page.channel.on("Fetch.authRequired", lambda event: _answer_auth_challenge(page.channel, proxy, event)),

@@ -49,7 +49,7 @@ class Emulation:
 
     def set_up_channel(self, channel: TargetChannel, *, is_page: bool) -> list[Future[dict[str, Any]]]:
         """Send the settings to a channel; `is_page` is False for a cross-origin frame."""
-        if self.timezone:  # refused where another page of the same process has set it already
+        if self.timezone:  # refused if another page of the same process has already set it
             channel.send_and_forget("Emulation.setTimezoneOverride", {"timezoneId": self.timezone})
         if self.locale:
             channel.send_and_forget("Emulation.setLocaleOverride", {"locale": self.locale.replace("-", "_")})

@@ -26,7 +26,7 @@ class BrowserEngine:
 
     Attributes:
         user_agent: Its user agent string.
-        clipboard: Separates the sessions' clipboards; None with windows, where a person uses it too.
+        clipboard: Separates the sessions' clipboards; None with windows, because a person then uses it too.
         guarded: Whether all its traffic passes the egress guard.
     """
 
@@ -75,7 +75,7 @@ class BrowserEngine:
         return await open_context(self.browser, self._guard)
 
     def refill_warm(self) -> None:
-        """Open warm contexts in the background until there are enough."""
+        """Open warm contexts in the background up to the wanted number."""
         if self._closing or self.connection.lost is not None:
             return
         while len(self._warm_contexts) + self._contexts_pending < self._warm:
@@ -100,7 +100,7 @@ class BrowserEngine:
             await self._warm_contexts.popleft()[0].aclose()
 
     async def _add_warm_context(self) -> None:
-        # Delayed, so that a session that is opening now goes first.
+        # Delayed, so that a session being opened now goes first.
         await asyncio.sleep(0.3)
         try:
             context, page = await open_context(self.browser, self._guard)

@@ -41,9 +41,9 @@ NO_THROTTLING_FLAGS = (
     "--disable-prompt-on-repost",
     "--disable-ipc-flooding-protection",
 )
-# The two WebUI features would keep one hidden renderer per context; the cache of pages for going back keeps one
-# renderer per page that was left, and starts another for each that is opened: twice the processor time. A new frame
-# for each document and a spare renderer for the next site together cost a quarter of the processor time of opening.
+# The two WebUI features would keep one hidden renderer per context. The back/forward cache keeps a renderer for each
+# page that was left, and starts another for each opened page, which doubles the processor time. A new frame for each
+# document and a spare renderer for the next site together cost a quarter of the processor time of opening pages.
 DISABLED_FEATURES = (
     "AcceptCHFrame",
     "AutofillServerCommunication",
@@ -87,7 +87,7 @@ def build_command_line(
         proxy: The proxy for traffic outside sessions, as `http://host:port`; None for direct connections.
         extra: The operator's flags, which come last and win.
     """
-    # Turn off pasting by the middle button, which would paste text that another session has selected.
+    # Turn off pasting by the middle button, which would paste text selected in another session.
     clipboard_flags = ("--blink-settings=selectionClipboardBufferAvailable=false",)
     cache_flags = ("--disk-cache-size=33554432", "--media-cache-size=1048576", "--disable-dev-shm-usage")
     egress = () if proxy is None else (f"--proxy-server={proxy}", *EGRESS_FLAGS)
@@ -117,7 +117,7 @@ def can_sandbox() -> bool:
 def has_graphics() -> bool:
     """Return whether there may be a graphics card.
 
-    Without one the browser need not look for it, which saves memory; pages have WebGL all the same.
+    Without one, the browser need not look for it, which saves memory; pages still have WebGL.
     """
     return sys.platform != "linux" or any(Path("/dev", name).exists() for name in ("dri", "nvidia0", "dxg"))
 

@@ -53,7 +53,7 @@ def install_browser(say: Callable[[str], None] = lambda _: None, *, again: bool 
 
 def iter_install_methods(os_release: Path = OS_RELEASE_PATH) -> Iterator[InstallMethod]:
     """Yield the methods for this machine, best first."""
-    # Ubuntu's package of that name only asks for a snap, which does not run in containers.
+    # Ubuntu's package of that name only installs a snap, which does not run in containers.
     sudo_prefix = _find_privilege_prefix()
     if _detect_system(os_release) == "debian" and shutil.which("apt-get") and sudo_prefix is not None:
         apt = (*sudo_prefix, "apt-get")

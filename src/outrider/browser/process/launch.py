@@ -33,7 +33,7 @@ class BrowserProfile:
         _lock_file(self._lock)
 
     def remove(self) -> None:
-        """Remove the directory with all that the browser wrote."""
+        """Remove the directory with all of the browser's files."""
         shutil.rmtree(self.path, ignore_errors=True)
         with suppress(OSError):
             os.close(self._lock)

@@ -41,7 +41,7 @@ class BrowserProcess:
         return self.status is not None
 
     async def terminate(self, patience: float) -> None:
-        """Wait `patience` seconds for it to end by itself, then kill it and all that it started."""
+        """Wait `patience` seconds for it to end by itself, then kill it and all of its children."""
         with anyio.move_on_after(patience):
             await self._wait_for_exit()
         with anyio.CancelScope(shield=True):
@@ -97,7 +97,7 @@ def _spawn_process(program: Path, arguments: list[str], log_path: Path, reading:
         (os.POSIX_SPAWN_DUP2, reading, 3),
         (os.POSIX_SPAWN_DUP2, writing, 4),
     ]
-    # A killed browser leaves its socket behind, whose path is limited to 104 bytes (sockaddr_un of macOS and the BSDs).
+    # A killed browser leaves its socket, whose path is limited to 104 bytes (sockaddr_un of macOS and the BSDs).
     max_path_bytes = 104 - len("/org.chromium.Chromium.123456/SingletonSocket") - 1
     temp_folder = log_path.parent / "tmp"
     if len(os.fsencode(temp_folder)) > max_path_bytes:

@@ -4,7 +4,7 @@ from typing import Any
 
 from outrider.core.errors import InvalidInput, NotFound, OutriderError, Refused, Unavailable
 
-# Reasons that are not here are refusals.
+# Reasons missing here are refusals.
 ERROR_CLASSES: dict[str, type[OutriderError]] = {
     "not_found": NotFound,
     "ambiguous": InvalidInput,
@@ -67,7 +67,7 @@ def build_action_error(action: str, selector: str, report: dict[str, Any]) -> Ou
     details |= {name: report[name] for name in EVIDENCE_FIELDS if name in report} | {"selector": selector}
     title = REASON_TITLES.get(reason, "Unknown interaction issue")
     element = report.get("element", "")
-    # The script may have named the element already: say it only once.
+    # The script may already have named the element; name it only once.
     subject = selector if not element or message.startswith(selector) else f"{selector} {element}"
     if not message.startswith(subject):
         message = f"{subject}: {message}"

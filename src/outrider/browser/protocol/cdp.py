@@ -161,7 +161,7 @@ class CdpConnection:
         return future
 
     def spawn_task(self, work: Coroutine[Any, Any, Any], purpose: str) -> None:
-        """Run work that an event asks for; log its failure, except for pages that are gone by then."""
+        """Run work that an event requires; log its failure, unless the page is gone by then."""
 
         async def log_failure() -> None:
             try:

@@ -114,7 +114,7 @@ class Frame:
         if self.detached:
             raise NotFound("the frame is gone", code="frame_gone", hint="take a snapshot")
         if world == MAIN_WORLD:
-            # The browser announces it; between two documents there is none for a moment.
+            # The browser announces it; between two documents it is briefly missing.
             for _ in range(200):
                 if MAIN_WORLD in self.worlds:
                     return self.worlds[MAIN_WORLD]
@@ -201,7 +201,7 @@ class Frames:
         return frame
 
     def _update_frame(self, frame: Frame, payload: dict[str, Any]) -> None:
-        # A document that failed to load has an address of the browser's own (chrome-error://).
+        # A document that failed to load has an internal address (chrome-error://).
         frame.url = payload.get("unreachableUrl") or payload.get("url", "") + payload.get("urlFragment", "")
         frame.failed = bool(payload.get("unreachableUrl"))
         frame.name, frame.loader = payload.get("name", ""), payload.get("loaderId", "")

@@ -21,7 +21,7 @@ class DocumentLoad:
         status: Its HTTP status; None for documents that do not come over the network.
         url: The requested address, after redirects.
         error: The browser's error when the document ended early; empty otherwise.
-        refused: The answer came from the egress proxy, which refused the request or found no way.
+        refused: The answer came from the egress proxy, which refused the request or could not connect.
         canceled: Another navigation took its place before the frame showed it.
     """
 
@@ -46,7 +46,7 @@ def is_proxy_answer(response: dict[str, Any]) -> bool:
 class LoadTracker:
     """Loads of the main frame and requests of one page, over all its channels.
 
-    Documents of inner frames are left out: of hundreds, they would push the main frame's out.
+    Documents of inner frames are left out, because hundreds of them would displace the main frame's.
     """
 
     def __init__(self) -> None:
@@ -126,7 +126,7 @@ class LoadTracker:
             self.notify_change()
 
     def _handle_request_failure(self, event: dict[str, Any]) -> None:
-        # A document's request id is its loader id. A request that a navigation cancels is not a broken one.
+        # A document's request id is its loader id. A request canceled by a navigation has not failed.
         if load := self._loads.get(event["requestId"]):
             if event.get("canceled"):
                 load.canceled = True

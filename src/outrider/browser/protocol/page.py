@@ -47,7 +47,7 @@ class BrowserPage:
         lost: The error after it was closed or crashed; None while it is usable.
         action_log: The `actions.action_log.ActionLog` of its session; None remembers nothing.
         tools: Its `actions.page_tools.PageTools`, made on first use; references depend on them, so they live as long.
-        mouse_at: The point of the viewport where the mouse is.
+        mouse_at: The position of the mouse in the viewport.
     """
 
     def __init__(self, target_id: str, channel: TargetChannel) -> None:
@@ -137,7 +137,7 @@ class BrowserPage:
     async def read_renderer_seconds(self) -> tuple[float, float] | None:
         """Return how long the renderers have computed and waited for a processor.
 
-        None if the browser does not say; only Linux tells how long a process that could run waited.
+        None if the browser does not say; only Linux reports how long a runnable process waited.
         """
         try:
             answer = await self.channel.connection.send("SystemInfo.getProcessInfo", timeout=INPUT_TIMEOUT_S)
@@ -226,9 +226,9 @@ class BrowserPage:
         self.mouse_at = (x, y)
         first, *presses = events
         await self.channel.send("Input.dispatchMouseEvent", first, timeout=INPUT_TIMEOUT_S)
-        if kind == "click":  # frameworks draw what is under the pointer a task later, and stars count what is drawn
+        if kind == "click":  # frameworks render the hover state a task later, and star ratings read it
             await asyncio.sleep(0.01)
-        # The rest at once: the browser keeps their order, and only one round trip is waited for.
+        # Send the rest at once: the browser keeps their order, and only one round trip is awaited.
         sent = [self.channel.send("Input.dispatchMouseEvent", event, timeout=INPUT_TIMEOUT_S) for event in presses]
         await asyncio.gather(*sent)
 
@@ -256,7 +256,7 @@ class BrowserPage:
             for key in (last, *reversed(held_keys)):
                 modifiers &= ~MODIFIER_BITS.get(key.name, 0)
                 events.append(key.build_event("up", modifiers))
-        # Keys that stay down hold for the mouse and for later keys as well.
+        # Held keys also apply to the mouse and to later keys.
         self._held_modifiers = modifiers
         sent = [self.channel.send("Input.dispatchKeyEvent", event, timeout=INPUT_TIMEOUT_S) for event in events]
         await asyncio.gather(*sent)
@@ -357,7 +357,7 @@ class BrowserPage:
 
 
 def _read_run_delay(process: int) -> float:
-    """Return how many seconds a process was ready to run and got no processor; 0 where Linux does not tell.
+    """Return how many seconds a process waited for a processor; 0 if the system does not say.
 
     It is the second number of `/proc/PID/schedstat`, in nanoseconds, of the main thread, which runs the page's scripts.
     """

@@ -24,7 +24,7 @@ SECRET_NAME_PATTERN = re.compile(
 QUERY_SECRET_PATTERN = re.compile(r"""(?i)([?&][\w.\[\]-]*(?:key|code|sig|auth|sid)[\]]?=)[^&\s"'<>]+""")
 # In queries also the parameters of OAuth redirects.
 SECRET_PARAMETERS = frozenset({"code", "key", "state", "nonce", "assertion"})
-# A random text of letters and digits, but not a UUID, which mostly names a thing.
+# A random text of letters and digits, but not a UUID, which is mostly an identifier.
 RANDOM_TEXT_PATTERN = re.compile(
     r"(?=[^\d]*\d)(?=[^A-Za-z]*[A-Za-z])(?![0-9a-f]{8}-(?:[0-9a-f]{4}-){3})[\w+/=.~-]{32,}"
 )
@@ -53,7 +53,7 @@ def clean_message(text: str) -> str:
 
 
 def redact_url(url: str) -> str:
-    """Return an address with its query, without user, fragment and what may be a credential."""
+    """Return an address with its query, but without user, fragment and possible credentials."""
     max_chars = 2_000
     try:
         parts = urlsplit(url)
@@ -77,7 +77,7 @@ def is_secret_name(name: str) -> bool:
 
 
 def redact_header(name: str, value: str) -> str:
-    """Return a header's value, or a mark in its place where it may be a credential."""
+    """Return a header's value, or a mark if it may be a credential."""
     is_policy = name.lower().startswith("access-control-") or name.lower() == "www-authenticate"
     if is_secret_name(name) and not is_policy:
         return REMOVED
@@ -108,7 +108,7 @@ def _redact_text(text: str) -> str:
 
 
 def _redact_form(text: str, more_names: frozenset[str] = frozenset()) -> str:
-    """Return a query or form as it was, but for the values of secret fields."""
+    """Return a query or form unchanged except for the values of secret fields."""
 
     def is_secret(name: str, value: str) -> bool:
         is_named_so = is_secret_name(name) or name.lower() in more_names

@@ -1,7 +1,7 @@
-r"""References to elements, and text that must not be taken for them.
+r"""References to elements, and escaping of text that looks like one.
 
-A page can print `button "Close" e1`, which looks like an outline's line of an element. So whatever a page says is
-escaped: `e\1` in a text never names an element, and an unescaped `e1` in an outline is always ours.
+A page can print `button "Close" e1`, which looks like an outline's line for an element. So text of pages is escaped:
+`e\1` in a text never names an element, and an unescaped `e1` in an outline is always ours.
 """
 
 import re
@@ -22,7 +22,7 @@ def _match_letters(letters: str) -> str:
 
 
 def _build_escape_source() -> str:
-    """Return a pattern that JavaScript reads as well: the letters of what could be read as a reference."""
+    """Return a pattern, also valid in JavaScript, for the letters of texts that look like a reference."""
     digit_alphabets = (0x30, 0xFF10, *range(0x1D7CE, 0x1D800, 10))
     digits = "".join(f"{chr(start)}-{chr(start + 9)}" for start in digit_alphabets)
     more = _match_letters(DOCUMENT_LETTERS)
@@ -34,7 +34,7 @@ ESCAPE_SOURCE = _build_escape_source()
 
 
 def escape_refs(text: str) -> str:
-    r"""Put a backslash into what looks like a reference: `e1` becomes `e\1`."""
+    r"""Put a backslash into texts that look like a reference: `e1` becomes `e\1`."""
     return re.sub(ESCAPE_SOURCE, r"\1\\", text)
 
 

@@ -1,8 +1,8 @@
 """Install and call the package's page scripts, once per document.
 
 They run in an isolated world, so the page neither sees nor changes them. They hand out references:
-`e12` in the page's first document, `ea12`, `ej12` in its next ones, `fa12` in a frame. Numbers restart
-in each document, so that they stay short, and no reference is ever given twice.
+`e12` in the page's first document, `ea12`, `ej12` in its next ones, `fa12` in a frame. Numbers restart in each
+document, so that they stay short, and no reference is used twice.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from outrider.core.errors import NotFound
 from outrider.core.untrusted import BLANK_LETTERS, REPEATED_JOINERS, STRAY_JOINER, STRAY_SELECTOR
 
 ISOLATED_WORLD = "outrider"
-IS_INSTALLED = "Object.hasOwn(globalThis, 'outrider')"  # an element with this id would be in a plain look-up
+IS_INSTALLED = "Object.hasOwn(globalThis, 'outrider')"  # a plain look-up would also find an element with this id
 ADOPT_PREFIX_SCRIPT = f"(prefix) => {IS_INSTALLED} ? outrider.adoptPrefix(prefix) : ''"
 INSTALL_SCRIPT = f"(prefix) => {{{{ if (!{IS_INSTALLED}) ({{}})(); return outrider.adoptPrefix(prefix); }}}}"
 

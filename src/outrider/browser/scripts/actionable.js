@@ -28,13 +28,13 @@ function whyActionable(element, role, style, parentContext) {
   return isPressed && tag !== "label" && parentContext.cursor !== "pointer" && !isLabelOfControl(element) ? "cursor" : "";
 }
 
-// A press on a part of a label acts on its control, which has a reference of its own.
+// A press on a part of a label acts on its control, which has its own reference.
 function isLabelOfControl(element) {
   const label = closestOf(element, "label");
   return label !== null && label.control !== null && isControlShown(label.control);
 }
 
-// A splitter that can be moved says its position or listens itself. Menus make their dividing lines focusable too.
+// A movable splitter has a position or a listener. Menus also make their dividing lines focusable.
 function isDivider(element) {
   return !hasAttribute(element, "aria-valuenow") && !listeningElements.has(element);
 }
@@ -71,7 +71,7 @@ function isClippedToggle(toggle) {
   return toggle.tabIndex >= 0 && checkVisibilityOf(toggle) && isClippedAway(box, getComputedStyle(box));
 }
 
-// To count all parts of each of many nested boxes would take long.
+// Counting all parts of many nested boxes would take long.
 function hasManyParts(element) {
   return element.getElementsByTagName("*").item(MAX_TOGGLE_PARTS) !== null;
 }
@@ -95,7 +95,7 @@ function holdsOnlyControls(cell) {
 
 function findOnlyChild(element) {
   const children = childrenOf(element);
-  if (children.length > 9) return null; // white space and comments aside, a frame has one
+  if (children.length > 9) return null; // such a frame has one, apart from white space and comments
   const shown = [...children].filter(isShownNode);
   return shown.length === 1 && nodeTypeOf(shown[0]) === Node.ELEMENT_NODE ? shown[0] : null;
 }
@@ -105,7 +105,7 @@ function isShownNode(node) {
   return nodeTypeOf(node) === Node.ELEMENT_NODE && !UNRENDERED_TAGS.has(tagOf(node));
 }
 
-// A disabled button hears nothing, but the box around it does.
+// A disabled button gets no events, but the box around it does.
 function replacesFrame(control, frame) {
   return fillsBox(control, frame) && !control.disabled && !isHidden(control) && getComputedStyle(control).pointerEvents !== "none" && (nameFromAria(frame) === "" || computeName(control) !== "");
 }
@@ -130,8 +130,8 @@ function isInListeningGrid(cell) {
   return false;
 }
 
-// Valid for one call only: whether the cells of a grid are buttons themselves, as the days of most date pickers, and
-// which boxes cover the page, which is asked again for each of their items.
+// Caches for one call: whether the cells of a grid are buttons themselves, like the days of most date pickers, and
+// which boxes cover the page, which is checked for each of their items.
 let knownButtonGrids = new WeakMap();
 let knownCovers = new WeakMap();
 
@@ -158,15 +158,15 @@ function whyActionableByAttribute(element) {
   return attributeOf(element, "draggable") === "true" ? "handler" : "";
 }
 
-// jQuery UI watches the pointer itself, so that only the class tells where something can be dropped.
+// jQuery UI watches the pointer itself, so only the class shows where something can be dropped.
 const DROP_TARGET_CLASS = "ui-droppable";
 
-// A label of no field below a listener is there to be pressed, as where a double click edits it.
+// A label without a field below a listener can be pressed, for instance to edit it by a double click.
 function isFreeLabel(label) {
   return label.control === null && !label.htmlFor && findClosest(label, (each) => listeningElements.has(each)) !== null;
 }
 
-// Lists hear presses on their items, and sortable boxes what begins a drag of one of the like parts in them.
+// Lists listen for presses on their items, and sortable boxes for the start of a drag of one of their similar parts.
 function isItemOfListeningBox(element, tag) {
   const box = parentElementOf(element);
   if (box === null) return false;
@@ -182,8 +182,8 @@ function isLikeNeighbour(element) {
   return isItem && (isLike(element.nextElementSibling) || isLike(element.previousElementSibling));
 }
 
-// File lists hear clicks and double clicks on the list or a box around it: their items are selected and opened.
-// Where an item has a label of its own, that is what is pressed.
+// File lists listen for clicks and double clicks on the list or a box around it, which select and open items.
+// If an item has its own label, that is pressed.
 function isRowOfOpenableList(item) {
   let box = parentElementOf(item);
   for (let level = 0; box !== null && level < 3; level++, box = parentElementOf(box)) {
@@ -219,7 +219,7 @@ function hasListenerInside(element) {
   return false;
 }
 
-// Selectors end at shadow roots and slots, so what is shown there is searched one by one.
+// Selectors do not cross shadow roots and slots, so the content shown there is searched separately.
 function hasActionableThroughSlots(element, isSought) {
   if (!crossesShadow(element)) return false;
   for (const each of iterElements(element)) if (each !== element && isSought(each)) return true;
@@ -239,7 +239,7 @@ function findReplacedControl(label) {
   return isControlShown(control) ? null : control;
 }
 
-// Libraries clip a control to nothing, or a box a few levels around it.
+// Libraries clip the control, or a box a few levels around it, to nothing.
 function isControlShown(control) {
   if (!isVisible(control)) return false;
   let box = parentElementOf(control);

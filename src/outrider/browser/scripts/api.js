@@ -4,7 +4,7 @@ function openRoot(host, root) {
   closedRoots.set(host, root);
 }
 
-// `kinds` has a character for each element: d where it listens to double clicks, g to what begins a drag, b to both.
+// `kinds` has a character for each element: d if it listens for double clicks, g for the start of a drag, b for both.
 function markListening(kinds, ...elements) {
   elements.forEach((element, index) => {
     if (element?.nodeType !== Node.ELEMENT_NODE) return;
@@ -17,7 +17,7 @@ function markListening(kinds, ...elements) {
 
 const checkedHosts = new WeakSet();
 
-// Returns elements that may hide a closed shadow root, each only once: custom elements, and empty ones with a size.
+// Returns elements that may have a closed shadow root, each only once: custom elements, and empty ones with a size.
 function findSuspects(limit = 40) {
   const found = [];
   for (const element of iterElements(document.documentElement)) {

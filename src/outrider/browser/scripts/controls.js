@@ -1,4 +1,4 @@
-// Writes what can be acted on, each with its reference, its value and the content that its name does not hold.
+// Writes actionable elements, each with its reference, its value and content that is not in its name.
 
 const LEAF_ROLES = new Set([
   "button", "tab", "menuitem", "menuitemcheckbox", "menuitemradio", "option", "checkbox", "radio", "switch", "treeitem",
@@ -48,8 +48,8 @@ function emitControl(element, out, style, role) {
   else emitUnnamedText(element, name, out);
 }
 
-// Returns whether something inside is pressed for another purpose than the control itself. A listener inside of a native
-// button or an option acts for it, and so does one that fills its control.
+// Returns whether something inside can be pressed for another purpose than the control itself. A listener inside a
+// native button or an option acts for it, and so does one that fills its control.
 function holdsOtherTargets(element, role) {
   if (holdsControls(element)) return true;
   if (tagOf(element) === "button" || role === "option" || !hasActionableInside(element)) return false;
@@ -80,7 +80,7 @@ function hintForNameless(element) {
   return hintFromAttributes(element) + (paint ? ` ${paint}` : "");
 }
 
-// The picture or labelled part in it, but not a control in it, as the button that clears a list.
+// The picture or labelled part in it, but not a control such as the button that clears a list.
 function findNamedPart(element) {
   const isOwn = (part) => {
     const control = closestOf(part, ACTIONABLE_SELECTOR);
@@ -95,15 +95,15 @@ function hintFromAttributes(element) {
 
 function findHint(element) {
   if (idOf(element) && !GENERATED_ID.test(idOf(element))) return `#${shorten(idOf(element), 40)}`;
-  if (tagOf(element).includes("-")) return tagOf(element); // a web component's says what it is
+  if (tagOf(element).includes("-")) return tagOf(element); // the tag of a web component describes it
   const name = findRarestClass(element) || (firstElementOf(element) && findRarestClass(firstElementOf(element)));
   return name ? `.${shorten(name, 40)}` : tagOf(element);
 }
 
-// Frameworks count such ids, or draw them at random, anew for each page.
+// Frameworks number such ids, or choose them at random, anew for each page.
 const GENERATED_ID = /:|[0-9a-f]{4}-[0-9a-f]{4}|_r_\w+_/i;
 
-// The class that fewest elements have says most about one: libraries give a class to all of their buttons.
+// The rarest class describes an element best, because libraries give all of their buttons the same classes.
 function findRarestClass(element) {
   const readable = [...classListOf(element)].filter((each) => !HASHED_CLASS.test(each)).reverse();
   const shared = readable.map((each) => document.getElementsByClassName(each).length);
@@ -126,7 +126,7 @@ function emitField(element, out, style, role) {
   if (text) out.item(plainLine(text));
 }
 
-// Task lists and embedded parts of an edited text have controls of their own; its links are text.
+// Task lists and embedded parts of an edited text are separate controls; its links are text.
 function emitControlsInText(editor, out) {
   const hasControlRole = (each) => LEAF_ROLES.has(computeRole(each)) || FIELD_ROLES.has(computeRole(each));
   const controls = [...selectAll(editor, ACTIONABLE_SELECTOR)].filter((each) => isVisible(each) && !each.isContentEditable && hasControlRole(each));
@@ -136,7 +136,7 @@ function emitControlsInText(editor, out) {
 
 const NATIVE_FIELD_TAGS = new Set(["input", "select", "textarea"]);
 
-// A field that a page draws itself, such as a button that opens a list, shows its value as its text.
+// A field drawn by the page, such as a button that opens a list, shows its value as its text.
 function formatFieldValue(element, name, limit) {
   const value = formatValue(element, name, limit);
   if (value || NATIVE_FIELD_TAGS.has(tagOf(element)) || holdsControls(element)) return value;
@@ -152,7 +152,7 @@ function readTextBesideName(element, name) {
   return collapseSpace((others.some((piece) => /[\p{L}\p{N}]/u.test(piece)) ? others : pieces).join(" "));
 }
 
-// What is cut is counted, with the call that shows it.
+// Write the number of omitted characters, and the call that shows them.
 function formatCut(element, ref, limit) {
   const isField = tagOf(element) === "textarea" || tagOf(element) === "input";
   const length = isField ? element.value.length : isEditingHost(element) ? collapseSpace(element.innerText).length : 0;
@@ -160,13 +160,13 @@ function formatCut(element, ref, limit) {
   return limit < MAX_ROOT_VALUE_CHARS ? ` (${length} characters: root=${ref})` : ` (${length} characters)`;
 }
 
-// Pages hide the field behind a button, which only opens a dialog of the browser: files are given to the field.
+// Pages hide the field behind a button, which only opens a dialog of the browser; uploads go to the field.
 function isHiddenFileField(element, style) {
   if (isReplacedByLabel(element)) return false;
   return style.display === "none" || !isControlShown(element) || style.opacity === "0";
 }
 
-// Its name is as hidden as the field is, except for that of a label which is written with the field.
+// Its name is as hidden as the field, except for a label that is written with the field.
 function emitHiddenFileField(element, out) {
   if (out.view && out.view.skips(element)) return;
   const label = isControlShown(element) && [...element.labels].find(isVisible);
@@ -206,7 +206,7 @@ function emitClickable(element, out, style, role) {
 
 const UNNAMED_ROLES = new Set(["cell", "gridcell", "columnheader", "rowheader", "listitem", "row", "group", "region", "img", "article"]);
 
-// A splitter or a scroll bar has a position.
+// Splitters and scroll bars have a position.
 function formatRangeValue(element, role) {
   if (role !== "separator" && role !== "scrollbar") return "";
   const value = attributeOf(element, "aria-valuetext") || attributeOf(element, "aria-valuenow");
@@ -224,7 +224,7 @@ function isStructured(element, role) {
   return textContentOf(element).length > MAX_CLICKABLE_CHARS || (nameFromAria(element) !== "" && mayHoldBlocks(element));
 }
 
-// A box that listens for its parts, such as a list of chips, shows by the cursor which of them are pressed.
+// A box that listens for its parts, such as a list of chips, shows by the cursor which parts can be pressed.
 function hasPointerInside(element) {
   const parts = element.getElementsByTagName("*");
   if (parts.length > MAX_SEARCHED_ELEMENTS || getComputedStyle(element).cursor === "pointer") return false;
@@ -250,7 +250,7 @@ function emitClickableContainer(element, out, style, role) {
   emitStatic(element, out, style, role);
 }
 
-// Returns whether the outline has a line of its own for such a container, to which the reference is added.
+// Returns whether the outline has a separate line for such a container, to which the reference is added.
 function isContainerLine(element, role, name) {
   if (TABLE_ROLES.has(role)) return !(role === "table" && isLayoutTable(element));
   return CONTAINERS.has(role) || (role !== "list" && CONTAINERS_IF_NAMED.has(role) && (name || nameFromMarkup(element)) !== "");

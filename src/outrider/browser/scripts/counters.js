@@ -1,9 +1,9 @@
-// Computes what `counter()` shows in generated content, by css-lists-3, and the numbers of ordered lists.
+// Computes the values of `counter()` in generated content, by css-lists-3, and the numbers of ordered lists.
 
 const shownCounters = new WeakMap();
 let countersAreRead = false;
 
-// Returns the value of a counter as it was met, in the style that the content asks for.
+// Returns the value of a counter at this element, in the style that the content requests.
 function readCounter(element, part, call) {
   if (!countersAreRead) readAllCounters();
   const [, name, separator, style] = /^counters?\(\s*([^\s,)]+)(?:\s*,\s*"((?:[^"\\]|\\.)*)")?(?:\s*,\s*([\w-]+))?/.exec(call) || [];
@@ -69,7 +69,7 @@ const ALPHABETS = new Map([
 ]);
 const ROMAN = [["m", 1000], ["cm", 900], ["d", 500], ["cd", 400], ["c", 100], ["xc", 90], ["l", 50], ["xl", 40], ["x", 10], ["ix", 9], ["v", 5], ["iv", 4], ["i", 1]];
 
-// Styles of other scripts are written in decimal numbers; bullets and the like as nothing.
+// Styles of other scripts are written as decimal numbers; bullets and the like are left out.
 function formatCounter(value, style) {
   if (style === "none" || SYMBOLS.has(style)) return "";
   if (style === "decimal-leading-zero") return String(value).padStart(2, "0");
@@ -92,7 +92,7 @@ function formatLetters(value, letters) {
   return text;
 }
 
-// The marker of an item of an `<ol>` as it is shown, else a dash.
+// The marker of an `<ol>` item as shown, or else a dash.
 function readListMarker(item, style) {
   const list = domParentOf(item);
   if (!list || tagOf(list) !== "ol" || tagOf(item) !== "li" || style.display !== "list-item" || /^["']/.test(style.listStyleType)) return "-";
@@ -102,7 +102,7 @@ function readListMarker(item, style) {
 
 const itemNumbers = new WeakMap();
 
-// Items are met in order, so the number of the one before is mostly known.
+// Items are visited in order, so the number of the previous one is usually known.
 function countListItem(item, list) {
   const step = list.reversed ? -1 : 1;
   const unknown = [];

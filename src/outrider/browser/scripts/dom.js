@@ -26,7 +26,7 @@ const textSlotOf = prototypeGetter(Text.prototype, "assignedSlot");
 const firstElementOf = prototypeGetter(Element.prototype, "firstElementChild");
 const elementsOf = prototypeGetter(Element.prototype, "children");
 
-// The same for their methods; of `select...`, documents and shadow roots have their own.
+// The same for their methods; documents and shadow roots have their own versions of `select...`.
 function prototypeMethod(prototype, name) {
   const method = prototype[name];
   return (node, argument) => method.call(node, argument);
@@ -42,7 +42,7 @@ const rootOf = prototypeMethod(Node.prototype, "getRootNode");
 const selectFirst = (node, selector) => (isElement(node) ? Element.prototype.querySelector.call(node, selector) : node.querySelector(selector));
 const selectAll = (node, selector) => (isElement(node) ? Element.prototype.querySelectorAll.call(node, selector) : node.querySelectorAll(selector));
 
-// What web components say by ElementInternals, as the attributes that would say it.
+// Roles and states set by ElementInternals, as equivalent attributes.
 const internalsOf = new WeakMap();
 let hasInternals = false;
 
@@ -115,7 +115,7 @@ function elementAtPoint(x, y) {
   return hit;
 }
 
-// A search ends on its own: a page that is still busy with it would look as if it were hanging.
+// A search has a time limit, because a page that is busy with it would seem to hang.
 const SEARCH_BUDGET_MS = 15_000;
 let searchDeadline = Infinity;
 

@@ -1,4 +1,4 @@
-// Reads what a control within another element's label adds to that label: its value (accname 1.2, step 2C).
+// Reads the value that a control within another element's label adds to that label (accname 1.2, step 2C).
 
 const RANGE_ROLES = new Set(["slider", "spinbutton", "scrollbar"]);
 

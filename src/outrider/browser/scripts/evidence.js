@@ -1,4 +1,4 @@
-// Describes an element by what tells it apart, so that a later run finds the same one, or sees that it is gone.
+// Collects evidence that identifies an element, so that a later run finds the same one, or sees that it is gone.
 
 const STABLE_ATTRIBUTES = ["id", "name", "type", "data-testid", "data-test", "data-test-id", "data-cy", "data-qa", "data-action", "placeholder", "autocomplete"];
 const GENERATED_VALUE = /\d{4,}|[0-9a-f]{8}|^:|^(ember|react|radix|mui|headlessui)[-_:]?\w*\d/i;
@@ -35,7 +35,7 @@ function readStableAttributes(element) {
   return found;
 }
 
-// The path of a link to another page or route; a link to a place in this page says nothing about what a press does.
+// The path of a link to another page or route; a link within this page does not show what a press does.
 function readLinkPath(element) {
   if (tagOf(element) !== "a" || !/^https?:/.test(element.href)) return "";
   const isRoute = /^#[!/]/.test(element.hash);
@@ -43,7 +43,7 @@ function readLinkPath(element) {
   return shorten(element.pathname + (isRoute ? element.hash : ""), 300);
 }
 
-// The address that a press may lead to, as the markup says it.
+// The address that a press may lead to, according to the markup.
 function readTargetAddress(element) {
   if (tagOf(element) === "a") return readLinkPath(element) ? element.href : "";
   const submits = element.form && (element.type === "submit" || element.type === "image");
@@ -51,7 +51,7 @@ function readTargetAddress(element) {
   return hasAttribute(element, "formaction") ? element.formAction : new URL(attributeOf(element.form, "action") || "", document.baseURI).href;
 }
 
-// Where a row begins with the element, as with a check box, it is called by its first heading or link.
+// If a row begins with the element, such as a check box, it is named by its first heading or link.
 function nameRow(element) {
   const parent = parentElementOf(element);
   const row = parent && closestOf(parent, ROW_SELECTOR);
@@ -59,11 +59,11 @@ function nameRow(element) {
   return nameOfRow(element) || (title && title !== element && element.compareDocumentPosition(title) & Node.DOCUMENT_POSITION_FOLLOWING ? shorten(cleanText(collapseSpace(title.innerText || "")), MAX_ROW_NAME) : "");
 }
 
-// The text of the nearest box around an element that has more than its own name, up to the section that it is in.
+// The text of the nearest box around an element with more text than its name, up to its section.
 function readTextNearby(element) {
   const own = toComparableName(computeName(element));
   for (let box = parentElementOf(element); box && !matchesSelector(box, SECTION_SELECTOR); box = parentElementOf(box)) {
-    // Where a box has a heading, that tells it apart.
+    // The heading of a box identifies it.
     if (selectFirst(box, HEADING_SELECTOR)) return "";
     const text = collectTextAround(box, element);
     if (text && toComparableName(text) !== own) return text.length <= MAX_NEAR_CHARS ? text : "";
@@ -71,7 +71,7 @@ function readTextNearby(element) {
   return "";
 }
 
-// Lists, other controls and what people have written are left out, because they differ from visit to visit.
+// Lists, other controls and people's input are left out, because they differ between visits.
 function collectTextAround(box, element) {
   const pieces = [];
   const walker = document.createTreeWalker(box, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT, (node) => {
@@ -95,7 +95,7 @@ function collectTextAround(box, element) {
 function findHeadingAbove(element) {
   for (let each = element; each && tagOf(each) !== "body"; each = parentElementOf(each)) {
     for (let before = each.previousElementSibling; before; before = before.previousElementSibling) {
-      // A box with controls of its own is another section, whose heading does not speak for what follows.
+      // A box with its own controls is another section, whose heading does not apply to what follows.
       const isOther = !matchesSelector(before, HEADING_SELECTOR) && selectFirst(before, CONTROL_SELECTOR) !== null;
       const inside = matchesSelector(before, HEADING_SELECTOR) ? [before] : isOther ? [] : [...selectAll(before, HEADING_SELECTOR)];
       const heading = inside.filter((each) => isVisible(each) && !isInSectionOf(before, each)).pop();
@@ -105,13 +105,13 @@ function findHeadingAbove(element) {
   return "";
 }
 
-// The heading of a section speaks for that section alone.
+// The heading of a section only applies to that section.
 function isInSectionOf(box, heading) {
   const section = closestOf(heading, OWN_SECTION_SELECTOR);
   return section !== null && containsNode(box, section);
 }
 
-// A number in a box of its own at the end counts something, and stands in brackets.
+// A number in a separate box at the end is a count, which is written in brackets.
 function readHeading(heading) {
   const text = shorten(cleanText(collapseSpace(heading.innerText || textContentOf(heading))), 100);
   const last = [...elementsOf(heading)].pop();
@@ -128,7 +128,7 @@ function describePlace(element) {
 
 const WRAPPER_TAGS = new Set(["div", "span", "p", "center", "b", "i", "em", "strong", "font", "html", "body"]);
 
-// The chain of tags that mean something, so that a new wrapper does not change it.
+// The chain of meaningful tags, which a new wrapper does not change.
 function describePath(element) {
   const tags = [];
   for (let each = element; each && tags.length < 6; each = parentElementOf(each)) {
@@ -137,7 +137,7 @@ function describePath(element) {
   return tags.join(" > ");
 }
 
-// The visible elements of the same role and name, itself among them.
+// The visible elements of the same role and name, including itself.
 function listEquals(element, role, name) {
   const wanted = toComparableName(name);
   const same = [];
@@ -149,7 +149,7 @@ function listEquals(element, role, name) {
   return [element, ...same];
 }
 
-// A count in brackets at the end, as of messages, belongs to the day and not to the name.
+// A count in brackets at the end, such as that of messages, changes daily and is not part of the name.
 function toComparableName(name) {
   return toComparable(name).replace(/\s*[([]\d+[)\]]$/, "").replace(/[\s:*…]+$/, "");
 }
@@ -160,7 +160,7 @@ const ICON_CLASS = /^(?:icon|fa|bi|mdi|glyphicon)-[a-z-]+$/;
 const MAX_GROUP_CONTROLS = 80;
 const MAX_FORM_FIELDS = 12;
 
-// What stays when texts change: the order of the controls around it, what its form sends, its icon.
+// Evidence that remains when texts change: the order of the controls around it, what its form sends, its icon.
 function describeTraits(element, equals) {
   const speaker = findClosest(element, (each) => attributeOf(each, "lang")) || document.documentElement;
   const language = (attributeOf(speaker, "lang") || "").split("-")[0].toLowerCase();
@@ -169,7 +169,7 @@ function describeTraits(element, equals) {
   return Object.fromEntries(Object.entries(traits).filter(([, value]) => value));
 }
 
-// How many of its name are in rows of one name, as mails of one sender are; empty if its row is the only one.
+// The number of its namesakes in rows of the same name, such as mails of one sender; empty if its row is the only one.
 function countTwins(element, equals) {
   const row = nameRow(element);
   const count = row ? equals.filter((each) => nameRow(each) === row).length : 0;
@@ -178,7 +178,7 @@ function countTwins(element, equals) {
 
 const COLUMN_SELECTOR = "section,fieldset,[role=region],[role=group],[role=list],ul,ol";
 
-// The name of the list or section around it, where elements of its name are in several, as on a board of cards.
+// The name of the list or section around it, if several contain elements of its name, as on a board of cards.
 function nameColumn(element, equals) {
   const root = rootOf(element);
   const peers = root instanceof ShadowRoot ? [...document.getElementsByTagName(tagOf(root.host))].slice(0, MAX_EQUALS) : equals;
@@ -189,7 +189,7 @@ function nameColumn(element, equals) {
   return new Set(peers.map(nameAround)).size > 1 ? nameAround(element) : "";
 }
 
-// The head of the column that a field is in, which may say in what unit it is written.
+// The heading of the column of a field, which may contain the unit.
 function nameHead(element) {
   const cell = CELL_FIELD_TAGS.has(tagOf(element)) && closestOf(element, CELL_SELECTOR);
   const row = cell && closestOf(cell, "tr,[role=row]");
@@ -206,7 +206,7 @@ const DAY_NAME = /^\D{0,2}\d{1,2}\D{0,2}$/;
 const YEAR = /(?<!\d)(19|20)\d{2}(?!\d)/;
 const MAX_MONTH_CHARS = 40;
 
-// The month and year above a day of a calendar, where no heading says them.
+// The month and year above a day of a calendar, if they are not in a heading.
 function nameMonth(element) {
   if (!DAY_NAME.test(computeName(element).trim())) return "";
   for (let each = element; each && tagOf(each) !== "body"; each = parentElementOf(each)) {
@@ -232,21 +232,21 @@ function readTextBesideControls(box) {
 
 const CELL_FIELD_TAGS = new Set(["input", "select", "textarea"]);
 
-// Whether what a press turns on is on.
+// Whether the thing that a press switches is on.
 function readToggled(element) {
   return isToggle(element) ? "" : attributeOf(element, "aria-checked") || attributeOf(element, "aria-pressed") || "";
 }
 
 const CHOICE_SELECTOR = "select,input[type=checkbox],input[type=radio],[role=switch],[role=checkbox]";
-const MAX_CHOICES = 12; // that are shown
+const MAX_CHOICES = 12; // with more, none are recorded
 const MAX_FORM_CHOICES = 60;
 
-// What is chosen in the form that a button belongs to: a press of it means that, too.
+// The choices in the form of a button, which a press of the button submits.
 function describeChoices(element, role) {
   if (role !== "button" || matchesSelector(element, "select,[aria-checked],[aria-pressed],[aria-expanded],[aria-haspopup]")) return "";
   const box = element.form || findFieldBox(element);
   const row = closestOf(element, ROW_SELECTOR);
-  // Lists of settings have a switch in each item; boxes in rows only mark the rows.
+  // Lists of settings have a switch in each item; check boxes in rows only select rows.
   const isInReach = (each) => [null, row].includes(closestOf(each, ROW_SELECTOR)) || (!row && attributeOf(each, "role") === "switch");
   const belongs = (each) => isPresented(each) && !isDisabled(each) && (element.form || isInReach(each));
   const found = box ? [...selectAll(box, CHOICE_SELECTOR)] : [];
@@ -255,7 +255,7 @@ function describeChoices(element, role) {
   return [...new Set(choices.map(describeChoice).filter(Boolean))].join("; ");
 }
 
-// The nearest box around a button that has fields.
+// The nearest box with fields around a button.
 function findFieldBox(element) {
   for (let box = parentElementOf(element); box && tagOf(box) !== "body"; box = parentElementOf(box)) {
     if (selectFirst(box, "input:not([type=hidden]),select,textarea,[role=switch],[role=checkbox]")) return box;
@@ -266,7 +266,7 @@ function findFieldBox(element) {
 
 const PRICE = /(?:[€$£¥₹]\s?\d[\d.,]*|\d[\d.,]*\s?(?:[€$£¥₹円]|EUR\b|USD\b|GBP\b|CHF\b))/;
 
-// A price that stands in the form or dialog of a button: a press may cost that.
+// A price in the form or dialog of a button, which a press may cost.
 function readCosts(element) {
   if (computeRole(element) !== "button") return "";
   return readPrice(element.form || closestOf(element, "dialog,[role=dialog],[role=alertdialog]"));
@@ -288,7 +288,7 @@ function describeChoice(element) {
   return shorten(value, 60) && `${shorten(key, 60)}=${shorten(value, 60).replaceAll(";", ",")}`;
 }
 
-// Its number among the controls of the nearest group with several, and the names of those beside it.
+// Its number among the controls of the nearest group with several, and the names of its neighbours.
 function describeOrder(element) {
   for (let group = parentElementOf(element); group; group = parentElementOf(group)) {
     if (!matchesSelector(group, GROUP_SELECTOR)) continue;
@@ -335,8 +335,8 @@ const SAME_PURPOSE_ROLES = [new Set(["button", "link"]), new Set(["textbox", "se
 
 const MAX_CANDIDATES = 60;
 
-// Lists what may be the element of an evidence: of its role and name, or with one of its attributes. Where none has the
-// name in the same surroundings, those of its purpose are added, because it may have another name now.
+// Lists candidates for an element: elements of its role and name, or with one of its attributes. If none has the name
+// in the same surroundings, elements of the same purpose are added, because it may have been renamed.
 function listEvidenceMatches({ role = "", name = "", row = "", near = "", under = null, path = "", attributes = {} }) {
   const wanted = toComparableName(name);
   const roles = SAME_PURPOSE_ROLES.find((each) => each.has(role)) || new Set([role]);
@@ -356,10 +356,10 @@ function listEvidenceMatches({ role = "", name = "", row = "", near = "", under 
   return [...dropBoxesAround(matches), ...(isNamed ? [] : others.slice(0, MAX_CANDIDATES))].map(presentCandidate);
 }
 
-// Scrolls lists on, because some draw only the rows in sight; false where all are at their end.
+// Scrolls lists on, because some only render visible rows; returns false if all are at their end.
 function scrollLists(isFromTop) {
   const minHeight = 40;
-  const share = 0.8; // so that no row is left out between two places
+  const share = 0.8; // so that no row is skipped between two positions
   const isScrollable = (each) => each.clientHeight >= minHeight && each.scrollHeight > each.clientHeight + 1 && (each === document.scrollingElement || /auto|scroll/.test(getComputedStyle(each).overflowY));
   let hasMoved = false;
   for (const each of [...iterElements(document.documentElement)].filter((one) => isElement(one) && tagOf(one) !== "textarea" && isScrollable(one))) {
@@ -370,7 +370,7 @@ function scrollLists(isFromTop) {
   return hasMoved;
 }
 
-// A box and those around it that have no more text are one thing: the innermost on which the page acts.
+// A box and the boxes around it without more text count as one: the innermost one on which the page acts.
 function dropBoxesAround(matches) {
   const boxes = matches.filter((each) => !computeRole(each));
   const isAround = (each) => {
@@ -389,18 +389,18 @@ function readAttribute(element, key) {
 
 function matchEvidence(element, { role, roles, wanted, name, path, attributes }) {
   const own = computeRole(element);
-  const isRole = role ? roles.has(own) : ACTIVE_ROLES.has(own) || (path && !own); // a path is recorded, also of boxes
+  const isRole = role ? roles.has(own) : ACTIVE_ROLES.has(own) || (path && !own); // boxes have a recorded path, too
   if (isRole && name && toComparableName(nameToRecord(element, own)) === wanted) return "name";
   return Object.entries(attributes).some(([key, value]) => TELLING_ATTRIBUTES.has(key) && readAttribute(element, key) === value) ? "attribute" : "";
 }
 
-// Whether a press means this element, and not only something in it or around it.
+// Whether a press is meant for this element, and not only for something inside or around it.
 function isActedOn(element) {
   const parent = parentElementOf(element) || element;
   return whyActionable(element, computeRole(element), getComputedStyle(element), new ParentContext(getComputedStyle(parent), parent)) !== "";
 }
 
-// A check box or file field may be drawn by something else, which is then pressed.
+// A check box or file field may be drawn by another element, which is then pressed.
 function isPresented(element) {
   return isVisible(element) || isToggle(element) || element.type === "file" || (isHiddenField(element) && findStandIn(element, { reach: false }) !== null);
 }
@@ -417,7 +417,7 @@ function describeFocusEvidence() {
   return { evidence: element ? describeEvidence(element) : null, milestones: readMilestones() };
 }
 
-// The fields and the button of a form that the page offers as a tool; null where presses could not stand for it.
+// The fields and the button of a form that the page offers as a tool; null if presses could not replace the tool.
 function describeFormTool(tool, names) {
   const form = selectFirst(bodyOf(document), `form[toolname="${CSS.escape(tool)}"]`);
   const send = form && selectFirst(form, "button:not([type=button]):not([type=reset]),input[type=submit]");
@@ -434,10 +434,10 @@ function describeFormTool(tool, names) {
 
 const MESSAGE_SELECTOR = "[role=alert],[role=status],[aria-live=polite],[aria-live=assertive],output,dialog[open],[role=dialog],[role=alertdialog]";
 
-// What a person would look at to know where the page is now.
+// The parts that a person would read to recognize the state of the page.
 function readMilestones() {
   const read = (element) => shorten(cleanText(collapseSpace(element.innerText || "")), 160);
-  // The texts of a dialog's controls are no message, and its title tells as much as its question.
+  // The texts of a dialog's controls are not messages, and its title says as much as its question.
   const tell = (element) => (selectAll(element, CONTROL_SELECTOR).length > 1 && (computeName(element) || (selectFirst(element, HEADING_SELECTOR) && read(selectFirst(element, HEADING_SELECTOR))))) || read(element);
   const messages = [...document.querySelectorAll(MESSAGE_SELECTOR)].filter(isVisible).map(tell).filter(Boolean).slice(0, 5);
   const headings = [...document.querySelectorAll("h1,h2")].filter(isVisible).map(read).filter(Boolean).slice(0, 5);

@@ -36,7 +36,8 @@ function listMapChildren(element) {
   );
 }
 
-// The HTML as a reader sees it: shadow trees in place, nothing that is not rendered, secrets left out.
+// The HTML as a reader sees it: with shadow trees in place, without elements that are not rendered, and without
+// secrets.
 function readComposedHtml({ selector = "", limit = 5_000_000, rendered = true, unseen = false } = {}) {
   const { tops, failure } = selector ? findScopes(selector) : { tops: [document.documentElement].filter(Boolean) };
   if (failure) return { ok: false, ...failure };
@@ -92,7 +93,7 @@ function copyContent(element, out, style) {
   out.inHead = false;
 }
 
-// Without a style, all text is copied.
+// Elements without a style have all their text copied.
 function copyChildren(element, out, style) {
   let isTextHidden = style && !out.unseen && !OPTION_TAGS.has(tagOf(element)) ? undefined : false;
   for (const child of childrenOf(element)) {
@@ -101,7 +102,7 @@ function copyChildren(element, out, style) {
   }
 }
 
-// A closed list gives its options no style of their own.
+// The options of a closed list have no style of their own.
 const OPTION_TAGS = new Set(["option", "optgroup"]);
 
 function formatAttributes(element) {

@@ -1,4 +1,4 @@
-// Fills fields: checks what each accepts, and sets values so that the page's own code notices.
+// Fills fields: checks the accepted values, and sets them so that the page's own code notices.
 
 const DATE_FORMATS = { date: "YYYY-MM-DD", time: "HH:MM", month: "YYYY-MM", week: "YYYY-Www", "datetime-local": "YYYY-MM-DDTHH:MM" };
 const DIRECTLY_SET_TYPES = new Set([...Object.keys(DATE_FORMATS), "range", "color"]);
@@ -6,7 +6,7 @@ const NON_TEXT_TYPES = new Set(["checkbox", "radio", "file", "button", "submit",
 
 const valueBefore = new WeakMap();
 
-// Focuses a field and selects what is to be replaced. Returns how to continue: `type`, or `set` when it is done.
+// Focuses a field and selects the text to replace. Returns how to continue: `type`, or `set` when it is done.
 function prepareFill(ref, text, { append = false, selector = "" } = {}) {
   const element = findAgain(ref, selector);
   if (!element) return { ok: false, ...explainGoneRef(ref) };
@@ -25,12 +25,13 @@ function prepareFill(ref, text, { append = false, selector = "" } = {}) {
   return { ok: true, how: "type", empty: !readFieldText(field), multiline: isMultiline(field), seeksEnd: append && !("value" in field) };
 }
 
-// An editor that draws its text keeps only a part of it in the field that takes the keys. A terminal says that it has one line.
+// An editor that draws its text keeps only a part of it in the field that takes the keys. A terminal's field has one
+// line.
 function isDrawnEditor(field) {
   return isMultiline(field) && attributeOf(field, "aria-multiline") !== "false" && isHiddenField(field);
 }
 
-// Editors take a pasted text as it is, where they indent lines and close brackets that are typed.
+// Editors insert a pasted text unchanged, while they indent typed lines and close typed brackets.
 function pasteText(ref, text) {
   const clipboardData = new DataTransfer();
   clipboardData.setData("text/plain", text);
@@ -38,7 +39,7 @@ function pasteText(ref, text) {
   return !field.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true, composed: true }));
 }
 
-// A page that renders often may have put another element in the place of the one that a selector found.
+// A page that renders often may have replaced the element that a selector found.
 function findAgain(ref, selector) {
   return elementOf(ref) || (selector ? resolveSelector(selector).element : null) || null;
 }
@@ -47,7 +48,7 @@ function findEditable(element) {
   if (tagOf(element) === "label" && element.control) return findEditable(element.control);
   if (tagOf(element) === "textarea") return element;
   if (tagOf(element) === "input") return NON_TEXT_TYPES.has(element.type) ? null : element;
-  if (element.editContext) return element; // an editor that draws its text takes what is typed without a field
+  if (element.editContext) return element; // an editor that draws its text takes typed text without a field
   if (element.isContentEditable) return findClosest(element, isEditingHost) || element;
   if (!containsNode(element, focusedElement())) return null;
   return focusedElement() && focusedElement() !== element ? findEditable(focusedElement()) : null;
@@ -140,7 +141,7 @@ function moveCaretToEnd(field) {
   try {
     field.setSelectionRange(field.value.length, field.value.length);
   } catch {
-    field.value = field.value; // e-mail and number fields have no selection; this puts the caret at the end
+    field.value = field.value; // e-mail and number fields have no selection; this moves the caret to the end
   }
 }
 
@@ -152,7 +153,7 @@ function isMultiline(field) {
   return tagOf(field) !== "input";
 }
 
-// Shows dots in the field from now on, and its value in no report: a secret is about to be typed into it.
+// Shows dots in the field from now on, and hides its value from reports, because a secret will be typed into it.
 function hideFieldValue(ref) {
   const element = elementOf(ref);
   const field = element && (findEditable(element) ?? element);
@@ -176,7 +177,7 @@ function checkFilled(ref, text, { append = false, selector = "" } = {}) {
   return { connected: true, replaced: elementOf(ref) === null, same, scrambled, unchanged: value === before, value: isSecret(field) ? null : shorten(collapseSpace(value), MAX_VALUE_CHARS), problem };
 }
 
-// Masks place the caret a moment after a field has the focus, which may be between two of the letters.
+// Masks move the caret shortly after a field gets the focus, perhaps between two typed letters.
 function isScrambled(value, intended) {
   const letters = (text) => [...text.replace(/[^\p{L}\p{N}]/gu, "")];
   const [held, wanted] = [letters(value), letters(intended)];
@@ -188,7 +189,7 @@ function isSameText(value, intended) {
   return plain(value) === plain(intended);
 }
 
-// Selects options by label or value, or as nameOption names them; suggests the closest ones if there is none.
+// Selects options by label or value, or by the names from nameOption; suggests the closest ones if none matches.
 function selectOptions(ref, wanted, { selector = "", named = false } = {}) {
   const element = findAgain(ref, selector);
   if (!element) return { ok: false, ...explainGoneRef(ref) };
@@ -205,7 +206,7 @@ function selectOptions(ref, wanted, { selector = "", named = false } = {}) {
   return { ok: true, changed, before, value: readValue(select), chosen: found.every((each) => each.selected), names };
 }
 
-// What a person would call an option: its label. Only options with equal labels are told apart by their values.
+// The name of an option for people: its label. Values only distinguish options with equal labels.
 function nameOption(option) {
   const label = collapseSpace(option.label);
   const select = closestOf(option, "select");
@@ -286,7 +287,8 @@ function findFileField(target, count) {
   return problem ? { ok: false, ...problem, ...collectEvidence(element) } : { ok: true, opener: refOf(element) };
 }
 
-// Whether a press opens a chooser is only known afterwards, so what surely does something else is not pressed.
+// Whether a press opens a chooser is only known afterwards, so elements that certainly do something else are not
+// pressed.
 function explainNotOpener(element) {
   const submits = tagOf(element) === "input" ? ["submit", "image", "reset"].includes(element.type) : attributeOf(element, "type") === "submit";
   const isOther = submits || readTargetAddress(element) || DRAWN_TOGGLE_ROLES.has(computeRole(element)) || FIELD_ROLES.has(computeRole(element)) || removesSomething(element) || isBesideShownField(element);
@@ -297,7 +299,7 @@ function explainNotOpener(element) {
   return buildFailure("not_editable", "it was not pressed, because it does not look like what opens a file chooser", hint);
 }
 
-// The classes and names that programmers give are English in pages of all languages.
+// Programmers choose English classes and names in pages of all languages.
 function removesSomething(element) {
   const name = computeName(element) || nameFromContent(element);
   const classes = attributeOf(element, "class") || "";

@@ -1,6 +1,6 @@
 // Reads the text that style sheets put before and after an element, and into the markers of lists.
 
-// The computed style of a pseudo-element costs as much as all else that a name needs, so the rules are asked first.
+// Computing the style of a pseudo-element takes as long as the rest of a name, so the rules are checked first.
 function hasGeneratedContent(element) {
   if (tagOf(element) === "input" || !mayHaveGeneratedContent(element)) return false;
   return isGenerated(getComputedStyle(element, "::before").content) || isGenerated(getComputedStyle(element, "::after").content);
@@ -10,7 +10,7 @@ function isGenerated(content) {
   return content !== "none" && content !== "normal";
 }
 
-// Puts the texts before and after what was collected from a place on.
+// Adds the texts before and after the content collected since a position.
 function wrapInGeneratedContent(element, parts, at = 0) {
   parts.splice(at, 0, readGeneratedText(element, "::before"));
   parts.push(readGeneratedText(element, "::after"));
@@ -25,7 +25,7 @@ function readGeneratedText(element, pseudo) {
 
 const CONTENT_TOKEN = /"((?:[^"\\]|\\.)*)"|attr\(\s*([\w-]+)[^)]*\)|(\/)|url\((?:"(?:[^"\\]|\\.)*"|[^)]*)\)|[\w-]+\((?:"(?:[^"\\]|\\.)*"|[^)"])*\)|(open-quote|close-quote)/g;
 
-// Returns the strings of a `content` value, or its alternative text after a slash; icon fonts say nothing.
+// Returns the strings of a `content` value, or its alternative text after a slash; icon fonts have no text.
 function parseContent(content, element, part) {
   let text = "";
   for (const [token, string, attribute, slash, mark] of content.matchAll(CONTENT_TOKEN)) {
@@ -42,12 +42,12 @@ function unescapeCss(whole, code, character) {
   return code ? String.fromCodePoint(Math.min(parseInt(code, 16), 0x10ffff)) : character;
 }
 
-// Sheets that cannot be read, and too many rules to match, leave only the computed style to ask.
+// If sheets cannot be read, or there are too many rules to match, only the computed style is left.
 const MAX_CONTENT_SELECTORS = 60;
 const rulesOfSheet = new WeakMap();
 let turnSelector = null;
 
-// Elements in or around a shadow root are styled by sheets of their own, and quotations by the browser's.
+// Elements in or around a shadow root are styled by their own sheets, and quotations by the browser's.
 function mayHaveGeneratedContent(element) {
   const selector = readTurnSelector();
   if (selector === "*" || tagOf(element) === "q") return true;
@@ -55,7 +55,7 @@ function mayHaveGeneratedContent(element) {
   return selector !== "" && matchesSelector(element, selector);
 }
 
-// A selector for all elements that rules may give text; it holds until the page's scripts run again.
+// A selector for all elements to which rules may add text; it is valid until the page's scripts run again.
 function readTurnSelector() {
   if (turnSelector === null) {
     turnSelector = buildContentSelector();
@@ -76,7 +76,7 @@ function buildContentSelector() {
   return selector;
 }
 
-// Rules are added to sheets, rarely changed; a sheet is read again when their number is another.
+// Rules are added to sheets but rarely changed, so a sheet is read again when their number has changed.
 function listContentSelectors(sheet) {
   if (sheet.disabled) return [];
   let rules;
@@ -103,7 +103,7 @@ function listRuleSelectors(rule) {
 
 const PSEUDO = /::?(?:before|after)\b/;
 
-// A value with a variable is known only when it is computed.
+// A value with a variable is only known after it is computed.
 function givesText(content) {
   return content.includes("var(") || content.includes("attr(") || content.includes("-quote") || content.includes("counter") || parseContent(content, null).trim() !== "";
 }

@@ -31,7 +31,7 @@ function findScopes(selector) {
   }
 }
 
-// Returns a function that describes the element, so that those past the limit cost nothing; null if not actionable.
+// Returns a function that describes the element, so that elements past the limit cost nothing; null if not actionable.
 function toInteractable(element, includeHidden) {
   const role = computeRole(element);
   const parent = parentElementOf(element);
@@ -105,7 +105,7 @@ function buildUniqueSelector(element) {
   return choices.find((each) => selectAll(root, each).length === 1) || "";
 }
 
-// Selectors are read beside references, so what could be taken for one, or break the line, is not in them.
+// Selectors are shown next to references, so they must not contain anything that looks like one or breaks the line.
 function isPlain(value) {
   return !/[\n\r\f]/.test(value) && cleanText(value) === value && escapeRefs(value) === value;
 }

@@ -1,4 +1,4 @@
-// Finds web components that may say their role by ElementInternals, and keeps what the browser knows of it.
+// Finds web components that may set their role through ElementInternals, and keeps the browser's data about it.
 
 const MAX_COMPONENTS = 200;
 const speaksByTag = new Map(); // whether the first component of a tag had a role
@@ -7,7 +7,7 @@ function mayHaveInternals(element) {
   return tagOf(element).includes("-") && !hasAttribute(element, "role") && (!speaksByTag.has(tagOf(element)) || (speaksByTag.get(tagOf(element)) && !internalsOf.has(element)));
 }
 
-// One shown component of each unknown tag, and all of those tags that have a role.
+// One shown component of each unknown tag, and all components of tags that have a role.
 function findComponents() {
   const found = [];
   const asked = new Set();
@@ -23,7 +23,7 @@ function findComponents() {
   return found;
 }
 
-// Returns whether any has a role. A name that its content gives is not kept, because the content is written anyway.
+// Returns whether any has a role. A name from its content is not kept, because the content is written anyway.
 function adoptInternals(attributes, components) {
   components.forEach((element, at) => {
     const given = attributes[at];

@@ -1,7 +1,7 @@
 // Scrolls an element into view and finds a point where a press really hits it.
 
 const MAX_STEADY_FRAMES = 120;
-const MAX_COVERED_MS = 400; // toasts and spinners go away within that time
+const MAX_COVERED_MS = 400; // toasts and spinners disappear within that time
 const MAX_REPLACEMENTS = 5;
 const PRESS_ACTIONS = new Set(["click", "check", "uncheck", "drag"]);
 
@@ -105,20 +105,20 @@ function choosePressTarget(element, action) {
   return findReachableLabel(element) || (isHidden(element) && element.type !== "file" && (findDrawnLabel(element) || findStandIn(element))) || element;
 }
 
-// Of several labels one may be covered by what the control has opened, and another one stand in it to close it.
+// Of several labels, one may be covered by what the control has opened, and another one may be inside it to close it.
 function findReachableLabel(control) {
   const visible = [...control.labels].filter(isVisible);
   return visible.find((label) => visible.length > 1 && findPoint(label)) || visible[0];
 }
 
-// A list may be laid transparently over what draws it, so that a press there opens it.
+// A transparent list may be placed over the element that draws it, so that a press there opens it.
 function findListDrawing(select) {
   if (!isVisible(select) || findTransparentAncestor(select) !== select) return null;
   const box = findStandIn(select);
   return box && listPoints(select).some(({ x, y }) => elementAtPoint(x, y) === select) ? box : null;
 }
 
-// A transparent button is drawn by the label around it, one that is clipped to a pixel by any of its labels.
+// A transparent button is drawn by the label around it; one that is clipped to a pixel is drawn by any of its labels.
 function findDrawingLabel(button) {
   if (isVisible(button) && !findTransparentAncestor(button)) return null;
   return [...button.labels].find((label) => isVisible(label) && (containsNode(label, button) || !isVisible(button)));
@@ -127,7 +127,7 @@ function findDrawingLabel(button) {
 const MAX_HANDLE_SHARE = 0.25;
 const MAX_HANDLE_CHARS = 2;
 
-// Items of some lists are dragged only by a small part of them, which shows it by its cursor.
+// Items of some lists can only be dragged by a small part, which has a matching cursor.
 function findHandle(item) {
   const grabs = (each) => /^(grab|move)$/.test(getComputedStyle(each).cursor);
   if (grabs(item) || item.getElementsByTagName("*").length > MAX_SEARCHED_ELEMENTS) return null;
@@ -137,7 +137,7 @@ function findHandle(item) {
   return part.width * part.height <= MAX_HANDLE_SHARE * whole.width * whole.height && isVisible(handles[0]) ? handles[0] : null;
 }
 
-// A component may leave presses to its host, or to the host of a component that it is part of; then its only control takes none.
+// A component may leave presses to its host, or to the host of an outer component; then its only control takes none.
 function findPressedHost(element) {
   let control = element;
   for (let level = 0; level < MAX_HOST_LEVELS && getComputedStyle(control).pointerEvents === "none"; level++) {
@@ -197,7 +197,7 @@ function findRequestedPoint(element, [x, y]) {
   return hit ? buildFailure("covered", `covered there by ${describeElement(hit)}`, "choose another point") : explainOffScreen(element);
 }
 
-// Hit-tests a point of the element where it is, and if something else is there, in the middle of the viewport.
+// Hit-tests a point of the element at its position and, if something else is there, in the middle of the viewport.
 function hitTestScrolled(element, x, y) {
   const hitTest = () => {
     const point = toViewportPoint(element, x, y);
@@ -214,7 +214,7 @@ function toViewportPoint(element, x, y) {
   return { x: left + x, y: top + y };
 }
 
-// The middle, even where that is under the dragged element, or inside a shape that is only an outline.
+// The middle, even if it is under the dragged element, or inside a shape that is only an outline.
 function findDropPoint(element, carried) {
   const [point] = listPoints(element);
   const hit = point && elementAtPoint(point.x, point.y);
@@ -293,7 +293,7 @@ function isSameTarget(element, hit) {
   return tagOf(element) === "label" && element.control === hit;
 }
 
-// A toggle may be a transparent check box laid over what draws it: people press it where they see the drawing.
+// A toggle may be a transparent check box over the element that draws it; people press it where they see the drawing.
 function isTransparentToggleOver(element, hit) {
   if (tagOf(hit) !== "input" || !LABEL_REPLACED_TYPES.has(hit.type) || hit.nextElementSibling === null) return false;
   return containsNode(hit.nextElementSibling, element) && getComputedStyle(hit).opacity === "0";
@@ -301,7 +301,7 @@ function isTransparentToggleOver(element, hit) {
 
 const MAX_TOUCH_OVERHANG_PX = 24;
 
-// Libraries lay an empty box that listens over a control that is small for fingers.
+// Libraries put an empty box with a listener over a control that is too small for fingers.
 function isTouchTargetOver(element, hit) {
   if (!listeningElements.has(hit) || firstElementOf(hit) !== null || textContentOf(hit).trim() !== "") return false;
   const box = parentElementOf(hit);
@@ -352,7 +352,7 @@ function findTransparentAncestor(element) {
   return findClosest(element, (each) => getComputedStyle(each).opacity === "0");
 }
 
-// The outermost element over it that does not contain it as well.
+// The outermost element over it that does not also contain it.
 function findCover(element, hit) {
   let cover = hit;
   for (let each = parentElementOf(hit); each && !containsNode(each, element); each = parentElementOf(each)) cover = each;
@@ -388,7 +388,7 @@ async function waitUntilStill(element) {
   return isSlow(x - last.x, width) && isSlow(y - last.y, height);
 }
 
-// A press takes a few frames, so an element that moves little in one frame is hit; the press guard stops a miss.
+// A press takes a few frames, so it hits an element that moves little per frame; the press guard stops a miss.
 function isSlow(distance, size) {
   return Math.abs(distance) * 8 < size;
 }

@@ -3,7 +3,7 @@
 const MAX_NAME_CHARS = 5000;
 const MAX_NAME_DEPTH = 300;
 
-// What a walk over content must know of the way to it.
+// The state of a walk over content.
 class NameWalk {
   // owner: whose name is computed; except: left out; used: elements that were read by reference, and count once.
   constructor(owner, { except = owner, maxChars = MAX_NAME_CHARS, maxElements = Infinity, used = new Set() } = {}) {
@@ -16,7 +16,8 @@ class NameWalk {
     this.showsHidden = false;
   }
 
-  // References are followed once: what is in a referenced element is not followed again, and may be the owner itself.
+  // References are only followed once: references inside a referenced element are not, and may lead to the owner
+  // itself.
   follow() {
     return Object.assign(new NameWalk(this.owner, { except: null, maxChars: this.maxChars, used: this.used }), { follows: false });
   }
@@ -27,12 +28,12 @@ class NameWalk {
   }
 }
 
-// The text of an element's content; `except` is left out with all in it.
+// The text of an element's content, without `except` and its content.
 function nameFromContent(element, except = null) {
   return readContent(element, new NameWalk(element, { except }));
 }
 
-// The beginning of it. Containers in containers each have one, so that whole texts would be read as often as they are deep.
+// Only its beginning: for nested containers, whole texts would be read once per level.
 function briefContentName(element) {
   return shorten(readContent(element, new NameWalk(element, { except: null, maxChars: 400, maxElements: 60 })), 200);
 }
@@ -45,7 +46,7 @@ function readContent(element, walk) {
   return trimName(parts.join(""));
 }
 
-// Most elements with a name hold nothing but text.
+// Most elements with a name only contain text.
 function readPlainContent(element, walk) {
   if (isOwnTextHidden(element, walk)) return "";
   const text = textContentOf(element);
@@ -57,7 +58,7 @@ function readPlainContent(element, walk) {
   return trimName(parts.join(""));
 }
 
-// Names keep short texts for screen readers, and nothing else that cannot be seen.
+// Names include short texts for screen readers, but no other invisible content.
 function isOwnTextHidden(element, walk) {
   return !walk.showsHidden && !isScreenReaderText(element) && hidesText(element, getComputedStyle(element));
 }
@@ -106,7 +107,7 @@ function isLeftOut(child, style) {
   return hidesContent(child, style) && !(isClippedAway(child, style) && style.display !== "none" && isScreenReaderText(child));
 }
 
-// The tooltip stands for a part that holds nothing else.
+// The tooltip replaces an otherwise empty part.
 function gatherParts(child, walk, parts, depth, style) {
   const at = parts.length;
   const isTextHidden = !walk.showsHidden && (style.visibility !== "visible" || isOwnTextHidden(child, walk));
@@ -115,7 +116,7 @@ function gatherParts(child, walk, parts, depth, style) {
   if (hasAttribute(child, "title") && !isTextHidden && parts.slice(at).join("").trim() === "") parts.push(readTooltip(child));
 }
 
-// Returns what stands for a part instead of its content: null if nothing does.
+// Returns the text that replaces a part's content; null if there is none.
 function readAlternative(element, walk) {
   if (walk.follows && hasAttribute(element, "aria-labelledby")) {
     const name = joinReferences(element, "aria-labelledby", walk);
@@ -128,12 +129,12 @@ function readAlternative(element, walk) {
   return label || (readReplacedName(element) ?? (isSpokenApart(role, walk) ? "" : null));
 }
 
-// The whole name of an element that a name refers to, or of a label.
+// The full name of a label, or of an element that a name refers to.
 function nameInside(element, walk) {
   return readAlternative(element, walk) || nameFromMarkup(element) || readContent(element, walk) || readTooltip(element);
 }
 
-// An image is its alternative text; a drawing with words is its words.
+// For an image, its alternative text; for a drawing with words, its words.
 function readReplacedName(element) {
   const tag = tagOf(element);
   if (tag === "img" || tag === "area") return trimName(attributeOf(element, "alt") || "") || (attributeOf(element, "alt") === null ? readTooltip(element) : "");
@@ -141,7 +142,8 @@ function readReplacedName(element) {
   return tag === "input" && BUTTON_TYPES.has(element.type) ? nameOfInput(element) : null;
 }
 
-// Menus are not part of a label. Messages are not part of a heading, but of a control, whose name is all that is shown.
+// Menus are not part of a label. Messages are not part of a heading, but part of a control, of which only the name is
+// shown.
 function isSpokenApart(role, walk) {
   if (role === "menu" || role === "menubar") return true;
   return (role === "alert" || role === "alertdialog") && computeRole(walk.owner) === "heading";

@@ -9,7 +9,7 @@ function computeName(element, role = computeRole(element)) {
   return name;
 }
 
-// A page's own scripts cannot run before the current job ends, so until then a name holds.
+// A page's own scripts cannot run before the current job ends, so names are valid until then.
 let turnNames = null;
 
 function readTurnNames() {
@@ -37,14 +37,14 @@ function readAriaLabel(element) {
   return label.replace(/[ \t\n\f\r]+/g, " ").replace(/^ | $/g, "");
 }
 
-// The title of an element or, in SVG, of a link; the caption of a figure replaces it even where it is empty, as in axe.
+// The title of an element or, in SVG, of a link; the caption of a figure replaces it even if empty, as in axe.
 function readTooltip(element) {
   if (tagOf(element) === "figure" && selectFirst(element, ":scope > figcaption")) return "";
   const title = attributeOf(element, "title") ?? element.getAttributeNS(XLINK, "title");
   return title ? trimName(title) : "";
 }
 
-// What a control does that shows only a pictograph, if its tooltip says it.
+// The tooltip of a control that only shows a pictograph, if it describes the action.
 function readPictographTitle(element, role) {
   if (!hasAttribute(element, "title")) return "";
   const name = computeName(element, role);
@@ -57,7 +57,7 @@ function readPlaceholder(element) {
   return trimName(attributeOf(element, "placeholder") || attributeOf(element, "aria-placeholder") || "");
 }
 
-// As collapseSpace, but a no-break space is a character of a name.
+// Like collapseSpace, but no-break spaces are kept.
 function trimName(text) {
   return text.replace(/[ \t\n\f\r]+/g, " ").trim();
 }
@@ -66,7 +66,7 @@ function nameFromLabelledBy(element) {
   return hasAttribute(element, "aria-labelledby") ? joinReferences(element, "aria-labelledby", new NameWalk(element)) : "";
 }
 
-// An empty attribute stands for elements that a script has set.
+// An empty attribute means that a script has set the elements.
 const REFERENCE_PROPERTIES = { "aria-labelledby": "ariaLabelledByElements", "aria-describedby": "ariaDescribedByElements" };
 
 function listReferences(element, attribute) {
@@ -81,7 +81,7 @@ function joinReferences(element, attribute, walk) {
   return trimName(listReferences(element, attribute).map((part) => nameOfReferenced(part, inner)).join(" "));
 }
 
-// A hidden element may be referenced; then all in it counts, if it is as short as a text for screen readers.
+// A hidden element may be referenced; then all of its content counts, if it is as short as a text for screen readers.
 function nameOfReferenced(part, walk) {
   walk.used.add(part);
   if (isExposed(part)) return nameInside(part, walk);

@@ -1,4 +1,4 @@
-// Names that HTML and SVG give to their own elements (html-aam, svg-aam).
+// Names that HTML and SVG define for their elements (html-aam, svg-aam).
 
 function nameFromMarkup(element) {
   switch (tagOf(element)) {
@@ -40,7 +40,7 @@ function nameFromLabels(control) {
   return trimName(Array.from(labels, (label) => (walk.used.has(label) ? "" : nameOfReferenced(label, walk))).join(" "));
 }
 
-// Web components of forms are labelled from outside, and hold the control that is pressed.
+// Web components of forms are labelled from outside, and contain the control that is pressed.
 function listLabelsOfHost(control) {
   const { host } = rootOf(control);
   if (!host || findInnerControl(host) !== control) return [];

@@ -5,7 +5,7 @@ const UNRENDERED_TAGS = new Set([
   "param", "object", "embed", "defs", "symbol", "clippath", "lineargradient", "radialgradient", "filter", "mask",
 ]);
 class OutlineWriter {
-  // view: limits the walk to the viewport; valueLimit: where values are cut; shown: a model will read it.
+  // view: limits the walk to the viewport; valueLimit: characters of values; shown: whether a model will read it.
   // budgetMs: the walk ends after that time, so that a huge page stays usable.
   constructor({ view = null, urls = false, valueLimit = MAX_VALUE_CHARS, shown = true, budgetMs = Infinity } = {}) {
     this.view = view;
@@ -35,7 +35,7 @@ class OutlineWriter {
     this.containerMark = "";
   }
 
-  // Counts an element; returns false where the walk has to end.
+  // Counts an element; returns false if the walk has to end.
   admit() {
     if (this.stopped) return false;
     const readsClock = this.elements % 200 === 199; // reading it for each element would cost more than the walk
@@ -57,7 +57,7 @@ class OutlineWriter {
     this.needsSpace = !SPACE_CODES.has(data.charCodeAt(data.length - 1));
   }
 
-  // Text that a style sheet paints has its own space, because it is often placed apart.
+  // Text painted by a style sheet is separated by a space, because it is often placed elsewhere.
   painted(element, part) {
     const text = readPaintedText(element, part);
     if (!text || this.muted) return;
@@ -73,7 +73,7 @@ class OutlineWriter {
     this.needsSpace = true;
   }
 
-  // Texts side by side are escaped as one, because a reference may be spread over several.
+  // Adjacent texts are escaped together, because a reference may be spread over several.
   endRun() {
     if (!this.run.length) return;
     this.parts.push(plainRun(this.run.join("")));
@@ -142,12 +142,12 @@ class OutlineWriter {
 // No space is needed after a space or an opening bracket.
 const SPACE_CODES = new Set([..." \n\t\r\f\u00a0(["].map((character) => character.charCodeAt(0)));
 
-// \u0001 marks the place of a frame, so a page must not write it.
+// \u0001 marks the place of a frame, so remove it from text of the page.
 function collapseLine(text) {
   return text.replace(/[\s\u0001]+/g, " ").trim();
 }
 
-// Styles of an element that its children depend on, read on first use.
+// Styles of an element that affect its children, read on first use.
 class ParentContext {
   constructor(style, element) {
     this.style = style;
@@ -224,7 +224,7 @@ function walkElement(element, out, parentContext) {
   emitInFlow(element, out, style, parentContext, inline, true);
 }
 
-// The largest pages are tables, so cells and rows skip every check that they do not need.
+// The largest pages are tables, so cells and rows skip all unnecessary checks.
 function walkTablePart(element, out, style, parentContext) {
   if (out.view && out.view.skips(element)) return;
   out.flush();
@@ -232,7 +232,7 @@ function walkTablePart(element, out, style, parentContext) {
   out.flush();
 }
 
-// Libraries draw a thumb, a star, a list or lines of code around a field that only keys and screen readers reach.
+// Libraries draw a thumb, a star, a list or lines of code around a field for keys and screen readers only.
 function emitClippedFields(box, out) {
   if (out.muted || !firstElementOf(box)) return;
   for (const field of selectAll(box, `input[type=range],input[role=combobox],textarea,${TOGGLE_SELECTOR}`)) {
@@ -252,14 +252,14 @@ function isInlineDisplay(display) {
   return display === "contents" || display === "inline" || display === "ruby";
 }
 
-// Returns whether a box shows none of its content; counts what may hide a closed shadow root or a role.
+// Returns whether a box shows none of its content; counts elements that may have a closed shadow root or a role.
 function isClosedBox(element, out, style, inline) {
   if (mayHideRoot(element)) out.suspects += 1;
   if (mayHaveInternals(element)) out.components += 1;
   return !inline && isCollapsedBox(element, style);
 }
 
-// Some of it is invisible: a part may still be visible, or it fades in when the page is scrolled to it.
+// If it is invisible, a part may still be visible, or it may fade in when the page is scrolled to it.
 function walkPartlyVisible(element, out, style, parentContext, inline) {
   const muted = style.opacity === "0" && !fadesIn(element, style) ? 1 : 0;
   out.muted += muted;
@@ -273,7 +273,8 @@ function isCollapsedBox(element, style) {
   return (element.clientHeight === 0 || element.clientWidth === 0) && tagOf(element) !== "body" && element.firstChild;
 }
 
-// Content below the fold fades in when the page is scrolled to it. What stays transparent in sight of the reader is hidden.
+// Content below the fold may fade in when the page is scrolled to it. Content that stays transparent in the viewport is
+// hidden.
 function fadesIn(element, style) {
   if (!/opacity|all/.test(style.transitionProperty) || !/[1-9]/.test(style.transitionDuration)) return false;
   const { top, bottom, left, right } = rectOf(element);
@@ -310,7 +311,7 @@ function emitElement(element, out, style, parentContext, seen) {
 
 const MIN_SCROLL_PX = 40;
 
-// A box that scrolls may load more of its content when it is scrolled.
+// A scrollable box may load more content when it is scrolled.
 function scrollsContent(element, style) {
   if (TABLE_PART_TAGS.has(tagOf(element)) || style.overflowX === "visible") return false;
   const { overflowX, overflowY } = style;
@@ -323,14 +324,14 @@ function isRowPart(role) {
   return role === "listitem" || role === "row" || CELL_ROLES.has(role);
 }
 
-// Focus guards, and the roots that libraries append for pop-ups, take no room while they show nothing.
+// Focus guards, and the empty roots that libraries append for pop-ups, have no size while they show nothing.
 function isEmptySpot(element, why) {
   if ((why !== "handler" && why !== "focus") || isVisible(element) || shadowOf(element)) return false;
   if (element instanceof SVGElement || getComputedStyle(element).display === "contents") return false;
   return (element.innerText ?? "").trim() === "" && ![...element.getElementsByTagName("*")].some((each) => isVisible(each) || shadowOf(each));
 }
 
-// A style sheet may paint the thumb of a slider beside the box without size that takes the keys.
+// A style sheet may paint the thumb of a slider next to the zero-size box that takes the keys.
 function emitPaintedThumb(box, out) {
   const field = [...selectAll(box, "input[type=range]")].find((each) => findThumb(each) === box);
   const isPainted = (style) => isGenerated(style.content) && parseFloat(style.width) > 1 && parseFloat(style.height) > 1;
@@ -340,7 +341,8 @@ function emitPaintedThumb(box, out) {
 
 const MAX_HANDLE_PX = 12;
 
-// Grids repeat the handles that resize their columns in each row of data; some tell them by the cursor once it is over them.
+// Grids repeat the handles that resize their columns in each data row; some are only recognizable by the cursor over
+// them.
 function isRepeatedHandle(element, style) {
   if (element.firstChild !== null || !(style.cursor.endsWith("-resize") || grabbedElements.has(element))) return false;
   if (rectOf(element).width > MAX_HANDLE_PX) return false;
@@ -348,7 +350,7 @@ function isRepeatedHandle(element, style) {
   return row !== null && selectFirst(row, "th,[role=columnheader]") === null;
 }
 
-// A legend or caption is written only as the name of its group.
+// A legend or caption is only written as the name of its group.
 const NAMING_TAGS = new Set(["legend", "figcaption"]);
 
 function namesParent(element) {
@@ -358,7 +360,7 @@ function namesParent(element) {
 
 const NAMED_PARENT_TAGS = new Set(["fieldset", "figure"]);
 
-// A label is written only as the name of its field.
+// A label is only written as the name of its field.
 function emitLabel(label, out, style) {
   const hidden = findReplacedControl(label);
   if (hidden && checkVisibilityOf(label, { visibilityProperty: true })) return emitReplacingLabel(label, hidden, out, style);
@@ -372,13 +374,13 @@ function emitLabel(label, out, style) {
   if (more) out.item(plainLine(more));
 }
 
-// A web component has no name of its own in the outline: the control in it has.
+// The outline does not name a web component, but the control inside it.
 function findNamedControl(label) {
   const { control } = label;
   return control && tagOf(control).includes("-") && !internalsOf.has(control) ? findInnerControl(control) : control;
 }
 
-// A press on a label with a listener still acts on its control, which has the reference then.
+// A press on a label with a listener still acts on its control, which then has the reference.
 function actsForControl(label) {
   const { control } = label;
   return control !== null && attributeOf(label, "role") === null && (findReplacedControl(label) !== null || isControlShown(control));
@@ -409,7 +411,7 @@ function readBriefText(element) {
   return shorten(collapseSpace(readShownText(element)), 200);
 }
 
-// Libraries draw a check box of their own beside the hidden one that sends its value.
+// Libraries draw their own check box next to the hidden one that sends its value.
 function findDrawnToggle(label, control) {
   const others = [...selectAll(label, ACTIONABLE_SELECTOR)].filter((each) => each !== control && isVisible(each));
   return others.length === 1 && DRAWN_TOGGLE_ROLES.has(attributeOf(others[0], "role")) ? others[0] : null;

@@ -1,9 +1,9 @@
-// Cleans what a page says, and keeps it from looking like an element's line in an outline.
+// Cleans text of a page, and keeps it from looking like an element's line in an outline.
 
 const INVISIBLE_CHARACTERS = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}]/gu;
 const KEPT_CHARACTERS = new Set(["\n", "\t", "\u200c", "\u200d"]);
 
-// Removes characters that only machines see. Same as `core/untrusted.py`, whose patterns `scripts.py` puts in front.
+// Removes invisible characters. Same as `core/untrusted.py`, whose patterns `scripts.py` puts in front.
 function cleanText(text) {
   if (!/[^\n -~]/.test(text)) return text;
   const lines = text.replace(/\u2029/g, "\n\n").replace(/\r\n|[\r\v\f\x85\u2028]/g, "\n");
@@ -22,19 +22,20 @@ function removeJoiners(text) {
   return plain.replace(/[\u200c\u200d]/g, "").normalize("NFC");
 }
 
-// Puts a backslash into what reads like a reference, so that only an outline's own references are whole: see `refs.py`.
+// Puts a backslash into text that looks like a reference, so that only an outline's own references are intact: see
+// `refs.py`.
 function escapeRefs(text) {
   return text.replace(REF_LIKE, "$1\\");
 }
 
-// A page's text on one line. Where it holds what looks like a reference, it is in quotes, as no element is.
+// A page's text on one line. If it contains something like a reference, it is quoted, which elements never are.
 function plainLine(text) {
   const clean = collapseSpace(cleanText(text));
   const escaped = escapeRefs(clean);
   return escaped === clean ? clean : `"${escaped.replace(/"/g, "”")}"`;
 }
 
-// As `plainLine`, with the spaces at its ends, which separate it from what is beside it.
+// Like `plainLine`, but with the spaces at its ends, which separate it from adjacent text.
 function plainRun(text) {
   const clean = cleanText(text);
   if (escapeRefs(clean) === clean) return clean;

@@ -73,13 +73,13 @@ function findDeepestTarget(hit, event) {
 
 const guard = new PressGuard();
 
-// Observes the page without a target: keys go to whatever has the focus.
+// Observes the page without a target, because keys go to the focused element.
 function startObserving() {
   guard.arm(null, false);
   return true;
 }
 
-// Names what can be acted on at a point, or what is there.
+// Names the actionable element at a point, or else any element there.
 function describePoint(x, y) {
   const hit = elementAtPoint(x, y);
   const element = hit && (findClosest(hit, (each) => whyActionable(each, computeRole(each), getComputedStyle(each), {}) !== "") || hit);
@@ -92,7 +92,7 @@ function focusedElement() {
   return active === bodyOf(document) ? null : active;
 }
 
-// Gives the focus back to an element that keys are meant for.
+// Returns the focus to an element that keys are meant for.
 function restoreFocus(ref) {
   const { element, failure } = resolveTarget({ ref });
   if (failure) return { ok: false, ...failure };
@@ -105,7 +105,7 @@ function restoreFocus(ref) {
   return { ok: false, ...buildFailure("no_focus", "it does not take the focus", "click it first"), ...collectEvidence(element) };
 }
 
-// Waits until the page is quiet, then reports what the action has changed.
+// Waits until the page is quiet, then reports the changes by the action.
 async function reportEffects(ref, { wait = true, timeoutMs = MAX_WAIT_MS } = {}) {
   if (wait) await waitForQuiet(timeoutMs);
   const element = elementOf(ref);
@@ -156,7 +156,7 @@ function endsSoon(timing) {
   return timing && timing.endTime !== Infinity && timing.endTime - (timing.localTime || 0) < 500;
 }
 
-// The states that an action can change, to compare before with after; no secrets.
+// The states that an action can change, for a comparison before and after; no secrets.
 function readState(element) {
   return {
     checked: readChecked(element) ?? (tagOf(element) === "label" && element.control ? readChecked(element.control) : null),

@@ -1,14 +1,14 @@
-// Reports what a person does in this document. Pages can make trusted `change` and `input` events, so that each report
-// needs a key or a press before it, which only a person's input brings.
+// Reports a person's actions in this document. Pages can cause trusted `change` and `input` events, so each report
+// needs a key or a press before it, which only a person can make.
 
 const MAX_RECORDED_CHARS = 100_000; // of a text; longer ones are left out
-const typedFields = new Map(); // fields whose text a person has changed and that is not reported yet
+const typedFields = new Map(); // fields with text changed by a person and not reported yet
 let sendReport = null;
 let personField = null; // the field that the person's last key or press was for
-let momentBefore = null; // and what it was before
+let momentBefore = null; // the milestones before it
 let pressNow = null;
 
-// The binding is of this world alone, so that the page can neither see nor call it.
+// The binding only exists in this world, so the page can neither see nor call it.
 function recordPerson(binding) {
   sendReport ||= globalThis[binding];
   for (const kind of ["keydown", "beforeinput", "compositionstart", "paste", "cut", "drop"]) listenToPerson(kind, noteField);
@@ -28,7 +28,7 @@ function recordPerson(binding) {
 
 const personListeners = new Map();
 
-// `document.open()` takes listeners away; adding one again changes nothing where it is still there.
+// `document.open()` removes listeners; adding one that still exists has no effect.
 function listenToPerson(kind, handle) {
   const key = `${kind} ${handle.name}`;
   if (!personListeners.has(key)) personListeners.set(key, (event) => event.isTrusted && handle(event));
@@ -63,7 +63,7 @@ function findPersonField(hit) {
   return select || (isToggle(hit) || tagOf(hit) === "label" ? null : findEditable(hit));
 }
 
-// What a press on an element is meant for: the field of a label, the list of an option, the button around an icon.
+// The element that a press is meant for: the field of a label, the list of an option, the button around an icon.
 function findPressed(hit) {
   const select = findClosest(hit, (each) => tagOf(each) === "select");
   if (select) return select;
@@ -77,7 +77,7 @@ function noteField(event) {
   const field = hit && findPersonField(hit);
   if (field && isSecret(field)) hiddenFields.add(field); // also after the page has made it readable
   if (field !== personField) {
-    reportTypedText(field); // between fields of a closed shadow root no event says that one was left
+    reportTypedText(field); // between fields of a closed shadow root there is no event for leaving one
     momentBefore = field && describeMoment(field);
   }
   personField = field;
@@ -107,7 +107,7 @@ function reportTypedText(except = null) {
   for (const field of [...typedFields.keys()]) if (field !== except) reportText(field);
 }
 
-// A slider that the page draws says its value in an attribute.
+// A slider drawn by the page has its value in an attribute.
 function noteSlider(element) {
   if (!typedFields.has(element)) typedFields.set(element, { ...describeMoment(element), value: readSliderValue(element) });
 }
@@ -118,7 +118,7 @@ function noteLeaving(event) {
   else reportTypedText();
 }
 
-// Of a date each figure that is typed is a change.
+// In a date field, each typed digit is a change.
 function noteChange(event) {
   const hit = targetOf(event);
   if (hit && !(hit.type in DATE_FORMATS)) reportText(hit);
@@ -163,7 +163,7 @@ function listModifiers(event) {
   return ["Alt", "Control", "Meta", "Shift"].filter((name) => event.getModifierState(name));
 }
 
-// Other clicks than that of the last press or key are those that a page or a label makes of it.
+// Clicks other than that of the last press or key are caused by a page or a label.
 function noteClick(event) {
   if (event.button > 1) return;
   const hit = targetOf(event);
@@ -176,7 +176,7 @@ function noteClick(event) {
   reportPress(isChosenRadio(event, hit, press) ? { ...press, element: hit, moment: describeMoment(hit) } : press, event.detail, held);
 }
 
-const MIN_HOLD_MS = 1_000; // which pages may take for more than a click
+const MIN_HOLD_MS = 1_000; // longer presses may mean more than a click
 const MAX_HOLD_MS = 10_000; // of a step
 
 // Arrow keys choose another radio button of the group, and click it.

@@ -1,4 +1,4 @@
-// Reports the keys that a person presses, where they do more than write a text.
+// Reports a person's key presses that do more than enter text.
 
 const KEYS_OF_LISTS = new Set(["ArrowDown", "ArrowUp", "Escape"]);
 const LIST_KEY_SELECTOR = "[aria-activedescendant],[aria-expanded=true],[role=combobox],[role=listbox],[role=option],[role=menuitem],[role=tab],[role=treeitem]";
@@ -7,7 +7,7 @@ const EDITING_KEYS = new Set(["a", "c", "v", "x", "y", "z", "Backspace", "Delete
 const FORMAT_KEYS = new Set(["b", "i", "u"]);
 const EMPTIED_AFTER_MS = 50;
 const OPEN_SELECTOR = "dialog[open],[role=dialog],[role=alertdialog],[popover]:popover-open";
-let keyNow = null; // an Enter or Space that has made no click yet
+let keyNow = null; // an Enter or Space without a click so far
 
 function noteKey(event) {
   const hit = targetOf(event);
@@ -25,9 +25,9 @@ function noteKey(event) {
   noteOtherKey(event, hit, field);
 }
 
-const waitingReports = []; // with their events, which the page has not had yet
+const waitingReports = []; // with their events, which the page has not received yet
 
-// Calls back once the page has had an event, at the latest before the next key or press.
+// Calls back once the page has received an event, at the latest before the next key or press.
 function afterPage(event, report) {
   waitingReports.push({ event, report });
   setTimeout(sendWaitingReports, 0);
@@ -42,7 +42,7 @@ function missAfterPage(event, what) {
   afterPage(event, () => event.defaultPrevented && reportMissed(what, milestones));
 }
 
-// A button makes a click of the key; one that a page draws may act on the key itself.
+// A native button turns the key into a click; a button drawn by the page may handle the key itself.
 function notePressingKey(event, hit, field) {
   const element = isDisabled(hit) || field ? null : findPressed(hit);
   const moment = describeMoment(hit);
@@ -58,7 +58,7 @@ function notePressingKey(event, hit, field) {
 
 const NATIVE_SELECTOR = "a[href],button,input,summary,video,audio";
 
-// Keys such as Control+s, where the page has taken them; those that only edit a field are part of its text.
+// Keys such as Control+s, if the page has handled them; keys that only edit a field are part of its text.
 function noteShortcut(event, hit, field) {
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   const isText = event.getModifierState("AltGraph") || (event.altKey && event.ctrlKey);
@@ -68,7 +68,7 @@ function noteShortcut(event, hit, field) {
   afterPage(event, () => event.defaultPrevented && reportKey([...listModifiers(event), key].join("+"), moment));
 }
 
-// Letters that are typed outside of fields may be a secret, so that they are not kept.
+// Letters typed outside of fields may be a secret, so they are not kept.
 function noteOtherKey(event, hit, field) {
   const isLetter = event.key.length === 1;
   if (isLetter ? field : event.key === "Tab" || (field && !KEYS_OF_LISTS.has(event.key))) return;
@@ -83,7 +83,7 @@ function reportKey(key, moment) {
   reportAction("press", moment, { key });
 }
 
-// In a text of several lines Enter ends a line, unless the text is gone then, as in a chat.
+// In a multi-line text, Enter ends a line, unless it clears the text, as in a chat.
 function noteEnter(field) {
   if (tagOf(field) === "select") return;
   if (tagOf(field) === "input") {

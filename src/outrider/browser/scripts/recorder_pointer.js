@@ -1,10 +1,10 @@
-// Reports what a person does with the pointer besides clicks: drags, menus of the right button, hovering.
+// Reports a person's pointer actions other than clicks: drags, context menus, hovering.
 
 const MIN_DRAG_PIXELS = 10;
 const MAX_MENU_CONTROLS = 500;
 let dragNow = null;
-let hoverNow = null; // what the pointer was over last, and since when
-let shownControls = null; // those that were to be seen at the last look
+let hoverNow = null; // the last element under the pointer, and since when
+let shownControls = null; // those that were visible at the last check
 const revealedBy = new WeakMap(); // controls that came into view while the pointer was over another element
 
 // Whether the page has changed anything since a press.
@@ -23,7 +23,7 @@ class ChangeWatch {
   }
 }
 
-// A menu of the browser's own is of no use to a flow; only one that the page shows instead is.
+// Flows cannot use the browser's own menu, only one that the page shows instead.
 function noteMenu(event) {
   const press = pressNow;
   if (press?.button === "right") afterPage(event, () => event.defaultPrevented && reportPress(press, 1));
@@ -47,7 +47,7 @@ function noteDrop(event) {
   else missAfterPage(event, `what was dropped on ${describeElement(hit)}`);
 }
 
-// The goal is described before the page changes it.
+// Describe the goal before the page changes it.
 function reportDrag({ element, moment }, hit) {
   const goal = describeEvidence(findClosest(hit, isTold) || hit);
   const isKnown = [moment.evidence, goal].every((each) => each.name || each.row || Object.keys(each.attributes).length);
@@ -55,12 +55,12 @@ function reportDrag({ element, moment }, hit) {
   return () => (isKnown ? reportAction("drag", moment, { goal }) : reportMissed(missed));
 }
 
-// What a person would name as the place where something was dropped.
+// The element that a person would name as the place of a drop.
 function isTold(element) {
   return attributeOf(element, "id") || nameToRecord(element, computeRole(element)) !== "";
 }
 
-// A press that ends elsewhere has dragged something without the browser's own drag and drop, or has marked text.
+// A press that ends elsewhere has dragged something without HTML drag and drop, or has selected text.
 function noteRelease(event) {
   const press = pressNow;
   if (!press) return;
@@ -73,13 +73,13 @@ function noteRelease(event) {
   const isInside = goal && containsNode(press.element, goal);
   const isMarking = !hasFollowed && !getSelection().isCollapsed;
   if (isInside && !isMarking && (!isChanged || ACTIVE_ROLES.has(computeRole(press.element)))) return;
-  pressNow = null; // a click that comes of it is meant for nothing
+  pressNow = null; // a click that follows from it has no meaning
   if (!isChanged || isMarking) return;
   if (goal && !isInside && !containsNode(goal, press.element)) reportDrag(press, goal)();
   else reportMissed(`a drag of ${describeElement(press.element)}`);
 }
 
-// The element under the pointer, without the one that is dragged where that follows the pointer.
+// The element under the pointer, ignoring a dragged one that follows the pointer.
 function findGoal(event, dragged, hasFollowed) {
   const isBelow = (each) => !containsNode(dragged, each);
   return hasFollowed ? Document.prototype.elementsFromPoint.call(document, event.clientX, event.clientY).find(isBelow) : elementAtPoint(event.clientX, event.clientY);
@@ -102,18 +102,18 @@ function noteHover(event) {
   }, revealDelay);
 }
 
-const MAX_REVEAL_MS = 2_000; // what comes later has been loaded
+const MAX_REVEAL_MS = 2_000; // content that appears later was loaded
 
 function rememberReveal(element, by) {
   if (by !== element && !containsNode(element, by)) revealedBy.set(element, by);
 }
 
-// What a press or a key shows is not shown by the pointer.
+// Content shown by a press or a key is not revealed by the pointer.
 function forgetHover() {
   hoverNow = shownControls = null;
 }
 
-// Lists the controls that could not be seen at the last look; none at the first.
+// Lists the controls that were invisible at the last check; none at the first one.
 function lookForNewControls() {
   startSearchClock();
   forgetBackgrounds();
@@ -126,7 +126,7 @@ function lookForNewControls() {
   return news;
 }
 
-// The elements over which the pointer has to be, one after the other, before an element is to be seen.
+// The elements to hover, one after the other, until an element is visible.
 function listHovers(element) {
   const maxMenus = 5;
   const hovers = [];

@@ -6,7 +6,7 @@ const TABLE_SELECTOR = "table,[role=table],[role=grid],[role=treegrid]";
 const ITEM_LIST_SELECTOR = "ul,ol,[role=list],[role=feed],[role=listbox]";
 const LABEL_SELECTOR = "dt,th,label,legend,[role=rowheader],[role=term],b,strong,span,div,p,td,h1,h2,h3,h4,h5,h6";
 
-// Returns each structure of this kind and name: how it is called, its records, and the labels that it lacks.
+// Returns each structure of this kind and name: its name, its records, and the labels that it lacks.
 function readRecords({ kind, name, columns }) {
   if (kind === "page") return [{ name: titleOf(document), records: [readRecord(document.body, columns)], missing: [] }];
   if (kind === "items") return readItems(queryDeep(name).filter(isVisible), columns, name);
@@ -65,7 +65,7 @@ function listTableRows(table) {
   return rows.filter((row) => isVisible(row) && tagOf(row.parentElement) !== "tfoot");
 }
 
-// The cells of each row by column; a cell that spans several stands in each.
+// The cells of each row by column; a cell that spans several columns is repeated in each.
 function spreadCells(rows) {
   const grid = rows.map(() => []);
   rows.forEach((row, index) => {
@@ -81,7 +81,7 @@ function spreadCells(rows) {
   return grid;
 }
 
-// The row that has most of the labels; among the first ones, because a table begins with its heads.
+// The row with most of the labels, among the first ones, because a table begins with its headings.
 function findHeadRow(rows, columns, grid) {
   const labels = columns.filter((each) => each.label);
   if (!labels.length) return rows.findIndex((row) => selectFirst(row, "td,[role=cell],[role=gridcell]")) - 1;

@@ -1,4 +1,4 @@
-// Assigns references: an element keeps its own for as long as it lives, and none is given twice.
+// Assigns references: an element keeps its reference as long as it exists, and none is used twice.
 
 const refOfElement = new WeakMap();
 const elementOfRef = new Map();
@@ -25,7 +25,7 @@ function elementOf(ref) {
   return element && element.isConnected ? element : null;
 }
 
-// Records the role, name and row that a model was shown for a reference, to compare with when it acts on it.
+// Records the role, name and row shown to a model for a reference, for comparison when it acts on it.
 function recordShown(ref, element) {
   const before = shownNames.get(ref);
   const role = computeRole(element);
@@ -60,7 +60,7 @@ function isSameExceptDigits(one, other) {
   return plain(one) === plain(other);
 }
 
-// The name that an outline shows for such an element, or what says more.
+// The name that an outline shows for such an element, or a more specific text.
 function nameToRecord(element, role) {
   if (isEditingHost(element) && !FIELD_ROLES.has(role)) return nameFromAria(element);
   const name = (ACTIVE_ROLES.has(role) && readPictographTitle(element, role)) || computeName(element, role);

@@ -26,7 +26,7 @@ function explainGoneRef(ref) {
   return buildFailure("not_found", `${ref}${name} is not on the page any more`, next, { suggestions: [next] });
 }
 
-// A twin that the model has already seen is another element; one that it has not is the same one redrawn.
+// A twin that the model has already seen is another element; an unseen one is the same element, redrawn.
 function describeTwin(twin, before) {
   const known = shownNames.has(refOfElement.get(twin) || "");
   const name = describeShown(before);
@@ -97,7 +97,7 @@ function evaluatePath(path) {
   return found;
 }
 
-// Words that no element is called by CSS, and one control is called on the page: `Send order`, or a field's label.
+// Words that match no element as CSS, but name one control on the page: `Send order`, or a field's label.
 function findNamed(selector) {
   if (!/^[\p{L}\p{N}][^#.[\]>:=*"\\/{}()]{0,100}$/u.test(selector)) return [];
   const name = toComparable(selector);

@@ -1,4 +1,4 @@
-// Maps elements to roles (HTML-AAM, WAI-ARIA 1.2), in words that are one token for a model.
+// Maps elements to roles (HTML-AAM, WAI-ARIA 1.2), as words that are a single token for a model.
 
 const TAG_ROLES = {
   a: "", address: "group", area: "", article: "article", aside: "aside", button: "button", canvas: "canvas", datalist: "listbox", dd: "",
@@ -17,7 +17,7 @@ const INPUT_ROLES = {
   week: "week", "datetime-local": "datetime", color: "color", hidden: "",
 };
 
-// Roles that pages may give and that are written as they are. Abstract roles are not among them.
+// Roles that pages may use and that are written unchanged, without abstract ones.
 const ARIA_ROLES = new Set(
   ("alert alertdialog application article button cell checkbox columnheader combobox dialog document feed figure form grid " +
     "gridcell group heading link list listbox listitem log main marquee math menu menubar menuitem menuitemcheckbox " +
@@ -26,7 +26,7 @@ const ARIA_ROLES = new Set(
     "treeitem").split(" "),
 );
 
-// Roles that are written in another word.
+// Roles that are written as another word.
 const ROLE_WORDS = {
   banner: "header", contentinfo: "footer", navigation: "nav", complementary: "aside", image: "img", directory: "list",
   "graphics-document": "img", "graphics-symbol": "img", "graphics-object": "group", "doc-backlink": "link",
@@ -65,7 +65,7 @@ function computeRole(element) {
   return computeImplicitRole(element);
 }
 
-// The first role of the list that there is and that may be used here; null leaves the element its own.
+// The first known role of the list that may be used here; null keeps the element's own.
 function readExplicitRole(element, given) {
   for (const token of given.trim().toLowerCase().split(/\s+/)) {
     if (token === "presentation" || token === "none") return keepsOwnRole(element) ? null : "";
@@ -84,7 +84,7 @@ function hasGivenName(element) {
   return readAriaLabel(element) !== "" || hasAttribute(element, "aria-labelledby");
 }
 
-// What has the focus or says something about itself is not presentational, whatever its role attribute says.
+// A focusable element, or one with ARIA attributes, is not presentational, whatever its role attribute says.
 function keepsOwnRole(element) {
   return isFocusable(element) || GLOBAL_ATTRIBUTES.some((name) => hasAttribute(element, name));
 }
@@ -116,7 +116,7 @@ function computeInputRole(input) {
   return INPUT_ROLES[input.type] ?? "textbox";
 }
 
-// Elements whose role depends on their attributes or on what they are in.
+// Elements whose role depends on their attributes or ancestors.
 const DECIDED_BY_CONTEXT = {
   a: (link) => (hasAddress(link) ? "link" : ""),
   area: (link) => (hasAddress(link) ? "link" : ""),
@@ -164,7 +164,7 @@ function isInGrid(cell) {
   return role ? /^(grid|treegrid)$/i.test(role.trim()) : false;
 }
 
-// A header cell beside data is the header of its row; one that is all of its table is none.
+// A header cell next to data is a row header; the only cell of a table is not a header.
 function computeHeaderRole(cell) {
   const scope = (attributeOf(cell, "scope") || "").toLowerCase();
   if (scope === "row" || scope === "rowgroup") return "rowheader";

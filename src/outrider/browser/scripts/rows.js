@@ -1,4 +1,4 @@
-// Tells rows, items and cards apart by their texts, because their buttons often have the same names.
+// Distinguishes rows, items and cards by their texts, because their buttons often have the same names.
 
 const ROW_SELECTOR = "tr,li,article,[role=row],[role=listitem],[role=article],[role=option],[role=treeitem]";
 const MAX_ROW_NAME = 60;
@@ -17,7 +17,7 @@ function nameOfRow(element) {
   return "";
 }
 
-// Keeps the elements whose row holds a text. A row is the largest box around one of them that holds no other.
+// Keeps the elements whose row contains a text. A row is the largest box around one of them without another.
 function filterByRow(found, text) {
   const wanted = toComparable(text);
   if (found.length === 1) return isInRow(found[0], text) ? found : [];

@@ -1,11 +1,11 @@
-// Sets a slider that a page draws by its value, where the markup says that arrow keys move it.
+// Sets a slider drawn by the page, if the markup shows that arrow keys move it.
 
 function isDrawnSlider(element) {
   if (tagOf(element) === "input") return findThumb(element) !== null;
   return attributeOf(element, "role") === "slider" && isFocusable(element) && !Number.isNaN(readSliderValue(element));
 }
 
-// The box that takes the keys for a slider in it, which only tells its value.
+// The box that takes the keys for a slider inside it that only shows its value.
 function findThumb(field) {
   const box = field.type === "range" && field.tabIndex < 0 ? parentElementOf(field) : null;
   return box !== null && box.tabIndex >= 0 ? box : null;
@@ -47,7 +47,7 @@ function checkSlider(element, text) {
 
 const MAX_TRACK_LEVELS = 4;
 
-// How far the thumb has to be dragged to a value, where keys do not move it; null if no box around it is its track.
+// How far to drag the thumb to a value, if keys do not move it; null if no box around it is its track.
 function measureSliderDrag(ref, target) {
   const thumb = elementOf(ref);
   const track = thumb && findTrack(thumb);
@@ -57,7 +57,7 @@ function measureSliderDrag(ref, target) {
   return track.isVertical ? { x: 0, y: -way } : { x: way, y: 0 };
 }
 
-// The box in which the thumb is as far from the start as its value is from the lowest.
+// The box in which the relative position of the thumb matches its value.
 function findTrack(thumb) {
   const [low, high] = readSliderRange(thumb);
   const share = (readSliderValue(thumb) - low) / (high - low);

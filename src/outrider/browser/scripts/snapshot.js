@@ -1,6 +1,6 @@
 // Takes a snapshot: the outline of a document or of one element in it, with the scroll position.
 
-// `withBaseline` adds the outline for later comparisons, if it differs from the one that is asked for.
+// `withBaseline` adds the outline for later comparisons, if it differs from the requested one.
 function takeSnapshot({ mode = "full", root = "", urls = false, shown = true, withBaseline = false, budgetMs = Infinity } = {}) {
   const top = root ? elementOf(root) : bodyOf(document) || document.documentElement;
   const current = readPosition();
@@ -26,12 +26,12 @@ function buildOutline(top, { mode, root = "", urls = false, shown, budgetMs }) {
   return buildReport(out, view);
 }
 
-// Only a field that is asked for alone is shown in full, because a page can hold thousands.
+// Only a field that is requested alone is shown in full, because a page can have thousands.
 function chooseValueLimit(top) {
   return tagOf(top) === "textarea" || tagOf(top) === "input" || isEditingHost(top) ? MAX_ROOT_VALUE_CHARS : 5000;
 }
 
-// Hit-testing in a frame takes a layout of all frames, and tells nothing about one that shows its whole document.
+// Hit-testing in a frame needs a layout of all frames, and is useless for a frame that shows its whole document.
 function isFrameInFull() {
   const page = document.scrollingElement || document.documentElement;
   return window.parent !== window && page.scrollHeight <= innerHeight && page.scrollWidth <= innerWidth;
@@ -57,7 +57,7 @@ function buildReport(out, view) {
   return { lines, count: out.count, stopped: out.stopped ? out.elements : 0, focus: describeFocus(), suspects: out.suspects, components: out.components, shadows: out.shadows, modal: findModalDialog() !== null, ...outside };
 }
 
-// The reference of the focused element, which lines do not tell, so that moving the focus changes none of them.
+// The reference of the focused element; lines omit it, so that moving the focus does not change them.
 function describeFocus() {
   const element = focusedElement();
   return (element && tagOf(element) !== "iframe" && refOfElement.get(element)) || "";

@@ -1,10 +1,10 @@
-// Finds what a person sees instead of a field that is transparent, clipped or without size: editors, sliders, selects.
+// Finds the visible replacement of a field that is transparent, clipped or without size: editors, sliders, selects.
 
 const STAND_IN_ROLES = new Set(["textbox", "combobox", "searchbox", "slider", "spinbutton"]);
 const MAX_STAND_IN_LEVELS = 6;
 const TOGGLE_SELECTOR = "input[type=checkbox],input[type=radio]";
 
-// Only fields: a transparent button may appear under the pointer, and the box around it does something else.
+// Only for fields: a transparent button may appear under the pointer, and the box around it does something else.
 function isHiddenField(element) {
   const isField = (tagOf(element) === "input" ? !NON_TEXT_TYPES.has(element.type) : tagOf(element) === "textarea") || isEditingHost(element);
   if (!isField && !STAND_IN_ROLES.has(attributeOf(element, "role"))) return false;
@@ -15,8 +15,8 @@ function isHidden(element) {
   return findTransparentAncestor(element) !== null || isClippedAway(element, getComputedStyle(element)) || !isControlShown(element);
 }
 
-// The nearest visible box around a hidden field that holds no other field, and a free point beside its buttons.
-// `reach` false scrolls nothing and leaves open where a press would land.
+// The nearest visible box around a hidden field without another field, and a free point next to its buttons.
+// With `reach` false, nothing is scrolled, and the point of a press stays open.
 function findStandIn(field, { reach = true } = {}) {
   const hasPoint = (box, others) => (findPoint(box) || scrollToPoint(box)) && (!others.length || findFreePoint(box, others));
   let box = parentElementOf(field);
@@ -29,7 +29,8 @@ function findStandIn(field, { reach = true } = {}) {
   return null;
 }
 
-// A field that lets presses through is pressed by the box around it, if that is a control or listens for this field alone.
+// A field that lets presses through is pressed through the box around it, if that is a control or only listens for this
+// field.
 function findPressedBox(field) {
   const role = computeRole(field);
   if (!STAND_IN_ROLES.has(role) || getComputedStyle(field).pointerEvents !== "none") return null;
@@ -38,13 +39,13 @@ function findPressedBox(field) {
   return owner && !listOtherControls(owner, field).some((each) => FIELD_ROLES.has(computeRole(each))) ? box : null;
 }
 
-// The label beside a hidden check box draws it even where it names no control, if the page listens on it.
+// The label next to a hidden check box draws it even if it names no control, if the page listens on it.
 function findDrawnLabel(toggle) {
   const label = toggle.nextElementSibling;
   return label && tagOf(label) === "label" && !label.control && listeningElements.has(label) && isVisible(label) ? label : null;
 }
 
-// Other controls in a box around a field, such as the buttons that remove what was chosen.
+// Other controls in a box around a field, such as the buttons that remove chosen items.
 function listOtherControls(box, field) {
   const isOther = (each) => each !== field && !containsNode(each, field) && isVisible(each) && !findTransparentAncestor(each);
   return [...selectAll(box, ACTIONABLE_SELECTOR)].filter(isOther);
@@ -58,7 +59,7 @@ function findFreePoint(box, controls) {
   return listPoints(box).find(isFree) || null;
 }
 
-// Libraries hide a native control and draw another one beside it.
+// Libraries hide a native control and draw another one next to it.
 function suggestDrawnSibling(element) {
   const fields = listOtherControls(parentElementOf(element), element).filter((each) => FIELD_ROLES.has(computeRole(each)));
   if (fields.length === 1) return `it is drawn as ${refOf(fields[0])} ${describeElement(fields[0])}: act on that`;

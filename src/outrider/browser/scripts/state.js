@@ -5,7 +5,7 @@ const MAX_ROOT_VALUE_CHARS = 500_000;
 const MAX_SHOWN_OPTIONS = 8;
 const SHOWN_FIRST_OPTIONS = 4;
 
-// Nothing in a disabled group or an inert part can be used, whatever it says of itself.
+// Nothing in a disabled group or an inert part can be used, regardless of its own state.
 function isDisabled(element) {
   return matchesSelector(element, ":disabled") || closestOf(element, "[aria-disabled=true i],[inert]") !== null;
 }
@@ -15,7 +15,7 @@ function readChecked(element) {
   return attributeOf(element, "aria-checked");
 }
 
-// States by core-aam and html-aam, each one word or a few; what is not said is the usual.
+// States by core-aam and html-aam, each in a few words; default states are left out.
 function listStates(element, role) {
   const states = [];
   const checked = readChecked(element);
@@ -44,7 +44,7 @@ function addAriaStates(element, role, states) {
   if (current && current !== "false") states.push("current");
 }
 
-// The cell of a calendar says that it is selected, and holds the button of its day.
+// The cell of a calendar has the selected state, and contains the button of its day.
 function isSelected(element, role) {
   const cell = role === "button" ? domParentOf(element) : null;
   return attributeOf(element, "aria-selected") === "true" || (cell !== null && CELL_ROLES.has(computeRole(cell)) && attributeOf(cell, "aria-selected") === "true");
@@ -52,7 +52,7 @@ function isSelected(element, role) {
 
 const POPUPS = new Map([["true", "menu"], ["menu", "menu"], ["listbox", "listbox"], ["tree", "tree"], ["grid", "grid"], ["dialog", "dialog"]]);
 
-// A summary, a button of a popover, or what says so itself.
+// A summary, the button of a popover, or an element with the attribute itself.
 function readExpanded(element) {
   if (tagOf(element) === "summary" && tagOf(domParentOf(element)) === "details") return String(domParentOf(element).open);
   return attributeOf(element, "aria-expanded") ?? (element.popoverTargetElement ? String(matchesSelector(element.popoverTargetElement, ":popover-open")) : null);
@@ -68,7 +68,7 @@ function addWidgetStates(element, role, states) {
   if (role === "slider" && attributeOf(element, "aria-orientation") === "vertical") states.push("vertical");
 }
 
-// The header cell says how its column is sorted, and mostly holds the button that sorts.
+// The header cell has the sort order of its column, and usually contains the button that sorts.
 function readSort(element, role) {
   if (role !== "button" && role !== "link" && !/header$/.test(role)) return "";
   const header = closestOf(element, "th,[role=columnheader],[role=rowheader]");
@@ -90,13 +90,13 @@ function isReadOnly(element) {
 
 const READ_ONLY_TAGS = new Set(["input", "textarea"]);
 
-// The browser's own message is in a bubble that goes away; messages of the page are in its text.
+// The browser's own message is in a bubble that disappears; messages of the page are in its text.
 function formatProblem(element) {
   const message = matchesSelector(element, ":user-invalid") ? element.validationMessage : "";
   return message ? ` ${quote(shorten(message, MAX_VALUE_CHARS))}` : "";
 }
 
-// The value as it may be shown; of a secret only whether there is one.
+// The value that may be shown; for a secret, only whether there is one.
 function readValue(element) {
   if (isSecret(element)) return element.value ? "(hidden)" : "";
   if (tagOf(element) === "select") return Array.from(element.selectedOptions, (each) => collapseSpace(each.label)).join(", ");

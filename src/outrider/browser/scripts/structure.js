@@ -1,4 +1,4 @@
-// Writes what is read and not acted on: headings, containers, lists, images, gauges, code.
+// Writes elements to read and not to act on: headings, containers, lists, images, gauges, code.
 
 const CONTAINERS = new Set([
   "main", "nav", "header", "footer", "aside", "search", "dialog", "alertdialog", "alert", "menu", "menubar", "tablist",
@@ -100,7 +100,7 @@ function emitGauge(element, out, style, role) {
   if (tagOf(element) !== "progress" && tagOf(element) !== "meter") emitRemainder(element, `${name} ${value}`, out, style);
 }
 
-// A native bar without a value shows only that something is going on.
+// A native bar without a value only shows that something is in progress.
 function readGaugeValue(element) {
   if (tagOf(element) === "progress" && !hasAttribute(element, "value")) return "";
   return String(element.value ?? "");

@@ -1,10 +1,10 @@
-// Reads from style sheets what no element says: text that they paint, and what the pointer opens or can press.
+// Reads from style sheets: text that they paint, and elements that the pointer opens or can press.
 
 const foundRules = new WeakMap();
 const paintedElements = new WeakSet();
 const hoverOpeners = new WeakSet();
 let searchedRoots = new WeakSet();
-let pressedByHover = new WeakSet(); // the pointer becomes a hand over them
+let pressedByHover = new WeakSet(); // the cursor becomes a hand over them
 let hasPaintedElements = false;
 
 // Elements come and go, so a root is searched again for each outline; the rules of a sheet are kept.
@@ -29,7 +29,7 @@ function addPainted(element) {
   hasPaintedElements = true;
 }
 
-// The part that shows under the pointer is hidden now; what the rule names before `:hover` opens it.
+// The part that the pointer reveals is hidden now; the element named before `:hover` in the rule opens it.
 function addHoverOpener(hidden, selector) {
   if (!textContentOf(hidden).trim() || isSeenNow(hidden)) return;
   const parent = domParentOf(hidden);
@@ -51,7 +51,7 @@ function findControlInside(opener) {
   return [...selectAll(opener, ACTIONABLE_SELECTOR)].find(isSeenNow) || null;
 }
 
-// A rule may hold what only style sheets may say.
+// A selector may be valid in style sheets only.
 function queryLoosely(root, selector) {
   try {
     return selectAll(root, selector);
@@ -86,14 +86,14 @@ function collectRules(rules, found, parents = null) {
 
 const MAX_NESTED_SELECTORS = 50;
 
-// A rule in a rule calls the outer one `&`, and without it stands below the outer one.
+// A nested rule refers to the outer one by `&`; without it, it matches descendants of the outer one.
 function nestSelectors(selectors, parents) {
   if (!parents) return selectors;
   const nest = (each, parent) => (each.includes("&") ? each.replaceAll("&", parent) : `${parent} ${each}`);
   return selectors.flatMap((each) => parents.map((parent) => nest(each, parent))).slice(0, MAX_NESTED_SELECTORS);
 }
 
-// Splits a list at its own commas, not at those of `:not(a, b)`.
+// Splits a list at its top-level commas, not at those of `:not(a, b)`.
 function splitSelectorList(list) {
   const parts = [""];
   let depth = 0;
@@ -127,14 +127,14 @@ function collectStyleRule({ style }, selectors, found) {
 const PAINTED_TEXT = /["'][^"']*[\p{L}\p{N}]|attr\(|var\(|counters?\(|-quote/u;
 const SHOWING_PROPERTIES = ["display", "visibility", "opacity", "height", "maxHeight"];
 
-// `li:hover > ul` is opened by `li`, and `li > ul` is what is hidden.
+// For `li:hover > ul`, `li` is the opener, and `li > ul` is the hidden part.
 function splitHover(selector) {
   const [, before, after] = /^(.*?):hover(.*[\s>+~].*)$/.exec(selector) || [];
   const opener = before ? before + /^[^\s>+~]*/.exec(after)[0] : "";
   return isSelector(opener) ? { opener, hidden: before + after.replaceAll(":hover", "") } : null;
 }
 
-// What stands before the `:hover` of `:not(.a, :hover)` is half a selector.
+// The part before the `:hover` of `:not(.a, :hover)` is only half a selector.
 function isSelector(text) {
   try {
     return text !== "" && document.createDocumentFragment().querySelector(text) === null;

@@ -8,7 +8,7 @@ function isClickableDrawing(element) {
   return selectAll(element, SHAPE_SELECTOR).length <= MAX_SHAPES;
 }
 
-// An icon is pressed as a whole, and its class or title says what for.
+// An icon is pressed as a whole, and its class or title describes its purpose.
 function isIcon(element) {
   const { width, height } = rectOf(element);
   return tagOf(element) === "svg" && width <= 32 && height <= 32 && !hasListenerInside(element);
@@ -36,7 +36,7 @@ function describeShape(shape) {
   return [readGroupText(shape), kind, readShapeColor(shape), size].filter(Boolean).join(" ");
 }
 
-// A shape in a group with one short text belongs to that text, as the box of a node in a diagram does.
+// A shape in a group with one short text belongs to that text, like the box of a node in a diagram.
 function readGroupText(shape) {
   const group = tagOf(shape) === "text" ? null : closestOf(shape, "g:has(text)");
   const texts = group ? [...selectAll(group, "text")].map((each) => collapseSpace(textContentOf(each))).filter(Boolean) : [];
@@ -50,7 +50,7 @@ function readShapeColor(shape) {
   return stroke && stroke !== "none" ? plainLine(shorten(stroke, 20)) : "";
 }
 
-// The colour of an empty box, as in a palette: often all that distinguishes it.
+// The colour of an empty box, as in a palette; often nothing else distinguishes it.
 function readSwatchColor(element) {
   if (firstChildOf(element) || NATIVE_CONTROLS.has(tagOf(element)) || tagOf(element) === "input") return "";
   const { backgroundColor, backgroundImage } = getComputedStyle(element);

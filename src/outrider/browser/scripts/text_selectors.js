@@ -1,6 +1,6 @@
 // Finds elements by their text or by role and name: `text=Save`, `text="Save"`, `button=Save`, `role=button[name="Save"]`.
 
-// Returns what such a selector asks for; null if it is CSS.
+// Returns the parsed selector; null if it is CSS.
 function parseTextSelector(selector) {
   const [, kind, rest] = /^\s*([a-z-]+)\s*=\s*(\S.*)$/s.exec(selector) || [];
   if (!kind) return parseForeignSelector(selector.trim());
@@ -34,7 +34,7 @@ function shortRoleName(role) {
   return ROLE_WORDS[role] || role;
 }
 
-// Text in quotes has to be the whole text; other text may be a part of it.
+// Quoted text must match the whole text; other text may match a part of it.
 function parseWantedText(text) {
   const quoted = /^(["'])(.*)\1\s*[is]?$/s.exec(text.trim());
   return { text: toComparable(quoted ? quoted[2] : text), exact: quoted !== null };
@@ -61,7 +61,7 @@ function findByRole(top, role, wanted) {
   return found;
 }
 
-// The innermost elements whose visible text holds the wanted one.
+// The innermost elements whose visible text contains the wanted one.
 function findInnermost(element, wanted, depth = 0) {
   const text = toComparable(readShownText(element));
   if (!text.includes(wanted)) return [];
@@ -83,7 +83,7 @@ function findButtonInputs(top, wanted) {
   return found;
 }
 
-// Style sheets can write a text, or a part of one, that no node holds.
+// Style sheets can add text that is not in any node.
 function findGenerated(top, wanted) {
   const found = [];
   for (const element of iterElements(top)) {

@@ -1,11 +1,11 @@
-// Decides what a reader sees: one rule for outlines, rendered HTML, maps of the document and names.
+// Decides what a reader sees, with the same rules for outlines, rendered HTML, DOM maps and names.
 
 const MIN_FONT_PX = 2;
 const FAR_PX = 400;
 const MAX_COLOR_DIFFERENCE = 8;
 const MAX_SCREEN_READER_CHARS = 100;
 
-// Returns whether no part of an element can be seen, whatever is in it.
+// Returns whether no part of an element can be seen, regardless of its content.
 function hidesContent(element, style) {
   const { display } = style;
   if (display === "none" || style.contentVisibility === "hidden") return true;
@@ -26,7 +26,7 @@ function isClippedAway(element, style, display = style.display) {
   return isFar && (isMoved(style) || attributeOf(element, "aria-hidden") === "true") && !spillsIntoPage(element, style);
 }
 
-// The strip of a carousel is moved by whole slides, of which one is still shown.
+// The strip of a carousel moves by whole slides, one of which is still shown.
 function spillsIntoPage(element, style) {
   const { left, top, bottom } = rectOf(element);
   return style.overflowX === "visible" && left + element.scrollWidth + scrollX > 0 && Math.max(bottom, top + element.scrollHeight) + scrollY > 0;
@@ -40,7 +40,7 @@ function isEmptyClip(style) {
   return parseFloat(right) - parseFloat(left) <= 1 || parseFloat(bottom) - parseFloat(top) <= 1;
 }
 
-// Without height or width, or a pixel of it, and clipped to that.
+// Without height or width, or only a pixel of it, and clipped.
 function isShrunk(element, style, display) {
   if (style.transform !== "none" && /^matrix\((0, 0, 0, 0|.*, 0, 0, 0, )/.test(style.transform)) return true;
   if (display === "inline" || tagOf(element) === "body" || tagOf(element) === "html") return false;
@@ -48,13 +48,13 @@ function isShrunk(element, style, display) {
   return firstChildOf(element) !== null && checkVisibilityOf(element);
 }
 
-// Left of or above the page, where no scrolling leads, because it was put there itself.
+// Positioned left of or above the page, which cannot be scrolled into view.
 function isMoved(style) {
   if (style.position !== "static" || style.transform !== "none" || style.translate !== "none") return true;
   return parseFloat(style.marginLeft) < -FAR_PX || parseFloat(style.marginTop) < -FAR_PX;
 }
 
-// Returns whether the text of an element itself cannot be read; parts of it may have another style.
+// Returns whether the text of the element itself is unreadable; its parts may have another style.
 function hidesText(element, style) {
   if (style.visibility !== "visible" || parseFloat(style.fontSize) < MIN_FONT_PX) return true;
   if (parseFloat(style.textIndent) < -FAR_PX) return true;
@@ -95,7 +95,7 @@ function forgetBackgrounds() {
   knownBackgrounds = new WeakMap();
 }
 
-// The nearest opaque colour behind an element's text; null if that is not known.
+// The nearest opaque colour behind an element's text; null if unknown.
 function findBackground(element, style) {
   if (knownBackgrounds.has(element)) return knownBackgrounds.get(element);
   const color = parseColor(style.backgroundColor);
@@ -105,13 +105,13 @@ function findBackground(element, style) {
   return found;
 }
 
-// A frame may show what is behind it, and a dark scheme has another canvas.
+// A frame may be transparent, and a dark scheme has another canvas.
 function readCanvasColor() {
   const scheme = getComputedStyle(document.documentElement).colorScheme;
   return window === window.top && !scheme.includes("dark") ? [255, 255, 255, 1] : null;
 }
 
-// Returns whether no picture, and nothing that is placed freely, can be behind an element's text.
+// Returns whether no picture and no positioned element can be behind an element's text.
 function isPlainBackground(element) {
   for (let each = element; each; each = parentElementOf(each)) {
     const style = getComputedStyle(each);
@@ -122,7 +122,7 @@ function isPlainBackground(element) {
   return true;
 }
 
-// Returns whether an element and all around it can be seen.
+// Returns whether an element and all of its ancestors are visible.
 function isReadable(element) {
   for (let each = element; each; each = parentElementOf(each)) if (hidesContent(each, getComputedStyle(each))) return false;
   return !hidesText(element, getComputedStyle(element));
@@ -147,7 +147,8 @@ function readShownChild(child, depth) {
   return UNRENDERED_TAGS.has(tagOf(child)) ? "" : readShownText(child, depth + 1);
 }
 
-// Returns whether an element may show text that its name leaves out: it has a given name, or parts that no name holds.
+// Returns whether an element may show text that its name omits: it has an explicit name, or parts that names never
+// include.
 function mayShowMore(element) {
   if (GIVEN_NAME_ATTRIBUTES.some((name) => hasAttribute(element, name)) || element.labels?.length) return true;
   if (hasPaintedElements && (paintedElements.has(element) || [...element.getElementsByTagName("*")].some((each) => paintedElements.has(each)))) return true;
@@ -156,7 +157,7 @@ function mayShowMore(element) {
 
 const GIVEN_NAME_ATTRIBUTES = ["aria-label", "aria-labelledby", "title", "aria-valuenow"];
 
-// The visible text of an element that is not in what is already written about it.
+// The visible text of an element that has not been written yet.
 function readUnnamedText(element, written) {
   if (firstChildOf(element) === null && shadowOf(element) === null && !paintedElements.has(element)) return "";
   const pieces = [];
@@ -189,7 +190,7 @@ function gatherShownPieces(element, pieces, depth) {
   if (after) pieces.push(after);
 }
 
-// The letters of such a font are drawn as one picture: "arrow_drop_down".
+// Icon fonts draw such letters as one picture: "arrow_drop_down".
 const ICON_FONT = /icon|symbols|glyph/i;
 
 // Text for screen readers only, such as the name of a button that shows an icon.

@@ -35,7 +35,7 @@ class LoginResult:
 
     Attributes:
         saved: Whether there was anything to save.
-        closed: Whether the person closed the window; False when the time was up first.
+        closed: Whether the person closed the window; False on a timeout.
         cookies: The number of saved cookies.
         origins: The sites whose local storage is saved.
         path: The state's file.

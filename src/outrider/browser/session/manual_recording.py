@@ -20,8 +20,8 @@ class PersonRecording:
     """The actions of a person in a window.
 
     Attributes:
-        actions: Those that can be repeated.
-        notes: Lines for the person, on those that cannot and on what the flow needs.
+        actions: The actions that can be repeated.
+        notes: Lines for the person, about other actions and about requirements of the flow.
     """
 
     actions: list[PerformedAction]
@@ -44,8 +44,8 @@ async def record_person(
         owner: The conversation that the window belongs to.
         url: The first address.
         on_step: Called with a line on each step.
-        is_stopped: Asked several times a second whether to end before the window is closed.
-        secrets: Texts that no line shows.
+        is_stopped: Returns whether to end before the window is closed; called several times a second.
+        secrets: Texts that must not appear in lines.
 
     Raises:
         InvalidInput: The address is not accepted.
@@ -65,7 +65,7 @@ async def record_person(
             await page.add_channel_setup(lambda channel, page=page: recorder.set_up_channel(page, channel))
         try:
             await session.goto(url)
-        except PAGE_ERRORS:  # also where the person went on before all was loaded
+        except PAGE_ERRORS:  # also if the person went on before the page was loaded
             page = session.tabs.alive_page
             if page is not None and (page.url == "about:blank" or page.main.failed):
                 raise
@@ -79,7 +79,7 @@ async def record_person(
 
 
 def _describe_missed(missed: Sequence[str]) -> list[str]:
-    """Return one note on all that was not recorded; none where nothing was missed."""
+    """Return a single note on all actions that were not recorded, if any."""
     max_names = 10
     if not missed:
         return []

@@ -1,4 +1,4 @@
-"""Record what a person does in a session's window, as `scripts/recorder.js` reports it."""
+"""Record a person's actions in a session's window, as reported by `scripts/recorder.js`."""
 
 import asyncio
 import json
@@ -28,7 +28,7 @@ from outrider.browser.protocol.values import ScriptError
 from outrider.core.errors import InvalidInput, OutriderError
 
 BINDING = "outriderReport"
-# Some keys are reported only once the page has had them.
+# Some keys are only reported after the page has received them.
 PAGE_ERRORS = (OutriderError, ProtocolError, ContextGone, ScriptError)
 MAX_TEXT_CHARS = 100_000
 HISTORY_TIMEOUT_S = 2.0
@@ -36,7 +36,7 @@ HISTORY_TIMEOUT_S = 2.0
 
 @dataclass
 class _RecordedInput:
-    """An action that waits for the next one, because only then it is known what came of it."""
+    """An action that is kept until the next one, because only then its effect is known."""
 
     kind: str
     values: dict[str, Any]
@@ -48,7 +48,7 @@ class _RecordedInput:
 
 @dataclass(frozen=True)
 class _History:
-    """The place of a page in its history."""
+    """The position of a page in its history."""
 
     index: int
     ids: frozenset[int]
@@ -62,7 +62,7 @@ class _History:
 
 
 class PersonRecorder:
-    """Adds what a person does to the log of a session's actions.
+    """Adds a person's actions to the log of a session.
 
     Args:
         log: The log.
@@ -70,8 +70,8 @@ class PersonRecorder:
         on_step: Called with one line on each step.
 
     Attributes:
-        missed: What the person has done and no step repeats.
-        notes: What else the person must know of the steps.
+        missed: Actions of the person that no step can repeat.
+        notes: Further remarks on the steps, for the person.
     """
 
     def __init__(self, log: ActionLog, tabs: Tabs, on_step: Callable[[str], None]) -> None:
@@ -128,7 +128,7 @@ class PersonRecorder:
         ]
 
     async def watch(self) -> None:
-        """Look at the current page: where it is, what it shows, and on what it listens."""
+        """Read the current page: its address, its messages, and its listeners."""
         page = self._tabs.alive_page
         if page is None or page.loading.navigating is not None:
             return
@@ -143,13 +143,13 @@ class PersonRecorder:
                 await frame.evaluate(ISOLATED_WORLD, f"() => outrider.recordPerson({json.dumps(BINDING)})")
 
     async def process_reports(self) -> None:
-        """Add what the scripts have reported to the log."""
+        """Add the scripts' reports to the log."""
         while self._reports:
             page, report = self._reports.popleft()
             if report["kind"] == "navigate":
                 if answer := await _read_history(page, report):
                     self._record_navigation(page, answer)
-            elif report["kind"] == "dialog":  # the press that opened it waits, and flows answer before the press
+            elif report["kind"] == "dialog":  # its press is still pending, and flows answer before it
                 self._log.add("dialog", {name: report[name] for name in ("accept", "text")})
                 self._tell(f"dialog: {'accept' if report['accept'] else 'dismiss'}")
             elif report["kind"] == "missed":
@@ -177,7 +177,7 @@ class PersonRecorder:
         self.changed.notify_all()
 
     def _record_input(self, page: BrowserPage, report: dict[str, Any]) -> None:
-        """Keep an action until the next one, and add the one before."""
+        """Keep an action until the next one, and add the previous one."""
         names = ("text", "submit", "options", "key", "count", "button", "modifiers", "paths", "hold_s")
         values = {name: report[name] for name in names if report.get(name)}
         if report["kind"] == "fill":
@@ -218,7 +218,7 @@ class PersonRecorder:
         self._log.add(last.kind, values, element=last.element, goal=last.goal, before=last.before, after=after)
 
     def _add_files(self, upload: _RecordedInput, *, is_shown: bool) -> None:
-        """Name the files of an upload; a hidden field is reached by the press that opened the choice of files."""
+        """Name the files of an upload; for a hidden field, use the press that opened the chooser."""
         files = ", ".join(upload.values.get("paths", ())) or "no file"
         self.notes.append(f"the flow takes {files} from the workspace: put it there, or change the parameter")
         if self._pending and self._pending.kind == "click" and not is_shown:
@@ -241,7 +241,7 @@ class PersonRecorder:
             self._tell(f"tab {number}")
 
     def _record_navigation(self, page: BrowserPage, answer: dict[str, Any]) -> None:
-        """Add a step where the person has typed an address or gone back; what links lead to is none."""
+        """Add a step if the person typed an address or went back; following a link adds none."""
         before, entries, index = self._histories.get(page), answer["entries"], int(answer["currentIndex"])
         self._histories[page] = _History(index, frozenset(entry["id"] for entry in entries))
         entry = entries[index]
@@ -299,11 +299,11 @@ def _find_obstacle(values: Mapping[str, Any]) -> str:
     with suppress(InvalidInput):
         parse_chord(values.get("key", "a"))
         return ""
-    return f"the key {values['key'][:40]}"  # keyboards have more than steps know, as for the volume
+    return f"the key {values['key'][:40]}"  # some keys, such as those for the volume, are unknown to steps
 
 
 def _is_replaced(action: _RecordedInput, new: _RecordedInput) -> bool:
-    """Return whether a later action says more: text typed where was pressed, and a second click of two."""
+    """Return whether a later action replaces this one: typing after a press on a field, or a double click."""
     if not _is_same_element(action.element, new.element):
         return False
     if new.kind == "fill":
@@ -316,9 +316,10 @@ def _is_same_element(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 async def _read_history(page: BrowserPage, report: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the history as it was after a navigation; None if the browser does not say.
+    """Return the history after a navigation; None if the browser does not say.
 
-    While documents change, the browser refuses to answer, or answers without the new one; and a person may be further.
+    While documents change, the browser refuses to answer or does not include the new one, and the person may already be
+    on another page.
     """
     max_attempts, min_attempts, interval_s = 20, 3, 0.05
     request = report["history"]

@@ -1,7 +1,7 @@
 """Register browser sessions in the database that several processes share.
 
-A session lives in one process. The others find here which one that is, and when it has ended, the session's
-address, cookies and storage, so that they can open it again under the same id.
+A session lives in one process. Others find here which one that is and, when it has ended, the session's address,
+cookies and storage, so that they can reopen it under the same id.
 """
 
 import hashlib
@@ -133,7 +133,7 @@ class SessionRegistry:
         await self._database.run_transaction(lambda connection: connection.execute(statement), write=True)
 
     def decrypt_memory(self, record: SessionRecord) -> dict[str, Any] | None:
-        """Decrypt a session's cookies and storage; None where there are none or the key is another."""
+        """Decrypt a session's cookies and storage; None if there are none or the key has changed."""
         if record.memory is None:
             return None
         try:

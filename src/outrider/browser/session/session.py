@@ -59,13 +59,13 @@ class Session:
         console: Console messages of its pages.
         network: Requests of its pages.
         routes: Requests of its pages that are blocked, mocked or delayed.
-        offered_tools: Tools that its pages register for agents; None where the operator has not turned them on.
+        offered_tools: Tools that its pages register for agents; None if the operator has not turned them on.
         dialogs: Dialogs of its pages.
         downloads: Downloads of its pages.
         trace: The recording of its calls; None while there is none.
-        recorder: Adds to `actions` what a person does in its window; None where only calls are recorded.
-        actions: What was done in it, with the evidence from which a flow is made.
-        is_apart: Whether callers who name no session mean another one, if there is one.
+        recorder: Adds a person's actions in its window to `actions`; None if only calls are recorded.
+        actions: The actions in it, with the evidence from which flows are made.
+        is_apart: Whether calls without a session id prefer another session.
         notes: Unexpected events for the next result, newest last; the code that reports them clears them.
         clipboard: Separates its clipboard from other sessions'.
         control: Gives control to its agent or to a person.
@@ -90,14 +90,14 @@ class Session:
         self.network = NetworkLog(lambda url: self._context.explain_failure(url) if self._context else None)
         self.routes, self.offered_tools = Routes(), OfferedTools() if settings.web_mcp else None
         self.trace: Trace | None = None
-        # A flow must answer such a dialog, too; the press that opened it is remembered after it.
+        # A flow must also answer such a dialog; the press that opened it is recorded after it.
         self.dialogs = Dialogs(
             options.dialogs or settings.dialogs, lambda: self.actions.add("dialog", {"accept": False, "next": True})
         )
         self.notes: list[str] = []
         self.lost: OutriderError | None = None
         self.closed = self.is_apart = False
-        self.staging: Path | None = None  # our copies of files that come and go
+        self.staging: Path | None = None  # our copies of downloads and uploads
         self._settings, self._guard = settings, guard
         self._context: BrowserContext | None = None
         self._parked: ParkedTabs | None = None
@@ -158,7 +158,7 @@ class Session:
         return self._storage.latest_state
 
     def mark_orphaned(self, session_id: str, url: str, memory: dict[str, Any] | None) -> None:
-        """Become the session of a process that has ended, of which only id, address and stored state are known."""
+        """Become the session of a process that has ended; only id, address and stored state are known."""
         self.id, self._storage.latest_state, self._parked = session_id, memory, ParkedTabs((url,), 0)
         self.lost = build_browser_gone("its process has ended", url)
 
@@ -325,7 +325,7 @@ class Session:
         self.screencast.close()
 
     async def leave_context(self) -> None:
-        """Close its context with all that is stored there."""
+        """Close its context with all stored data."""
         self.downloads.stop()
         self._stop_listening()
         context, self._context = self._context, None
@@ -364,7 +364,7 @@ class Session:
 
         Args:
             fields: Fields of `Emulation`, added to those that hold.
-            conditions: What holds from now on.
+            conditions: The new conditions.
             reset: Start from the emulation with which it was opened.
 
         Raises InvalidInput for a value, Refused for permissions of the user's own browser.
@@ -440,7 +440,7 @@ class Session:
             if error.code != "proxy_auth" or self.egress_proxy is None:
                 raise
         await authenticate_proxy(page, self.egress_proxy)
-        await self.routes.update_channels(page.channels)  # the credential's own interception has ended theirs
+        await self.routes.update_channels(page.channels)  # sending the credential has ended their interception
         return await navigate_page(page, url, guard=self._guard, explainer=self._context, seconds=seconds)
 
     async def _require_page(self) -> BrowserPage:
@@ -463,7 +463,7 @@ class Session:
             return
         with suppress(OutriderError, ProtocolError, TimeoutError):
             async with asyncio.timeout(timeout_s):
-                # Not shown to the model, so its references and differences stay as they are.
+                # The model does not see this outline, so its references and differences must not change.
                 outline = await get_page_tools(page).snapshotter.capture_outline("viewport", shown=False)
                 title, lines = str(outline.position["title"]), "\n".join(outline.lines)
                 await self.trace.record_step(page, title, lines)

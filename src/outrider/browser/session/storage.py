@@ -109,7 +109,7 @@ def _is_cookie_sent_to(domain: str, host: str) -> bool:
 async def _visit_origins(context: BrowserContext, origins: dict[str, Any]) -> dict[str, Any]:
     """Read (items None) or write local storage at each origin.
 
-    The page loads nothing from the sites: an empty page is served in their place.
+    Nothing is loaded from the sites: they are replaced by an empty page.
     """
     found: dict[str, Any] = {}
     web = {origin: items for origin, items in origins.items() if origin.startswith(("http://", "https://"))}

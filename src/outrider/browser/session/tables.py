@@ -14,7 +14,7 @@ browser_sessions = Table(
     Column("title", Text, nullable=False),
     Column("status", String(16), nullable=False),
     Column("options", json_type, nullable=False),  # how it was opened
-    Column("memory", Text),  # its cookies and local storage a moment after the last call, sealed
+    Column("memory", Text),  # its cookies and local storage shortly after the last call, encrypted
     Column("created_at", Float, nullable=False),
     Column("used_at", Float, nullable=False),
     Index("ix_browser_sessions_owner", "owner", "created_at"),

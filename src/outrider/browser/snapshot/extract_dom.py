@@ -41,7 +41,7 @@ async def read_rendered_html(
         snapshotter: The page's snapshotter.
         selector: Only the elements that this CSS selector matches.
         hidden: Include elements that are not rendered.
-        unseen: Include what is rendered but cannot be seen, such as the fields of a robot check.
+        unseen: Include elements that are rendered but invisible, such as the fields of a robot check.
         frames: Include the documents of frames, each as a `<div>` in place of its frame.
 
     Raises:
@@ -68,7 +68,7 @@ async def build_dom_map(snapshotter: Snapshotter, *, selector: str = "body", dep
 
 
 async def read_selection(snapshotter: Snapshotter) -> str:
-    """Return the selected text of the page or of the focused field, but nothing of a password."""
+    """Return the selected text of the page or of the focused field, but never of a password."""
     return (await snapshotter.scripts.invoke(snapshotter.page.main, "readSelection"))["text"]
 
 

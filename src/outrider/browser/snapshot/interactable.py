@@ -18,8 +18,8 @@ class InteractableElements:
     Attributes:
         elements: Each `{ref, selector, tag, role, name, rect {x, y, width, height}, inViewport, visible, enabled,
             attributes, capabilities, value?, checked?, options?, frame?}`; rects in CSS pixels of their own frame.
-        total: How many there are, listed or not.
-        milliseconds: How long the page was busy with it.
+        total: The number of all elements, listed or not.
+        milliseconds: How long this kept the page busy.
     """
 
     elements: list[dict[str, Any]]

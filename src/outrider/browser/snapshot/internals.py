@@ -1,8 +1,8 @@
-"""Read what web components say about themselves by ElementInternals.
+"""Read roles and states that web components set through ElementInternals.
 
-A role or state that a component sets by `attachInternals()` is in no attribute, and scripts outside of the component
-cannot read it. The browser's accessibility tree has it, and is asked about one component of each tag, then about all of
-the tags that have a role there.
+A role or state set by `attachInternals()` is not in an attribute, and scripts outside of the component cannot read it.
+The browser's accessibility tree has it; it is queried for one component of each tag, then for all components of tags
+with a role there.
 """
 
 import asyncio
@@ -28,14 +28,14 @@ class ComponentInternals:
         self._reads = 0
 
     def is_known(self, frame: Frame) -> bool:
-        """Return whether a frame had components with roles. They must be read again: no attribute changes."""
+        """Return whether a frame had components with roles, which must be read again, because no attribute changes."""
         return frame in self._frames
 
     async def refresh(self, frame: Frame) -> bool:
         """Read all components of a frame; return whether any has a role."""
         try:
             has_roles = await self._adopt_roles(frame)
-            if has_roles and frame not in self._frames:  # of each tag only one was asked
+            if has_roles and frame not in self._frames:  # only one component per tag was queried
                 self._frames.add(frame)
                 await self._adopt_roles(frame)
         except ContextGone:
@@ -59,12 +59,12 @@ class ComponentInternals:
             handles = [Handle(element, "node") for element in elements]
             script = "(attributes, ...components) => outrider.adoptInternals(attributes, components)"
             return await frame.evaluate(ISOLATED_WORLD, script, described, *handles)
-        finally:  # the page would keep elements that it has removed
+        finally:  # otherwise the page would keep removed elements
             frame.channel.send_and_forget("Runtime.releaseObjectGroup", {"objectGroup": group})
 
 
 async def _describe_component(frame: Frame, element: str) -> dict[str, str]:
-    """Return a component's role, name and states as the attributes that would say them; empty without a role."""
+    """Return a component's role, name and states as equivalent attributes; empty without a role."""
     params = {"objectId": element, "fetchRelatives": False}
     try:
         nodes = (await frame.channel.send("Accessibility.getPartialAXTree", params))["nodes"]

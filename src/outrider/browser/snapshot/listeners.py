@@ -1,4 +1,4 @@
-"""Find elements with event listeners, which nothing in the markup shows as clickable.
+"""Find elements with event listeners that the markup does not show as clickable.
 
 The browser lists them (`DOMDebugger.getEventListeners`), so the page's functions stay unpatched and
 closed shadow roots are covered. Handlers that frameworks such as React keep at a container count as well.
@@ -24,7 +24,7 @@ MARK_SCRIPT = """(kinds, ...elements) => {
   outrider.markListening(kinds, ...elements);
   return true;
 }"""
-# Walks the document only where a framework shows itself, and returns each element once.
+# Walks the document only if it finds a framework, and returns each element once.
 FIND_SCRIPT = r"""(found) => {
   const EVENTS = /^((dbl|double)?click|mouse(down|up)|pointer(down|up)|touchstart|contextmenu|drop|dragstart)$/;
   const all = document.body ? document.body.getElementsByTagName("*") : [];
@@ -87,7 +87,7 @@ class Listeners:
         return frame in self._shadowed
 
     def include_shadows(self, frame: Frame) -> None:
-        """Search shadow roots of a frame from now on; it makes the browser walk all frames, so only where needed."""
+        """Search shadow roots of a frame from now on; this is slow, because the browser then walks all frames."""
         self._shadowed.add(frame)
 
     async def is_known(self, frame: Frame) -> bool:
@@ -167,7 +167,7 @@ class DelegatedHandlers:
         self._found: WeakKeyDictionary[Frame, tuple[str, Handle, list[int]]] = WeakKeyDictionary()
 
     async def list_nodes(self, frame: Frame, stamp: str) -> list[int]:
-        """Return the backend node ids of all elements that were found up to now.
+        """Return the backend node ids of all elements found so far.
 
         Args:
             frame: The frame to search.
@@ -179,7 +179,7 @@ class DelegatedHandlers:
                 found, nodes = await frame.evaluate_handle(MAIN_WORLD, "() => new WeakSet()"), []
                 self._found[frame] = (stamp, found, nodes)
             elements = await frame.evaluate_handle(MAIN_WORLD, FIND_SCRIPT, found)
-        except ScriptError:  # a page may have replaced what the script uses
+        except ScriptError:  # a page may have replaced functions that the script uses
             return nodes
         if elements.object_id:
             nodes += await self._resolve_nodes(frame, elements)

@@ -11,8 +11,8 @@ from outrider.browser.protocol.refs import REF_PATTERN, unescape_refs
 
 DEFAULT_SNAPSHOT_CHARS = 12_000
 REF_MENTION_PATTERN = re.compile(rf"(?<=[ <(\[])({REF_PATTERN.pattern})(?=[ >\])]|$)")
-# A control or a cell inside a line: `button "Save" e2`, `<card e3>`, `[link e4]`, `| text`. Matching it whole keeps
-# what a name contains from looking like another one.
+# A control or a cell inside a line: `button "Save" e2`, `<card e3>`, `[link e4]`, `| text`. Matching it as a whole
+# keeps parts of a name from being taken for another one.
 ITEM_PATTERN = re.compile(rf'(?<= )(?:\|(?= )|[<\[][^<>\[\]]*[>\]]|[a-z]+ (?:"[^"]*" )?{REF_PATTERN.pattern}(?= |$))')
 
 # A line that begins with a control: `checkbox "Paid" e5 checked`, `<Buy milk e6>`.
@@ -63,13 +63,13 @@ def limit_lines(lines: list[str], limit: int = DEFAULT_SNAPSHOT_CHARS, offset: i
 
 
 def split_line(line: str, longest: int, size: int) -> list[str]:
-    """Split a line of more than `longest` characters into pieces of about `size`, between words where it has some."""
+    """Split a line of more than `longest` characters into pieces of about `size`, between words if possible."""
     pieces, start, prefix = [], 0, ""
     while len(line) > longest and len(line) - start > size:
         end = line.rfind(" ", start + size // 2, start + size)
         is_word_cut = end < 0
         if is_word_cut:
-            # The ellipses keep what begins or ends in a word from looking like a reference.
+            # The ellipses keep parts of a word at either end from looking like a reference.
             end = start + size
         pieces.append(f"{prefix}{line[start:end]}{'…' if is_word_cut else ''}")
         start, prefix = end + (not is_word_cut), "…" if is_word_cut else "… "
@@ -77,7 +77,7 @@ def split_line(line: str, longest: int, size: int) -> list[str]:
 
 
 def cut_line(line: str, limit: int) -> str:
-    """Return the beginning of a line, without half a reference: the beginning of `e12` is another element's."""
+    """Return the beginning of a line, without a partial reference: the beginning of `e12` names another element."""
     return re.sub(r"(?<![A-Za-z0-9_])[ef][a-z]*[0-9]*$", "", line[:limit]) + "…"
 
 
@@ -126,7 +126,7 @@ class OutlineDiff:
 
     Attributes:
         lines: The lines with their marks.
-        whole: So much has changed that the new outline itself is the better answer.
+        whole: Whether so much has changed that the new outline itself is the better answer.
     """
 
     lines: tuple[str, ...]
@@ -175,7 +175,7 @@ def _mark_changes(old: list[str], new: list[str]) -> list[str]:
 def _pair_changes(removed: list[str], added: list[str]) -> tuple[list[str], list[str]]:
     """Return the removed lines, and the marked others.
 
-    An added line with a reference or the words of a removed one replaces it as changed.
+    An added line with a reference or the words of a removed one counts as its changed version.
     """
     line_of_ref = {ref: line for line in removed for ref in find_refs(line)}
     line_of_words, new_words = _index_by_words(removed), _index_by_words(added)
@@ -193,7 +193,7 @@ def _pair_changes(removed: list[str], added: list[str]) -> tuple[list[str], list
 
 
 def _join_blocks(blocks: list[tuple[list[str], list[str]]], known_lines: set[str]) -> list[str]:
-    """Mark removed lines; several controls are named once by their references alone: they were shown before."""
+    """Mark removed lines; list several controls by their references only, because they were shown before."""
     max_refs = 12
     controls = [line for removed, _ in blocks for line in removed if CONTROL_PATTERN.match(line)]
     refs = [ref for line in controls for ref in find_refs(line) if ref not in known_lines] if len(controls) > 1 else []
@@ -209,14 +209,14 @@ def _join_blocks(blocks: list[tuple[list[str], list[str]]], known_lines: set[str
 
 
 def _index_by_words(lines: list[str]) -> dict[str, str]:
-    """Return the lines without references whose words no other one has, such as counters."""
+    """Return the lines without references whose words are unique, such as counters."""
     texts = [line for line in lines if not find_refs(line)]
     counts = Counter(map(_strip_numbers, texts))
     return {words: line for line in texts if (words := _strip_numbers(line)) and counts[words] == 1}
 
 
 def _strip_numbers(line: str) -> str:
-    """Return the words of a line in the singular: those of `1 item left` are those of `2 items left`."""
+    """Return the words of a line in the singular, so that `1 item left` equals `2 items left`."""
     return " ".join(word.removesuffix("s") for word in re.findall(r"[^\W\d_]+", line))
 
 
@@ -228,7 +228,7 @@ def _mark_removed(lines: list[str]) -> list[str]:
 
 
 def _join_ranges(refs: list[str]) -> list[str]:
-    """Return references in the order of their numbers, three or more in a row as `e5–e9`."""
+    """Return references in the order of their numbers, three or more consecutive ones as `e5–e9`."""
     split = sorted((ref.rstrip("0123456789"), int(re.sub(r"\D", "", ref))) for ref in {*refs})
     runs: list[list[tuple[str, int]]] = []
     for prefix, number in split:
@@ -253,7 +253,7 @@ def _shorten_change(earlier: str, line: str) -> str:
     same_start = _count_common(earlier, line)
     same_end = _count_common(earlier[same_start:][::-1], line[same_start:][::-1])
     starts = [0, *(match.start() for match in ITEM_PATTERN.finditer(line)), len(line)]
-    # The part before is shown too, because a state that it has lost changes only what follows it.
+    # The previous part is shown too, because a state that it has lost only changes the text after it.
     begin = max((start for start in starts if start < same_start), default=0)
     end = min(start for start in starts if start >= len(line) - same_end)
     part = line[begin:end].strip()
@@ -270,12 +270,12 @@ def _shorten_change(earlier: str, line: str) -> str:
 
 
 def _join_changed_controls(earlier: str, line: str) -> str:
-    """Return the controls of a line that changed, such as two of a toolbar; empty if it is a row or one has gone."""
+    """Return the changed controls of a line, such as two of a toolbar; empty for a row, or if a control is gone."""
     if " | " in line or not {*find_refs(earlier)} <= {*find_refs(line)}:
         return ""
     before, after = _split_controls(earlier), _split_controls(line)
     changed = [control for control in after if control not in before]
-    # Text has no reference that gives its position, now or before.
+    # Text has no reference to show its position, neither now nor before.
     if not changed or not all(map(find_refs, changed + [control for control in before if control not in after])):
         return ""
     tails = dict(filter(None, map(_split_tail, before)))
@@ -289,7 +289,7 @@ def _split_tail(control: str) -> tuple[str, str] | None:
 
 
 def _strip_known_name(control: str, tails: dict[str, str]) -> str:
-    """Return a control without its name, and without the range or options that it still has."""
+    """Return a control without its name, and without an unchanged range or unchanged options."""
     parts = _split_tail(control)
     if parts is None or parts[0] not in tails:
         return control

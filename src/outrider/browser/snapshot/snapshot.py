@@ -1,7 +1,7 @@
 """Take snapshots of a page as outlines that a model can read and act on.
 
-A script walks each document. This module puts the outlines of frames in their places, opens closed
-shadow roots, and cuts the result to size. An element keeps its reference while it exists.
+A script walks each document. This module inserts the outlines of frames, opens closed shadow roots, and cuts the result
+to size. An element keeps its reference while it exists.
 """
 
 import asyncio
@@ -34,9 +34,9 @@ from outrider.core.untrusted import clean_untrusted
 SnapshotMode = Literal["viewport", "full", "interactive"]
 # The outline script marks the place of a frame with its reference between two control characters.
 FRAME_MARKER_PATTERN = re.compile("\x01(.*?)\x01")
-# Huge pages are read until this time is over: past it the page would look as if it were hanging.
+# Stop reading huge pages after this time, because the page would seem to hang.
 WALK_BUDGET_S = 8.0
-# What reading a frame that is going away can raise.
+# Errors of reading a frame that is being removed.
 TRANSIENT_ERRORS = (ProtocolError, PageGone, ScriptError, NotFound)
 
 
@@ -50,9 +50,9 @@ class OutlineCapture:
         outside: Summaries of what is `above` and `below` the viewport, in viewport mode.
         loader: The loader id of the document.
         mode: The part of the page that was captured.
-        stopped: Elements that were read when the time was over; 0 when all were.
-        frames: How many frames the page has inside.
-        unread_frames: How many of them did not answer in time.
+        stopped: The number of elements read when the time was over; 0 if all were read.
+        frames: The number of inner frames.
+        unread_frames: The number of frames that did not answer in time.
     """
 
     lines: list[str]
@@ -65,7 +65,7 @@ class OutlineCapture:
     unread_frames: int = 0
 
     def explain_gaps(self) -> str:
-        """Return what is missing and how to see it; empty when nothing is."""
+        """Describe what is missing and how to see it; empty if nothing is."""
         gaps = []
         if self.stopped:
             read, total = f"{self.stopped:,}", f"{self.position['elements']:,}"
@@ -86,7 +86,7 @@ class Snapshot:
         piece: The lines that fit.
         position: See `OutlineCapture`.
         outside: See `OutlineCapture`.
-        gaps: What is missing and how to see it, of a page that is too large to be read in time.
+        gaps: What is missing and how to see it, if the page was too large to be read in time.
     """
 
     piece: OutlineSlice
@@ -109,7 +109,7 @@ class Snapshot:
 
 
 def _format_header(position: dict[str, Any], text: str, *, address: bool) -> str:
-    """Return title, address and scroll position; no title that is also the first heading."""
+    """Return title, address and scroll position; omit a title that is also the first heading."""
     title = escape_refs(" ".join(clean_untrusted(position["title"]).split())[:200])
     title = "" if re.search(rf"^ *# {re.escape(title)}$", text, re.MULTILINE) else title
     scrolled, height, scroll_height = position["y"], position["height"], position["scrollHeight"]
@@ -127,7 +127,7 @@ class Snapshotter:
 
     Args:
         page: The page.
-        scripts: Its scripts; None makes them.
+        scripts: Its scripts; None creates them.
     """
 
     def __init__(self, page: BrowserPage, scripts: PageScripts | None = None) -> None:
@@ -149,10 +149,10 @@ class Snapshotter:
         limit: int = DEFAULT_SNAPSHOT_CHARS,
         offset: int = 0,
     ) -> Snapshot:
-        """Return an outline of what the page shows.
+        """Return an outline of the page.
 
         Args:
-            mode: `viewport` (what is visible now, with a summary of the rest), `full`, or `interactive`
+            mode: `viewport` (the visible part, with a summary of the rest), `full`, or `interactive`
                 (full, but only the lines of elements that can be acted on).
             root: A reference: only the content of that element, with all its options and its whole value.
             find: Only the lines that contain this text, with their headings.
@@ -173,7 +173,7 @@ class Snapshotter:
                 capture = await self._capture_with_baseline(captured_mode)
             self._paged_capture = request, capture
         elif self._paged_capture[1].stopped and offset >= len(self._paged_capture[1].lines):
-            budget_s = 20.0  # longer, since the caller reads on
+            budget_s = 20.0  # longer, because the caller reads on
             longer = await self.capture_outline(captured_mode, root=root, urls=urls, budget_s=budget_s)
             self._paged_capture = request, longer
         capture = self._paged_capture[1]
@@ -193,7 +193,7 @@ class Snapshotter:
     ) -> OutlineCapture:
         """Return the whole outline.
 
-        `shown` False means that no model reads it, so references keep the names that they were last shown with.
+        `shown` False means that no model reads it, so the names last shown for references stay recorded.
 
         Raises NotFound: `root` is not on the page any more.
         """
@@ -210,7 +210,7 @@ class Snapshotter:
         self._baseline = baseline if baseline.mode == mode else await self.capture_outline(mode, shown=False)
 
     async def diff_since_last(self) -> tuple[OutlineDiff, OutlineCapture]:
-        """Return what has changed since the last capture, and the new one. Another document is `whole`."""
+        """Return the changes since the last capture, and the new capture; another document counts as `whole`."""
         before, self._paged_capture = self._baseline, None
         mode: SnapshotMode = before.mode if before else "viewport"
         after = await self.capture_outline(mode)
@@ -225,7 +225,7 @@ class Snapshotter:
         self._paged_capture, self._is_invalidated = None, True
 
     async def prepare_frame(self, frame: Frame) -> int:
-        """Pass the elements that the page listens on to the scripts of a frame; return how many are new."""
+        """Pass the elements with listeners to the scripts of a frame; return the number of new ones."""
         marked = await self._listeners.mark_new(frame)
         if marked is None:
             await self.scripts.ensure_installed(frame)
@@ -275,7 +275,7 @@ class Snapshotter:
         if self.internals.is_known(frame):
             await self.internals.refresh(frame)
         if await self._listeners.is_known(frame):
-            # In a known document there are hardly ever new listeners, so both are asked for at once.
+            # A known document rarely has new listeners, so request both at once.
             new_listeners, report = await asyncio.gather(
                 self.prepare_frame(frame), self.scripts.invoke(frame, "takeSnapshot", options)
             )
@@ -319,12 +319,12 @@ class Snapshotter:
         return len(closed)
 
     async def _read_child_frames(self, frames: list[Frame], options: dict[str, Any]) -> dict[Frame, dict[str, Any]]:
-        """Return the reports on these frames, without those that go away, hang, or are not reached in time."""
-        max_frames_at_once = 16  # with all at once, none of hundreds would be ready in time
+        """Return the reports on these frames, without frames that disappear, hang, or are not reached in time."""
+        max_frames_at_once = 16  # if hundreds ran at once, none would be ready in time
         deadline_s = 10.0
         if not frames:
             return {}
-        with suppress(*TRANSIENT_ERRORS):  # each frame gets the scripts by itself then
+        with suppress(*TRANSIENT_ERRORS):  # otherwise each frame installs the scripts itself
             await self.scripts.install_in_many(frames)
         slots = asyncio.Semaphore(max_frames_at_once)
 

@@ -1,11 +1,11 @@
-// What every page has: times that people read, keys, messages, and how scripts speak to the server.
+// Shared by all pages: readable times, keys, messages, and requests to the server.
 
 const root = document.documentElement.dataset.root;
 
-// A path below the dashboard's root, wherever that is mounted.
+// A path below the dashboard's root, wherever it is mounted.
 export const path = (rest) => `${root}${rest}`;
 
-// An element of a name with attributes and children. Strings become text, never markup.
+// Creates an element with attributes and children. Strings become text, never markup.
 export function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
@@ -17,7 +17,7 @@ export function element(name, attributes = {}, ...children) {
   return made;
 }
 
-// Sends JSON; the answer's JSON. Throws an Error with the server's words, which the person should see.
+// Sends JSON and returns the JSON of the answer. Throws an Error with the server's message, to show to the person.
 export async function send(where, body = {}) {
   const answer = await fetch(where, {
     method: "POST",
@@ -30,7 +30,7 @@ export async function send(where, body = {}) {
   throw Object.assign(new Error(hint ? `${message} ${hint}` : message), { code, status: answer.status });
 }
 
-// A piece of HTML of our own server (`render.fragment`), as one element. It is ours and escaped there.
+// Turns a fragment of HTML from our own server (`render.fragment`), which escapes it, into one element.
 export async function fragment(where) {
   const answer = await fetch(where, { headers: { accept: "text/html" } });
   if (!answer.ok) throw new Error(`The server answered ${answer.status}.`);
@@ -38,7 +38,7 @@ export async function fragment(where) {
   return document.adoptNode(parsed.body.firstElementChild);
 }
 
-// A short message in the corner, which screen readers say too.
+// Shows a short message in the corner, which screen readers announce too.
 export function toast(text, milliseconds = 6000) {
   const shown = element("div", { class: "toast" }, text);
   document.getElementById("toasts").append(shown);
@@ -48,14 +48,14 @@ export function toast(text, milliseconds = 6000) {
 const STEPS = [[60, 1, "second"], [3600, 60, "minute"], [86400, 3600, "hour"], [Infinity, 86400, "day"]];
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "short" });
 
-// "3 min. ago" of a date.
+// Formats a date as "3 min. ago".
 export function ago(date) {
   const seconds = (date - Date.now()) / 1000;
   const [, unit, name] = STEPS.find(([limit]) => Math.abs(seconds) < limit);
   return relative.format(Math.trunc(seconds / unit), name);
 }
 
-// A <time> that keeps itself up to date; `seconds` since the epoch.
+// Creates a <time> that stays up to date; `seconds` since the epoch.
 export function time(seconds) {
   const made = element("time", { datetime: new Date(seconds * 1000).toISOString() });
   tell(made);
@@ -73,7 +73,7 @@ function tell(each) {
 const tellAll = () => document.querySelectorAll("time[datetime]").forEach(tell);
 tellAll();
 setInterval(tellAll, 5000);
-document.addEventListener("outrider:shown", tellAll); // a script has put new times into the page
+document.addEventListener("outrider:shown", tellAll); // a script has added times to the page
 
 // Forms with data-confirm ask first; selects with data-submit send their form at once.
 document.addEventListener("submit", (event) => {
@@ -83,13 +83,13 @@ document.addEventListener("submit", (event) => {
 document.addEventListener("change", (event) => {
   if (event.target.dataset.submit !== undefined) event.target.form.requestSubmit();
 });
-// Filters that are empty do not belong into the address.
+// Leave empty filters out of the address.
 document.addEventListener("formdata", (event) => {
   if (event.target.method !== "get") return;
   for (const [key, value] of [...event.formData]) if (value === "") event.formData.delete(key);
 });
 
-// Keys: `g` and a page's letter goes there, `/` searches, `?` tells them.
+// Keys: `g` and a page's letter opens that page, `/` searches, `?` lists the keys.
 let leading = false;
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;

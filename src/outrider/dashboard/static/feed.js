@@ -1,6 +1,6 @@
-// Live updates. `subscribe({calls: (changes) => …})` goes on from where the page was made (its data-feed), and after
-// any break from where it was: each change comes once. A page nobody looks at listens no more, since browsers open
-// only six connections to a server; it catches up when it is seen again.
+// Live updates. `subscribe({calls: (changes) => …})` continues from the page's own state (its data-feed), and after an
+// interruption from the last change, so that each change arrives once. A hidden page disconnects, because browsers open
+// only six connections to a server; it catches up when it is visible again.
 
 import { path } from "./base.js";
 
@@ -25,7 +25,7 @@ export function subscribe(handlers, at = document.body.dataset.feed) {
     }
     source.addEventListener("error", () => {
       show("lost");
-      close(); // the browser's own retry gives up for good after an answer that is no stream
+      close(); // the browser's own retry gives up permanently after an answer that is not a stream
       timer = setTimeout(open, RETRY[Math.min(failures++, RETRY.length - 1)]);
     });
   };

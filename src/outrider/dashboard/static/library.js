@@ -1,4 +1,4 @@
-// The library: the open tab comes into sight, and questions that wait are told here, too.
+// The library: scrolls the open tab into view, and shows the number of waiting questions.
 
 import { subscribe } from "./feed.js";
 import { showWaiting } from "./waiting.js";

@@ -1,4 +1,4 @@
-// Live: shows one session's pictures, tells how it stands, and takes the commands of whoever watches.
+// Live: shows one session's pictures and state, and takes the viewer's commands.
 
 import { element, toast } from "./base.js";
 import { subscribe } from "./feed.js";
@@ -30,7 +30,7 @@ const REFUSED = {
   text_too_long: "That is too much text at once.",
 };
 
-// What the server says
+// Messages from the server
 
 line.on("open", () => {
   reachable = true;
@@ -103,7 +103,7 @@ function choose(id) {
   list();
 }
 
-// What a person does
+// Input of the person
 
 $("pause").addEventListener("click", () => act(control.paused ? "resume_agent" : "pause_agent"));
 $("take").addEventListener("click", async () => {
@@ -142,7 +142,7 @@ $("sessions").addEventListener("click", (event) => {
   choose(link.dataset.id);
 });
 
-// How it looks
+// Display
 
 const mine = () => control.holder_sid !== null && control.holder_sid === line.sid;
 
@@ -293,7 +293,7 @@ function tellStream(header) {
   if (performance.now() - streamTold < 500) return;
   streamTold = performance.now();
   const late = Math.max(0, Math.round(Date.now() - header.captured_ts * 1000));
-  const still = late > STILL; // it was there before anybody looked
+  const still = late > STILL; // it is from before this page opened
   put($("stream"), screen.size.join(" × ") + (still ? ", a still picture" : `, drawn here after ${late} ms, ${screen.rate()} a second`));
 }
 

@@ -1,4 +1,4 @@
-// Mouse, wheel, touch, keys, compositions and what is pasted, as the page is to get them.
+// Sends mouse, wheel, touch, keys, compositions and pasted text to the page.
 
 const BUTTONS = ["left", "middle", "right"];
 const AGAIN = { milliseconds: 500, pixels: 6 }; // within which a further press is a double click
@@ -14,7 +14,7 @@ export class Hands {
     this.frame = frame;
     this.send = send;
     this.on = false;
-    this.held = new Map(); // key by code, so that each is let go again
+    this.held = new Map(); // keys by code, so that each is released again
     this.pressed = new Set();
     this.last = { at: 0, x: 0, y: 0, button: -1, count: 0 };
     this.moving = null;
@@ -24,7 +24,7 @@ export class Hands {
     this.#listen();
   }
 
-  // From now on, or no more.
+  // Turns input on or off.
   enable(on) {
     if (on === this.on) return;
     this.on = on;
@@ -63,7 +63,7 @@ export class Hands {
       if (event.inputType === "deleteContentBackward" && !event.isComposing) this.#stroke("Backspace");
       if (event.inputType === "insertLineBreak") this.#stroke("Enter");
     });
-    this.keys.addEventListener("input", (event) => { // what no key told of: keyboards on glass, dictation
+    this.keys.addEventListener("input", (event) => { // input without key events: touch keyboards, dictation
       if (event.isComposing) return;
       if (event.inputType === "insertText" || event.inputType === "insertReplacementText") this.#type(this.keys.value);
       this.keys.value = "";
@@ -116,7 +116,7 @@ export class Hands {
     this.#soon({ turn: [event.deltaX * unit, event.deltaY * unit], at: point });
   }
 
-  // Moves and turns are gathered for one picture of the window.
+  // Moves and wheel turns are collected for one animation frame.
   #soon({ move, turn, at }) {
     if (!this.moving && !this.turning) requestAnimationFrame(() => this.#flush());
     if (move) this.moving = move;
@@ -133,7 +133,7 @@ export class Hands {
     if (turning) this.send("input_wheel", { ...turning.at, delta_x: bounded(turning.delta[0]), delta_y: bounded(turning.delta[1]) });
   }
 
-  // Touch: a tap is a click, a long one a right click, a swipe turns the wheel.
+  // Touch: a tap is a click, a long press a right click, a swipe turns the wheel.
 
   #touched(event) {
     const point = this.screen.point(event.clientX, event.clientY);
@@ -196,7 +196,7 @@ export class Hands {
 
   #type(text) {
     const signs = [...(text ?? "")];
-    for (let start = 0; start < signs.length; start += PIECE / 2) { // a sign may be two characters to the server
+    for (let start = 0; start < signs.length; start += PIECE / 2) { // a character may count as two for the server
       this.send("input_type", { text: signs.slice(start, start + PIECE / 2).join("") });
     }
   }

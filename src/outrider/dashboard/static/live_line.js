@@ -1,4 +1,4 @@
-// The socket: asks and is answered, tells what comes, and comes back after a break.
+// The socket: sends requests, passes on messages, and reconnects after an interruption.
 
 const RETRY = [200, 500, 1000, 2000, 5000, 10000]; // milliseconds
 
@@ -37,7 +37,7 @@ export class Line {
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify({ event, data }));
   }
 
-  // Sends; the answer, `{ok, …}`.
+  // Sends, and returns the answer `{ok, …}`.
   ask(event, data = {}) {
     if (this.socket?.readyState !== WebSocket.OPEN) return Promise.resolve({ ok: false, error: "lost" });
     const id = ++this.number;

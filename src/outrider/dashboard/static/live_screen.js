@@ -1,4 +1,4 @@
-// The picture: draws frames, and knows which point of the page lies under a point of the window.
+// The picture: draws frames, and maps points of the window to points of the page.
 
 export class Screen {
   constructor(canvas) {
@@ -7,7 +7,7 @@ export class Screen {
     this.forget();
   }
 
-  // Another session: nothing of the one before may be acted on.
+  // For another session: forget the old frame, so that nobody acts on it.
   forget() {
     this.drawn = false;
     this.size = [0, 0]; // of the page's viewport, in its CSS pixels
@@ -40,7 +40,8 @@ export class Screen {
     return this.times.filter((each) => now - each < 1000).length;
   }
 
-  // The page's point under a point of the window, in the page's CSS pixels; null beside the picture, unless `clamp`.
+  // The page's point under a point of the window, in the page's CSS pixels; null outside of the picture, unless
+  // `clamp`.
   point(clientX, clientY, clamp = false) {
     const box = this.canvas.getBoundingClientRect();
     const scale = Math.min(box.width / this.canvas.width, box.height / this.canvas.height); // object-fit: contain

@@ -1,4 +1,4 @@
-// Questions appear and go as they are asked and answered, here or elsewhere; nobody loses what they are writing.
+// Questions appear and disappear as they are asked and answered, here or elsewhere; text being written is kept.
 
 import { fragment, toast } from "./base.js";
 import { subscribe } from "./feed.js";
@@ -10,7 +10,7 @@ const isInUse = (part) => part.contains(document.activeElement) && document.acti
 
 const refresh = seldom(async () => {
   const fresh = await fragment(`${location.pathname}?part=open`);
-  if (place().querySelector(":active")) return refresh(); // a button that is replaced while it is held is not pressed
+  if (place().querySelector(":active")) return refresh(); // replacing a button that is held down would lose the click
   const writing = document.activeElement;
   const at = writing.selectionStart;
   const there = new Set([...fresh.querySelectorAll(".question")].map((each) => each.id));
@@ -22,14 +22,14 @@ const refresh = seldom(async () => {
   }
   for (const old of place().querySelectorAll(".question")) if (!there.has(old.id) && isInUse(old)) toast("That question has been answered elsewhere.");
   place().replaceWith(fresh);
-  if (writing.isConnected && writing !== document.activeElement) { // a form that is moved loses the cursor
+  if (writing.isConnected && writing !== document.activeElement) { // moving a form loses the cursor
     writing.focus({ preventScroll: true });
     if (typeof at === "number") writing.setSelectionRange(at, at);
   }
   showWaiting(Number(fresh.dataset.open));
 }, 500);
 
-// The forms that somebody is writing in go on living in the new group.
+// Forms that are being written in are moved into the new group.
 function keep(old, group) {
   for (const form of [...group.querySelectorAll(".question")]) {
     const mine = old.querySelector(`#${CSS.escape(form.id)}`);

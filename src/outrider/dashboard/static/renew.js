@@ -1,5 +1,5 @@
-// Keeps a page as new as what it shows: when something of its feed changes, its parts marked data-live are asked for
-// again, at most every two seconds; those with data-every also every so many seconds.
+// Keeps a page up to date: when its feed changes, its parts marked data-live are fetched again, at most every two
+// seconds; those with data-every also at that interval in seconds.
 
 import { fragment } from "./base.js";
 import { subscribe } from "./feed.js";
@@ -35,7 +35,7 @@ async function renew(old) {
   }
   const focused = old.contains(document.activeElement) ? document.activeElement : null;
   const again = focused?.href ? [...fresh.querySelectorAll("a")].find((link) => link.href === focused.href) : null;
-  if (focused && !again && focused.tagName !== "SECTION") return; // nobody loses their place
+  if (focused && !again && focused.tagName !== "SECTION") return; // keeps the focus where it is
   old.replaceWith(fresh);
   again?.focus({ preventScroll: true });
   document.dispatchEvent(new CustomEvent("outrider:shown"));

@@ -1,23 +1,23 @@
-// One run, as it happens: the server draws what is finished, this page shows the words that are being said.
+// One run, live: the server renders finished steps, and this script shows the text that is being written.
 
 import { fragment } from "./base.js";
 import { subscribe } from "./feed.js";
 import { seldom, showWaiting } from "./waiting.js";
 import "./whole.js";
 
-const MOST = 120; // steps that the page keeps while it follows a long run
+const MOST = 120; // steps to keep while following a long run
 const run = document.querySelector(".run");
 const live = document.getElementById("live");
 const path = location.pathname.replace(/\/$/, "");
 let atEnd = run.dataset.atEnd === "yes";
 
-// Steps have addresses that also work for those that this part of the page does not show.
+// Addresses of steps also work for steps that are not shown on this part.
 const wanted = location.hash.match(/^#step-(\d+)$/);
 if (wanted && !document.getElementById(`step-${wanted[1]}`) && !new URLSearchParams(location.search).has("after")) {
   location.replace(`${path}/steps/${wanted[1]}`);
 }
 
-// What is being said: pieces come about once a second and are written over that second.
+// Text being written: pieces arrive about once a second and are shown over that second.
 const queues = { thought: "", said: "" };
 let step = 0;
 let writing = 0;
@@ -57,11 +57,11 @@ function hush(next = 0) {
 
 const refreshAbout = seldom(async () => {
   const fresh = await fragment(`${path}?part=about`);
-  const about = document.getElementById("about"); // looked at only now: somebody may have begun to write meanwhile
+  const about = document.getElementById("about"); // read only now, because the person may have begun to write meanwhile
   const writes = about.contains(document.activeElement) && document.activeElement.matches("input, textarea");
   const typed = [...about.querySelectorAll(".question input[name=reason], .question textarea")].some((each) => each.value);
   const ids = (from) => [...from.querySelectorAll(".question")].map((each) => each.id).join();
-  if ((writes || typed) && ids(fresh) === ids(about)) return; // nobody loses what they are writing
+  if ((writes || typed) && ids(fresh) === ids(about)) return; // keeps text that is being written
   if (about.querySelector(":active")) return refreshAbout(); // a button that is replaced while it is held is not pressed
   const open = [...about.querySelectorAll("details")].map((each) => each.open);
   fresh.querySelectorAll("details").forEach((each, number) => { each.open = open[number] ?? each.open; });

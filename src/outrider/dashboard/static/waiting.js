@@ -1,4 +1,4 @@
-// How many questions wait: in the navigation and in the title, on every page that hears of it.
+// Shows the number of waiting questions in the navigation and in the title.
 
 import { element } from "./base.js";
 
@@ -10,7 +10,7 @@ export function showWaiting(count) {
   if (count) link.append(element("span", { class: "count", "data-badge": "questions" }, String(count), element("span", { class: "unseen" }, " waiting")));
 }
 
-// Runs `work` soon, at most once in so many milliseconds, and never twice at a time.
+// Runs `work` soon, at most once per interval in milliseconds, and never twice at a time.
 export function seldom(work, milliseconds) {
   let timer = null;
   let last = 0;
@@ -25,7 +25,7 @@ export function seldom(work, milliseconds) {
     try {
       await work();
       failures = 0;
-    } catch { // a server that does not answer now may do so soon, and nothing else may change until then
+    } catch { // the server may answer soon, so try again even if nothing else changes
       again = failures++ < 5;
     }
     busy = false;

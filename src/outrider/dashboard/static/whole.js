@@ -1,4 +1,4 @@
-// Texts that were cut open where they stand.
+// Expands shortened texts in place.
 
 import { fragment } from "./base.js";
 
