@@ -1,7 +1,7 @@
-"""The toolset compat: tools under which other products know what the tools of other toolsets do.
+"""The toolset compat: tools of other toolsets under the names and contracts of other products.
 
 Some hosts and prompts were written for these names, so all of them stay callable. But a model that sees two tools for
-one purpose must choose each time, and pays for both descriptions: `--toolsets all` lists them only on request.
+one purpose must choose each time, and pays for both descriptions, so `--toolsets all` only lists them on request.
 """
 
 from outrider.core.tool import Toolset

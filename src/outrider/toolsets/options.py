@@ -19,7 +19,7 @@ class ToolOptions:
         boundary: Whether text from pages is wrapped in a random boundary.
         mime_prefix: The vendor tree of typed resources.
         crawl_robots: Whether robots.txt binds crawls.
-        unasked: Tools, or `*` for all, that the operator has allowed to do everything without a question.
+        unasked: Tools, or `*` for all, that the operator allows to act without a question.
     """
 
     images_path: str = "./images"
@@ -29,7 +29,7 @@ class ToolOptions:
     unasked: frozenset[str] = frozenset()
 
     def mark_untrusted(self, text: str, origin: str) -> str:
-        """Disarm the marks in text from other people, and wrap it in a boundary if the operator wants that."""
+        """Disarm the marks in untrusted text, and wrap it in a boundary if the operator wants that."""
         disarmed = disarm_marks(text)
         return wrap_untrusted(disarmed, origin) if self.boundary else disarmed
 
@@ -42,7 +42,7 @@ def may_save_unasked(workspaces: SessionWorkspaces, options: ToolOptions, call: 
     """Return whether a tool may save a file without a question.
 
     Hosts call tools that only read without asking. A session's own folder belongs to Outrider and is deleted with the
-    session. In a folder of the user a person has to agree, unless `tools.stakes` says never_ask.
+    session. In a folder of the user, a person must agree, unless `tools.stakes` says never_ask.
     """
     if call.answer is True or tool in options.unasked or "*" in options.unasked:
         return True

@@ -41,7 +41,7 @@ def check_offset(offset: int, total: int, subject: str, unit: str = "characters"
 
 # A count of results: rounded and clamped; anything that is not a number becomes the default.
 UpToTen = Annotated[int, _build_clamp(1, 10, 5, accept_text=True), _publish_range(1, 10)]
-# The same where the contract takes only real numbers: the text "7" becomes the default.
+# The same for contracts that only take real numbers: the text "7" becomes the default.
 NumberUpToTen = Annotated[int, _build_clamp(1, 10, 5, accept_text=False), _publish_range(1, 10)]
 
 UpTo500Entries = Annotated[int, _build_clamp(1, 500, 30, accept_text=True)]

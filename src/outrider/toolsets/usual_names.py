@@ -1,4 +1,4 @@
-"""Names under which models look for the tools, because other products call theirs so."""
+"""Names of similar tools in other products, under which models look for the tools."""
 
 # By toolset and tool, separated by spaces.
 USUAL_TOOL_NAMES: dict[str, dict[str, str]] = {

@@ -95,7 +95,7 @@ class CallerWatches:
         return WatchReport(lines, {"watches": [describe_watch(watch)]})
 
     async def apply_action(self, action: WatchAction, watch: Watch) -> WatchReport:
-        """Look at a watch now, pause, resume or remove it."""
+        """Check a watch now, or pause, resume or remove it."""
         if action == "look":
             change, problem = await self.engine.look_now(watch)
             report = self.report_changes([change] if change else [], problem or "Nothing has changed")
@@ -151,7 +151,7 @@ async def web_watch(
 
 
 def _build_target(url: str | None, query: str | None, fields: dict[str, Any] | None) -> WatchTarget:
-    """Return what is to be watched. Raises InvalidInput."""
+    """Return the target of a new watch. Raises InvalidInput."""
     from outrider.pages.values.value_fields import build_plan
 
     address, words = (url or "").strip(), (query or "").strip()
@@ -173,7 +173,7 @@ def _build_target(url: str | None, query: str | None, fields: dict[str, Any] | N
 
 
 def describe_watch(watch: Watch) -> dict[str, Any]:
-    """Return a watch as JSON, without what is empty."""
+    """Return a watch as JSON, without empty fields."""
     facts: dict[str, Any] = {
         "id": watch.id,
         "name": watch.name,

@@ -238,7 +238,7 @@ def list_points(points: Any) -> Any:
 
 
 def read_times(action: str, points: list[list[float]]) -> tuple[float, ...]:
-    """Return the seconds of the way to each point; empty if none is given. Raises InvalidInput."""
+    """Return the seconds for the way to each point; empty if none is given. Raises InvalidInput."""
     max_total_ms = 20_000
     times = [point[2] if len(point) > 2 else 0.0 for point in points]
     if not any(times):

@@ -1,4 +1,4 @@
-"""Tools that change what pages find: the device, its conditions, and what the site has stored."""
+"""Tools that change the environment of pages: device, conditions, and stored data of the site."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -123,7 +123,7 @@ def _update_conditions(session: "Session", changes: dict[str, Any], *, reset: bo
     from outrider.browser.devtools.conditions import Conditions
 
     conditions = replace(Conditions() if reset else session.conditions, **changes)
-    if conditions.geolocation and "geolocation" not in conditions.permissions:  # without it no page can read it
+    if conditions.geolocation and "geolocation" not in conditions.permissions:  # pages need it
         conditions = replace(conditions, permissions=(*conditions.permissions, "geolocation"))
     conditions.validate()
     return conditions

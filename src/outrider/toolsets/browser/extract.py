@@ -30,7 +30,7 @@ RAW_HTML_SCRIPT = """(maxChars) => {
 HTML_FOLDER = "extracted-content"
 FormatName = Literal["markdown", "text", "html", "domMap"]
 FORMAT_SCHEMA = {"type": "string", "enum": list(get_args(FormatName))}
-FramedSlice = tuple[TextSlice, str]  # a part of a text, and the same with a fence around code that was cut
+FramedSlice = tuple[TextSlice, str]  # a part of a text, and the same with a fence around truncated code
 FormatNames = Annotated[
     list[FormatName],
     Field(min_length=1),
@@ -106,7 +106,7 @@ async def _render_texts(
 
 
 async def _build_dom_map(active: ActivePage, selector: str, limit: int) -> dict[str, Any]:
-    """Return a map of the document, as deep as fits `limit` characters of JSON."""
+    """Return a map of the document, with as many levels as fit into `limit` characters of JSON."""
     from outrider.browser.snapshot.extract_dom import build_dom_map
 
     tree: dict[str, Any] = {}

@@ -52,7 +52,7 @@ async def snapshotPage(
     async with use_page(browsers, call, sessionId) as active:
         snapshot = await active.tools.snapshotter.take_snapshot(mode, root=root or "", find=find or "", offset=offset)
         check_offset(offset, snapshot.piece.total, "the outline", "lines")
-        outline = snapshot.to_text(address=not options.boundary)  # a boundary names the address
+        outline = snapshot.to_text(address=not options.boundary)  # a boundary already names the address
         text = outline if snapshot.piece.total else f"{outline}\n(nothing)"
         offered = "" if offset or root or find else list_page_tools(active)
         text = f"{text}\n{offered}" if offered else text
@@ -206,7 +206,7 @@ def _format_element(element: dict[str, Any]) -> str:
 async def _draw_and_shoot(
     active: ActivePage, call: Call, *, full: bool, selector: str, refs: bool
 ) -> "tuple[DrawnRefs | None, Screenshot]":
-    """Take a screenshot, with the refs drawn onto the page if wanted; return what was drawn, and the picture."""
+    """Take a screenshot, with refs drawn onto the page if wanted; return the drawn refs and the picture."""
     from outrider.browser.actions.marks import draw_refs
     from outrider.browser.actions.page_tools import find_element
 

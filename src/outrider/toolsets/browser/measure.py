@@ -43,7 +43,7 @@ async def compareScreenshot(
         shot = await take_screenshot(active.tools.page, full=fullPage, element=element)
         before = None
         if not replace:
-            with suppress(NotFound):  # for the first picture of that name
+            with suppress(NotFound):  # there is no baseline yet
                 before = await anyio.to_thread.run_sync(files.read_bytes, path)
         if before is None:
             await anyio.to_thread.run_sync(files.write_bytes, path, shot.data)

@@ -141,7 +141,7 @@ async def exportHar(
 
 
 def _keep_details(session: "Session") -> str:
-    """Start to keep headers and bodies; return a note on the requests that came before."""
+    """Start keeping headers and bodies; return a note on earlier requests."""
     if session.network.keeps_details:
         return ""
     session.network.keep_details(session.channels)

@@ -105,7 +105,7 @@ def _explain_error(error: OutriderError, selector: str | None) -> OutriderError:
 
 
 def translate_hint(hint: str) -> str:
-    """Replace the browser's own name of a next step by that of the tool that does it."""
+    """Replace a next step in the browser's words by the tool that does it."""
     tool_hints = {  # the first match counts
         "use check or uncheck": "use selectOption with checked",
         "use check": "use selectOption with checked",
@@ -130,7 +130,7 @@ def build_action_result(
 
 
 def build_action_data(tool_options: ToolOptions, session: "Session", outcome: "ActionOutcome", selector: str) -> Result:
-    """Build an action's outcome as text and as data, which says only what is not as usual.
+    """Build an action's outcome as text and as data, which leaves out default values.
 
     Some hosts show models the data instead of the text, so it is as short; `_meta` has all fields.
     """
@@ -153,7 +153,7 @@ def build_action_data(tool_options: ToolOptions, session: "Session", outcome: "A
 
 def _format_outcome(tool_options: ToolOptions, outcome: "ActionOutcome", notes: list[str]) -> str:
     changes = outcome.changes
-    # A whole outline is marked as the page's text; in a difference each line already begins with its own mark.
+    # A whole outline is marked as the page's text; in a difference, each line already has its own mark.
     is_difference = not outcome.navigated and all(
         line.startswith(("+ ", "~ ", "- ", "… ")) for line in changes.split("\n")
     )
@@ -178,7 +178,7 @@ def _format_outcome(tool_options: ToolOptions, outcome: "ActionOutcome", notes: 
 
 
 def take_notes(session: "Session") -> list[str]:
-    """Return and clear the session's notes on unexpected events; each answer says where the guard is missing."""
+    """Return and clear the session's notes on unexpected events, with a warning if the guard is missing."""
     notes, session.notes = session.notes, []
     counts = Counter(notes)
     lines = [note if count == 1 else f"{note} ({count} times)" for note, count in counts.items()]

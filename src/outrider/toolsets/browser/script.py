@@ -1,4 +1,4 @@
-"""The tool inject_javascript, in a toolset of its own that operators must choose."""
+"""The tool inject_javascript, in a separate toolset that operators must choose."""
 
 import json
 from typing import Annotated
@@ -42,7 +42,7 @@ async def inject_javascript(
 
 
 async def _evaluate_script(active: ActivePage, script: str) -> object:
-    """Evaluate an expression; a script that does not parse as one is run as a function's body."""
+    """Evaluate an expression; run a script that is not an expression as a function's body."""
     timeout_s = 10.0
     try:
         return await active.tools.page.evaluate_in("", f"async () => (\n{script}\n)", timeout=timeout_s)

@@ -89,7 +89,7 @@ async def createSession(
     stateId: Annotated[str | None, Field(description="Saved sign-in")] = None,
 ) -> Result:
     """Open an isolated browser at an address and wait for the page."""
-    # A hostile page may have talked an agent into using the user's sign-in: only the user can allow that.
+    # A hostile page may have made an agent use the user's sign-in, so only the user can allow that.
     if stateId and call.run is not None and call.answer is not True:
         if call.answer is False:
             raise Refused(f"the user did not allow the sign-in {stateId!r}", hint="continue without stateId")
@@ -150,7 +150,7 @@ async def navigateToUrl(
             except OutriderError:
                 if session.lost is not None:
                     raise
-                # The session has a browser again; only its last page did not load, and it leaves that anyway.
+                # The session has a browser again; only its last page did not load, and the session leaves it anyway.
         arrival = await session.goto(url)
     return _build_arrival_result("Navigated to ", arrival, {"status": arrival.status}, session)
 

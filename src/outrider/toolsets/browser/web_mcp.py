@@ -1,4 +1,4 @@
-"""The tool that calls tools of pages (WebMCP), in a toolset of its own that operators must choose."""
+"""The tool that calls tools of pages (WebMCP), in a separate toolset that operators must choose."""
 
 import json
 from typing import TYPE_CHECKING, Annotated, Any
@@ -69,7 +69,7 @@ async def callPageTool(
 
 
 def list_page_tools(active: ActivePage) -> str:
-    """List the tools that a page offers, one a line, with their parameters; empty if there are none."""
+    """List the tools that a page offers with their parameters, one per line; empty if there are none."""
     max_tools = 20
     offered = active.session.offered_tools
     tools = offered.list_tools(active.tools.page) if offered else []

@@ -20,7 +20,7 @@ class Autosave:
 
     Attributes:
         content: The stores; None if content stores are not served.
-        automatic: Whether pages are saved that no caller asked to save.
+        automatic: Whether pages are saved without a request.
     """
 
     content: ContentStores | None = None
@@ -31,7 +31,7 @@ class Autosave:
         return await self.save_draft_to(call, build_page_draft(page), store_id)
 
     async def save_draft_to(self, call: Call, draft: ContentDraft, store_id: str) -> str:
-        """Save a text into the given store, in place of one of the same source, and return its content id.
+        """Save a text into the given store, replacing one of the same source, and return its content id.
 
         Raises NotConfigured, code `no_content_store`, and the errors of the store.
         """

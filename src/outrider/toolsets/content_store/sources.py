@@ -26,11 +26,11 @@ class ContentSources:
     """Reads the content of a `file_url`.
 
     Attributes:
-        pages: Reads those of the web.
+        pages: Reads pages of the web.
         workspaces: Holds the files of the caller's session.
-        artifacts: Holds files that other tools gave the caller.
+        artifacts: Holds files from other tools.
         shared_folders: Other folders whose files may be read.
-        max_file_bytes: Of the largest file.
+        max_file_bytes: The size limit of a file.
     """
 
     pages: Pages
@@ -102,7 +102,7 @@ def build_page_draft(page: FetchedPage) -> ContentDraft:
 
 
 async def build_attachment_draft(body: bytes, name: str, *, source: str) -> ContentDraft:
-    """Build the content of any file; one without text is found by its name and what it is."""
+    """Build the content of any file; a file without text can be found by its name and type."""
     from outrider.pages.mime.sniff import detect_mime_type
 
     try:
@@ -116,7 +116,7 @@ async def build_attachment_draft(body: bytes, name: str, *, source: str) -> Cont
 
 async def build_file_draft(body: bytes, name: str, *, source: str) -> ContentDraft:
     """Build the content of a file: plain text unchanged, documents as Markdown. Raises as `read_body`."""
-    # Stored as they are, line by line; other types are converted to Markdown by their reader.
+    # Types to store unchanged, line by line; readers convert all others to Markdown.
     plain_text_types = (
         "text/", "application/json", "application/xml", "application/yaml", "application/x-yaml", "application/toml",
         "application/javascript", "application/sql", "application/x-sh",

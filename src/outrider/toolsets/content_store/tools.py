@@ -223,7 +223,7 @@ async def updateContent(
     else:
         old = await stores.get_record(call, content_id)
         draft = await _build_draft(sources, call, file_url, content)
-        if content is not None:  # a text alone has no names of its own
+        if content is not None:  # a text has no file name
             names = {"filename": old.filename, "mime_type": old.mime_type, "source": old.source, "title": old.title}
             draft = replace(draft, markdown=bool(old.facts.get("markdown")), **names)
         record = await stores.update(call, content_id, replace(draft, **_collect_given_fields(metadata)))

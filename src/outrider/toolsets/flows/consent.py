@@ -13,7 +13,7 @@ from outrider.flows.program import FlowProgram, clean_line, format_program
 from outrider.toolsets.browser.sessions import browser
 from outrider.toolsets.browser.web_mcp import browser_webmcp
 
-# The tool by which a model would do a step, whose permissions and stakes hold for the flow as well.
+# By kind of step, the tool that does the same for a model; its permissions and stakes also apply to flows.
 STEP_TOOLS = {
     "click": "clickElement",
     "fill": "inputText",
@@ -44,9 +44,9 @@ class PausedRun:
 
     Attributes:
         session_id: Its browser session.
-        step: The step that was asked about; empty for the question before the start.
-        run_id: Its record.
-        digest: The fingerprint of the files that the question before the start was about.
+        step: The step in question; empty for the question before the start.
+        run_id: The id of its record.
+        digest: The fingerprint of the files in the question before the start.
     """
 
     session_id: str = ""
@@ -71,7 +71,7 @@ def read_paused_run(call: Call) -> PausedRun | None:
 
 
 def require_tools(program: FlowProgram, policy: ToolPolicy, call: Call) -> None:
-    """Refuse a flow that has a step whose tool is withheld from the caller. Raises Refused."""
+    """Refuse a flow with a step whose tool the caller may not use. Raises Refused."""
     offered = filter_tools([*browser.tools.values(), *browser_webmcp.tools.values()], policy, warn=False)
     for place, step in program.iterate_steps():
         name = STEP_TOOLS.get(step.kind)
@@ -87,7 +87,7 @@ def require_start_consent(
     program: FlowProgram, call: Call, state_id: str | None, parameters: tuple[str, ...] = ()
 ) -> None:
     """Ask a person before an agent uses secrets or a sign-in. Raises AnswerNeeded, Refused."""
-    # A hostile page may have talked the agent into it, as with the sign-in of createSession.
+    # A hostile page may have made the agent do this, as with the sign-in of createSession.
     paused = read_paused_run(call)
     flow = program.flow
     secrets = [*(name for each in program.flows.values() for name in each.secrets), *parameters]
@@ -104,7 +104,7 @@ def require_start_consent(
 def require_saving_consent(call: Call, flow: Flow, text: str, unasked: frozenset[str]) -> None:
     """Ask a person before a model saves a flow that it has written. Raises AnswerNeeded, Refused.
 
-    Such a flow may name other sites, secrets and files than those that anything was done with in the session.
+    Such a flow may name sites, secrets and files that were not used in the session.
     """
     max_summary_chars = 8_000
     if call.run is not None:
@@ -121,7 +121,7 @@ def require_saving_consent(call: Call, flow: Flow, text: str, unasked: frozenset
 
 
 def build_consent_check(policy: ToolPolicy, *, is_approved: bool) -> Callable[[FlowStep], bool]:
-    """Return the function that says which steps a person is asked about: none of a flow that one has approved."""
+    """Return the function that decides which steps ask a person: none in an approved flow."""
 
     def needs_consent(step: FlowStep) -> bool:
         tool: Tool = (browser_webmcp if step.kind == "tool" else browser).tools[STEP_TOOLS[step.kind]]
@@ -133,7 +133,7 @@ def build_consent_check(policy: ToolPolicy, *, is_approved: bool) -> Callable[[F
 def build_step_question(step: str, program: FlowProgram, call: Call, paused: PausedRun, url: str) -> AnswerNeeded:
     """Build the question before a step; a person who runs the flow may also approve its current version."""
     max_step_chars = 4_000
-    max_summary_chars = 8_000  # what is longer is approved where it can be scrolled
+    max_summary_chars = 8_000  # longer ones are approved in the dashboard, where they can be scrolled
     name, version, shown = program.flow.name, program.flow.version, clean_line(step)
     if len(shown) > max_step_chars:
         shown = f"{shown[:max_step_chars]}… (cut: {len(shown)} characters in all)"
@@ -149,7 +149,7 @@ def build_step_question(step: str, program: FlowProgram, call: Call, paused: Pau
 
 
 def require_step_allowed(flow: Flow, call: Call, paused: PausedRun | None) -> None:
-    """Refuse to resume where the person has not allowed the step. Raises Refused."""
+    """Refuse to resume if the person has not allowed the step. Raises Refused."""
     if paused and paused.step and call.answer is not True:
         if call.answer is None:
             message = f"the question about step {paused.step} of {flow.name} was closed without an answer"

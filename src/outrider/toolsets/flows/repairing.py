@@ -1,4 +1,4 @@
-"""The tool that puts another element into a stopped step, chosen by a person or by a model."""
+"""The tool that replaces the element of a stopped step, by a person's or a model's choice."""
 
 import json
 import re
@@ -38,9 +38,9 @@ class RepairModel:
     """The configured model, asked one question for each repair.
 
     Attributes:
-        models: Chooses it.
+        models: Chooses the model.
         guard: Decides where requests may go.
-        is_limited: Whether callers have quotas, which single requests are not counted in.
+        is_limited: Whether callers have quotas, which do not count single requests.
     """
 
     models: ModelResolver
@@ -48,7 +48,7 @@ class RepairModel:
     is_limited: Callable[[], bool]
 
     async def is_available(self) -> bool:
-        """Return whether there is a model that may be asked."""
+        """Return whether a model may be asked."""
         try:
             return not self.is_limited() and bool(await self.models.resolve_chain())
         except OutriderError:
@@ -96,7 +96,7 @@ async def repairFlow(
     if call.run is not None and element is not None and not can_model_choose(find_step(flow, step)):
         raise Refused(f"only a person chooses another element for step {step}", code="needs_person")
     chosen, note = await _choose(model, find_step(flow, step), run, flow.name, element)
-    # An agent that names the element is a model, too.
+    # An agent that names the element is also a model.
     repaired = repair_step(flow, step, chosen, asks=element is None or call.run is not None)
     version, difference = await save_repair(store, runs, call, run, repaired)
     lines = [f"Step {step} of {flow.name} now uses {chosen} (version {version})."]
@@ -130,7 +130,7 @@ async def _choose(
 
 
 def can_model_choose(step: FlowStep) -> bool:
-    """Return whether a model may choose another element for a step; of secrets and pagers only people do."""
+    """Return whether a model may choose another element for a step; for secrets and pagers, only people may."""
     return has_one_element(step) and step.secret is None and step.kind != "pages"
 
 

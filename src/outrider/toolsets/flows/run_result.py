@@ -1,4 +1,4 @@
-"""Describe what came of a flow's run, without its secrets."""
+"""Describe the result of a flow's run, without its secrets."""
 
 import json
 from datetime import UTC, datetime
@@ -49,7 +49,7 @@ def build_run_result(
     session: "Session | None",
     picture_url: str,
 ) -> Result:
-    """Describe a run; `session` is None where it was closed, `picture_url` is empty without a picture."""
+    """Describe a run; `session` is None if it was closed, `picture_url` is empty without a picture."""
     flow = program.flow
     lines = [f"step {position}: {escape_line(note)}" for position, note in run.healed]
     lines = [f"Recognised although it changed: {line}" for line in lines]
@@ -139,7 +139,7 @@ def describe_run(run: StoredRun) -> dict[str, Any]:
 
 
 def format_run(run: StoredRun) -> str:
-    """Describe a stored run in one line, and what went wrong with its notices in others."""
+    """Describe a stored run in one line, followed by the problems of its notices."""
     row = describe_run(run)
     words = [str(value) for name, value in row.items() if name not in ("scheduled", "healed", "notices")]
     words += ["scheduled"] if "scheduled" in row else []

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FlowRunServices:
-    """What a run works with; `artifacts` knows the dashboard's address."""
+    """The services of a run; `artifacts` knows the dashboard's address."""
 
     browsers: Browsers
     workspaces: SessionWorkspaces
@@ -64,11 +64,11 @@ class FlowRunServices:
 
 @dataclass(frozen=True)
 class RunRequest:
-    """What a caller of runFlow or resumeFlow wants.
+    """The request of a caller of runFlow or resumeFlow.
 
     Attributes:
         run: The run to continue; None for a new one.
-        unknown_step: What a person found out about the step in which that run was interrupted.
+        unknown_step: What a person has found out about the interrupted step.
     """
 
     program: FlowProgram
@@ -93,10 +93,10 @@ class RunInputs:
 
 
 async def run_flow(services: FlowRunServices, call: Call, request: RunRequest) -> Result:
-    """Run a flow. Raises OutriderError before it starts, and AnswerNeeded where a person must be asked."""
+    """Run a flow. Raises OutriderError before it starts, and AnswerNeeded if a person must be asked."""
     paused = read_paused_run(call)
     if paused and paused.run_id:
-        # The person was asked about the files as they were then.
+        # The person was asked about the earlier files.
         asked = await services.runs.load_run(call, paused.run_id)
         request = replace(request, program=load_program(asked.flow, lambda name: asked.sources[name]))
     inputs = await _check_request(services, call, request, paused)
@@ -115,7 +115,7 @@ async def run_flow(services: FlowRunServices, call: Call, request: RunRequest) -
         await services.runs.end_run(run, lease, "stopped", message=error.message)
         raise
     except anyio.get_cancelled_exc_class():
-        # What a schedule began, another process or the scheduler goes on with.
+        # Another process or the scheduler continues runs of a schedule.
         is_by_itself = bool(run.schedule) and run.state in ("due", "running")
         state, message = ("due", "") if is_by_itself else ("stopped", "the call was cancelled")
         await services.runs.end_run(run, lease, state, message=message)
@@ -125,7 +125,7 @@ async def run_flow(services: FlowRunServices, call: Call, request: RunRequest) -
 async def _check_request(
     services: FlowRunServices, call: Call, request: RunRequest, paused: PausedRun | None
 ) -> RunInputs:
-    """Return the values of a run that may begin. Raises OutriderError, and AnswerNeeded where a person is asked."""
+    """Return the values of a run that may begin. Raises OutriderError, and AnswerNeeded if a person must be asked."""
     program = request.program
     flow = program.flow
     if request.from_step and request.from_step[0] > len(flow.steps) + 1:
@@ -141,7 +141,7 @@ async def _check_request(
 
 
 def _resolve_inputs(store: FlowStore, request: RunRequest) -> RunInputs:
-    """Return the values with which a flow runs. Raises InvalidInput, NotConfigured, Refused."""
+    """Return the values for a flow's run. Raises InvalidInput, NotConfigured, Refused."""
     flow, known = request.program.flow, store.secrets.read_all()
     if request.run is None:
         given = take_from_store(flow, request.parameters, known)
@@ -160,7 +160,7 @@ def _resolve_inputs(store: FlowStore, request: RunRequest) -> RunInputs:
 async def _begin_run(
     services: FlowRunServices, call: Call, request: RunRequest, inputs: RunInputs, paused: PausedRun | None
 ) -> tuple[StoredRun, str]:
-    """Return the record of a new run, or of the one to continue, and its lease. Raises OutriderError."""
+    """Return the record of the new or continued run, and its lease. Raises OutriderError."""
     run = await services.runs.load_run(call, paused.run_id) if paused and paused.run_id else request.run
     if run is not None:
         return run, await services.runs.claim_run(run)
@@ -218,7 +218,7 @@ async def _run_stored(
 async def _close_session(
     services: FlowRunServices, call: Call, request: RunRequest, session: "Session", run: FlowRun
 ) -> "Session | None":
-    """Close the browser session of a run unless it stays open; return the one that is open."""
+    """Close the browser session of a run, or return it if it stays open."""
     keeps_open = run.stop is not None if request.keep_open is None else request.keep_open
     if request.session_id or keeps_open:
         return session
@@ -249,7 +249,7 @@ async def _open_session(
     open_sessions = {session.id: session for session in services.browsers.list_sessions(call.session)}
     if stored.browser_session in open_sessions:
         return open_sessions[stored.browser_session], False
-    # Consent to the sign-in was asked for with the flow.
+    # The question about the flow included consent to the sign-in.
     own_call = replace(call, run=None)
     opened = await createSession(
         services.browsers,

@@ -1,4 +1,4 @@
-"""Save another version of a flow whose run has stopped, and continue the run with it."""
+"""Save a new version of a flow whose run has stopped, and continue the run with it."""
 
 import anyio
 
@@ -19,7 +19,7 @@ def is_element_missing(run: StoredRun) -> bool:
 
 
 async def load_stopped_flow(store: FlowStore, call: Call, run: StoredRun) -> tuple[Flow, str]:
-    """Return the flow in whose file a run has stopped, and the step's place there. Raises Refused, NotFound."""
+    """Return the flow in whose file a run stopped, and the step's place there. Raises Refused, NotFound."""
     name, _, place = run.place.partition(" ")
     if run.state != "stopped" or not place:
         message = f"runId: {run.id} is {run.state}, and no step of it can be repaired"
@@ -33,7 +33,7 @@ async def load_stopped_flow(store: FlowStore, call: Call, run: StoredRun) -> tup
 async def save_repair(store: FlowStore, runs: FlowRuns, call: Call, run: StoredRun, repaired: Flow) -> tuple[int, str]:
     """Save a flow as a new version with which its run continues; return its number and the difference of the files.
 
-    Raises InvalidInput if the flow cannot be run so, Refused, Unavailable.
+    Raises InvalidInput if the changed flow cannot run, Refused, Unavailable.
     """
     name, before = repaired.name, run.sources[repaired.name]
 

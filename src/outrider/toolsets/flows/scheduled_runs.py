@@ -1,4 +1,4 @@
-"""Prepare and make the unattended runs of schedules."""
+"""Prepare and execute the unattended runs of schedules."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ScheduledRuns:
-    """The runs of schedules.
+    """Prepares and executes the runs of schedules.
 
     Attributes:
-        build_toolbox: Returns the toolbox in which they are made.
+        build_toolbox: Returns the toolbox for the runs.
     """
 
     store: FlowStore
@@ -45,7 +45,7 @@ class ScheduledRuns:
         await self.build_toolbox().call("resumeFlow", {"runId": run.id}, call)
 
     async def require_approval(self, call: Call, program: FlowProgram) -> None:
-        """Refuse a flow with a step that asks a person, unless one has approved these files. Raises Refused."""
+        """Refuse a flow with a step that asks a person, unless its files are approved. Raises Refused."""
         if await self.approvals.is_approved(build_owner_key(call), program):
             return
         needs_consent = build_consent_check(self.policy, is_approved=False)
@@ -65,7 +65,7 @@ class ScheduledRuns:
         return sorted({origin for flow in flows for origin in flow.origins} | secrets)
 
     def _require_same_reach(self, program: FlowProgram, schedule: "FlowSchedule") -> None:
-        """Refuse a flow that has got other sites or secrets since a person let it run by itself. Raises Refused."""
+        """Refuse a flow whose sites or secrets have changed since a person scheduled it. Raises Refused."""
         known = schedule.options.get("reach")
         new = [] if known is None else [each for each in self.describe_reach(program) if each not in known]
         if new:

@@ -1,4 +1,4 @@
-"""Tools that let flows run by themselves."""
+"""Tools that run flows on schedule."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -92,7 +92,7 @@ def _format_schedule(schedule: "FlowSchedule") -> str:
 
 
 def _require_person(call: Call, plan: str) -> None:
-    """Ask a person where an agent wants a flow to run by itself; refuse callers who sign in."""
+    """Ask a person if an agent wants to schedule a flow; refuse callers who sign in."""
     if call.grant is not None:
         message = "a flow of a caller who signs in cannot be scheduled: no one is signed in when it runs"
         raise Refused(message, hint="run it with runFlow", code="not_supported")

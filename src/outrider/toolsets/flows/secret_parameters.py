@@ -1,4 +1,4 @@
-"""Find the parameters of a run that are secrets, keep them out of its record, and fill them in again."""
+"""Find the secret parameters of a run, keep them out of its record, and restore them."""
 
 import html
 import json
@@ -19,8 +19,8 @@ class RunParameters:
     """The parameters of a run.
 
     Attributes:
-        kept: Those that its record has.
-        withheld: Those that it has not, by name: the entry of the secret store with their value, or an empty text.
+        kept: The parameters stored in its record.
+        withheld: The other parameters by name, each with its entry in the secret store, or an empty text.
     """
 
     kept: Mapping[str, Any]
@@ -28,18 +28,18 @@ class RunParameters:
 
 
 def take_from_store(flow: Flow, given: Mapping[str, Any], store: Mapping[str, str]) -> dict[str, Any]:
-    """Return the parameters with those secrets of the store that the caller has left out."""
+    """Return the parameters, completed by secrets of the store that the caller left out."""
     names = [name for name, each in flow.parameters.items() if each.secret and name not in given]
     entries = {name: f"OUTRIDER_FLOW_{name.upper()}" for name in names}
     return {**given, **{name: store[entry] for name, entry in entries.items() if entry in store}}
 
 
 def split_parameters(flow: Flow, given: Mapping[str, Any], store: Mapping[str, str]) -> RunParameters:
-    """Separate the parameters that may be stored from those that may not.
+    """Separate parameters that may be stored from secret ones.
 
     Args:
         flow: The flow.
-        given: What the caller has sent.
+        given: The parameters from the caller.
         store: The values of the secret store by name.
     """
     entries = {value: name for name, value in store.items()}
@@ -55,7 +55,7 @@ def split_parameters(flow: Flow, given: Mapping[str, Any], store: Mapping[str, s
 
 
 def find_secret_names(flow: Flow) -> set[str]:
-    """Return the parameters that are secrets: as the flow says, or by their names or those of their fields."""
+    """Return the secret parameters: declared by the flow, or recognized by their names or those of their fields."""
     found = {name for name, each in flow.parameters.items() if each.secret or is_secret_name(name)}
     found |= {name for name, each in flow.parameters.items() if any(map(is_secret_name, each.columns))}
     for _, step in iterate_steps(flow.steps):
@@ -70,7 +70,7 @@ def find_secret_names(flow: Flow) -> set[str]:
 def restore_parameters(
     run_parameters: RunParameters, given: Mapping[str, Any], store: Mapping[str, str], run_id: str
 ) -> dict[str, Any]:
-    """Return all parameters of a resumed run. Raises InvalidInput for a secret that has to be sent again."""
+    """Return all parameters of a resumed run. Raises InvalidInput for a secret that must be sent again."""
     withheld = run_parameters.withheld
     if unknown := next((name for name in given if name not in withheld), None):
         known = ", ".join(withheld) or "none"
@@ -107,18 +107,18 @@ class SecretFilter:
 
     def __init__(self, values: Mapping[str, str]) -> None:
         self.values = frozenset(value for value in values if value)
-        # The longest first, because one secret may be a part of another.
+        # Longest first, because one secret may be a part of another.
         ordered = sorted(self.values, key=len, reverse=True)
         self._patterns = [(_build_pattern(value), f"[secret {values[value]}]") for value in ordered]
 
     def hide(self, text: str) -> str:
-        """Return a text without them."""
+        """Return a text without secrets."""
         for pattern, mark in self._patterns:
             text = pattern.sub(lambda _, mark=mark: mark, text)
         return text
 
     def hide_in(self, value: Any) -> Any:
-        """Return JSON without them."""
+        """Return JSON without secrets."""
         if isinstance(value, dict):
             return {self.hide(str(key)): self.hide_in(item) for key, item in value.items()}
         if isinstance(value, list | tuple):
@@ -129,13 +129,13 @@ class SecretFilter:
         return self.hide(value) if isinstance(value, str) else value
 
     def hide_in_result(self, result: Result) -> Result:
-        """Return a result without them."""
+        """Return a result without secrets."""
         return Result((TextBlock(self.hide(result.text)),), self.hide_in(result.data), is_error=result.is_error)
 
 
 def _build_pattern(value: str) -> re.Pattern[str]:
-    """Return the pattern of a value in plain form, or as addresses, JSON, HTML or a mix of them write it."""
-    # Pages collapse white space; one pattern for a run of it, because several would try all ways to share it.
+    """Return a pattern of a value, plain or as encoded in addresses, JSON, HTML or a mix of them."""
+    # Pages collapse white space. A run of it gets a single pattern, because several would try all ways to divide it.
     space = r"(?:\s|%20|%0[AaDd]|%09|\+|&nbsp;|\\[nrt])+"
     pieces = re.split(r"(\s+)", value)
     return re.compile(

@@ -48,7 +48,7 @@ class SessionPage:
         self._known_dialogs = session.dialogs.total
 
     async def read_view(self) -> PageView:
-        """Return address, title and text; of a page that a dialog holds up, only the address."""
+        """Return address, title and text; only the address while a dialog blocks the page."""
         max_chars = 200_000
         if self._session.dialogs.unanswered:
             return PageView(self._session.url)
@@ -59,7 +59,7 @@ class SessionPage:
                 try:
                     report = await frame.evaluate("outrider", TEXT_SCRIPT, max_chars, timeout=5.0)
                 except (ContextGone, PageGone, ProtocolError, ScriptError, OutriderError):
-                    continue  # it is being replaced; the next look sees the new one
+                    continue  # the frame is being replaced; the next read sees the new one
                 view = report if frame.parent is None else view
                 texts.append(str(report["text"]))
             url = str(view.get("url") or tools.page.url)
@@ -71,7 +71,7 @@ class SessionPage:
         query = {name: getattr(target, name) for name in names}
         found: list[ElementCandidate] = []
         async with self._use_tools() as tools:
-            await tools.snapshotter.ensure_baseline()  # it opens closed shadow roots and finds listeners
+            await tools.snapshotter.ensure_baseline()  # this opens closed shadow roots and finds listeners
             for frame in list(tools.page.frames):
                 try:
                     reports = await tools.snapshotter.scripts.invoke(frame, "listEvidenceMatches", query)
@@ -82,7 +82,7 @@ class SessionPage:
         return found
 
     async def scroll_lists(self, *, is_from_top: bool) -> bool:
-        """Scroll all lists on, or to their beginning; whether any moved."""
+        """Scroll all lists on, or to their beginning; return whether any moved."""
         has_moved = False
         async with self._use_tools() as tools:
             for frame in list(tools.page.frames):
@@ -91,7 +91,7 @@ class SessionPage:
         return has_moved
 
     async def read_messages(self) -> PageMessages:
-        """Return headings and messages; none while a dialog holds the page up, or it cannot answer."""
+        """Return headings and messages; none while a dialog blocks the page, or it cannot answer."""
         from outrider.browser.actions.outcome import read_milestones
 
         if self._session.dialogs.unanswered:
@@ -105,7 +105,7 @@ class SessionPage:
         return PageMessages(tuple(messages), tuple(alerts))
 
     async def read_structures(self, extraction: Extraction) -> Sequence[StructureReport]:
-        """Return the structures of all frames that may be meant."""
+        """Return the structures of all frames that may match."""
         if self._session.dialogs.unanswered:
             return []
         found: list[StructureReport] = []
@@ -123,7 +123,7 @@ class SessionPage:
         return found
 
     async def list_page_tools(self, name: str) -> Sequence[PageTool]:
-        """Return the tools of this name that the page offers; none where the operator has not turned them on."""
+        """Return the page's tools of this name; none if the operator has not turned them on."""
         offered = self._session.offered_tools
         if offered is None or self._session.dialogs.unanswered:
             return []
@@ -159,26 +159,26 @@ class SessionPage:
         await call_offered_tool(tools.page, offered.find_tool(tools.page, origin, name), arguments, seconds=30.0)
 
     def take_unexpected_dialog(self, *, is_open: bool = False) -> str:
-        """Return the question of a dialog that was dismissed unasked, once; with `is_open` also of one that is open."""
+        """Return the message of an unexpected dialog that was dismissed, once; with `is_open` also of an open one."""
         dialogs = self._session.dialogs
         news, self._known_dialogs = dialogs.list_since(self._known_dialogs), dialogs.total
         asked = next((each for each in news if each.is_unexpected), dialogs.unanswered if is_open else None)
         return f"a {asked.kind} dialog asks {escape_line(asked.message)!r}" if asked else ""
 
     async def read_outline(self, max_chars: int = 3_000) -> str:
-        """Return an outline of what is in view."""
+        """Return an outline of the viewport."""
         if dialog := self._session.dialogs.unanswered:
             return f"a {dialog.kind} dialog: {escape_line(dialog.message)}"
         async with translate_errors(), self._use_tools() as tools:
             return str(await tools.snapshotter.take_snapshot("viewport", limit=max_chars))
 
     async def take_picture(self, hidden: SecretFilter) -> RunPicture | None:
-        """Take a picture of what is in view; None where that fails or would show a secret."""
+        """Take a picture of the viewport; return None if that fails or would show a secret."""
         from outrider.browser.page.screenshot import take_fitting_screenshot
 
         timeout_s, max_side_px = 20.0, 1_280
         with suppress(OutriderError), anyio.move_on_after(timeout_s):
-            # An open dialog holds up the page. Fields with secrets show dots; what the page itself repeats does not.
+            # An open dialog blocks the page. Fields with secrets show dots, but the page itself may repeat a secret.
             if self._session.dialogs.unanswered or await self._shows_secret(hidden):
                 return None
             async with translate_errors(), self._session.acquire_page() as page:
@@ -216,7 +216,7 @@ async def click_element(tools: "PageTools", step: FlowStep, ref: str, _to: str, 
 
 
 def read_document_url(frame: "Frame") -> str:
-    """Return the address of a frame's document; of one without an own, that of the document around it."""
+    """Return the address of a frame's document, or of the document around it if it has none."""
     while frame.parent is not None and frame.url.partition(":")[0] in ("", "about"):
         frame = frame.parent
     return frame.url
@@ -259,7 +259,7 @@ async def step_through_history(session: "Session", step: FlowStep) -> None:
 
 
 async def switch_tab(session: "Session", step: FlowStep) -> None:
-    """Open a tab, or switch to one, which a press may only just have opened."""
+    """Open a tab, or switch to one, which a press may have opened just now."""
     if step.tab == "new":
         await session.open_tab()
         return

@@ -97,7 +97,7 @@ async def save_actions(
         "lastAction": actions[-1].number,
     }
     head = f"Saved {flow.name}: {format_count(len(flow.steps), 'step')}."
-    # Names of elements are the page's own words.
+    # Names of elements are text of the page.
     lines = [head, *(f"Note: {note}" for note in notes), tool_options.mark_untrusted(saved.text, flow.origins[0])]
     return Result((TextBlock("\n".join(lines)),), data=data | ({"notes": notes} if notes else {}))
 
@@ -105,7 +105,7 @@ async def save_actions(
 async def save_file(
     store: FlowStore, approvals: FlowApprovals, call: Call, name: str, file: str, *, replace: bool
 ) -> Result:
-    """Save a flow that was written as a file; it is not approved, even if one like it was. Raises OutriderError."""
+    """Save a flow from a file; it is not approved, even if an equal one was. Raises OutriderError."""
     flow = await anyio.to_thread.run_sync(parse_flow, file, require_flow_name(name))
     saved = await anyio.to_thread.run_sync(lambda: store.save_flow(call, flow, replace=replace, file=file))
     await approvals.withdraw(build_owner_key(call), name)
@@ -242,7 +242,7 @@ async def listFlowRuns(runs: FlowRuns, call: Call, /, name: str | None = None) -
 
 
 def _find_session(browsers: Browsers, call: Call, session_id: str | None) -> "Session":
-    """Return the session of that id, else the one that was used last. Raises NotFound."""
+    """Return the session of that id, or else the last used one. Raises NotFound."""
     if session_id:
         return browsers.get_session(call.session, session_id)
     sessions = browsers.list_sessions(call.session)

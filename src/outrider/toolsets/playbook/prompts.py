@@ -21,7 +21,7 @@ async def list_prompts(playbooks: PlaybookStore, call: Call) -> Sequence[Prompt]
     except NotConfigured:
         return ()
     named: dict[str, Playbook] = {}
-    for record in reversed(newest.items):  # from the oldest, which keeps its name when another has the same
+    for record in reversed(newest.items):  # from the oldest, which keeps its name if another has the same
         slug = re.sub(r"[^a-z0-9]+", "_", record.content.goal.lower()).strip("_")[:max_name_chars].strip("_")
         base = name = f"playbook_{slug or record.id[:8]}"
         number = 1

@@ -236,7 +236,7 @@ def _parse_workflow(data: dict[str, Any]) -> Workflow:
 
 
 def _add_todos(plan: SessionPlan, record: Playbook) -> SessionPlan:
-    """Append the playbook's steps to the plan's todos, each after the one before, and set its goal if it has none."""
+    """Append the playbook's steps to the plan's todos, each after the previous one, and set its goal if it has none."""
     plan = plan if plan.goal else plan.with_goal(record.content.goal)
     predecessors: Iterable[int] = ()
     for step in record.content.workflow:
@@ -280,7 +280,7 @@ async def _list_unknown_flows(record: Playbook, flows: FlowStore, call: Call) ->
 
 
 def _serialize_playbook(record: Playbook) -> dict[str, Any]:
-    """Return every field of the playbook and of its steps, empty or not (inputs only where there are some)."""
+    """Return all fields of the playbook and of its steps, including empty ones (except inputs)."""
     content = record.content.model_dump(mode="json", exclude_none=True)
     if not record.content.inputs:
         del content["inputs"]

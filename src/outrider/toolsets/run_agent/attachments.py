@@ -1,4 +1,4 @@
-"""Load the files that callers hand to an agent: artifacts by id, workspace files by path."""
+"""Load the files that callers pass to an agent: artifacts by id, workspace files by path."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -34,9 +34,9 @@ class Attachments:
             max_chars: The longest text.
 
         Raises:
-            NotFound, Refused, InvalidInput: A name that can only be a path is not that of a file.
+            NotFound, Refused, InvalidInput: A name that can only be a path does not name a file.
         """
-        max_bytes = 10_000_000  # larger files are named to the agent, but not read for it
+        max_bytes = 10_000_000  # the agent gets larger files by name, without their text
         try:
             artifact = await self.artifacts.get(name, call.workspace)
         except OutriderError:
@@ -67,7 +67,7 @@ class Attachments:
         return file | await self._read_content(body, path, max_chars)
 
     async def _read_content(self, body: bytes, name: str, max_chars: int) -> dict[str, str]:
-        """Return the text of a file as `content`; nothing where it has none."""
+        """Return the text of a file as `content`; nothing if it has none."""
         try:
             piece = cut_text(await self.to_markdown(body, name), max_chars)
         except OutriderError:

@@ -40,7 +40,7 @@ class DelegationOptions:
 
     Attributes:
         mime_prefix: The vendor tree of typed resources.
-        progress: Whether progress notices hold the text so far or only what is new.
+        progress: Whether progress notices contain the text so far or only new text.
         per_second: Maximum progress notices per second of each kind.
         detach_s: Seconds that a call waits for its agent before it returns without an answer.
         configured: Whether an agent is defined, or a model for agents is set.
@@ -131,7 +131,7 @@ class Delegation:
                     async for event in self.runs.follow(run.id):
                         await feed.handle_event(event.kind, event.data)
             except anyio.get_cancelled_exc_class():
-                if call.is_cancelled():  # which a lost connection is not
+                if call.is_cancelled():  # a lost connection is not a cancellation
                     with anyio.CancelScope(shield=True):
                         await self.runs.cancel(run.id)
                 raise
@@ -228,7 +228,7 @@ class Delegation:
         parent_run: Run | None,
         start_key: StartKey | None,
     ) -> Run:
-        if call.run is not None:  # the parent may repeat this call after its process died
+        if call.run is not None:  # the parent may repeat this call after its process has died
             started = await self._run_store.find_by_parent_call(call.run.id, call.run.call_id)
             if started is not None:
                 return started

@@ -48,7 +48,7 @@ class _TextStream:
         if self.length == self.sent_chars and not self.needs_reset:
             return None
         if style == "accumulated":
-            max_chars_per_second = 50_000  # each notice repeats the whole text: long texts are sent less often
+            max_chars_per_second = 50_000  # each notice repeats the whole text, so long texts are sent less often
             min_interval_s = max(min_interval_s, self.length / max_chars_per_second)
         return self.sent_at + min_interval_s
 
@@ -56,11 +56,11 @@ class _TextStream:
 class ProgressFeed:
     """Sends progress notices about one run to one caller.
 
-    The first word after a pause is sent at once, the following ones are gathered.
+    The first word after a pause is sent at once; later ones are collected.
 
     Args:
         call: The call whose progress token is used; without a token nothing is sent.
-        style: Whether each notice holds the text so far (the wire format of `run_agent`) or only what is new.
+        style: Whether each notice contains the text so far (the wire format of `run_agent`) or only new text.
         per_second: Maximum notices per second of each kind.
         heartbeat_interval_s: Seconds of silence after which a heartbeat is sent; some clients drop calls that are
             silent for 60 s.
@@ -107,7 +107,7 @@ class ProgressFeed:
                 await self._flush_due(last=True)
 
     async def handle_event(self, kind: str, data: Mapping[str, Any]) -> None:
-        """Take up an event of the run (see `RunEvent`)."""
+        """Handle an event of the run (see `RunEvent`)."""
         if kind in ("thinking", "text"):
             stream = self._thoughts if kind == "thinking" else self._answer
             stream.add_piece(data.get("step", 0), data["text"])

@@ -16,7 +16,7 @@ from outrider.core.result import ResourceBlock, Result, ResultBlock, TextBlock
 RUN_META_KEY = "outrider/run"
 REFS_META_KEY = "outrider/refs"
 CONVERSATION_URI_PREFIX = "outrider://conversations/"
-# A fenced code block (spec.commonmark.org, 4.5), which hosts show as it is. Anything else counts as text.
+# A fenced code block (spec.commonmark.org, 4.5), which hosts show unchanged. Anything else counts as text.
 CODE_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^`\n]*\n.*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 IMAGE_MARK = re.compile(r"!+(?=\[)")
 LOADING_TAGS = (
@@ -29,7 +29,7 @@ def remove_images(text: str) -> str:
     """Turn Markdown pictures into links, and escape HTML tags that would load something.
 
     A host that shows a picture sends its address, and any data in it, to a foreign server without a click. An agent
-    that obeyed a hostile page could leak what it knows this way.
+    that obeys a hostile page could leak data this way.
     """
     parts, end = [], 0
     for fence in CODE_FENCE.finditer(text):

@@ -23,7 +23,7 @@ run_agent_toolset = Toolset(
     "run_<name> gives a task to that agent, which does not see this conversation: put all it must know into the "
     "query. Keep marks like :cite[ref] in answers. agent_run gets the answer of a background run.",
     usual_names=USUAL_TOOL_NAMES["run_agent"],
-    # Runs are durable, so a call that was interrupted goes on with the run that it started.
+    # Runs are durable, so an interrupted call continues the run that it started.
     record=ServerRecord(
         id=1008,
         description="Run a child agent (agent as tool).",
@@ -67,7 +67,7 @@ class AgentBudget(BaseModel, extra="forbid", defer_build=True):
 
 
 def _build_shape_schema(required: list[str] | None = None, **properties: Any) -> WithJsonSchema:
-    """Build an object's schema with only what a model needs: its tokens are paid for with every agent."""
+    """Build a minimal schema of an object, because every agent's tool repeats its tokens."""
     shape = {"type": "object", "properties": properties}
     return WithJsonSchema(shape | ({"required": required} if required else {}))
 

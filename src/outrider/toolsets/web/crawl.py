@@ -82,7 +82,7 @@ async def web_crawl(
     if not url.strip():
         raise InvalidInput("url: is blank", hint="give the address to begin at")
     plan = CrawlPlan(url.strip(), max_depth, within, included, excluded, robots=options.crawl_robots)
-    owner = f"{call.scope} {store_id or ''}"  # the same plan into another store is another crawl
+    owner = f"{call.scope} {store_id or ''}"  # the same plan for another store is another crawl
     if offset:
         pages, next_offset = await _list_pages(crawler, plan, owner, offset)
         note = "web_fetch reads them" if pages else f"offset {offset} is past the end of the list; give a lower one"

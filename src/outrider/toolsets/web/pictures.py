@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PictureSaver:
-    """Saves pictures into the workspace of the caller's session, and as artifacts for hosts elsewhere.
+    """Saves pictures into the workspace of the caller's session, and as artifacts for remote hosts.
 
     Attributes:
-        is_file_wanted: Whether the caller asks for a file, so that a person is asked where the folder is the user's.
-            Without it such a picture is only shown.
+        is_file_wanted: Whether the caller asks for a file, so that a person is asked if the folder is the user's.
+            Without it, such a picture is only shown.
     """
 
     pages: Pages
@@ -37,7 +37,7 @@ class PictureSaver:
         """Save the picture at an address; return its path, the picture itself and a link.
 
         Raises:
-            AnswerNeeded: A person has to agree first, because the folder is the user's.
+            AnswerNeeded: A person must agree first, because the folder is the user's.
             Refused: Code `not_an_image`, the person did not agree, or the caller may only read.
             OutriderError: It cannot be read or written.
         """

@@ -111,7 +111,7 @@ async def webbrowser(
         html = format == "html"
         items = _build_items(options, url, outcomes[url], html=html, links=links, shot=shots.get(url), offset=offset)
         for item in items:
-            if content_ids.get(url) and isinstance(item, ResourceBlock):  # under it the page can be read again
+            if content_ids.get(url) and isinstance(item, ResourceBlock):  # the page can be read again by this id
                 content.append(replace(item, meta=item.meta | {"outrider/content_id": content_ids[url]}))
             else:
                 content.append(item)
@@ -208,7 +208,7 @@ def _build_page_resource(
     piece = cut_tokens(source, limit, offset)
     text = piece.text
     if not html:
-        # Code that was cut is fenced, and the piece shortened so that both fit the page's tokens.
+        # Truncated code is fenced, and the piece shortened so that both fit into the page's tokens.
         frame = find_markdown_frame(source, piece.offset, piece.offset + len(text))
         added = frame.before + frame.after
         if added and (budget := limit - count_tokens(added) - spare_tokens) > limit // 2:

@@ -12,8 +12,8 @@ from outrider.pages.pages import Pages
 async def read_passages(pages: Pages, urls: Sequence[str], question: str) -> dict[str, str]:
     """Return the passages of the first pages that answer a question, by address.
 
-    The budget is about 2,000 tokens over three pages and 20 seconds. A page that cannot be read has no entry, and one
-    that says nothing about it an empty text.
+    The budget is about 2,000 tokens over three pages and 20 seconds. A page that cannot be read has no entry, and a
+    page without a matching passage has an empty text.
     """
     max_pages = 3
     tokens_per_page = 650

@@ -206,7 +206,7 @@ def _read_page_part(
 
 
 def _add_field_hint(error: OutriderError, url: str) -> OutriderError:
-    """Add the name of the wrong field, or a hint that only this tool can give."""
+    """Add the name of the wrong field, or a hint specific to this tool."""
     if error.code == "bad_url":
         error.message = f"url: {error.message}"
     if error.code == "image":
@@ -217,7 +217,7 @@ def _add_field_hint(error: OutriderError, url: str) -> OutriderError:
 
 
 def _split_domains(text: str | None) -> tuple[str, ...]:
-    """Return the domains in a text, in which commas or spaces separate them."""
+    """Return the domains in a text, separated by commas or spaces."""
     return tuple(re.split(r"[\s,;]+", text.strip())) if text and text.strip() else ()
 
 
@@ -319,7 +319,7 @@ def _describe_caveats(page: FetchedPage) -> str:
         missing = "the page is nearly empty without its scripts: try render=always or the browser tools"
     else:
         missing = ""
-    # Compared without scheme and `www.`; another path matters only where the page is not what was wanted.
+    # Compare without scheme and `www.`; another path only matters if the page is not the wanted one.
     requested, final = (url.partition("://")[2].removeprefix("www.") for url in (page.requested_url, page.url))
     moved = requested.partition("/")[0] != final.partition("/")[0] or (
         bool(missing) and requested.rstrip("/") != final.rstrip("/")
@@ -335,7 +335,7 @@ def _build_meta(page: FetchedPage) -> dict[str, Any]:
 async def _save_picture(
     pages: Pages, options: ToolOptions, saver: PictureSaver, call: Call, url: str, folder: str | None, name: str | None
 ) -> Result:
-    """Save a picture, or list those of a page whose address was taken for a picture's."""
+    """Save a picture, or list the pictures if the address is that of a page."""
     try:
         return await saver.save_picture(call, url, folder or options.images_path, name)
     except Refused as error:
@@ -345,7 +345,7 @@ async def _save_picture(
 
 
 async def _list_page_images(pages: Pages, options: ToolOptions, url: str, error: Refused) -> Result:
-    """List a page's pictures, for a model that took the page's address for a picture's."""
+    """List a page's pictures, for a model that mistook the page's address for a picture's."""
     max_images = 40
     try:
         page = await pages.read(url)

@@ -1,4 +1,4 @@
-"""Values that the configured model reads out of pages, for web_extract."""
+"""Read values from pages with the configured model, for web_extract."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,9 +17,9 @@ class ValueModel:
     """The model that web_extract may ask.
 
     Attributes:
-        models: Chooses it.
+        models: Chooses the model.
         guard: Decides where requests may go.
-        is_limited: Whether callers have quotas, which single requests are not counted in.
+        is_limited: Whether callers have quotas, which do not count single requests.
     """
 
     models: ModelResolver
@@ -27,7 +27,7 @@ class ValueModel:
     is_limited: Callable[[], bool]
 
     async def start_reading(self) -> "ModelReading":
-        """Return the reading of one call. Raises NotConfigured without a model, Refused where usage is limited."""
+        """Start the reading of one call. Raises NotConfigured without a model, Refused if usage is limited."""
         if self.is_limited():
             raise Refused(
                 "use_model: this server limits usage, and single requests to models are not counted in it",
@@ -42,10 +42,10 @@ class ModelReading:
     """One call's questions to the model, within a budget.
 
     Attributes:
-        chain: The model, and those to fall back on.
+        chain: The model and its fallbacks.
         guard: Decides where requests may go.
-        pages_left: Pages that it may still be asked about.
-        notes: What it cost, what was left out, and why it was not asked.
+        pages_left: The remaining number of pages to ask about.
+        notes: The cost, omissions, and why the model was not asked.
     """
 
     chain: list[ModelAccess]
@@ -58,7 +58,7 @@ class ModelReading:
     problems: list[str] = field(default_factory=list)
 
     async def complete_rows(self, plan: Any, rows: list[Any], page: FetchedPage) -> list[Any]:
-        """Return the rows of a page with what the model adds: missing values of an object, or all rows of a list."""
+        """Return the rows of a page completed by the model: missing values of an object, or all rows of a list."""
         from outrider.agents.runtime.single_request import ask_model
         from outrider.pages.values.extract_values import ExtractedRow
         from outrider.pages.values.model_values import INSTRUCTIONS, build_question, read_answer
@@ -92,7 +92,7 @@ class ModelReading:
         return [ExtractedRow(rows[0].place if rows else "", added | known)]
 
     def describe(self) -> list[str]:
-        """Return notes on what the model was asked, and what of its answers was left out."""
+        """Return notes on the questions to the model, and on the omitted parts of its answers."""
         notes = (
             [f"{self.model} read {self.read_tokens:,} tokens and wrote {self.written_tokens:,}"] if self.model else []
         )

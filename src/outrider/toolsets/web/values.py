@@ -1,4 +1,4 @@
-"""The tool web_extract, which takes values for a JSON schema out of pages."""
+"""The tool web_extract, which extracts values from pages by a JSON schema."""
 
 import json
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ MAX_SHOWN_ROWS = 100
 
 
 class ExtractedValues(BaseModel, defer_build=True):
-    """Values of pages with their places."""
+    """Values from pages with their places."""
 
     items: list[dict[str, Any]] = Field(description="data, url, place?, evidence: quote, place, confidence by field")
     missing: list[str] = Field(default=[], description="Fields without any value: web_fetch shows the page")
@@ -41,9 +41,9 @@ class ValueReader:
     """Read the pages of one call.
 
     Attributes:
-        plan: What is looked for.
+        plan: The values to look for.
         max_pages: Pages to read, including further pages of a list.
-        model: Reads what no structure holds, if it may be asked.
+        model: Reads values that are not in a structure, if it may be asked.
         items: The rows so far.
         notes: Pages that could not be read, and why the reading ended.
     """
@@ -57,7 +57,7 @@ class ValueReader:
     _seen: set[str] = field(default_factory=set)
 
     async def read_pages(self, urls: list[str]) -> None:
-        """Read pages, and those that follow them in a list. Raises the error of the first if all fail."""
+        """Read pages, and the pages that follow in a list. Raises the error of the first if all fail."""
         first_error: OutriderError | None = None
         waiting, visited = list(urls), set[str]()
         while waiting and len(visited) < max(self.max_pages, len(urls)):
@@ -78,7 +78,7 @@ class ValueReader:
             self.notes.append(f"max_pages is reached; the list continues at {waiting[0]}")
 
     async def _read_page(self, url: str) -> str:
-        """Take the values of a page, and return the address of the next page of its list."""
+        """Extract the values of a page, and return the address of the next page of its list."""
         from outrider.pages.values.extract_values import extract_values
         from outrider.pages.values.rows import find_next_page
 

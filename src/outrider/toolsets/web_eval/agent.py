@@ -23,8 +23,8 @@ only if you could not find out."""
 
 def list_allowed_tools(toolbox: Toolbox) -> frozenset[str]:
     """Return the browser tools that steps may use. Raises NotConfigured if the operator withholds needed ones."""
-    # Evaluations open and close their own session, may not touch sign-ins and workspace files, and only some models
-    # see pictures (`configure_agent`).
+    # Evaluations open and close their own session, must not use sign-ins and workspace files, and only some models see
+    # pictures (`configure_agent`).
     withheld = {"closeSession", "listSessions", "takeScreenshot", "uploadFiles", "manageStates", "setup_browser_state"}
     names = frozenset(tool.name for tool in toolbox.tools.values() if tool.toolset == "browser") - withheld
     if {"createSession", "navigateToUrl", "snapshotPage"} - names:

@@ -245,7 +245,7 @@ class Evaluator:
             raise Refused(f"you may not use {run_flow.name}", hint="the operator decides which tools are granted")
         program = await anyio.to_thread.run_sync(self._flows.load_program, call, name)
         if any(flow.secrets for flow in program.flows.values()) or find_secret_names(program.flow):
-            # Pictures, logs and texts of pages are kept with an evaluation.
+            # An evaluation stores pictures, logs and texts of pages, which could show the secret.
             hint = "use state_id for the sign-in, or runFlow"
             raise Refused(f"flow {name} types secrets, which an evaluation would record", hint=hint)
 

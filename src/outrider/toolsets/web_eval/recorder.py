@@ -22,7 +22,7 @@ from outrider.core.toolbox import Toolbox
 from outrider.toolsets.browser.results import clean_line, translate_errors
 from outrider.toolsets.web_eval.report import FinalPage
 
-if TYPE_CHECKING:  # these modules load the browser's code, which listing the tools need not wait for
+if TYPE_CHECKING:  # these modules load the browser's code, which is not needed to list the tools
     from outrider.browser.page.console import ConsoleMessage
     from outrider.browser.page.network import NetworkRequest
     from outrider.browser.session.session import Session
@@ -77,7 +77,7 @@ class EvaluationRecorder:
 
     Args:
         evaluations: Stores the records.
-        browsers: Has the evaluations' browser sessions.
+        browsers: Holds the evaluations' browser sessions.
         artifacts: Stores the pictures.
         on_run: Called for each tool call of a run with the ids of the evaluation and the run.
     """
@@ -262,7 +262,7 @@ class RecordedToolbox(Toolbox):
 
     Args:
         recorder: Records the calls.
-        inner: Tools outside of all lists and policies, for agents that are given their names.
+        inner: Tools outside of all lists and policies, for agents that get them by name.
     """
 
     def __init__(

@@ -60,7 +60,7 @@ class EvaluationVerdict:
 
 
 def judge_run(run: Run, claim: dict[str, Any] | None, *, has_robot_check: bool) -> EvaluationVerdict:
-    """Judge an agent's run. It is a success only if the agent itself said so through `done`.
+    """Judge an agent's run. It is a success only if the agent reported that through `done`.
 
     Args:
         run: The run, which has ended.

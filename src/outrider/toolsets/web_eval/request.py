@@ -51,7 +51,7 @@ def build_query(evaluation: Evaluation, session_id: str) -> str:
 def parse_address(url: str) -> tuple[str, bool]:
     """Return the address to open, and whether it is on this machine.
 
-    A local address without a scheme gets http, because development servers rarely speak https.
+    A local address without a scheme gets http, because development servers rarely use https.
     """
     text = url.strip()
     bare = "://" not in text

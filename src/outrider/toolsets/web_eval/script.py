@@ -23,7 +23,7 @@ REQUIRED_FIELDS: dict[str, tuple[str, ...]] = {
     "expect_text": ("value",),
     "flow": ("target",),
 }
-# The tool of each action, the tool's parameters for `target` and `value`, and its other arguments.
+# For each action, the tool, its parameters for `target` and `value`, and its other arguments.
 ACTION_TOOLS: dict[str, tuple[str, dict[str, str], dict[str, Any]]] = {
     "goto": ("navigateToUrl", {"target": "url"}, {}),
     "click": ("clickElement", {"target": "selector"}, {}),
@@ -123,7 +123,7 @@ class EvaluationScript:
                         f"tool: {tool!r} is not allowed in steps", hint=f"one of {', '.join(sorted(self.allowed))}"
                     )
                 result = await self.toolbox.call(tool, {"sessionId": self.session_id, **arguments}, self.call)
-                # A flow that has stopped says so in its result.
+                # A stopped flow reports this in its result.
                 error = (result.data or {}).get("error", {}) if result.is_error else {}
                 outcome, text = error.get("code", "ok"), error.get("message", result.text)
             except AnswerNeeded:

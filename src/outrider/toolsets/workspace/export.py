@@ -1,4 +1,4 @@
-"""Tools that give files of the workspace to the user, one or many in a zip."""
+"""Tools that give files of the workspace to the user, singly or in a zip."""
 
 import html
 from typing import TYPE_CHECKING, Annotated, Literal

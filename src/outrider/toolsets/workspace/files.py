@@ -159,7 +159,7 @@ def _build_file_result(file: "FileText", *, numbered: bool, limit: int, offset: 
     """Build the text, cut after a whole line if possible, with a note on how to read on."""
     from outrider.workspace.edit import split_lines
 
-    if file.lines is not None:  # else the file has more than was read
+    if file.lines is not None:  # otherwise the file has more than was read
         check_offset(offset, len(file.text), "the lines")
     piece = cut_text(file.text, limit, offset)
     text, next_line, next_offset = piece.text, None, piece.next_offset

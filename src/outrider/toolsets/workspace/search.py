@@ -28,7 +28,7 @@ Depth = Annotated[int, Field(ge=1, le=50)]
 
 
 class Listing(BaseModel, defer_build=True):
-    """Files and folders; `count` is that of all, of which `entries` may have only the first."""
+    """Files and folders; `count` counts all of them, while `entries` may only have the first ones."""
 
     count: int = Field(description="All matches; entries may list fewer")
     entries: list[dict[str, Any]]
