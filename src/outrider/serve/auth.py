@@ -125,7 +125,7 @@ class AuthMiddleware:
     async def _check_toolset_scope(self, principal: Principal, path: str, headers: Headers) -> Response | None:
         """Build a refusal if the caller lacks the scope of the requested toolset, else return None.
 
-        With newer protocols a client names the tool in its headers, so that it can be asked for the scope.
+        With newer protocols a client names the tool in its headers, so that the scope can be requested.
         """
         provider = self._identity.provider
         if principal.toolsets is None or provider is None or not principal.issuer:

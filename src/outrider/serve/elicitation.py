@@ -32,7 +32,7 @@ INPUT_REQUIRED_VERSION: Final = "2026-07-28"
 CONSENT_FORM: Final = "consent"  # the form of a call that needs consent itself
 DECISIONS_FORM: Final = "decisions"  # the form of questions of agent runs
 REASON_SUFFIX: Final = "_reason"
-LASTING_FIELD: Final = "always"  # in the form of consent: also from now on
+LASTING_FIELD: Final = "always"  # in the form of consent: whether to allow this permanently
 CONSENT_SCHEMA: Final[dict[str, Any]] = {
     "type": "object",
     "properties": {"allow": {"type": "boolean", "title": "Allow this call"}},
@@ -113,7 +113,7 @@ async def ask_client(context: ServerRequestContext[Any, Any], call: Call, questi
 
 
 def build_consent_error(question: AnswerNeeded, reason: str) -> Refused:
-    """Build the error of a call that needs consent that no person can give; `reason` is a sentence."""
+    """Build the error of a call that needs consent but has no person to ask; `reason` is a sentence."""
     details = {name: value for name, value in question.details.items() if name != "hint"}
     hint = question.details.get("hint", "continue without it, or ask the user for a client that shows questions")
     return Refused(f"{question.question} {reason}", code="consent_needed", hint=hint, details=details)
@@ -129,7 +129,7 @@ def build_dismissed_error(question: AnswerNeeded) -> Refused:
 
 
 def _apply_consent(call: Call, form: ElicitResult) -> Call:
-    """Return the call with a person's answer: none where the form was closed, no where it was declined."""
+    """Return the call with a person's answer: none if the form was closed, no if it was declined."""
     if form.action == "cancel":
         return call
     content = (form.content or {}) if form.action == "accept" else {}

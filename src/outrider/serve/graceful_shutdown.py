@@ -85,12 +85,14 @@ class DrainingServer(uvicorn.Server):
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def serve(self, sockets: list[Any] | None = None) -> None:
-        # A Ctrl-C of the moment before ends here. Later it would end the app's lifespan, whose traceback uvicorn logs.
+        # A Ctrl-C from just before is handled here. Later it would end the app's lifespan, whose traceback uvicorn
+        # logs.
         await asyncio.sleep(0)
         await super().serve(sockets)
 
     async def startup(self, sockets: list[Any] | None = None) -> None:
-        # It would cut off every stream half a second after the server stops accepting: answers to calls are streams.
+        # Otherwise every stream would be cut off half a second after the server stops accepting, and answers to calls
+        # are streams.
         AppStatus.disable_automatic_graceful_drain()
         self._loop = asyncio.get_running_loop()
         await super().startup(sockets)

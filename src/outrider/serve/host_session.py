@@ -113,7 +113,7 @@ class HostSession:
 
     async def _finish_pending(self, incoming: Any) -> None:
         """Wait until the pending requests are answered, because the SDK cancels them when the input ends."""
-        connection_closed = -32000  # as the SDK's CONNECTION_CLOSED
+        connection_closed = -32000  # same as the SDK's CONNECTION_CLOSED
 
         async def cancel_when_lost() -> None:
             await self._channel.wait_until_lost()
@@ -144,7 +144,7 @@ class HostSession:
         if isinstance(message, JSONRPCRequest):
             return await self._accept_request(line, message)
         if isinstance(message, JSONRPCNotification):
-            # The SDK takes a request with an unusable id for a notification.
+            # The SDK treats a request with an unusable id as a notification.
             if '"id"' in text and (error := explain_invalid_id(text)):
                 await self._channel.send_line(_serialize_message(error), line.number)
                 return None
@@ -233,5 +233,5 @@ def _serialize_message(message: JSONRPCMessage) -> str:
 
 
 def _build_request_key(request_id: Any) -> tuple[type, Any]:
-    """Return a key under which 1 and "1" differ. A cancellation may name anything, which is then no request."""
+    """Return a key that distinguishes 1 and "1". A cancellation may name any value, even if no request has it."""
     return (type(request_id), request_id) if isinstance(request_id, str | int) else (NoneType, None)

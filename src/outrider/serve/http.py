@@ -83,9 +83,9 @@ class BearerTokenMiddleware:
     """Requires the token for MCP and REST; other routes authorize their callers themselves.
 
     Args:
-        app: What it guards.
+        app: The protected application.
         token: The token.
-        credential: What callers know it by.
+        credential: The placeholder for the token in hints.
     """
 
     def __init__(self, app: ASGIApp, token: str, credential: str = "<serve.token>") -> None:

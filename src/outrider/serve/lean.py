@@ -1,4 +1,4 @@
-"""Offer two tools in place of all: one that finds tools, and one that calls them."""
+"""Offer two tools instead of all: one finds tools, the other calls them."""
 
 import json
 import math
@@ -42,7 +42,7 @@ def build_lean_entries() -> list[Tool]:
                 "properties": {"name": name, "arguments": {"type": "object"}},
                 "required": ["name"],
             },
-            annotations=ToolAnnotations(destructive_hint=True),  # as the most that an inner tool may do
+            annotations=ToolAnnotations(destructive_hint=True),  # as the strongest effect of an inner tool
             _meta={"anthropic/alwaysLoad": True},
         ),
     ]
@@ -67,7 +67,7 @@ def build_lean_instructions(toolbox: Toolbox) -> str:
 async def unwrap_lean_call(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
     """Turn `call_tool` into a call of the tool that it names (a middleware).
 
-    What follows, from the binding of consent to the call record, sees only that tool.
+    All later steps, from the binding of consent to the call record, only see that tool.
     """
     params = ctx.params or {}
     arguments = params.get("arguments")
@@ -91,7 +91,7 @@ def get_called_name(params: dict[str, Any]) -> str:
 
 
 def find_tools(toolbox: Toolbox, query: str) -> CallToolResult:
-    """Return the tools that fit a task best, with their schemas, and the names of further ones."""
+    """Return the tools that match a task best, with their schemas, and the names of further ones."""
     max_described, max_named = 5, 10
     ranked = _rank_tools(toolbox, query)
     described = [
@@ -113,7 +113,7 @@ def find_tools(toolbox: Toolbox, query: str) -> CallToolResult:
 
 
 def _rank_tools(toolbox: Toolbox, query: str) -> list[OutriderTool]:
-    """Return the tools that share words with the query, the best first; a tool of that name comes before all.
+    """Return the tools that share words with the query, the best first; a tool of exactly that name comes first.
 
     A word counts by its position and by how few tools have it.
     """
@@ -139,7 +139,7 @@ def _rank_tools(toolbox: Toolbox, query: str) -> list[OutriderTool]:
 
 
 def _split_words(text: str) -> set[str]:
-    """Return the beginnings of a text's words, so that `reading` is found as `read`."""
+    """Return the beginnings of a text's words, so that `read` and `reading` match."""
     stem_chars = 4
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text).lower()
     return {word[:stem_chars] for word in re.findall(r"[^\W_]+", spaced) if len(word) > 2}

@@ -91,7 +91,7 @@ def _explain_refusals(scope: Scope, receive: Receive, send: Send, body: bytes) -
 
 
 def _find_body_error(status: int, body: bytes) -> JSONRPCError | None:
-    """Return a better error than the SDK's for a response with that status, if there is one."""
+    """Return a better error than the SDK's for a response with that status, if possible."""
     if status == HTTPStatus.ACCEPTED:
         return explain_invalid_id(body)
     if status != HTTPStatus.BAD_REQUEST:

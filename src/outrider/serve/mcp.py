@@ -404,7 +404,7 @@ async def adapt_result(ctx: ServerRequestContext[Any, Any], call_next: CallNext)
             fields = (resource.get("_meta") or {}).get(FIELDS_META_KEY, {})
             resource.update({name: value for name, value in fields.items() if name not in resource})
     try:
-        to_json(result)  # nearly every result can be encoded, and this test is cheap
+        to_json(result)  # nearly all results can be encoded, and this test is cheap
     except (ValueError, RecursionError):
         return replace_surrogates(result)
     return result

@@ -1,4 +1,4 @@
-"""The paths of the HTTP server whose callers must authenticate."""
+"""Paths of the HTTP server whose callers must authenticate."""
 
 MCP_PATH = "/mcp"
 TOOLS_PATH = "/v1/tools"
@@ -17,5 +17,5 @@ def is_rest_path(path: str) -> bool:
 
 
 def requires_caller(path: str) -> bool:
-    """Return whether callers of a path must authenticate where the settings ask for it."""
+    """Return whether callers of a path must authenticate, if the settings require it."""
     return is_mcp_path(path) or is_rest_path(path)

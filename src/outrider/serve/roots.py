@@ -43,7 +43,7 @@ class HostRoots:
     async def read_roots(
         self, context: ServerRequestContext, call: Call, params: CallToolRequestParams
     ) -> InputRequiredResult | None:
-        """Learn the roots of the call's session if they are unknown; return the question if it must be the result."""
+        """Read the roots of the call's session if they are unknown; return the question if it must be the result."""
         roots_request = "roots"
         listed = (params.input_responses or {}).get(roots_request)
         if isinstance(listed, ListRootsResult):

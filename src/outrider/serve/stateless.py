@@ -1,8 +1,8 @@
 """Give clients of older protocols session ids that every replica accepts.
 
 Protocols before 2026-07-28 send a session id with each request (`Mcp-Session-Id`), and a server that does not know it
-must answer 404, so that all calls would have to reach the replica that made the session. Here an id means nothing
-but itself: it is made at the first request, accepted by every replica, and only distinguishes callers.
+must answer 404, so that all calls would have to reach the replica that made the session. Here an id has no state: it is
+created at the first request, accepted by every replica, and only distinguishes callers.
 """
 
 from uuid import uuid4

@@ -85,7 +85,7 @@ class StdioChannel:
         """Do nothing: the client expects no acknowledgement."""
 
     async def keep_for_replay(self, number: int) -> None:
-        """Do nothing: a later connection never comes."""
+        """Do nothing: there is never a later connection."""
 
 
 async def serve_stdio(server: Server[Any], descriptors: StdioDescriptors) -> None:

@@ -79,7 +79,7 @@ async def serve_in_background(app: Any, host: str, port: int, *, setting: str) -
 def bind_server_socket(config: uvicorn.Config, setting: str, flag: str = "") -> Any:
     """Bind the socket of a uvicorn configuration. Raises NotConfigured if the port is taken or may not be used."""
     logger = logging.getLogger("uvicorn.error")
-    was_disabled, logger.disabled = logger.disabled, True  # the error below says it
+    was_disabled, logger.disabled = logger.disabled, True  # the error below reports it
     try:
         return config.bind_socket()
     except SystemExit:

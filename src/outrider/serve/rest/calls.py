@@ -69,7 +69,7 @@ class CallEndpoint:
             return
         call = read_call(request, assistant=self._assistant)
         hung_up = anyio.Event()
-        # A repetition with the same key finds the run again, so that it may continue without its caller.
+        # A repetition with the same key finds the run again, so the run may continue without its caller.
         call = replace(call, is_cancelled=lambda: hung_up.is_set() and call.idempotency_key is None)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(cancel_on_disconnect, receive, tasks.cancel_scope, hung_up.set)

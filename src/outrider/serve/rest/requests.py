@@ -45,7 +45,7 @@ async def read_arguments(request: Request) -> dict[str, Any]:
             raise InvalidInput(message, code="body_too_large", hint="send less in one call")
     if not body.strip() and "origin" not in request.headers:
         return {}
-    # Web pages of others, which name their origin, can send any other type without asking the browser first (CORS).
+    # Foreign web pages, which send their origin, can send other types without a preflight request (CORS).
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         hint = "send the header Content-Type: application/json and the arguments as a JSON object"
         raise InvalidInput("the body is not declared as JSON", code="body", hint=hint)
@@ -58,7 +58,7 @@ async def read_arguments(request: Request) -> dict[str, Any]:
 
 
 def choose_answer_form(request: Request) -> AnswerForm:
-    """Return the form that the Accept header asks for; JSON wherever it is welcome."""
+    """Return the form that the Accept header requests; JSON if it is accepted."""
     accepted = request.headers.get("accept", "")
     if "application/json" in accepted or "*/*" in accepted:
         return "json"

@@ -22,7 +22,7 @@ class CallContextFilter(logging.Filter):
 
 
 class JsonLineFormatter(logging.Formatter):
-    """Formats one object a line.
+    """Formats one object per line.
 
     It has `at` (RFC 3339, UTC), `level`, `logger` and `message`, and `call`, `session`, `trace`, `span` and `exception`
     if they are known.
