@@ -1,4 +1,4 @@
-"""`outrider browser install|status|login|state`: what needs no page."""
+"""`outrider browser install|status|login|state`: commands that need no page."""
 
 import sys
 import time

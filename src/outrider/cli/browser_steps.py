@@ -42,7 +42,7 @@ def step(*names: str) -> Callable[[Callable[..., ToolCall]], Callable[..., ToolC
             with open_client(options) as client:
                 sys.exit(run_step(client, tool, arguments, options))
 
-        # One command for all names: click empties the list of parameters that it reads from the function.
+        # Use one command for all names, because click empties the function's list of parameters.
         step_command = BrowserStep(click.command(names[0])(add_call_options(run)), function)
         STEPS.update(dict.fromkeys(names, step_command))
         return function
@@ -57,7 +57,7 @@ def build_call(function: Callable[..., ToolCall], values: dict[str, Any]) -> Too
 
 
 def parse_step(words: list[str]) -> ToolCall:
-    """Return the call that a line of words means. Raises click.UsageError."""
+    """Return the call for a line of words. Raises click.UsageError."""
     name, *arguments = words
     if name not in STEPS:
         close = get_close_matches(name, STEPS, n=2)

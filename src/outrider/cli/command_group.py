@@ -19,7 +19,7 @@ class HelpfulGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; an unknown option is answered with all that there are, unless one is close."""
+        """Run the command; for an unknown option, list all options unless one is similar."""
         try:
             return super().invoke(ctx)
         except click.NoSuchOption as error:

@@ -25,13 +25,13 @@ FindingState = Literal["ok", "note", "bad"]
 
 @dataclass(frozen=True)
 class Finding:
-    """The state of one thing, and how to fix it.
+    """The state of one part, and how to fix it.
 
     Attributes:
-        state: `ok`, `note` for what need not change, or `bad`.
-        what: What was found, in a sentence that begins with its area, such as `search: `.
+        state: `ok`, `note` if nothing needs to change, or `bad`.
+        what: The finding, as a sentence that begins with its area, such as `search: `.
         remedy: How to fix it; may be empty.
-        choice: A short name, if it is one of several that do the same, of which people need only some.
+        choice: A short name, if it is one of several alternatives.
     """
 
     state: FindingState
@@ -78,9 +78,9 @@ async def _check_database(app: "App") -> AsyncGenerator[Finding]:
 
 
 def _check_shared_database(app: "App", found: "DatabaseStatus") -> list[Finding]:
-    """Check what several processes on one database need."""
-    slow_answer_ms = 20.0  # milliseconds for a question and its answer; a call asks some
-    max_clock_skew_s = 2.0  # seconds; leases and pauses are counted in such
+    """Check the requirements of several processes on one database."""
+    slow_answer_ms = 20.0  # round trip of a query; a call needs several
+    max_clock_skew_s = 2.0  # leases and pauses last a few seconds
     crowded_share = 0.8  # of the connections that the server allows
     findings = []
     used, max_connections = found.connections or 0, found.most_connections or 1
@@ -145,7 +145,7 @@ async def _check_embedders(app: "App") -> AsyncGenerator[Finding]:
 
 
 async def check_identity(app: "App") -> AsyncGenerator[Finding]:
-    """Check that callers could authenticate where that is required."""
+    """Check that callers can authenticate if that is required."""
     settings = app.loaded.settings.identity
     if not settings.is_enabled:
         return

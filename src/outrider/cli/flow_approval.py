@@ -14,7 +14,7 @@ from outrider.settings import LoadedSettings
 
 
 async def ask_approval(loaded: LoadedSettings, name: str) -> bool:
-    """Show a flow and ask for its name; store the approval of what was shown. Raises OutriderError."""
+    """Show a flow and ask for its name; store the approval of the shown version. Raises OutriderError."""
     async with open_app(loaded) as app:
         program = await anyio.to_thread.run_sync(app.flow_store.load_program, Call(), name)
         click.echo(remove_control_characters(format_program(program)))

@@ -1,4 +1,4 @@
-"""Record as a flow what a person does in a window."""
+"""Record a person's actions in a window as a flow."""
 
 import signal
 

@@ -1,4 +1,4 @@
-"""Save the files that a tool's result links to, and lend the caller's files to tools."""
+"""Save the files that a tool's result links to, and pass the caller's files to tools."""
 
 import base64
 import re
@@ -17,7 +17,7 @@ def save_linked_files(client: ToolClient, result: Mapping[str, Any], file: str) 
     """Save the artifacts that a result links to and return their paths; none if it shows them as pictures.
 
     Args:
-        client: The connection that gave the result.
+        client: The connection that returned the result.
         result: The result of `tools/call`.
         file: Where to save them, from the second on with their number; empty takes their own names.
     """
@@ -32,14 +32,14 @@ def save_linked_files(client: ToolClient, result: Mapping[str, Any], file: str) 
             continue
         try:
             (answer,) = client.request("resources/read", {"uri": link["uri"]})["contents"]
-        except UnknownTool:  # it is gone, or another person's: the link is shown
+        except UnknownTool:  # it is gone, or another person's, so show the link
             continue
         paths.append(_write_file(base64.b64decode(answer.get("blob", "")), link["name"], file, number))
     return paths
 
 
 def _write_file(data: bytes, name: str, file: str, number: int) -> Path:
-    """Write a file where the caller wants it, else under its name, which no other file has yet."""
+    """Write a file to the caller's path, else under its own name, numbered if that is taken."""
     if file:
         path = Path(file)
         path = path.with_stem(f"{path.stem}-{number}") if number > 1 else path

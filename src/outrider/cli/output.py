@@ -26,7 +26,7 @@ EXIT_INTERRUPTED = 130  # as shells report a program that SIGINT ended
 
 
 def print_line(text: str, *, err: bool = False) -> None:
-    """Print a text, parts of which strangers may have written; terminals obey only its colors."""
+    """Print a partly untrusted text; a terminal only interprets its colors."""
     is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     visible = re.sub(r"\x1b(?!\[[\d;]*m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f]", "", text)
     click.echo(visible, err=err, color=False if is_plain else None)
@@ -41,7 +41,7 @@ def print_text(text: str) -> None:
 
 
 def remove_control_characters(text: str) -> str:
-    """Return the text without characters that a terminal would obey, but for line feeds and tabs."""
+    """Return the text without characters that a terminal would interpret, except line feeds and tabs."""
     return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", "", text)
 
 
@@ -59,7 +59,7 @@ def print_error(error: Mapping[str, Any]) -> None:
     print_line(f"{click.style('error:', fg='red', bold=True)} {error['message']}", err=True)
     hint = error.get("hint", "")
     if entry := error.get("details", {}).get("allow") if error.get("code") == "egress" else None:
-        # Here the reader is the operator, whom models are told to ask.
+        # The reader here is the operator, whom hints for models refer to.
         hint = f"outrider config add egress.allow {entry}, or for once repeat with --set 'egress.allow={entry}'"
     if hint:
         print_line(f"{click.style('try:', fg='cyan')} {hint}", err=True)
@@ -73,18 +73,18 @@ def get_exit_code(error: OutriderError) -> int:
 def report_full_disk(error: OSError) -> int:
     """Print that nothing more can be written, and return the exit code."""
     print_error({"message": f"the output cannot be written: {error.strerror}", "hint": "free space, then repeat"})
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python would fail again when it flushes standard output
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python would fail again when it flushes stdout
     return EXIT_CODES[Unavailable]
 
 
 def print_notes(messages: tuple[str, ...] | list[str]) -> None:
-    """Print notes on stderr, one a line."""
+    """Print notes on stderr, one per line."""
     for message in messages:
         print_line(f"{click.style('note:', fg='yellow')} {message}", err=True)
 
 
 def print_json(value: Any) -> None:
-    """Print JSON on stdout, with escapes for what a terminal would obey and UTF-8 cannot encode."""
+    """Print JSON on stdout, with escapes for characters that a terminal interprets or UTF-8 cannot encode."""
     text = json.dumps(value, ensure_ascii=False, indent=2, default=str)
     print_text(re.sub(r"[\x7f-\x9f\ud800-\udfff]", lambda char: f"\\u{ord(char[0]):04x}", text) + "\n")
 
@@ -103,7 +103,7 @@ def async_command(function: Callable[..., Coroutine[Any, Any, None]]) -> Callabl
 
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> None:
-        import anyio  # not at the top: commands that only ask the shared process need no event loop
+        import anyio  # not at the top, because commands that only call the shared process need no event loop
 
         enable_gc()
         try:

@@ -18,7 +18,7 @@ from outrider.cli.terminal_text import CONTROL_CHAR, format_markdown, get_line_w
 from outrider.core.questions import Decision, Question, QuestionAnswer
 from outrider.core.untrusted import clean_untrusted
 
-TAIL_CHARS = 240  # characters of thinking and of text that are shown while they come
+TAIL_CHARS = 240  # shown characters of streaming thinking and text
 CITATION_PATTERN = re.compile(r" ?:cite\[([^\[\]]*)\]")
 
 
@@ -27,9 +27,9 @@ class TerminalRunView:
 
     Args:
         app: The open app.
-        quiet: Only the answer is shown.
-        allow: Whatever is asked is allowed.
-        answer: The answer is printed.
+        quiet: Whether only the answer is shown.
+        allow: Whether all questions are answered by allowing.
+        answer: Whether the answer is printed.
     """
 
     def __init__(self, app: "App", *, quiet: bool = False, allow: bool = False, answer: bool = True) -> None:
@@ -104,7 +104,7 @@ class TerminalRunView:
         self._thinking = self._text = ""
 
     async def _decide_questions(self, run: "Run") -> bool:
-        """Ask the person; return False if there is none to ask."""
+        """Ask the person; return False if there is no person to ask."""
         for question in await self._app.runs.questions.list_pending(run.root_run_id):
             answer = self._ask_person(question)
             if answer is None:

@@ -100,7 +100,7 @@ def parse_arguments(words: tuple[str, ...]) -> dict[str, Any]:
 
 
 def ask_person(question: str, schema: dict[str, Any]) -> dict[str, Any] | None:
-    """Ask the fields of a form on the terminal; return None if the person breaks off."""
+    """Ask for the fields of a form on the terminal; return None if the person aborts."""
     click.echo(remove_control_characters(question), err=True)
     answers: dict[str, Any] = {}
     try:
@@ -109,7 +109,7 @@ def ask_person(question: str, schema: dict[str, Any]) -> dict[str, Any] | None:
             choices = field.get("enum") or [each["const"] for each in field.get("oneOf", [])]
             if field.get("type") == "boolean":
                 if name not in schema.get("required", ()) and not all(answers.values()):
-                    continue  # what was refused once is not offered again
+                    continue  # a refused choice is not offered again
                 if field.get("description"):
                     click.echo(remove_control_characters(field["description"]), err=True)
                 answers[name] = click.confirm(title, err=True)

@@ -4,7 +4,7 @@ import os
 
 from click.shell_completion import BashComplete, ZshComplete, add_completion_class, split_arg_string
 
-# `complete` gets the whole line; a reply is what follows the last `=` or `:`, where readline begins the current word.
+# `complete` gets the whole line; a reply is the part after the last `=` or `:`, where readline begins the current word.
 BASH_SCRIPT = """\
 %(complete_func)s() {
     local IFS=$'\\n' line=${COMP_LINE:0:COMP_POINT} type value
@@ -27,7 +27,7 @@ complete -o nosort -F %(complete_func)s %(prog_name)s
 
 
 class WholeLineBashComplete(BashComplete):
-    """Completion for bash that reads the line instead of bash's words."""
+    """Completion for bash that parses the line instead of bash's words."""
 
     source_template = BASH_SCRIPT
 

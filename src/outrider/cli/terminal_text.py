@@ -22,7 +22,7 @@ MIN_WIDTH = 20
 
 
 def get_line_width() -> int:
-    """Return how many cells a line of standard output has; many where it is not a terminal."""
+    """Return the number of cells of a line of standard output; a large one if it is not a terminal."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else 10_000
 
 
@@ -57,7 +57,7 @@ def wrap_spans(spans: Iterable[Span], width: int) -> list[list[Span]]:
 
 
 def style_line(spans: Iterable[Span]) -> str:
-    """Return styled texts as a terminal takes them."""
+    """Return styled texts with terminal escape codes."""
     line = ""
     for style, group in groupby(spans, key=lambda span: span[1]):
         text = "".join(text for text, _ in group)
@@ -66,7 +66,7 @@ def style_line(spans: Iterable[Span]) -> str:
 
 
 def format_rows(rows: Sequence[Sequence[list[Span]]], width: int, right: Sequence[bool] = ()) -> list[list[list[Span]]]:
-    """Return the lines of each row of a table, whose cells wrap where it is too wide.
+    """Return the lines of each row of a table; cells wrap if it is too wide.
 
     Args:
         rows: Each row's cells. Shorter rows end early.

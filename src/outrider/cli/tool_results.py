@@ -19,15 +19,15 @@ from outrider.core.untrusted import close_boundaries
 
 @dataclass(frozen=True)
 class CallOptions:
-    """Which session a call belongs to, and how its result is shown.
+    """The session of a call, and how to show its result.
 
     Attributes:
         session: Its name; empty is the session of the working directory.
         sets: Settings as `NAME=VALUE`.
-        as_json: Print the structured result.
-        file: Write the text, or the picture, there; empty prints it.
+        as_json: Whether to print the structured result.
+        file: The file for the text or the picture; empty prints it.
         max_tokens: Cut the text after this many o200k tokens; 0 cuts nothing.
-        names_commands: Name commands in advice, where the command itself names no tool.
+        names_commands: Whether advice names commands instead of tools.
     """
 
     session: str = ""
@@ -81,7 +81,7 @@ def _print_error(result: Mapping[str, Any], options: CallOptions) -> int:
 
 
 def name_commands(text: str) -> str:
-    """Return advice with the commands of the terminal in place of tools."""
+    """Return advice with commands of the terminal instead of tools."""
     run = r"(?:call )?resumeFlow(?: with|,) runId=(\w+)"
     commands = {
         rf"{run} and fromStep=([\d.]+)": r"`outrider flow resume \1 --from \2`",
@@ -115,11 +115,11 @@ def _format_item(item: Mapping[str, Any]) -> str:
 
 
 def _save_picture(tool: str, item: Mapping[str, Any], file: str, number: int) -> Path:
-    """Write a picture to the file, else to one that is named by tool and time, and return the path.
+    """Write a picture to the file, else to one named by tool and time, and return the path.
 
     From the second on, the result's pictures have their number in the name.
     """
-    # The type may be what a page or another server says, and becomes part of a path.
+    # The type may come from a page or another server, and becomes part of a path.
     suffix = re.sub(r"[^a-z0-9]", "", item["mimeType"].partition("/")[2].partition("+")[0])
     now = f"{time.strftime('%Y%m%d-%H%M%S')}-{time.time_ns() // 1_000_000 % 1_000:03}"
     path = Path(file) if file else OUTPUT_FOLDER / f"{tool}-{now}.{suffix}"
@@ -137,7 +137,7 @@ def _save_picture(tool: str, item: Mapping[str, Any], file: str, number: int) ->
 
 
 def save_text(text: str, path: Path) -> str:
-    """Write the text, and return a line that says what it is. Raises OSError."""
+    """Write the text, and return a line that describes it. Raises OSError."""
     from outrider.core.text import count_tokens  # the tokenizer takes longer to load than most calls
 
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -147,7 +147,7 @@ def save_text(text: str, path: Path) -> str:
 
 
 def cut_to_tokens(text: str, max_tokens: int) -> str:
-    """Return the first o200k tokens of a text, with a line that says so if it was cut; 0 cuts nothing."""
+    """Return the first o200k tokens of a text, with a note if it was cut; 0 cuts nothing."""
     if not max_tokens:
         return text
     from outrider.core.text import cut_tokens

@@ -1,1 +1,1 @@
-"""One file a command; its click command is named `command`."""
+"""One file per command; its click command is named `command`."""

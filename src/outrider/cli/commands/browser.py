@@ -1,4 +1,4 @@
-"""`outrider browser`: drive the browser, one command a step, and set it up."""
+"""`outrider browser`: drive the browser, one command per step, and set it up."""
 
 import importlib
 import shlex
@@ -49,7 +49,7 @@ def run_steps(source: TextIO, options: CallOptions) -> None:
         try:
             if words := shlex.split("" if line.lstrip().startswith("#") else line):
                 steps.append((number, line.strip(), parse_step(words)))
-        except (click.UsageError, ValueError) as error:  # ValueError: a quotation without its end
+        except (click.UsageError, ValueError) as error:  # ValueError: an unclosed quotation
             reason = error.format_message() if isinstance(error, click.UsageError) else str(error)
             click.echo(f"error: line {number}: {reason}", err=True)
             sys.exit(EXIT_WRONG_USE)

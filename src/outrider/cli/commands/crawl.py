@@ -40,7 +40,7 @@ async def command(url: str, sets: tuple[str, ...], *, as_json: bool, output: Pat
 
     Exit code 1: there is more to read.
     """
-    chosen["owner"] = f"terminal {output or ''}"  # what is in a folder is a crawl of its own
+    chosen["owner"] = f"terminal {output or ''}"  # each output folder has its own crawl
     settings = load_settings(sets)
     robots, concurrency = settings.settings.pages.crawl_robots, settings.settings.pages.per_host_concurrency
     include, exclude, owner = chosen["include"], chosen["exclude"], chosen["owner"]
@@ -97,7 +97,7 @@ def build_file_name(url: str) -> str:
 async def _print_progress(tally: Any, url: str, rate: float) -> None:
     if sys.stderr.isatty():
         line = f"{tally.used_pages} read, {tally.waiting} waiting, {tally.failed} failed, {rate:.1f}/s  {url}"
-        width = shutil.get_terminal_size().columns - 1  # a line that wraps could not be overwritten
+        width = shutil.get_terminal_size().columns - 1  # a wrapped line could not be overwritten
         click.echo(f"\r\x1b[K{line[:width]}", err=True, nl=False)
 
 

@@ -61,7 +61,7 @@ async def migrate(sets: tuple[str, ...], *, wait: float, as_json: bool) -> None:
 
 
 async def _prepare_durable_tables(database: "Database") -> None:
-    """Create the durable engine's tables too if it is installed, since replicas may lack the right."""
+    """Create the durable engine's tables too if it is installed, because replicas may lack the permission."""
     from sqlalchemy import make_url
     from sqlalchemy.exc import SQLAlchemyError
 
@@ -293,7 +293,7 @@ async def _copy_database(
 
 
 async def _run_copy(work: "DatabaseCopy", tell: Callable[[str], Any], *, into_existing: bool) -> dict[str, Any]:
-    # What lies in files of a laptop and in no database: to be copied by the user, or to be rebuilt.
+    # Data in a laptop's files and not in the database: the user must copy it, or it is rebuilt.
     uncopied_files = ("workspaces", "agents", "browser", "keys.json", "settings.json")
     if await work.prepare_target(into_existing=into_existing):
         tell("an earlier copy goes on")
@@ -321,7 +321,7 @@ async def _run_copy(work: "DatabaseCopy", tell: Callable[[str], Any], *, into_ex
 
 
 def _check_copy_allowed(origin: str, place: str) -> None:
-    """Raise Refused if both are the same database, or if a process works on the source."""
+    """Raise Refused if both are the same database, or if a process uses the source."""
     import fcntl
 
     if normalize_url(origin) == normalize_url(place):

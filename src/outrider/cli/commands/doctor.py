@@ -50,7 +50,7 @@ async def command(sets: tuple[str, ...], *, online: bool, live: bool, every: boo
 
 
 def _merge_choices(findings: Sequence[Finding]) -> list[Finding]:
-    """Return the findings with one line for all choices of an area that are used, and one for those that are not."""
+    """Return the findings, with the used choices of an area in one line and the unused ones in another."""
     merged: dict[tuple[str, FindingState], list[Finding]] = {}
     for number, finding in enumerate(findings):
         area = finding.what.partition(": ")[0] if finding.choice else str(number)
@@ -105,7 +105,7 @@ async def _check_providers(app: "App") -> AsyncGenerator[Finding]:
 
 
 async def _ask_providers(app: "App") -> AsyncGenerator[Finding]:
-    """Ask each provider a question that any of them can answer."""
+    """Ask each provider a question that all of them can answer."""
     remedies = {each.name: (each.title, each.remedy) for each in await app.search.list_providers()}
     for attempt in await app.search.ask_every_provider(Query("What is the capital of France?", count=3)):
         title, remedy = remedies[attempt.provider]
@@ -124,7 +124,7 @@ async def _check_models(app: "App") -> AsyncGenerator[Finding]:
         chain = await app.models.resolve_chain()
         yield Finding("ok", f"agents use {', then '.join(each.label for each in chain)}")
     except OutriderError as error:
-        # Agents are optional; only a choice that does not work is wrong.
+        # Agents are optional; only a configured choice that fails is a problem.
         yield Finding("bad" if settings.default else "note", f"models: {error.message}", error.hint)
     for name in (name for name in settings.profiles if name not in settings.default):
         try:
@@ -157,7 +157,7 @@ async def _check_agents(app: "App") -> AsyncGenerator[Finding]:
         try:
             await app.runs.check_agent(agent)
         except OutriderError as error:
-            if error.code != "no_model" or agent.model:  # that there is no model at all is reported elsewhere
+            if error.code != "no_model" or agent.model:  # a missing model is reported elsewhere
                 broken += 1
                 yield Finding("bad", f"agent {agent.name}: {error.message}", error.hint)
     yield Finding("ok", f"agents: {len(agents) - broken} ready (`outrider agents list`)")

@@ -93,7 +93,7 @@ def _describe_part(file: str, piece: dict[str, Any], *, whole: bool) -> list[str
 
 def _read_stdin(limit: int) -> bytes:
     """Return the input up to its end, or more than `limit` bytes of it."""
-    max_blocked_s = 0.5  # a signal that arrives just before a read is seen only after it
+    max_blocked_s = 0.5  # a signal that arrives just before a read is only handled after it
     descriptor, body = sys.stdin.fileno(), bytearray()
     while len(body) <= limit:
         if sys.platform != "win32" and not select.select([descriptor], [], [], max_blocked_s)[0]:

@@ -78,7 +78,7 @@ async def _read_page(app: App, url: str, arguments: Mapping[str, Any]) -> dict[s
             error.hint = f"for a file of this machine: outrider extract {url}"
         return {"url": url, "error": error.to_dict(), "exit_code": get_exit_code(error)}
     facts = {name.removeprefix("outrider/"): each for name, each in answer.meta.items()}
-    if "path" in facts:  # of a picture, which people look for on their own machine
+    if "path" in facts:  # of a picture; people need its path on their own machine
         facts["path"] = str(app.workspaces.find_workspace(Call()).directory / facts["path"])
     return {"url": url, "text": answer.text} | facts
 

@@ -35,7 +35,7 @@ async def command(sets: tuple[str, ...], **flags: str | None) -> None:
 
 
 async def _run_worker(settings: LoadedSettings) -> None:
-    """Work until a signal comes; a database that is away is waited for."""
+    """Work until a signal arrives; wait while the database is unavailable."""
     from outrider.serve.telemetry.setup import run_telemetry
 
     retry_delay_s = 1.0

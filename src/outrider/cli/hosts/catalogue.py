@@ -19,8 +19,8 @@ class Host:
     """A program that starts MCP servers.
 
     Attributes:
-        name: What its user types.
-        title: What it calls itself.
+        name: Its name on the command line.
+        title: Its name for people.
         user_file: Its settings for all projects: one path, or one for each of Linux, macOS and Windows. `{home}`,
             `{config}` (the system's folder for settings), `{claude}` and `{codex}` are filled in.
         project_file: Its settings for one project; empty if it has none.
@@ -61,7 +61,7 @@ class Host:
         return Path.cwd() / self.project_file
 
 
-SHARED_SKILLS = ".agents/skills"  # which most hosts read in a project
+SHARED_SKILLS = ".agents/skills"  # read by most hosts in a project
 HOSTS = {
     host.name: host
     for host in (
@@ -158,7 +158,7 @@ HOSTS = {
         Host(
             name="opencode",
             title="opencode",
-            # Version 2 reads the entries of version 1, so that this one serves both.
+            # Version 2 reads the entries of version 1, so this one works for both.
             documentation="https://opencode.ai/docs/mcp-servers",
             user_file="{xdg}/opencode/opencode.json",
             project_file="opencode.json",
@@ -197,7 +197,7 @@ HOSTS = {
 
 
 def find_folders(environ: Mapping[str, str], home: Path, system: str = sys.platform) -> dict[str, str]:
-    """Return the folders that hosts' paths begin with, by their placeholders."""
+    """Return the folders for the placeholders in hosts' paths."""
     xdg = environ.get("XDG_CONFIG_HOME") or f"{home}/.config"
     config = {
         "darwin": f"{home}/Library/Application Support",
@@ -225,7 +225,7 @@ def find_used_hosts(folders: Mapping[str, str]) -> list[Host]:
 
 
 def build_entry(host: Host, command: list[str]) -> dict[str, Any]:
-    """Return the fields with which a host starts a command."""
+    """Return the fields by which a host starts a command."""
     goose_timeout_s = 300
     program, *arguments = command
     if host.entry == "goose":
@@ -249,7 +249,7 @@ def find_command(installation: Installation, arguments: list[str], *, project: b
     """Return the command that starts `outrider mcp` as it is installed here.
 
     Programs are absolute paths, because hosts with a window often lack the shell's PATH. In a project, which others
-    share, they are names where the installer puts them on the PATH.
+    share, they are names if the installer puts them on the PATH.
     """
     if installation.method == "uvx":
         program = "uvx" if project else shutil.which("uvx") or "uvx"

@@ -30,7 +30,7 @@ class Editor:
         parse: Returns the values of a text. Raises BrokenSettings.
         set: Returns the text with an entry (text, key of the servers, name, entry). Raises CannotKeep.
         remove: Returns the text without an entry that is there (text, key of the servers, name). Raises CannotKeep.
-        show: Returns what a person would paste (key of the servers, name, entry).
+        show: Returns the text for a person to paste (key of the servers, name, entry).
     """
 
     parse: Callable[[str], Any]

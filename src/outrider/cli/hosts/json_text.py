@@ -60,7 +60,7 @@ def remove_member(text: str, path: tuple[str, ...]) -> str:
 
 @dataclass(frozen=True)
 class _Member:
-    """Positions of a member: its key, its value's start and end, and the comma behind it (-1 if there is none)."""
+    """Positions of a member: its key, its value's start and end, and the comma after it (-1 if there is none)."""
 
     key: int
     start: int
@@ -115,7 +115,7 @@ def _insert_member(text: str, found: _Object, key: str, value: Any) -> str:
         return f"{text[: last.end]}, {member}{text[last.end :]}"
     indent = _get_line_indent(text, last.key) if last else outer + _get_unit(text)
     member = f"{newline}{indent}{json.dumps(key)}: {_format_value(text, value, indent)}"
-    end = len(text[: found.end].rstrip())  # behind comments that follow the last member
+    end = len(text[: found.end].rstrip())  # after comments that follow the last member
     closing = text[end:] if last or "\n" in text[end : found.end] else f"{newline}{outer}{text[found.end :]}"
     if last and last.comma < 0:
         return f"{text[: last.end]},{text[last.end : end]}{member}{closing}"
@@ -129,7 +129,7 @@ def _format_value(text: str, value: Any, indent: str) -> str:
 
 
 def _get_unit(text: str) -> str:
-    """Return what one level is indented by: that of the first indented line, or two spaces."""
+    """Return the indentation of one level: that of the first indented line, or two spaces."""
     found = re.search(r'^([ \t]+)"', text, re.MULTILINE)
     return found[1] if found else "  "
 

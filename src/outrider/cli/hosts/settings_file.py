@@ -1,4 +1,4 @@
-"""Put Outrider into a host's settings, or take it out, and keep everything else in them."""
+"""Add Outrider to a host's settings, or remove it, and keep everything else."""
 
 import os
 import shutil
@@ -80,7 +80,7 @@ def _edit(host: Host, text: str, values: dict[str, Any], entry: Mapping[str, Any
         raise CannotKeep(f"{key} is not an object")
     existing = servers.get(SERVER_NAME)
     if entry is None:
-        if existing is None and host.file_format != "yaml":  # which is not always parsed
+        if existing is None and host.file_format != "yaml":  # YAML is not always parsed
             return text
         after = editor.remove(text, key, SERVER_NAME)
         servers = {name: each for name, each in servers.items() if name != SERVER_NAME}
@@ -95,7 +95,7 @@ def _edit(host: Host, text: str, values: dict[str, Any], entry: Mapping[str, Any
 
 
 def _select_changes(existing: Any, entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields to write: all of a new entry; of one that is there, what starts the program, if it differs."""
+    """Return the fields to write: all for a new entry, or changed fields that start the program for an existing one."""
     if not isinstance(existing, dict):
         return dict(entry)
     starting = {name: value for name, value in entry.items() if name in {"command", "cmd", "args", "type"}}
@@ -103,7 +103,7 @@ def _select_changes(existing: Any, entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _compare(editor: Editor, text: str, values: dict[str, Any], key: str, servers: dict[str, Any]) -> None:
-    """Check that a changed text says the same as before, but for its servers. Raises CannotKeep."""
+    """Check that a changed text has the same values as before, except for its servers. Raises CannotKeep."""
     try:
         found = editor.parse(text)
     except BrokenSettings as error:

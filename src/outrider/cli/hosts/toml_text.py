@@ -11,7 +11,7 @@ HEADER = re.compile(r"^\s*\[")
 def set_table(text: str, path: tuple[str, str], values: Mapping[str, Any]) -> str:
     """Return the text with the values of the table `[a.b]`, which is added at the end if it is missing.
 
-    Only values on one line are found: compare the outcome before using it.
+    Only values on one line are found, so compare the outcome before using it.
     """
     lines = text.splitlines(keepends=True)
     block = _find_block(lines, path, subtables=False)

@@ -1,6 +1,6 @@
 """Change one entry of a YAML mapping of mappings and keep the rest unchanged, comments included.
 
-Block style only, as hosts write it: PyYAML, which loses comments, is not needed.
+Block style only, as hosts write it. PyYAML, which loses comments, is not needed.
 """
 
 import json
@@ -10,7 +10,7 @@ from typing import Any
 
 
 class NotBlockStyle(ValueError):
-    """The mapping is not written one key a line."""
+    """The mapping does not have one key per line."""
 
 
 def check_indentation(text: str) -> tuple[int, int] | None:
@@ -98,6 +98,6 @@ def _find_entry(lines: list[str], start: int, indent: str, name: str) -> tuple[i
 
 
 def _format_entry(indent: str, name: str, values: Mapping[str, Any]) -> list[str]:
-    # JSON is YAML, so that no value needs YAML's own quoting.
+    # JSON is YAML, so values need no YAML quoting.
     fields = [f"{indent}  {key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in values.items()]
     return [f"{indent}{name}:\n", *fields]
