@@ -1,7 +1,7 @@
 """Drive the program `agent-browser` (npm), which opens result pages and describes them as text.
 
-Its commands answer with one line of JSON: `{"success", "data", "error"}`. Each session has a name, a folder and a
-background process of its own, so that it neither sees nor moves other pages, and leaves nothing behind.
+Its commands answer with one line of JSON: `{"success", "data", "error"}`. Each session has its own name, folder and
+background process, so that it does not affect other pages, and leaves no files or processes.
 """
 
 import json
@@ -92,7 +92,7 @@ class AgentBrowser:
 
     @asynccontextmanager
     async def open_session(self) -> AsyncGenerator["AgentBrowserSession"]:
-        """Open a session with a name of its own; all its processes are gone afterwards.
+        """Open a session with its own name, and end all of its processes afterwards.
 
         Raises `not_configured` if the program is missing, too old, or cannot be installed.
         """
@@ -257,7 +257,7 @@ class AgentBrowserSession:
         for file in self._folder.glob("*.pid"):
             with suppress(OSError, ValueError):
                 _kill_process_tree(int(file.read_text()))
-        # A process that was slow to start may have been started twice; the file names only the second.
+        # A process that was slow to start may have been started twice, and the file only names the second.
         for pid in _find_folder_processes(str(self._folder)):
             _kill_process_tree(pid)
 
@@ -314,7 +314,7 @@ def _find_folder_processes(folder: str) -> list[int]:
 
 
 def _kill_process_tree(leader: int) -> None:
-    """Kill a background process and its whole session, in which the browser leads a group of its own."""
+    """Kill a background process and its whole session, in which the browser leads its own group."""
     if leader <= 1:
         return
     pids = [leader]

@@ -50,8 +50,8 @@ async def run_command(
         max_output_bytes: Output limit, of stdout and stderr together; the default is the tool contract's 10 MB.
 
     Raises:
-        not_configured: the program does not exist or may not be run.
-        timeout, bad_reply: it took too long, or wrote too much; all that it started has been killed.
+        not_configured: The program does not exist or may not be run.
+        timeout, bad_reply: It took too long, or wrote too much; all of its processes have been killed.
     """
     name = Path(program[0]).name
     try:
@@ -84,7 +84,7 @@ async def _read_output(process: Process, output: _OutputCounter) -> tuple[bytes,
         tasks.start_soon(_read_stream, process.stdout, stdout, output, tasks.cancel_scope)
         tasks.start_soon(_read_stream, process.stderr, err, output, tasks.cancel_scope)
         await process.wait()
-        # A child that it left behind may hold the streams open forever.
+        # A remaining child may hold the streams open forever.
         tasks.cancel_scope.deadline = anyio.current_time() + drain_timeout_s
     return bytes(stdout), bytes(err)
 

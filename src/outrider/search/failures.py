@@ -1,6 +1,6 @@
 """Failure codes of search providers, and the error that each becomes.
 
-The circuit breaker and the health ledger go by the code; a model acts on the kind of error (see `core.errors`).
+The circuit breaker and the health ledger use the code; a model acts on the kind of error (see `core.errors`).
 """
 
 import re
@@ -42,8 +42,8 @@ ERROR_CLASSES: Mapping[FailureCode, type[OutriderError]] = {
     "unsupported": InvalidInput,
 }
 
-# The meaning of an HTTP status where the provider's own rules say nothing else (RFC 9110, section 15; 402 and 429 as
-# every provider here uses them).
+# The meaning of HTTP statuses, unless the provider's own rules differ (RFC 9110, section 15; 402 and 429 as all
+# providers here use them).
 STATUS_FAILURES: Mapping[int, FailureCode] = {
     400: "bad_request",
     401: "auth",
@@ -89,7 +89,7 @@ def classify_status(status: int) -> FailureCode:
 
 def redact_secrets(text: str, secrets: Iterable[str]) -> str:
     """Return the text without the secrets, their URL-encoded forms and any eight consecutive letters of them."""
-    min_secret_chars = 4  # shorter values are not secrets, and would tear holes into ordinary words
+    min_secret_chars = 4  # shorter values are not secrets, and would redact parts of ordinary words
     known = [secret for secret in secrets if len(secret) >= min_secret_chars]
     forms = {form for secret in known for form in (secret, quote(secret, safe=""), quote_plus(secret))}
     for secret in sorted(forms, key=lambda form: (-len(form), form)):
@@ -98,10 +98,10 @@ def redact_secrets(text: str, secrets: Iterable[str]) -> str:
 
 
 def _mask_secret(text: str, secret: str) -> str:
-    window_chars = 8  # a piece of a key this long gives away as much as the key
+    window_chars = 8  # a piece of a key this long counts as a leak
     size = min(window_chars, len(secret))
     lowered, secret = text.lower(), secret.lower()
-    if len(lowered) != len(text):  # a letter whose lower case is longer; positions would not fit
+    if len(lowered) != len(text):  # a letter with a longer lower case shifts positions
         lowered = text
     pieces = {secret[start : start + size] for start in range(len(secret) - size + 1)}
     if not any(piece in lowered for piece in pieces):

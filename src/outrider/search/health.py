@@ -1,7 +1,7 @@
 """Health of search providers: a circuit breaker for each access.
 
-A provider that keeps failing is left alone for a while (circuit open), then one call tries it again (half-open), and
-a success brings it back. The idea: Nygard, Release It!, "Circuit Breaker".
+A provider that keeps failing is skipped for a while (circuit open), then one call tries it again (half-open), and a
+success closes the circuit. See Nygard, Release It!, "Circuit Breaker".
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from outrider.search.failures import REQUEST_FAILURES
 
 FAILURE_THRESHOLD = 3  # failures in a row that open the circuit
 MAX_PAUSE_S = 3_600.0
-TRIAL_S = 30.0  # while one caller tries a half-open circuit, in which no second one may
+TRIAL_S = 30.0  # while one caller tries a half-open circuit, and others must not
 
 
 class HealthBlock(NamedTuple):
@@ -63,8 +63,8 @@ class ProviderHealth:
     def record_success(
         self, now: float, seconds: float, quota_left: int | None = None, pause_s: float | None = None
     ) -> "ProviderHealth":
-        """Return the record after an answer that took this many seconds, and asks for this long a pause."""
-        newest_weight = 0.3  # of the newest latency in the mean
+        """Return the record after an answer with this latency in seconds and this requested pause."""
+        newest_weight = 0.3  # weight of the newest latency in the mean
         latency = seconds if self.latency is None else self.latency + newest_weight * (seconds - self.latency)
         return replace(
             self,

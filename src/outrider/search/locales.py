@@ -15,7 +15,7 @@ def choose_language(query: Query, codes: Collection[str], other_names: Mapping[s
         codes: The codes that the provider takes, in lower case, for instance `de`, `zh-hant` and `pt-br`.
         other_names: The provider's own codes for languages, by ours.
     """
-    # Codes of today for those that ISO 639 has replaced, or that have a code for their written standard.
+    # Current codes for those that ISO 639 has replaced, or that have a code for their written standard.
     modern_languages = {"iw": "he", "in": "id", "ji": "yi", "no": "nb", "nn": "nb"}
     if query.language is None or query.language_code is None:
         return None

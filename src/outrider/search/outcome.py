@@ -13,7 +13,7 @@ from outrider.search.provider_request import ProviderAnswer
 from outrider.search.selection import Candidate, SearchPlan, load_providers, load_providers_and_sources
 from outrider.search.urls import canonicalize_url, parse_host
 
-HARMLESS_OUTCOMES = frozenset({"ok", "unsupported"})  # they say nothing against the provider
+HARMLESS_OUTCOMES = frozenset({"ok", "unsupported"})  # not failures of the provider
 RRF_K = 60
 
 
@@ -37,12 +37,12 @@ class SearchOutcome:
 
     Attributes:
         hits: Best first, each page once.
-        provider: Who answered, for people and programs: one name, or several as `a+b`.
-        source: Whose results they are: the provider, or the engine whose page a provider read.
+        provider: The providers that answered, for people and programs: one name, or several as `a+b`.
+        source: The origin of the results: the provider, or the engine whose page it read.
         profile: The profile in force, "" for the default chain.
         attempts: Every provider that was asked or skipped, in that order.
-        notes: What the answer does not honour or should be read with.
-        warnings: What an operator should repair.
+        notes: Parts of the query that were not honoured, and other remarks.
+        warnings: Problems for the operator to fix.
     """
 
     hits: tuple[SearchHit, ...]
@@ -56,13 +56,13 @@ class SearchOutcome:
 
 @dataclass
 class SearchState:
-    """Everything that is known while a search runs.
+    """The state of a running search.
 
     Attributes:
-        query: What is looked for.
-        plan: Whom to ask, in which order.
+        query: The query.
+        plan: The providers to ask, in order.
         parallelism: Providers asked at once.
-        attempts: What became of each provider so far.
+        attempts: The outcome of each provider so far.
         answers: Candidates that answered, in the order of their answers.
         pending: Candidates of the current batch that have not answered yet.
         last_resorts: Candidates to ask after all others have failed.
@@ -82,7 +82,7 @@ class SearchState:
 
     @property
     def is_answered(self) -> bool:
-        """Whether a provider that could know has answered.
+        """Whether a provider has answered conclusively.
 
         The local index cannot replace the web: its "nothing" counts only if no web provider failed.
         """
@@ -113,7 +113,7 @@ class SearchState:
         self.hints.append(hint or (candidate.provider.remedy if is_key_helpful else ""))
 
     def build_outcome(self, per_domain: int) -> SearchOutcome:
-        """Return the answer, with at most `per_domain` hits of one host where several rankings are fused."""
+        """Return the answer, with at most `per_domain` hits of one host if several rankings are fused."""
         useful = self.useful_answers
         answered = useful or self.answers
         if len(useful) > 1:
@@ -143,7 +143,7 @@ class SearchState:
         )
 
     def build_error(self) -> OutriderError:
-        """Return the error that says who was asked, why each failed, and the shortest remedy."""
+        """Return the error with all providers asked, their failures, and the shortest remedy."""
         details = {"attempts": [asdict(attempt) for attempt in self.attempts]}
         last_attempts = {attempt.provider: attempt for attempt in self.attempts}
         if all(attempt.outcome == "unsupported" for attempt in last_attempts.values()):
@@ -153,7 +153,7 @@ class SearchState:
                 code="unsupported",
                 details=details,
             )
-        max_reason_chars = 180  # of one provider, in a text that names them all
+        max_reason_chars = 180  # per provider, in a text about all of them
         reasons = "; ".join(
             f"{each.provider}: no page read here matches"
             if each.outcome == "ok"
@@ -221,7 +221,7 @@ def fuse_rankings(rankings: Iterable[Ranking], *, limit: int | None = None, per_
 
     Returns:
         Hits ranked from 1; `score` is the fused score, `sources` names every provider that found it with its rank,
-        and what one provider did not know (snippet, date, sizes) comes from another.
+        and details that one provider lacks (snippet, date, sizes) come from another.
     """
     votes: list[_Vote] = []
     for ranking in rankings:

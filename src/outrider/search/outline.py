@@ -95,7 +95,7 @@ def find_results(lines: list[OutlineLine]) -> list[OutlineResult]:
 
 def _find_text_end(lines: list[OutlineLine], start: tuple[int, int, int], end: int) -> int:
     """Return where the text of a result ends: before a link that names the site of the next result."""
-    max_label_words = 6  # a longer link is a snippet, because some engines make links of those
+    max_label_words = 6  # a longer link is a snippet, which some engines write as a link
     first = start[1]
     last = next((at for at in range(end - 1, first - 1, -1) if lines[at].text), None)
     if last is None or end == len(lines):

@@ -169,7 +169,7 @@ class CallRate:
 
     @classmethod
     def from_setting(cls, value: Any, default: "CallRate", where: str) -> "CallRate":
-        """Return the rate that a setting names, the default for None. Raises NotConfigured."""
+        """Return the rate in a setting, or the default for None. Raises NotConfigured."""
         if value is None:
             return default
         numbers: Sequence[Any] = value if isinstance(value, list | tuple) else [value, 1.0]
@@ -341,8 +341,8 @@ class SearchProvider:
         build_request: Maps a query to a request.
         parse_results: Maps parsed JSON to items with the field names of `SearchHit`; may raise a typed failure.
         decode_reply: Maps a response to the argument of `parse_results`.
-        error_rules: The meaning of its errors where HTTP's own meaning does not hold.
-        no_results_pattern: What the text of a failing answer has if it means that nothing was found.
+        error_rules: The meaning of its errors if it differs from HTTP's.
+        no_results_pattern: Matches the text of a failing response that means that nothing was found.
         read_quota: Returns the calls left in the plan, if the response says so.
         read_pause: Returns the seconds to wait before the next call, if a successful response asks for them.
         send_requests: Replaces the single request, for protocols of several steps.

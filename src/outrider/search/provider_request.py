@@ -49,7 +49,7 @@ HTTP_ERROR_CODES: Mapping[str, FailureCode] = {
     "redirects": "bad_reply",
     "too_large": "bad_reply",
 }
-MAX_REPLY_CHARS = 2_000  # of a provider's error text; less is shown once the keys are removed
+MAX_REPLY_CHARS = 2_000  # of a provider's error text; less is shown after the keys are removed
 
 
 @dataclass(frozen=True)

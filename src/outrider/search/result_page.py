@@ -52,10 +52,10 @@ class SearchEngine:
 
     Attributes:
         name: Unique, as in `search.browser.engines` and in the `source` of answers.
-        title: As people know it.
+        title: Its name for people.
         base_url: Scheme and host; relative links and redirects are resolved against it.
         build_parameters: Maps a query to the parameters of the page's address; None values are left out.
-        path: Of the result page.
+        path: The path of the result page.
         layouts: Newest first; the first that matches is used.
         ad_selector: The elements that hold advertisements.
         no_results_selector: An element that only a page without results has.

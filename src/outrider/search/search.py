@@ -47,7 +47,7 @@ class Search:
         database: Holds the health of providers; None keeps it in memory.
         build_services: Builds what providers need that do not use `http`; called at the first search.
         environ: Where keys may be set, for instance `os.environ`.
-        clock: Seconds since the epoch.
+        clock: Returns seconds since the epoch.
     """
 
     def __init__(
@@ -90,8 +90,8 @@ class Search:
             source: The service to search instead of the web, for instance `github` (see `selection.load_sources`).
 
         Raises:
-            InvalidInput: more results are wanted than a search returns.
-            NotConfigured: no provider can be used, or the profile or a setting is wrong.
+            InvalidInput: More results are requested than a search returns.
+            NotConfigured: No provider can be used, or the profile or a setting is wrong.
             Unavailable: code `search_failed` if every provider failed; `details.attempts` and the message say how,
                 the hint is the shortest remedy.
         """
@@ -125,7 +125,7 @@ class Search:
         return explain_providers(self._settings, self._environ, services=self._services, health=health)
 
     async def ask_every_provider(self, query: Query) -> list[SearchAttempt]:
-        """Ask each usable provider and source, also paused ones, and return what came of it; for a check of a release.
+        """Ask each usable provider and source, also paused ones, and return the outcomes; for release checks.
 
         Sources are asked for `requests`, which all of them know. The message of a successful attempt is the title of
         the first result.

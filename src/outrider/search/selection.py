@@ -82,7 +82,7 @@ def load_providers() -> Mapping[str, SearchProvider]:
 
 @lru_cache(maxsize=1)
 def load_sources() -> Mapping[str, SearchProvider]:
-    """Return every service that is searched only where a search names it, by name."""
+    """Return every service that is only searched if a search names it, by name."""
     return {source.name: source for source in discover_instances(sources, SearchProvider)}
 
 
@@ -263,7 +263,7 @@ def _build_chain(settings: SearchSettings, environ: Mapping[str, str], *, browse
     candidates = [
         candidate
         for provider in load_providers().values()
-        if not provider.uses_browser or provider.name in configured  # else it would look for a browser needlessly
+        if not provider.uses_browser or provider.name in configured  # otherwise it would look for a browser needlessly
         if (candidate := _build_candidate(provider, contents.get(provider.name, {}), environ, settings))
     ]
     return sorted(candidates, key=rank_candidate)

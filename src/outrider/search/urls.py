@@ -5,7 +5,7 @@ import binascii
 import re
 from urllib.parse import parse_qs, parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
-# Parameters that only tell the site where a visitor came from.
+# Parameters that only identify the origin of a visitor.
 TRACKING_PARAMETER = re.compile(
     r"utm_\w+|gclid|gclsrc|gbraid|wbraid|dclid|fbclid|msclkid|yclid|twclid|ttclid|igshid|li_fat_id|mc_cid|mc_eid"
     r"|_ga|_gl|_hsenc|_hsmi|mkt_tok|oly_anon_id|oly_enc_id|vero_id|srsltid|spm|ref_src|cmpid|s_cid",

@@ -3,7 +3,7 @@
 "Search" (exa.ai/docs/reference/search) and github.com/exa-labs/exa-mcp-server, src/tools/webSearch.ts, read on
 2026-11-22.
 
-The MCP server answers a lone `tools/call`; should it ask for a session, the handshake of
+The MCP server answers a single `tools/call`; if it requires a session, the handshake of
 modelcontextprotocol.io/specification/2025-06-18/basic/lifecycle is made first. Its result is text for
 models: blocks that begin with `Title:`.
 """

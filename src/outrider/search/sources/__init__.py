@@ -1,1 +1,1 @@
-"""Services with a search of their own, one file each; `web_search` asks one where its `source` says so."""
+"""Services with their own search, one file each; `web_search` asks the one that `source` names."""

@@ -1,7 +1,7 @@
 """Questions on Stack Overflow and the other sites of Stack Exchange.
 
 "Usage of /search/advanced" and "Throttles" (api.stackexchange.com/docs/advanced-search, /docs/throttle), read on
-2026-11-22: 300 calls a day without a key, and `backoff` seconds without a call where an answer asks for them.
+2026-11-22: 300 calls a day without a key, and a pause of `backoff` seconds if an answer requests it.
 """
 
 import calendar
