@@ -1,4 +1,4 @@
-// Live updates. `subscribe({calls: (changes) => …})` continues from the page's own state (its data-feed), and after an
+// Live updates. `subscribe({calls: (changes) => …})` continues from the page's state (its data-feed), and after an
 // interruption from the last change, so that each change arrives once. A hidden page disconnects, because browsers open
 // only six connections to a server; it catches up when it is visible again.
 
