@@ -303,7 +303,8 @@ function explainNotOpener(element) {
 function removesSomething(element) {
   const name = computeName(element) || nameFromContent(element);
   const classes = attributeOf(element, "class") || "";
-  // Style sheets call a plain button "clear" or "reset"; it says what one does that has no name, or differs by it.
+  // Style sheets use "clear" or "reset" for plain buttons; it only describes the action of a button without a name, or of one
+  // that differs from the others by it.
   const isStyle = /\p{L}/u.test(name) && !listButtonsBesideField(element).some((each) => !STYLE_WORD.test(attributeOf(each, "class") || ""));
   const telling = isStyle ? classes.split(STYLE_WORD).join("") : classes;
   const words = [name, telling, ...element.getAttributeNames(), ...["id", "name", "title"].map((key) => attributeOf(element, key) || "")];
@@ -333,7 +334,7 @@ function isBesideShownField(button) {
   return box !== null && [...selectAll(box, "input[type=file]")].some((each) => isVisible(each) && !isHidden(each));
 }
 
-// The field of a chooser may never have been part of the document.
+// The field of a chooser may never have been in the document.
 function describeFileField(ref, count) {
   return checkFileField(elementOfRef.get(ref).deref(), count);
 }

@@ -46,7 +46,7 @@ async function locateOnce(target, action, { strict = true, steady = false, arm =
   return { ok: true, x: point.x, y: point.y, ref: refOf(element), element: describeElement(element), before: readState(element), ...describeGeometry(element), ...describeStandIn(element, pressed), ...(evidence ? { evidence: describeEvidence(element), milestones: readMilestones() } : {}) };
 }
 
-// A box that listens may hold controls, such as the cross that removes a chip, and handles: a press on the box must miss them.
+// A box that listens may contain controls, such as the cross that removes a chip, and handles: a press on it must avoid them.
 function findPointBeside(element, pressed, action) {
   if (pressed !== element) return tagOf(pressed) === "label" ? null : findFreePoint(pressed, listOtherControls(pressed, element));
   if (!PRESS_ACTIONS.has(action) || !listensAround(element)) return null;

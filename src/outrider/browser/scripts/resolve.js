@@ -39,7 +39,7 @@ function findUnseenTwin(ref) {
   return twin && !shownNames.has(refOfElement.get(twin) || "") ? twin : null;
 }
 
-// A page that redraws itself has an element of the same role and name in the old one's place.
+// A page that redraws itself has an element of the same role and name in place of the old one.
 function findTwin({ role, name, row }) {
   const same = [];
   for (const element of iterElements(bodyOf(document) || document.documentElement)) {
