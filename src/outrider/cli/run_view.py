@@ -104,7 +104,7 @@ class TerminalRunView:
         self._thinking = self._text = ""
 
     async def _decide_questions(self, run: "Run") -> bool:
-        """Ask the person; return False if there is no person to ask."""
+        """Ask the person; return False without a person to ask."""
         for question in await self._app.runs.questions.list_pending(run.root_run_id):
             answer = self._ask_person(question)
             if answer is None:

@@ -270,7 +270,7 @@ class FlowStep(FlowModel):
 
 
 class Parameter(FlowModel):
-    """A value that each run may set, or must set if there is no default.
+    """A value that each run may set, or must set if it lacks a default.
 
     Attributes:
         default: Its value if a run sets none.

@@ -74,7 +74,7 @@ class StoreFile:
         return Watermark(*self._open_connection().execute(SELECT_TOTALS).fetchone()[:2])
 
     def apply_changes(self, changes: IndexChanges, seen: Watermark) -> bool:
-        """Apply changes; return False if the file is no longer at the watermark they start from."""
+        """Apply changes; return False if the file has left the watermark that they start from."""
         with self._begin_write() as connection:
             if self.read_watermark() != seen:
                 return False

@@ -54,7 +54,7 @@ class FilePreview:
     Attributes:
         type: The type detected from its bytes.
         picture: Whether it can be shown as a picture.
-        part: The shown part of its text; None if there is no text to show.
+        part: The shown part of its text; None without text to show.
         is_markup: Whether the text is markup, from which a reader could extract the text proper.
         cut: Whether only its beginning was read.
         trouble: Why the requested text could not be extracted.
