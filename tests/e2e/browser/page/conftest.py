@@ -46,12 +46,14 @@ async def tabs(chromium: Browser) -> AsyncGenerator[OpenTab]:
 
     async def open_tab() -> BrowserPage:
         opened.append(IDLE_TABS.pop() if IDLE_TABS else await open_new_tab(chromium))
+        await opened[-1].send("Page.bringToFront")
         return opened[-1]
 
     yield open_tab
     for page in opened:
         try:
             with anyio.fail_after(EVENT_TIMEOUT_S):
+                await page.send("Page.bringToFront")  # behind another tab, input after a turn of the wheel is not answered
                 await page.dispatch_mouse("move", 0, 0)
                 await load_url(page, "about:blank")
             IDLE_TABS.append(page)
