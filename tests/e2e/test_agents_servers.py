@@ -38,7 +38,7 @@ def test_servers_are_listed_with_what_asks_and_what_is_broken():
     assert done.returncode == 1
     assert "notes_look\n" in done.stdout
     assert "notes_wipe  asks before each call" in done.stdout
-    assert "shut: server 'shut' cannot be started: No such file or directory" in done.stdout
+    assert "shut: server 'shut' cannot be started: no-such-program is not on PATH" in done.stdout
     one = json.loads(run_outrider("agents", "servers", "notes", "--json").stdout)
     assert {"name": "notes_append", "stake": "low", "title": "append"} in one["notes"]
 
@@ -46,7 +46,7 @@ def test_servers_are_listed_with_what_asks_and_what_is_broken():
 def test_the_doctor_connects_to_each():
     done = run_outrider("doctor", "--set", "models.local=false")
     assert "✓ MCP server notes: 11 tools, 1 of them ask before each call" in done.stdout
-    assert "MCP server 'shut' cannot be started: No such file or directory" in done.stdout
+    assert "MCP server 'shut' cannot be started: no-such-program is not on PATH" in done.stdout
 
 
 def test_a_check_names_a_server_that_nobody_configured(home: Path):

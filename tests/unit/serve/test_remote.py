@@ -231,7 +231,7 @@ async def test_an_address_gets_the_headers_that_were_configured():
         (
             McpServerSettings(command="no-such-program"),
             Unavailable,
-            "cannot be started: (No such file|Permission denied)",  # the latter if PATH has a closed folder
+            "cannot be started: no-such-program is not on PATH",
             "`no-such-program`",
         ),
         (build_program_settings(BROKEN="1"), Unavailable, "cannot be started: Connection closed", "runs by itself"),

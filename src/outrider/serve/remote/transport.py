@@ -1,8 +1,10 @@
 """Connect to an MCP server: start a program, or open an address through the egress guard."""
 
+import errno
 import os
 import re
 import secrets
+import shutil
 import signal
 import threading
 from collections import deque
@@ -70,8 +72,13 @@ async def open_program(
     variables = {key: expand_variables(value, name, environ) for key, value in server.env.items()}
     named = VARIABLE_PATTERN.findall(" ".join(server.args))
     stderr.mask_values([*variables.values(), *(environ.get(variable) or default for variable, default in named)])
+    command = expand_variables(server.command, name, environ)
+    is_path = Path(command).name != command
+    if not is_path and shutil.which(command, path=variables.get("PATH")) is None:
+        # The system would call it a missing permission if one folder of PATH cannot be read.
+        raise FileNotFoundError(errno.ENOENT, f"{command} is not on PATH")
     parameters = StdioServerParameters(
-        command=expand_variables(server.command, name, environ),
+        command=command,
         args=[expand_variables(argument, name, environ) for argument in server.args],
         env=variables | {TOKEN_VARIABLE: token},
         cwd=expand_variables(server.cwd, name, environ) or None,

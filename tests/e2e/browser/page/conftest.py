@@ -53,7 +53,7 @@ async def tabs(chromium: Browser) -> AsyncGenerator[OpenTab]:
     for page in opened:
         try:
             with anyio.fail_after(EVENT_TIMEOUT_S):
-                await page.send("Page.bringToFront")  # behind another tab, input after a turn of the wheel is not answered
+                await page.send("Page.bringToFront")  # behind another, no input is answered after a wheel turn
                 await page.dispatch_mouse("move", 0, 0)
                 await load_url(page, "about:blank")
             IDLE_TABS.append(page)
