@@ -403,6 +403,18 @@ def test_once_the_disk_has_space_again_work_continues_in_the_same_process(tmp_pa
     assert int(after) == there + 2
 
 
+async def test_what_is_stored_can_be_read_at_first_use_while_another_process_writes(tmp_path: Path):
+    path = tmp_path / "outrider.db"
+    before = Database.from_file(path)
+    await insert_row(before, "stored")
+    await before.close()
+    database = Database(f"sqlite:///{path}?timeout=0.1")
+    with closing(sqlite3.connect(path)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        assert await list_keys(database) == ["stored"]
+    await database.close()
+
+
 @pytest.mark.parametrize("short", [False, True], ids=["transaction", "short"])
 async def test_a_lock_that_another_process_keeps_for_long_is_reported_and_nothing_is_lost(tmp_path: Path, short: bool):
     path = tmp_path / "outrider.db"

@@ -1,8 +1,10 @@
 """Migrate the schema to the newest revision, one process at a time."""
 
 import threading
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import anyio
 
@@ -10,23 +12,41 @@ from outrider.core.errors import Unavailable
 
 if TYPE_CHECKING:  # SQLAlchemy is loaded when a database is opened
     from sqlalchemy import Connection
-    from sqlalchemy.ext.asyncio import AsyncEngine
+    from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 MIGRATIONS_DIR = Path(__file__).parent.parent / "migrations"
 MIGRATION_THREAD_LOCK = threading.Lock()  # Alembic's context is global: one migration at a time per process
 
 
 async def migrate_engine(engine: "AsyncEngine") -> None:
-    """Migrate the engine's database. Raises as `migrate_schema`."""
+    """Migrate the engine's database, without waiting for writers if it is migrated. Raises as `migrate_schema`."""
     while not MIGRATION_THREAD_LOCK.acquire(blocking=False):  # noqa: ASYNC110 - held by another thread or event loop
         await anyio.sleep(0.02)
     try:
         async with engine.connect() as connection:
-            await connection.execution_options(outrider_write=True)
             async with connection.begin():
-                await connection.run_sync(migrate_schema)
+                if await connection.run_sync(read_revision) == find_head_revision():
+                    return
+            async with _wait_for_migrations(connection):
+                await connection.execution_options(outrider_write=True)
+                async with connection.begin():
+                    await connection.run_sync(migrate_schema)
     finally:
         MIGRATION_THREAD_LOCK.release()
+
+
+@asynccontextmanager
+async def _wait_for_migrations(connection: "AsyncConnection") -> AsyncGenerator[None]:
+    """Let SQLite wait as long as another process may need to migrate on a busy machine, unless the address says."""
+    lock_timeout_ms = 60_000
+    if connection.dialect.name != "sqlite" or "timeout" in connection.engine.url.query:
+        yield
+        return
+    driver: Any = (await connection.get_raw_connection()).driver_connection
+    [(usual_timeout_ms,)] = await driver.execute_fetchall("PRAGMA busy_timeout")
+    await driver.execute_fetchall(f"PRAGMA busy_timeout = {lock_timeout_ms}")
+    yield
+    await driver.execute_fetchall(f"PRAGMA busy_timeout = {usual_timeout_ms}")
 
 
 def migrate_schema(connection: "Connection", target: str | None = None) -> None:
