@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from support.processes import prefork
+from support.timeouts import PROCESS_TIMEOUT_S
 
 HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 MODERN = "2026-07-28"
@@ -27,7 +28,7 @@ def exchange_messages(folder: Path, *messages: dict[str, Any]) -> list[dict[str,
             if "id" in message:
                 answers.append(json.loads(process.stdout.readline()))
         process.stdin.close()
-        assert process.wait(timeout=10) == 0
+        assert process.wait(timeout=PROCESS_TIMEOUT_S) == 0
     return answers
 
 

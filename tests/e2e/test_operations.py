@@ -27,7 +27,7 @@ from support.apps.agent_runs import build_model_settings
 from support.fakes import http_servers
 from support.fakes.model_apis import ModelServer, ModelTurn, play_turns
 from support.processes import outrider_command
-from support.timeouts import EVENT_TIMEOUT_S
+from support.timeouts import EVENT_TIMEOUT_S, PROCESS_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 
@@ -134,7 +134,7 @@ async def wait_until_closed(served: Served) -> None:
 
 
 async def wait_for_exit(served: Served) -> int:
-    return await anyio.to_thread.run_sync(lambda: served.process.wait(timeout=20))
+    return await anyio.to_thread.run_sync(lambda: served.process.wait(timeout=PROCESS_TIMEOUT_S))
 
 
 async def test_a_call_can_be_followed_from_the_request_to_the_page(home: Path, monkeypatch: pytest.MonkeyPatch):

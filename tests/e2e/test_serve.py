@@ -60,7 +60,7 @@ async def test_a_server_that_is_asked_to_stop_stops(home: Path):
         async with Client(url, mode="legacy") as client:
             await client.list_tools()
             process.send_signal(signal.SIGTERM)
-            code = await anyio.to_thread.run_sync(lambda: process.wait(timeout=20))
+            code = await anyio.to_thread.run_sync(lambda: process.wait(timeout=PROCESS_TIMEOUT_S))
     assert code in {0, -signal.SIGTERM}
 
 
@@ -96,4 +96,4 @@ async def test_a_client_that_vanishes_ends_the_stdio_server(home: Path):
     with subprocess.Popen(command, env=environment, cwd=home, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin
         process.stdin.close()
-        assert await anyio.to_thread.run_sync(lambda: process.wait(timeout=20)) == 0
+        assert await anyio.to_thread.run_sync(lambda: process.wait(timeout=PROCESS_TIMEOUT_S)) == 0

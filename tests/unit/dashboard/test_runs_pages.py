@@ -90,12 +90,13 @@ RUN_PATHS = (
 
 @pytest.mark.parametrize("path", RUN_PATHS)
 async def test_pages_stay_small_and_ask_the_database_a_bounded_number_of_times(dashboard: BusyDashboard, path: str):
-    recorded = []
-    for _ in range(2):  # background tasks may execute some of their own during one of them
+    fewest: list[str] = []
+    for _ in range(8):  # background tasks execute some of their own during most of them on a busy machine
         with record_statements() as statements:
             await dashboard.get_page(path)
-        recorded.append(statements)
-    fewest = min(recorded, key=len)
+        fewest = min(fewest or statements, statements, key=len)
+        if len(fewest) <= STATEMENTS:
+            break
     assert len(fewest) <= STATEMENTS, fewest
 
 

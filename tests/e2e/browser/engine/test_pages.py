@@ -74,7 +74,7 @@ async def wait_for_condition(page, condition):
     """Waits until a condition holds on the page; false if it never does."""
     look = f"const look = () => ({condition})() ? done(true) : setTimeout(look, 5)"
     wait = f"() => new Promise(done => {{ {look}; look() }})"
-    return await page.evaluate_in(WORLD, wait, timeout=5)
+    return await page.evaluate_in(WORLD, wait, timeout=EVENT_TIMEOUT_S)
 
 
 async def frames_of(page):
@@ -238,7 +238,7 @@ async def test_workers_of_every_kind_begin_to_work(open_session, kind):
     async with session.acquire_page() as page:
         url = "const url = text => URL.createObjectURL(new Blob([text], {type: 'text/javascript'}))"
         script = f"() => new Promise(done => {{ {url}; {WORKERS[kind]} }})"
-        assert await page.evaluate_in(MAIN_WORLD, script, timeout=5) == 1
+        assert await page.evaluate_in(MAIN_WORLD, script, timeout=EVENT_TIMEOUT_S) == 1
 
 
 async def test_many_calls_at_once_get_their_own_answers(open_session):

@@ -44,7 +44,10 @@ async def test_a_provider_that_fails_permanently_ends_the_run_and_gives_the_reas
     ) as scripted:
         run = await scripted.run_to_end()
     assert (run.status, run.stop_reason, run.answer) == ("failed", "model_error", "I begin.")
-    assert run.error == {"code": "model_error", "message": "compatible:scripted: HTTP 404: scripted: Bearer [key]"}
+    assert run.error is not None
+    assert run.error["code"] == "model_error"
+    # On a busy machine a request may have timed out before, which is tried again and named first.
+    assert run.error["message"].endswith("compatible:scripted: HTTP 404: scripted: Bearer [key]")
 
 
 async def test_invented_tools_and_broken_arguments_are_answered_with_what_is_wrong():

@@ -13,6 +13,7 @@ from outrider.workspace.sandbox.job import ResourceLimits
 from outrider.workspace.sandbox.rlimits import count_threads
 from outrider.workspace.sandbox.sandbox import Sandbox
 from outrider.workspace.sandbox.seccomp import is_supported
+from support.busy_machine import scale_to_load
 from support.processes.sandboxes import (
     ISOLATION_LEVELS,
     SandboxWorkspace,
@@ -135,7 +136,9 @@ async def test_a_flood_of_output_is_taken_and_forgotten(sandbox_workspace: Sandb
 
 
 async def test_endless_output_ends_with_the_time(sandbox_workspace: SandboxWorkspace):
-    ended = await sandbox_workspace.run_shell("yes", seconds=1, limits=ResourceLimits(output_bytes=100_000))
+    ended = await sandbox_workspace.run_shell(
+        "yes", seconds=scale_to_load(1), limits=ResourceLimits(output_bytes=100_000)
+    )
     assert ended.end_reason == "timeout"
     assert ended.stdout.total > 100_000
 
@@ -185,7 +188,7 @@ async def test_open_files_are_bounded(sandbox_workspace: SandboxWorkspace):
 
 async def test_time_is_bounded_though_signals_are_ignored(sandbox_workspace: SandboxWorkspace, mark: str):
     ended = await sandbox_workspace.run_shell(
-        f"trap '' TERM INT HUP; echo begun; sleep {mark}; sleep {mark}", seconds=1
+        f"trap '' TERM INT HUP; echo begun; sleep {mark}; sleep {mark}", seconds=scale_to_load(1)
     )
     assert ended.end_reason == "timeout"
     assert ended.stdout.text == "begun\n"
