@@ -137,6 +137,22 @@ async def test_a_session_is_its_owners_alone(client: BrowserAppClient, session: 
     assert not other.is_error
 
 
+async def test_errors_name_open_sessions_whole_however_many_there_are(client: BrowserAppClient):
+    with anyio.fail_after(BROWSER_TIMEOUT_S):
+        opened = [await client.call_tool("createSession", caller="busy", url="about:blank") for _ in range(3)]
+        session_ids = [each.structured_content["sessionId"] for each in opened]
+        unnamed = await client.call_tool("getPageTitle", caller="busy")
+        closed = await client.call_tool("closeSession", caller="busy", sessionId=session_ids[0])
+        unknown = await client.call_tool("getPageTitle", caller="busy", sessionId=session_ids[0])
+        for session_id in session_ids[1:]:
+            await client.call_tool("closeSession", caller="busy", sessionId=session_id)
+    assert not closed.is_error
+    assert read_error(unnamed)["hint"] == (
+        f"add 'sessionId'; open sessions: {session_ids[2]}, {session_ids[1]} (listSessions names all 3)"
+    )
+    assert read_error(unknown)["hint"] == f"open sessions: {session_ids[2]} (listSessions names all 2)"
+
+
 async def test_navigation_answers_with_the_address_and_names_the_end_of_history(client: BrowserAppClient, session: str):
     with anyio.fail_after(BROWSER_TIMEOUT_S):
         at_start = await client.call_tool("navigateBack", sessionId=session)

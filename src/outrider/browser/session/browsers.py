@@ -115,7 +115,7 @@ class Browsers:
         session = self._sessions.get(session_id)
         if session is None or session.owner != owner or session.is_window_closed:
             sessions = self.list_sessions(owner)
-            hint = f"open sessions: {name_sessions(sessions)}" if sessions else "create a session first"
+            hint = f"open sessions: {name_sessions(sessions, 1)}" if sessions else "create a session first"
             raise NotFound(f"sessionId: no session {session_id[:80]!r}", code="session_not_found", hint=hint)
         return session
 
@@ -350,11 +350,11 @@ class Browsers:
                     log.debug("session %s: %s", session.id, error)
 
 
-def name_sessions(sessions: "Sequence[Session]") -> str:
-    """Return the ids of the sessions that were used last; an error has room for two."""
+def name_sessions(sessions: "Sequence[Session]", limit: int = 2) -> str:
+    """Return the ids of the sessions that were used last; an error has room for two in all."""
     session_ids = [session.id for session in sorted(sessions, key=lambda session: -session.used_at)]
-    rest = f" (listSessions names all {len(session_ids)})" if len(session_ids) > 2 else ""
-    return ", ".join(session_ids[:2]) + rest
+    rest = f" (listSessions names all {len(session_ids)})" if len(session_ids) > limit else ""
+    return ", ".join(session_ids[:limit]) + rest
 
 
 def _is_running(task: "asyncio.Task[BrowserEngine | AttachedBrowser]") -> bool:
