@@ -36,6 +36,36 @@ def test_a_reference_of_a_class_has_sections_and_signatures():
     assert extract_markdown(source) == f"## Methods\n\n### fly\n\n{signature}\n\nFlies.\n\n- up\n- down"
 
 
+def test_the_uses_of_a_class_have_sections():
+    source = (
+        "<section class=class-uses><ul class=block-list><li><section><h2>Uses of <a href=x>Tank</a> in y</h2>"
+        "<div class=caption><span>Fields in y</span></div></section></li>"
+        "<li><section><h2>Uses in z</h2></section></li></ul>"
+        "<ul class=summary-list><li><section><h2>Fields</h2><p>None.</p></section></li></ul></section>"
+    )
+    assert extract_markdown(source) == (
+        "## Uses of [Tank](https://site.example/a/x) in y\n\nFields in y\n\n## Uses in z\n\n## Fields\n\nNone."
+    )
+
+
+def test_a_term_without_a_category_does_not_look_like_a_definition():
+    term = "<dt><span class=category>{}: </span><span><strong>celldisp</strong> <em>(<var>c</var>)</em></span></dt>"
+    source = f"<dl class=def>{term.format('')}<dd><p>Display it.</p></dd>{term.format('Function')}<dd>Again.</dd></dl>"
+    assert extract_markdown(source) == ("**celldisp** *(c)*\n: Display it.\n\nFunction: **celldisp** *(c)*\n: Again.")
+
+
+def test_an_index_has_its_headings_above_groups_of_rows():
+    source = (
+        "<table><tr><td></td><th>Index Entry</th><td>&nbsp;</td><th> Section</th></tr><tr><td colspan=4><hr></td></tr>"
+        "<tr><th>A</th><td></td><td></td></tr>"
+        "<tr><td></td><td><a href=x#y>argn</a>:</td><td>&nbsp;</td><td><a href=x>Shift</a></td></tr></table>"
+    )
+    link = "https://site.example/a/x"
+    assert extract_markdown(source) == (
+        f"|  | Index Entry | Section |\n| --- | --- | --- |\n| A |  |  |\n|  | [argn]({link}#y): | [Shift]({link}) |"
+    )
+
+
 def test_a_summary_that_nobody_sees_is_not_a_text():
     source = "<details class=toggle open><summary class=hideme>{}</summary><p>Flies.</p></details>"
     assert extract_markdown(source.format("<span>Expand description</span>")) == "Flies."

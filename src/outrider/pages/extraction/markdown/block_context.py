@@ -95,8 +95,9 @@ class BlockContexts:
         if tag == QUOTE_TAG:
             return POST_QUOTE_CLASS.search(names[element]) is not None
         parent = self._page.elements[element][0]
-        # Javadoc writes sections as lists.
-        return parent >= 0 and names[parent] in {"details-list", "member-list", "blockList", "blockListLast"}
+        # Javadoc writes sections as lists: the last two before JDK 16.
+        section_lists = {"summary-list", "details-list", "member-list", "block-list", "blockList", "blockListLast"}
+        return parent >= 0 and names[parent] in section_lists
 
     def _find_preceding_item(self, element: int) -> BlockContext | None:
         """Return the context of the item that a list belongs to although it is only next to it."""

@@ -93,7 +93,7 @@ def build_grid(page: PageBlocks, table: int, blocks: list[int], paragraphs: Para
     filled: list[tuple[int, list[int], list[str]]] = []
     columns: dict[int, int] = {}
     for row, cells in rows.items():
-        line = _build_row(page, cells, texts, spans, columns, heading=_is_header_row(page, row, cells))
+        line = _build_row(page, cells, texts, spans, columns, heading=_is_header_row(page, row, cells, texts))
         if any(line):
             filled.append((row, cells, line))
     # A first row of one cell over all columns is a title.
@@ -109,7 +109,7 @@ def build_grid(page: PageBlocks, table: int, blocks: list[int], paragraphs: Para
     sources = [render_listing(page, page.rows[block][0], [block]) for block in listings]
     grid.code_chars = sum([len(source) for source in sources if "\n" in source])
     grid.has_heading_cells = any(page.elements[cell][1] == TH_TAG for _, cells, _ in filled for cell in cells)
-    grid.has_header = bool(filled) and (not grid.has_heading_cells or _is_header_row(page, *filled[0][:2]))
+    grid.has_header = bool(filled) and (not grid.has_heading_cells or _is_header_row(page, *filled[0][:2], texts))
     return grid
 
 
@@ -139,14 +139,16 @@ def _detect_alignments(page: PageBlocks, columns: dict[int, int], used: list[int
     return alignments
 
 
-def _is_header_row(page: PageBlocks, row: int, cells: list[int]) -> bool:
-    """Return whether a row is in the table's head or consists of heading cells, apart from an empty first one."""
-    tags = [page.elements[cell][1] for cell in cells]
+def _is_header_row(page: PageBlocks, row: int, cells: list[int], texts: dict[int, list[str]]) -> bool:
+    """Return whether a row is in the table's head or consists of heading cells, apart from empty ones."""
+    min_headings = 2  # beside empty cells; one heading alone begins a group of rows
     if page.elements[page.elements[row][0]][1] == THEAD_TAG:
         return True
-    first = page.elements[cells[0]] if cells else (0,) * 6
-    is_empty = bool(cells) and first[5] == page.last[cells[0]]
-    return len(tags) > 1 and all(tag == TH_TAG for tag in (tags[1:] if is_empty else tags))
+    tags = [page.elements[cell][1] for cell in cells]
+    is_empty = [not any(texts.get(cell, ())) for cell in cells]
+    if tags.count(TH_TAG) >= min_headings:
+        return all(tag == TH_TAG or empty for tag, empty in zip(tags, is_empty, strict=True))
+    return tags[1:] == [TH_TAG] and is_empty[0]
 
 
 def _build_row(

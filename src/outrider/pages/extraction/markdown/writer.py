@@ -216,6 +216,10 @@ class MarkdownWriter:
             text = "#" * context.level + " " + text if text else ""
         else:
             text = self.paragraphs.render_paragraph(pieces)
+        if context.term == TERM_PART:
+            text = text.removeprefix(
+                ": "
+            )  # the mark of a definition; Texinfo writes it after a category, or after none
         if not text:
             return
         if not context.holders:
