@@ -123,6 +123,27 @@ def test_what_is_filled_into_a_form_stands_next_to_its_label():
     assert strip_page_line(document) == "Name: Ida Marsh\n\nPort:"
 
 
+@pytest.mark.parametrize(
+    ("value", "place", "expected"),
+    [
+        ("/V (c)", "/Rect [150 640 250 710]", "Size: Large\n\nPort:"),
+        ("/V [(a) (c)] /I [0 2]", "/Rect [150 690 250 760]", "Size: Small, Large\n\nPort:"),
+        ("/V (b)", "/Rect [72 665 172 698]", "Size:\n\nMiddle\n\nPort:"),
+        ("/V (b)", "/Rect [150 640 250 710] /F 2", "Size:\n\nPort:"),
+    ],
+)
+def test_a_list_box_says_what_is_chosen(value: str, place: str, expected: str):
+    shown = "".join(draw_text(0, 56 - 14 * at, text) for at, text in enumerate(("Small", "Middle", "Large")))
+    look = f"<< /Type /XObject /Subtype /Form /BBox [0 0 100 70] {FONT_RESOURCES} /Length {len(shown)} >>"
+    options = "/Opt [[(a) (Small)] [(b) (Middle)] [(c) (Large)]] /Ff 2097152"
+    field = f"<< /Type /Annot /Subtype /Widget /FT /Ch /T (size) {place} {value} {options} /AP << /N 6 0 R >> >>"
+    content = draw_text(72, 700, "Size:") + draw_text(72, 620, "Port:")
+    drawn = f"{look}\nstream\n{shown}\nendstream"
+    form = "/AcroForm << /Fields [5 0 R] >>"
+    document = read_document(build_pdf_page(content, "/Annots [5 0 R]", field, drawn, catalog=form))
+    assert strip_page_line(document) == expected
+
+
 def test_remarks_of_readers_are_reported():
     note = "<< /Type /Annot /Subtype /Text /Rect [0 0 9 9] /Contents (Is that so?) /T (Tom) >>"
     assert (

@@ -1,7 +1,7 @@
 """Read the annotations of a PDF page: links, comments and form fields."""
 
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,16 +62,42 @@ def read_comments(page: Any) -> tuple[list[str], bool]:
         kind = pdfium.FPDFAnnot_GetSubtype(annotation)
         has_drawn = has_drawn or kind in drawn_kinds
         if kind in comment_kinds and not pdfium.FPDFAnnot_GetFlags(annotation) & hidden_flag:
-            text, author = _read_string(annotation, b"Contents"), _read_string(annotation, b"T")
+            keys = (b"Contents", b"T")
+            text, author = (_read_text(pdfium.FPDFAnnot_GetStringValue, annotation, key) for key in keys)
             comments += [f"Comment{f' by {author}' if author else ''}: {text}"] if text else []
         pdfium.FPDFPage_CloseAnnot(annotation)
     return comments, has_drawn
 
 
-def _read_string(annotation: Any, key: bytes) -> str:
+def take_choices(document: Any, page: Any) -> list[tuple[Box, str]]:
+    """Return what is chosen in the page's list boxes, each with its rectangle, and hide these boxes.
+
+    They show all options, and color alone tells the chosen ones. Boxes without a choice stay.
+    """
+    hidden_flag = 2  # ISO 32000-1 table 165
+    max_annotations, max_options = 2_000, 1_000
+    choices: list[tuple[Box, str]] = []
+    for number in range(min(max_annotations, pdfium.FPDFPage_GetAnnotCount(page.raw)) if document.formenv else 0):
+        annotation, rect = pdfium.FPDFPage_GetAnnot(page.raw, number), pdfium.FS_RECTF()
+        is_list = pdfium.FPDFAnnot_GetFormFieldType(document.formenv, annotation) == pdfium.FPDF_FORMFIELD_LISTBOX
+        count = pdfium.FPDFAnnot_GetOptionCount(document.formenv, annotation) if is_list else 0
+        chosen = [
+            _read_text(pdfium.FPDFAnnot_GetOptionLabel, document.formenv, annotation, each)
+            for each in range(min(count, max_options))
+            if pdfium.FPDFAnnot_IsOptionSelected(document.formenv, annotation, each)
+        ]
+        if chosen and pdfium.FPDFAnnot_GetRect(annotation, rect):
+            flags = pdfium.FPDFAnnot_GetFlags(annotation)
+            if not flags & hidden_flag:
+                choices.append((Box(rect.left, rect.bottom, rect.right, rect.top), ", ".join(chosen)))
+            pdfium.FPDFAnnot_SetFlags(annotation, flags | hidden_flag)
+        pdfium.FPDFPage_CloseAnnot(annotation)
+    return choices
+
+
+def _read_text(function: Callable[..., int], *arguments: Any) -> str:
+    """Return the text that a function of PDFium writes into a buffer, its last arguments."""
     max_text_bytes = 4_000
     buffer = ctypes.create_string_buffer(max_text_bytes)
-    size = pdfium.FPDFAnnot_GetStringValue(
-        annotation, key, ctypes.cast(buffer, ctypes.POINTER(pdfium.FPDF_WCHAR)), max_text_bytes
-    )
+    size = function(*arguments, ctypes.cast(buffer, ctypes.POINTER(pdfium.FPDF_WCHAR)), max_text_bytes)
     return " ".join(buffer.raw[: min(size, max_text_bytes)].decode("utf-16-le", "replace").rstrip("\x00").split())

@@ -11,7 +11,7 @@ import pypdfium2.raw as pdfium
 
 from outrider.pages.readers.parsing.draft import format_link
 from outrider.pages.readers.parsing.symbol_fonts import normalize_math_letters
-from outrider.pages.readers.pdf_layout.annotations import PdfLink, iter_links, read_comments
+from outrider.pages.readers.pdf_layout.annotations import PdfLink, iter_links, read_comments, take_choices
 from outrider.pages.readers.pdf_layout.characters import PageCharacters
 from outrider.pages.readers.pdf_layout.graphics import Box, PageGraphics, collect_graphics
 from outrider.pages.readers.pdf_layout.line import PdfCell, PdfLine
@@ -64,18 +64,20 @@ def read_page(document: Any, number: int, limit: int, resolve_url: Callable[[str
     try:
         page = document[number]
         comments, has_drawn_annotations = read_comments(page)
+        choices = take_choices(document, page)
         if has_drawn_annotations:  # make the text of forms and stamps part of the page's content
             pdfium.FPDFPage_Flatten(page.raw, pdfium.FLAT_NORMALDISPLAY)
             page.close()
             page = document[number]
-        built = _build_page(document, page, limit, resolve_url, comments)
-        return replace(built, lines=_place_form_values(built.lines)) if has_drawn_annotations else built
+        built = _build_page(document, page, limit, resolve_url, choices)
+        lines = _place_form_values(built.lines) if has_drawn_annotations else built.lines
+        return replace(built, lines=lines, comments=comments)
     except pypdfium2.PdfiumError:
         return PdfPage([], is_readable=False)
 
 
 def _build_page(
-    document: Any, page: Any, limit: int, resolve_url: Callable[[str], str], comments: list[str]
+    document: Any, page: Any, limit: int, resolve_url: Callable[[str], str], choices: list[tuple[Box, str]]
 ) -> PdfPage:
     textpage = page.get_textpage()
     rotation = detect_rotation(textpage, Box(*page.get_bbox()))
@@ -94,6 +96,8 @@ def _build_page(
     ]
     read_text = _BoxTextReader(textpage, rotation, characters).read_text
     lines = _add_links(_replace_ruled_tables(lines, find_grids(graphics), read_text), links, read_text)
+    for box, text in choices:
+        _insert_choice(lines, rotation.to_upright(box), text)
     missing_fonts = find_missing_fonts(graphics.text_objects, textpage)
     textpage.close()
     page.close()
@@ -110,7 +114,6 @@ def _build_page(
         lines,
         page_box.bottom,
         page_box.top,
-        comments=comments,
         hidden_lines=hidden,
         has_picture=bool(graphics.pictures),
         missing_fonts=missing_fonts,
@@ -128,6 +131,19 @@ def _place_form_values(lines: list[PdfLine]) -> list[PdfLine]:
         index = placed.index(max(labels, key=lambda label: label.right)) + 1 if labels else len(placed)
         placed.insert(index, line)
     return placed
+
+
+def _insert_choice(lines: list[PdfLine], box: Box, text: str) -> None:
+    """Insert the choice of a list box after the words to its left, or else after what is above it."""
+    row_height_pt = 12.0
+    cells = (PdfCell(text, box.left, box.right),)
+    labels = [line for line in lines if line.right <= box.left and box.bottom < (line.bottom + line.top) / 2 < box.top]
+    if labels:
+        label = max(labels, key=lambda line: line.right)
+        lines.insert(lines.index(label) + 1, PdfLine(cells, label.bottom, label.top, label.size))
+        return
+    index = next((number for number, line in enumerate(lines) if line.top < box.top), len(lines))
+    lines.insert(index, PdfLine(cells, box.top - row_height_pt, box.top, row_height_pt))
 
 
 class _BoxTextReader:
