@@ -143,7 +143,7 @@ function forgetBoxes() {
 function hasButtonCells(grid) {
   if (!knownButtonGrids.has(grid)) {
     const minShare = 0.8; // a column of week numbers may stand beside seven of days
-    const filled = [...selectAll(grid, "[role=gridcell],td")].filter((each) => each.firstChild !== null);
+    const filled = [...selectAll(grid, "[role=gridcell],td")].filter((each) => firstElementOf(each) !== null || textContentOf(each).trim() !== "");
     const buttons = filled.filter((each) => firstElementOf(each)?.localName === "button");
     knownButtonGrids.set(grid, buttons.length > 0 && buttons.length >= minShare * filled.length);
   }

@@ -145,7 +145,7 @@ function checkReadOnly(element, action) {
 }
 
 function suggestOtherInput(element) {
-  return computeRole(element) === "combobox" ? "click it, then click the option that appears" : "change what it is derived from";
+  return computeRole(element) === "combobox" ? "click it, then click the option that appears" : "click it if that opens a choice, else change what it is derived from";
 }
 
 const DISMISS_NAMES = /^(close|dismiss|accept|agree|allow|ok|okay|got it|no,? thanks|not now|later|skip|reject|decline|cancel|continue|×|✕|✖|x)\b|^(close|×|✕|✖|x)$|\b(dismiss|close|accept|reject)\b/i;
