@@ -92,8 +92,8 @@ def _score_groups(
 
 def _select_excerpts(ranked: Iterable[DocumentExcerpt], budget: int, query_terms: QueryTerms) -> list[DocumentExcerpt]:
     """Select the best that fit; if even the best does not, cut it around what matches."""
-    max_misfits = 20  # that are too long for the rest of the budget
-    min_rest_tokens = 15  # nothing worth showing is shorter
+    max_misfits = 20  # excerpts that are too long for the rest of the budget
+    min_rest_tokens = 15  # shorter excerpts are not worth showing
     chosen: list[DocumentExcerpt] = []
     misfits = 0
     for each in ranked:

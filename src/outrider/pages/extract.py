@@ -52,7 +52,7 @@ def extract(
         if len(html) > chars:
             content.metadata["cut"] = True
         document = _build_document(content)
-        del content  # before the collector is on again, which would visit everything in it
+        del content  # before garbage collection is on again, which would visit everything in it
     release_memory(len(html))
     return document
 

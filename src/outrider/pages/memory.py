@@ -1,4 +1,4 @@
-"""Return freed memory to the system after large pages, because glibc keeps it, and limit that of parsers."""
+"""Return freed memory to the system after large pages, because glibc keeps it, and limit parsers' memory."""
 
 import gc
 import re

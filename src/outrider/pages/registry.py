@@ -63,7 +63,7 @@ def find_reader(mime: str, url: str = "", size: int = 0, *, images: bool = False
         images: Whether images are read too, for their metadata.
 
     Raises:
-        Refused: code `unreadable_type`, or `image` for images; says what it is, how large, and what to do instead.
+        Refused: code `unreadable_type`, or `image` for images; with its type and size, and what to do instead.
     """
     min_text_bytes = 32  # a shorter text with the suffix of a binary format is that format, and broken
     if mime.startswith("image/") and not images:

@@ -27,7 +27,7 @@ ATTRIBUTE = re.compile(r"(?<![a-z-])([a-z-]++)\s*+=\s*(?:\"([^\"]*)\"|'([^']*)'|
 LINK_HEADER = re.compile(r"<([^<>]{1,2000})>((?:\s*;\s*[\w*-]+\s*=\s*(?:\"[^\"]{0,200}\"|[^\s,;\"]{1,200})){1,10})")
 WORD = re.compile(r"\w+")
 CODE_FENCE = re.compile(r"^ {0,3}(`{3,}+|~{3,}+)[^\n]*+\n.*?(?:^ {0,3}\1[`~]*+[ \t]*+$|\Z)", re.MULTILINE | re.DOTALL)
-# What a reader of rendered Markdown never sees: comments, and link definitions that are used as comments.
+# Parts that rendered Markdown does not show: comments, and link definitions used as comments.
 HIDDEN_MARKDOWN = re.compile(
     r"<!--.*?(?:-->|\Z)|^\[(?://|comment)?[^\[\]\n]{0,100}\]:[ \t]*(?:#|<>)[^\n]*$", re.MULTILINE | re.DOTALL
 )
@@ -216,7 +216,7 @@ def _read_attributes(text: str) -> dict[str, str]:
 
 
 def match_twin(ours: Document, twin: str, html: str) -> ShownTwin | None:
-    """Return what a page shows of its twin; None if that is less than our reading, or says something else.
+    """Return the part of a twin that its page shows; None if that is less than our reading, or differs from it.
 
     Lines that the page does not show may be instructions for models, so they are left out. A twin with many of them,
     with such lines in its listings, or with addresses on hosts that the page does not name is not used at all.

@@ -25,7 +25,7 @@ from outrider.pages.tables import pages
 
 log = logging.getLogger(__name__)
 TRACKING_PARAMETER = re.compile(r"(?:utm_[^=&]*|fbclid|gclid|dclid|msclkid|mc_[ce]id|igshid)(?:=[^&]*)?(?:&|$)")
-TARGET_FILL_SHARE = 0.9  # of its limit, to which the cache shrinks when it exceeds it
+TARGET_FILL_SHARE = 0.9  # of its limit, to which the cache shrinks when it is exceeded
 
 
 @dataclass(frozen=True)

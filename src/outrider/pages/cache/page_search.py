@@ -29,14 +29,14 @@ class LocalHit:
 
 
 async def search_pages(database: Database, query: str, limit: int) -> list[LocalHit]:
-    """Return the pages whose best passage, title and address answer the query best, each page once.
+    """Return the pages whose best passage, title and address match the query best, each page once.
 
     Raises:
         Unavailable: The database cannot be used.
     """
     max_terms = 32  # of a query
-    min_candidates = 30  # compared by their passages
-    rows_per_page = 4  # a page may be cached with all its text, too, and under addresses that redirect to it
+    min_candidates = 30  # pages to compare by their passages
+    rows_per_page = 4  # a page may also be cached in full, and under addresses that redirect to it
     words = extract_content_words(query)[:max_terms]
     if not words or limit < 1:
         return []
@@ -75,7 +75,7 @@ async def _search_titles(database: Database, words: list[str], limit: int) -> li
 
 def _rank_pages(found: list[tuple[str, Mapping[Any, Any]]], query: str, limit: int) -> list[LocalHit]:
     """Return hits for the pages that score best."""
-    max_chars = 200_000  # of a page that are compared; what a page is about is said before
+    max_chars = 200_000  # of a page to compare; its subject is clear by then
     candidates = [(url, row, _restore_cached_document(row)) for url, row in found]
     scores = score_documents(
         [

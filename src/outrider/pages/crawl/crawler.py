@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 log = logging.getLogger(__name__)
-# Maps the `errand` that a crawl's caller left to the function that stores its pages.
+# Maps the `errand` of a crawl's caller to the function that stores its pages.
 StorePageFactory = Callable[[dict[str, Any]], StorePage | None]
 
 
@@ -145,7 +145,7 @@ class Crawler:
         """Resume crawls whose process died before their callers' time was up, until cancelled."""
         poll_interval_s = 4.0
         await self._database.opened_event.wait()
-        from sqlalchemy import select  # only now, because listing the tools must not wait for it
+        from sqlalchemy import select  # imported here, because listing the tools must not wait for it
 
         from outrider.core.process_holder import is_holder_dead
         from outrider.pages.crawl.tables import crawls

@@ -18,7 +18,7 @@ from outrider.pages.crawl.scope import build_page_key
 from outrider.pages.crawl.tables import crawl_pages, crawls
 from outrider.pages.crawl.tables import crawl_pages as table
 
-LEASE_S = 10.0  # for which a crawl belongs to the process that works on it, unless it renews the lease
+LEASE_S = 10.0  # how long a crawl belongs to the process that works on it, unless it renews the lease
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ class CrawlWorker:
         self._earlier_pages = (await self.ledger.count_pages()).used_pages
 
         async def end_in_time() -> None:
-            # A deadline would also limit the reading of each page, so that the last ones were recorded as too slow.
+            # A deadline would also limit the reading of each page, and the last ones would be recorded as too slow.
             await anyio.sleep(self.budget.seconds)
             limit.cancel()
 
@@ -89,7 +89,7 @@ class CrawlWorker:
         return None
 
     def _is_over(self) -> bool:
-        max_failures = 10  # in a row, after which the site is left alone
+        max_failures = 10  # in a row, after which the crawl stops
         if self._fatal_error or self._failures >= max_failures:
             self.ending = "trouble"
         elif self._earlier_pages + self.pages_read >= self.budget.pages:

@@ -45,7 +45,7 @@ class MainContent:
         text: Words, with an empty line between blocks.
         markdown: The same with structure.
         kind: Kind of the page as in `Document.kind`, or "" if unknown.
-        facts: What the page declares.
+        facts: The declared facts.
         links: All links of the page, those of the content first.
         images: All images of the page, in order.
         tables: Tables of the content, each a list of rows of cells.
@@ -53,7 +53,7 @@ class MainContent:
             not used, `cut` if the page exceeded a limit, `curtain` if an overlay hid the page until a script removes
             it,
             `product` if the page declares one.
-        signals: What the page says about its kind.
+        signals: Signals of the page's kind.
     """
 
     text: str = ""

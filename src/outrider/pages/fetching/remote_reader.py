@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, urlsplit
 from outrider.core.errors import OutriderError
 from outrider.core.http import HttpClient, RequestLimits
 
-# Names of parameters whose values let their holder in, or tell who it is.
+# Names of parameters whose values grant access, or identify a person.
 CREDENTIAL_PARAMETER = re.compile(
     r"token|secret|passw|pwd|auth(?!or)|session|signature|credential|api[-_]?key|jwt"
     r"|^(?:code|key|sid|sig|ticket)$|^x-(?:amz|goog)-",
@@ -64,7 +64,7 @@ class RemoteReader:
             return None
 
     async def may_tell(self, url: str) -> bool:
-        """Return whether an address is public and holds nothing that looks like a credential."""
+        """Return whether an address is public and contains nothing that looks like a credential."""
         parts = urlsplit(url)
         if parts.username or parts.password:
             return False
@@ -82,7 +82,7 @@ def is_refusal(error: OutriderError) -> bool:
 
 
 def _parse_reading(body: Any) -> RemoteReading | None:
-    """Return the reading in an answer; None for one that is empty or says that the service was refused, too."""
+    """Return the reading in an answer; None if it is empty, or if the site refused the service too."""
     data = body.get("data") if isinstance(body, dict) else None
     if not isinstance(data, dict):
         return None

@@ -4,7 +4,7 @@ The order is: byte order mark, transport, the document itself, UTF-8 if it fits,
 and the encoding sniffing of html.spec.whatwg.org). A declared charset counts only as far as the text does not
 contradict it. Text with non-ASCII letters that decodes as UTF-8 with hardly a fault is UTF-8 whatever a server's
 default says. Words of non-ASCII letters only are not Latin-1, nor are Polish and Turkish, and Russian is not written
-with swapped case. Text that is half zeros is UTF-16, and escapes to Japanese are ISO-2022-JP.
+with swapped case. Text with half of its bytes zero is UTF-16, and escapes to Japanese are ISO-2022-JP.
 
 The detector confuses charsets of Latin letters, so that the language of the text decides between those
 (`latin_charsets`).
@@ -32,7 +32,7 @@ FALLBACK_CHARSET = "windows-1252"
 NON_ASCII_BYTE = re.compile(rb"[\x80-\xff]")
 UTF8_LETTER = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe1-\xef][\x80-\xbf]{2}|\xf0[\x90-\xbf][\x80-\xbf]{2}")
 NON_ASCII_RUN = re.compile(rb"[\x80-\xff]{3,}")  # words in Latin letters have one or two in a row
-EUC_JP_KANA = re.compile(rb"[\xa4\xa5][\xa1-\xf6]")  # hardly used in Chinese and Korean
+EUC_JP_KANA = re.compile(rb"[\xa4\xa5][\xa1-\xf6]")  # rarely used in Chinese and Korean
 ISO_2022_JP_ESCAPE = re.compile(rb"\x1b\$[@B][\x21-\x7e]")
 TAG_CHARS, TAG_BYTES = re.compile(r"<[^>]{0,500}>"), re.compile(rb"<[^>]{0,500}>")
 LATIN_LETTER = re.compile(rb"[A-Za-z]")
@@ -115,7 +115,7 @@ def _choose_charset(body: bytes, declared: str | None, *, markup: bool) -> str:
     if broken * 5 < len(UTF8_LETTER.findall(sample)):  # at most one broken byte for five letters
         return "utf-8"
     if name and name != "utf-8":
-        if markup and name == FALLBACK_CHARSET:  # often a server's default, so the document's own word is better
+        if markup and name == FALLBACK_CHARSET:  # often a server's default, so the document's own declaration is better
             own_name = _find_declared_charset(body)
             name = own_name if own_name and own_name != "utf-8" else name
         return _verify_declared(body, name)

@@ -1,1 +1,1 @@
-"""One file a kind of resource; each holds an instance of `Reader`, which is all it takes to be found."""
+"""One file per kind of resource; each defines an instance of `DocumentReader`, which is discovered."""

@@ -14,7 +14,7 @@ from outrider.pages.readers.archives.zip_archive import MAX_MEMBER_BYTES
 from outrider.pages.readers.parsing.draft import DocumentDraft
 from outrider.pages.readers.parsing.errors import build_too_large_error
 
-MAX_UNASKED_DEPTH = 2  # nested archives that are opened without being asked for
+MAX_UNASKED_DEPTH = 2  # nested archives to open without a request
 
 
 def read_archive(source: ReaderInput) -> Document:
@@ -81,7 +81,7 @@ def _unpack(source: ReaderInput, name: str, read: Callable[[int], tuple[bytes, b
         return body, False
     mime = detect_mime_type("", body, name)
     if not mime.startswith(("text/", "application/json")) or mime == "text/rtf":
-        # What unpacks to more than ten times its size is a bomb rather than a document.
+        # A file that unpacks to more than ten times its size is a bomb rather than a document.
         limit = min(MAX_MEMBER_BYTES, max(32 << 20, 10 * len(source.body)))
         del body
         body, cut = read(limit)

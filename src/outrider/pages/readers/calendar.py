@@ -17,7 +17,7 @@ DATE_TIME = re.compile(r"(\d{4})(\d{2})(\d{2})(?:T(\d{2})(\d{2})(\d{2})?(Z)?)?")
 
 
 def read_calendar(source: ReaderInput) -> Document:
-    """Return each event below its title: when, where, who, how often and its description.
+    """Return each event below its title: time, place, people, recurrence and description.
 
     At most 2,000 events are shown.
 

@@ -44,7 +44,7 @@ def _write_card(draft: DocumentDraft, card: Component) -> None:
         for entry in card.get_all(name):
             if not entry.fields:
                 continue
-            types = entry.parameters.get("type", "").lower().split(",")  # of a number or an address
+            types = entry.parameters.get("type", "").lower().split(",")  # for a number or an address
             kinds = ", ".join(kind for kind in types if kind in contact_kinds)
             label = f"{word} ({kinds})" if kinds else word
             draft.add_item(0, f"{label}: {', '.join(map(to_single_line, entry.fields))}")

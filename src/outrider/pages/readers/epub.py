@@ -40,7 +40,7 @@ def read_epub(source: ReaderInput) -> Document:
         if draft.is_full or tags_left < 0:
             draft.is_cut = True
             break
-        body = book.archive.read_head(path, 2 * source.max_chars)  # half may be pictures
+        body = book.archive.read_head(path, 2 * source.max_chars)  # half of it may be pictures
         tags_left -= body.count(b"<")
         chapter = decode_body(body)[0]
         del body

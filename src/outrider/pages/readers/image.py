@@ -1,7 +1,7 @@
 """Read the type, size and metadata of image files on disk. Images on the web are saved instead of read.
 
 Only headers are parsed, here: a decoder such as Pillow would add an attack surface for hostile files.
-The place where a photo was taken is left out for privacy; the document only says that it is recorded.
+The location of a photo is left out for privacy; the document only mentions that it is recorded.
 """
 
 import re

@@ -1,8 +1,8 @@
 """Read old and rare office formats by the extra `documents`.
 
 Its library is Xberg (MIT): one Rust parser for xlsb, WordPerfect, Hangul, iWork and more, where Python has one
-library each, some under the GPL. It takes 130 MB of disk, hence an extra. It runs in a separate process, is given
-bytes only, and neither recognizes characters in images nor unpacks archives.
+library each, some under the GPL. It takes 130 MB of disk, so it is an extra. It runs in a separate process, only gets
+bytes, and neither recognizes characters in images nor unpacks archives.
 """
 
 import asyncio
@@ -80,7 +80,7 @@ def refuse_cut(source: ReaderInput) -> Document:
 def _extract_document(xberg: Any, source: ReaderInput) -> Any:
     """Return the library's document object.
 
-    The library is asynchronous only and an event loop may be running here, hence the thread.
+    The library is asynchronous only and an event loop may be running here, so use a thread.
     """
     # The library compares this type case-sensitively.
     mime = source.content_type.replace("binary.macroenabled", "binary.macroEnabled")

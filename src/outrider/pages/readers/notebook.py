@@ -22,7 +22,7 @@ def read_notebook(source: ReaderInput) -> Document:
     max_cells = 5_000
     max_value_bytes = 60_000_000  # of what is parsed; 1.5 million numbers of a chart
     text = source.text
-    # What the parser makes of objects, lists, and numbers or texts takes about so many bytes each.
+    # Approximate bytes of each parsed object, list, and number or text.
     if 160 * text.count("{") + 88 * text.count("[") + 40 * text.count(",") > max_value_bytes:
         return read_json(source)
     try:

@@ -130,7 +130,7 @@ class RtfWriter:
             self._starred = False
 
     def build_document(self) -> Document:
-        """Write what is pending and return the document."""
+        """Write pending content and return the document."""
         self._flush_bytes()
         self._end_paragraph()
         self._end_table()
@@ -173,7 +173,7 @@ class RtfWriter:
         return font in self._monospaced_fonts or is_monospaced_font(self._font_names.get(font, ""))
 
     def _end_group(self, ended: GroupState | None) -> None:
-        """Use what a destination's group collected."""
+        """Use the collected content of a destination's group."""
         if ended is None or ended.to == self._stack.current.to:
             return
         group_text = "".join(self._held).strip()

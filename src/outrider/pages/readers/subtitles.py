@@ -129,7 +129,7 @@ def _parse_srt(text: str) -> Iterator[Cue]:
 def _join_paragraphs(cues: list[Cue]) -> Iterator[tuple[float, str]]:
     max_chars = 900  # a paragraph ends at the first cue past this length
     soft_max_chars = 400  # past this length it ends with its sentence
-    min_pause_s = 4.0  # a longer silence ends it as well
+    min_pause_s = 4.0  # a longer silence also ends it
     pieces: list[str] = []
     start, size = 0.0, 0
     for at, cue in enumerate(cues):

@@ -62,7 +62,7 @@ def _detect_separator(text: str) -> str:
 
 
 def _read_rows(text: str, separator: str) -> tuple[list[list[str]], list[int], int]:
-    """Return the first non-empty rows as far as they are shown, their widths, and how many follow."""
+    """Return the first non-empty rows to show, their widths, and how many follow."""
     max_rows = 5_000
     reader = (row for row in read_csv(text, separator) if any(cell.strip() for cell in row))
     rows: list[list[str]] = []

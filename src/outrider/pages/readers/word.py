@@ -98,10 +98,10 @@ class WordWriter:
 
     def _write_table(self, elements: Iterable[XmlElement]) -> None:
         """Write the rows of a table, of which only the cells' texts are kept."""
-        max_frames = 1_000  # rows of one cell, after which the table is none
+        max_frames = 1_000  # rows of one cell; with more, it is not a table
         self._end_code()
         rows: list[list[WordCell]] = []
-        frames: list[XmlElement] = []  # rows of one cell, which are a frame around text if there are no others
+        frames: list[XmlElement] = []  # rows of one cell; without other rows, they are a frame around text
         chars_left = self.draft.source.max_chars
         for element in elements:
             cells = _find_children(element, "w:tc")[: 4 * MAX_SPAN]

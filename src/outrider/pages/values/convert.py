@@ -61,7 +61,7 @@ def convert_value(text: str, schema: dict[str, Any], base_url: str = "", languag
 
 
 def _convert_boolean(text: str) -> bool | None:
-    """Return what a text says by itself or by its first word before a comma."""
+    """Return the meaning of a text, or of its first word before a comma."""
     first_clause = re.split(
         r"\s*[,;(\u2013\u2014]\s*|\.\s", text.rpartition("/")[2].casefold().strip(" .!"), maxsplit=1
     )[0]

@@ -13,7 +13,7 @@ META_PREFIXES = ("og:", "article:", "product:", "book:", "twitter:", "dc.", "dct
 
 
 def read_json_ld(tree: Any) -> list[dict[str, Any]]:
-    """Return the objects of a page's JSON-LD, those of lists of items as objects of their own."""
+    """Return the objects of a page's JSON-LD, including the objects in lists of items."""
     max_objects = 500
     objects: list[dict[str, Any]] = []
     for script in tree.css('script[type="application/ld+json"]')[:50]:
@@ -46,7 +46,7 @@ def flatten_json(data: dict[str, Any], place: str, labels: tuple[str, ...] = ())
 
 
 def summarize_object(data: dict[str, Any], max_levels: int = 3) -> tuple[str, str]:
-    """Return what an object says as one text, and which of its properties says it: text, name, address or hours."""
+    """Return an object as one text, and the property with that text: text, name, address or hours."""
     for key in ("text", "name"):
         if isinstance(value := data.get(key), str) and value:
             return f".{key}", value

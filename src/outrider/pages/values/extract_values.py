@@ -1,4 +1,4 @@
-"""Choose values for the fields of a schema from what a page offers, each with its place."""
+"""Choose values for the fields of a schema from a page's offers, each with its place."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -36,12 +36,12 @@ class FoundValue:
     """A value with its evidence.
 
     Attributes:
-        value: It, as the schema wants it.
+        value: The value in the form of the schema.
         quote: The text of the page that it was read from.
-        place, source: Where that text is.
+        place, source: The location of that text.
         confidence: From 0 to 1.
-        others: Different values that other places offer nearly as well.
-        rows: Where the value is a list of objects, these with the evidence of each.
+        others: Different values from other places that match nearly as well.
+        rows: If the value is a list of objects, these with the evidence of each.
     """
 
     value: Any
@@ -94,7 +94,7 @@ def extract_values(plan: ValuePlan, html: str | None, document: Document, url: s
     """Return one row for a plan of one object, or all rows of the best list of the page.
 
     Args:
-        plan: What is looked for.
+        plan: The fields to look for.
         html: The source, if it is a web page.
         document: The page as it was read; of anything but a web page its tables and lines are used.
         url: What relative addresses start from.
@@ -225,7 +225,7 @@ def choose_value(value_field: ValueField, candidates: list[OfferedValue], page: 
 
 
 def _read_offer(value_field: ValueField, offer: OfferedValue, page: PageLocale) -> Any:
-    """Return what an offer means for a field: of an address its link, of a date its time, else its text."""
+    """Return an offer's value for a field: its link for an address, its time for a date, else its text."""
     max_words = 4
     form, text = value_field.schema.get("format"), offer.text
     if value_field.schema.get("type") in ("number", "integer"):
@@ -242,7 +242,7 @@ def _read_offer(value_field: ValueField, offer: OfferedValue, page: PageLocale) 
     elif offer.source == "link" or (
         len(offer.parts) > 1 and not value_field.is_list and offer.text == " ".join(offer.parts)
     ):
-        return None  # several values without a sign between them
+        return None  # several values without a separator
     elif (
         offer.source == "class"
         and value_field.schema.get("type") in ("number", "integer")
@@ -255,7 +255,7 @@ def _read_offer(value_field: ValueField, offer: OfferedValue, page: PageLocale) 
 def _join_values(
     value_field: ValueField, offers: list[tuple[float, Any, OfferedValue]], page: PageLocale
 ) -> FoundValue:
-    """Return all values of the best place: its items, those under the same label, or those of an enumeration."""
+    """Return all values of the best place: its items, values under the same label, or values of an enumeration."""
     score, value, best = max(offers, key=lambda offer: offer[0])
     origin = (best.labels, best.source, best.context)
     values = [each for _, each, offer in offers if (offer.labels, offer.source, offer.context) == origin]

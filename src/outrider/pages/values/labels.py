@@ -75,7 +75,7 @@ KIND_WORDS = frozenset({
     "count", "year", "phone", "email", "label", "title", "base", "range", "nome", "nom", "nombre", "titel", "titre",
     "titolo", "nazwa",
 })  # fmt: skip
-# Words at the end of a label after which it still means what is before them.
+# Words at the end of a label that do not change its meaning.
 PLAIN_ENDS = frozenset({
     "detail", "current", "list", "content", "wrapper", "container", "info", "information", "now", "final", "sale",
     "specification", "main", "new", "full", "tag", "line", "field",
@@ -153,9 +153,9 @@ def has_other_unit(name: str, text: str) -> bool:
 
 
 def select_measure(name: str, text: str) -> str:
-    """Return the only part of a text that has the unit at the end of a property's name, else the text.
+    """Return the only part of a text with the unit at the end of a property's name, or else the text.
 
-    Of `110 kW (150 hp)`, `power_hp` means the second part, and of `PT1H20M`, `total_time_minutes` means 80.
+    For `110 kW (150 hp)`, `power_hp` selects the second part, and for `PT1H20M`, `total_time_minutes` gives 80.
     """
     unit = split_unit(name[:200])[1]
     if (duration := DURATION.fullmatch(text)) and unit in ("min", "minute", "h", "hour"):
@@ -168,7 +168,7 @@ def select_measure(name: str, text: str) -> str:
 
 
 def split_range(text: str) -> tuple[str, str] | None:
-    """Return both ends of a text that is a range of numbers, each with what is around them, or None."""
+    """Return both ends of a range of numbers, each with its surrounding text, or None."""
     max_chars = 100
     match = NUMBER_RANGE.fullmatch(text) if len(text) <= max_chars else None
     if match is None:
@@ -201,7 +201,7 @@ def _compare_words(requested: str, label_words: str) -> float:
         score = 0.0
     elif wanted_words < given_words and 0 < len(difference) <= 2 and wanted_words - KIND_WORDS:
         is_other_thing = label_words.rpartition(" ")[2] not in wanted_words | KIND_WORDS | PLAIN_ENDS
-        # The header of the ingredients and the type of a location are not what they are of.
+        # The header of the ingredients and the type of a location are not the product or the place.
         score = (0.8 if difference <= KIND_WORDS else 0.7) * 0.6**is_other_thing
     elif given_words < wanted_words and len(difference) == 1 and given_words - KIND_WORDS:
         score = 0.75 if difference <= KIND_WORDS else 0.5

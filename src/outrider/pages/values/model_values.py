@@ -31,9 +31,9 @@ def build_question(plan: ValuePlan, value_fields: Iterable[ValueField], markdown
 def read_answer(
     plan: ValuePlan, value_fields: Iterable[ValueField], answer: str, markdown: str, url: str
 ) -> tuple[list[ExtractedRow], int]:
-    """Return the rows of a model's answer with the wanted values, and how many of those were left out.
+    """Return the rows of a model's answer with the wanted values, and the number of rejected values.
 
-    A value stays only with a quote that is in the page, and if it is in that quote itself.
+    A value is only kept if its quote is in the page, and the value is in the quote.
     """
     max_rows = 500
     fields = {each.name: each for each in value_fields}

@@ -41,7 +41,7 @@ def is_hidden(node: Any, max_levels: int = 12) -> bool:
 
 
 def read_element(node: Any, text: str, lead: str, context: str) -> Iterator[OfferedValue]:
-    """Yield what an element means by its tag: a heading, a link, a picture, a date, a price."""
+    """Yield the values that an element has by its tag: a heading, a link, a picture, a date, a price."""
     max_other_chars = 8
     tag, attributes = node.tag, node.attributes
     if tag in ("h1", "h2", "h3", "h4") and text:
@@ -67,7 +67,7 @@ def read_element(node: Any, text: str, lead: str, context: str) -> Iterator[Offe
 
 
 def read_price_range(node: Any, text: str, lead: str) -> Iterator[OfferedValue]:
-    """Yield a range of money that stands alone in a row as a price, and as a salary if it is high enough."""
+    """Yield a range of money that is alone in a row as a price, and as a salary if it is high enough."""
     is_alone = node.css_first("p, div, li") in (None, node)
     if lead and split_range(text) and PRICE.search(text) and is_alone:
         is_high = re.search(r"\d\d[.,\u202f\u00a0 ]\d{3}|\d\dk\b", text, re.IGNORECASE)
@@ -76,7 +76,7 @@ def read_price_range(node: Any, text: str, lead: str) -> Iterator[OfferedValue]:
 
 
 def read_count(node: Any, text: str, lead: str, context: str) -> Iterator[OfferedValue]:
-    """Yield the number of an element that says how many there are of something, as in `1,243 reviews`."""
+    """Yield the number of an element that counts something, as in `1,243 reviews`."""
     periods = {f"{word}{end}" for word in ("day", "week", "month", "year", "hour") for end in ("", "s")}
     if (count := COUNTED_WORD.fullmatch(text)) and node.child.next is None and count[2].lower() not in periods:
         yield OfferedValue((count[2],), count[1], "pair", f"{lead}text {text!r}", 0.6, context)
@@ -108,7 +108,7 @@ def find_next_element(node: Any) -> Any:
 
 
 def _read_link(address: str, text: str, lead: str, context: str) -> Iterator[OfferedValue]:
-    """Yield what a link leads to, under its text and under its kind."""
+    """Yield the address of a link, under its text and under its kind."""
     place = f"{lead}link {text[:60]!r}"
     kind = {"mailto": "email", "tel": "phone"}.get(address.partition(":")[0])
     if kind:

@@ -1,4 +1,4 @@
-"""Read the number of a text, whichever signs and digits it is written with."""
+"""Read the number of a text, with any separators and digits."""
 
 import math
 import re
@@ -8,7 +8,7 @@ RATING = re.compile(r"(\d+(?:[.,]\d+)?)\s*(?:/|out of|of|von|sur|de)\s*(?:5|10|1
 NUMBER = re.compile(r"(?<![A-Za-z\d.,])[-+\u2212]?\d[\d.,\u00a0\u202f\u2009' ]*\d|(?<![A-Za-z\d.,])[-+\u2212]?\d")
 NUMBER_REMARK = re.compile(r"(?<=\S)\s*[(;]")
 GROUPED_NUMBER = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")  # 1,299 without decimals
-# Where the sign follows, a dot separates thousands; but for the price of a litre.
+# If the currency follows, a dot separates thousands, except in prices per litre.
 GROUPED_PRICE = re.compile(r"(?<![\d.,])[1-9]\d{0,2}\.\d{3}\s?(?:\u20ac|EUR\b)(?!\s?/)")
 SPACED_DIGITS = re.compile(r"[-+]?\d{1,3}(?: \d{3})+(?:[.,]\d+)?|[^ ]*")
 SEVERAL_GROUPS = re.compile(r"[-+]?\d{1,3}(?:\.\d{3})+,?\d*|[-+]?\d{1,3}(?:,\d{2,3})*,\d{3}(?:\.\d*)?")
@@ -26,7 +26,7 @@ SCALE = re.compile(
 
 
 def convert_number(text: str, *, is_integer: bool, language: str = "") -> float | int | None:
-    """Return the only number of a text, whichever signs separate its thousands and decimals.
+    """Return the only number of a text, with any separators of thousands and decimals.
 
     Args:
         text: A short text.
@@ -57,7 +57,7 @@ def convert_number(text: str, *, is_integer: bool, language: str = "") -> float 
 
 
 def write_ascii_digits(text: str) -> str:
-    """Return a text whose digits, separators and signs of other scripts are those of ASCII."""
+    """Return a text with digits, separators and symbols of other scripts converted to ASCII."""
     if text.isascii():
         return text
     plain = text.translate({0x066B: ".", 0x066C: ",", 0xFF0E: ".", 0xFF0C: ","})
@@ -68,7 +68,7 @@ def write_ascii_digits(text: str) -> str:
 
 
 def _get_scale(text: str, end: int) -> float:
-    """Return what the word after a number multiplies it by; a letter does so only in sums of money."""
+    """Return the factor named by the word after a number; a single letter only counts in sums of money."""
     scales = {"m": 1e6, "b": 1e9, "t": 1e3, "k": 1e3, "\u4e07": 1e4, "\u842c": 1e4, "\u4ebf": 1e8, "\u5104": 1e8}
     match = SCALE.match(text, end)
     if match is None or (match[3] and not any(sign in text for sign in "$\u20ac\u00a3\u00a5\u20b9")):
@@ -78,7 +78,7 @@ def _get_scale(text: str, end: int) -> float:
 
 
 def _read_digits(found: str, *, is_dot_grouped: bool, scale: float, is_integer: bool) -> float | int | None:
-    """Return the value of digits whose last sign separates decimals, unless it separates thousands."""
+    """Return the value of digits; the last separator is that of decimals, unless it separates thousands."""
     digits = re.sub(r"[\u00a0\u202f\u2009' ]", "", found).replace("\u2212", "-")
     decimal = "," if digits.rfind(",") > digits.rfind(".") else "."
     if digits.count(decimal) > 1 and not SEVERAL_GROUPS.fullmatch(digits):

@@ -33,7 +33,7 @@ PAIR_TAGS = frozenset({"p", "li", "div", "span", "td", "dd", "font", "center"})
 def remove_marks(tree: Any) -> None:
     """Take hidden parts and the marks of footnotes out of a page, which would become part of values."""
     max_hidden = 5_000
-    # Inner ones first: what is removed takes what is in it along.
+    # Inner ones first, because removing an element also removes its content.
     for node in reversed(tree.css("[hidden], [style]")[:max_hidden]):
         if node.tag not in ("html", "body") and is_hidden(node, 1) and node.css_first("script") is None:
             node.decompose()
@@ -57,7 +57,7 @@ class ShownReader:
 
     Attributes:
         texts: Reads the elements' texts.
-        lead: What each place begins with.
+        lead: The beginning of each place.
         heading, section: The last heading, and the last row of a table that is one.
         counts: Tables and definition lists so far.
     """
@@ -193,7 +193,7 @@ def _read_lines(node: Any, text: str, lead: str, context: str) -> Iterator[Offer
 
 
 def _read_pair(node: Any, text: str, texts: TextReader, lead: str, context: str) -> Iterator[OfferedValue | None]:
-    """Yield the values of a label and a value in elements of their own, or of which one is the text beside it."""
+    """Yield the values of a label and a value in separate elements, or with one of them as text next to the other."""
     max_pair_chars = 360
     parts = [each for each in node.iter(include_text=True) if each.tag not in ("br", "wbr") and texts.read(each)][:3]
     if len(parts) != 2 or len(text) > max_pair_chars:

@@ -28,7 +28,7 @@ class TableCell:
 
     @classmethod
     def from_node(cls, node: Any, texts: TextReader) -> "TableCell":
-        """Read a cell; a head like P says in full that it means Played."""
+        """Read a cell; a heading such as P has its full form Played."""
         attributes = node.attributes
         is_head = node.tag == "th" or attributes.get("role") in ("columnheader", "rowheader")
         full = node.css_first("abbr[title]") if is_head else None
@@ -74,7 +74,7 @@ class Grid:
         self.lines.append(line)
 
     def count_heads(self, are_heads: list[bool]) -> int:
-        """Return how many rows at the top hold labels; the first one does if no row says so."""
+        """Return how many rows at the top are headings; the first row if none is marked as one."""
         max_heads, lines = 4, self.lines
         first = next((number for number, line in enumerate(lines) if len(set(line)) > 1), 0)
         count = next(

@@ -6,7 +6,7 @@ from typing import Any
 from outrider.pages.extraction.blocks.page_blocks import Attributes
 
 HiddenTest = Callable[[Any, str, Attributes], bool]
-# Attributes that say what a style sheet may say, too (SVG 2, "Presentation attributes"), and where text is.
+# Presentation attributes, which style sheets can set too (SVG 2, "Presentation attributes"), and positions of text.
 STYLE_PROPERTIES = {
     "display": "display", "visibility": "visibility", "opacity": "opacity", "fill-opacity": "opacity",
     "fill": "color", "font-size": "font-size", "transform": "transform", "x": "left", "y": "top",
@@ -45,7 +45,7 @@ def _iter_texts(node: Any, is_hidden: HiddenTest, depth: int = 0) -> Iterator[st
 
 
 def _iter_words(node: Any, is_hidden: HiddenTest, depth: int) -> Iterator[str]:
-    """Yield the text of an element, with a space before a part that has a place or a style of its own."""
+    """Yield the text of an element, with a space before a part that has its own position or style."""
     for child in node.iter(include_text=True):
         if child.is_text_node:
             yield child.text_content

@@ -82,7 +82,7 @@ class ElementHandlers(ElementStack):
     Attributes:
         plain_classes: Class attributes known not to be listings.
         has_drawn_text: Whether the page has drawings with text, None until first needed.
-        noscripts: What decides about noscript elements, None until first needed.
+        noscripts: Decides about noscript elements, None until first needed.
     """
 
     __slots__ = ("has_drawn_text", "noscripts", "plain_classes")
@@ -139,7 +139,7 @@ class ElementHandlers(ElementStack):
         return self.handle_inline(node, tag)
 
     def handle_option(self, node: Any, tag: str) -> int:
-        """Skip a choice, unless a broken page put content into one outside of any list."""
+        """Skip an option, unless a broken page put content into one outside of any list."""
         parent = node.parent
         if parent is not None and parent.tag in {"select", "optgroup", "datalist"}:
             return SKIP_CONTENT
@@ -252,7 +252,7 @@ class ElementHandlers(ElementStack):
         )
 
     def handle_summary(self, node: Any, tag: str) -> int:
-        # rustdoc hides this summary in its style sheet.
+        # rustdoc's style sheet hides this summary.
         return SKIP_CONTENT if node.attributes.get("class") == "hideme" else self.handle_block(node, tag)
 
     def handle_button(self, node: Any, tag: str) -> int:

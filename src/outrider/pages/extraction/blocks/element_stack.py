@@ -58,7 +58,7 @@ class ElementStack(HiddenElements):
         page.names.append(names)
 
     def _read_attributes(self, element: int, tag_number: int, attributes: Attributes, names: str) -> tuple[str, int]:
-        """Record what attributes besides the class say. Return the element's names and their category bits."""
+        """Record attributes other than the class. Return the element's names and their category bits."""
         bits = 0
         if name := attributes.get("id"):
             names += " " + name

@@ -109,7 +109,7 @@ def resolve_embed(node: Any, tag: str, attributes: Attributes) -> tuple[str, str
         label = " ".join(node.text()[: 2 * MAX_LABEL_CHARS].split())
     if label:
         return page, label[:MAX_LABEL_CHARS]
-    # Without a label, the file name or the host says most.
+    # Without a label, the file name or the host describes it best.
     name = re.search(r"/([^/?#]+\.\w{2,4})(?:[?#]|$)", page) or re.search(r"//(?:www\.)?([^/?#:]+)", page)
     return page, unquote(name[1]) if name else page
 

@@ -1,4 +1,4 @@
-"""Decide what a page without scripts adds: its text, or the images that a script would load later."""
+"""Decide what noscript elements add: text, or images that a script would load later."""
 
 from typing import Any
 
@@ -19,11 +19,11 @@ class NoscriptReader:
         self._page_text = ""
 
     def has_own_text(self, node: Any) -> bool:
-        """Return whether a noscript element says something that the page does not say elsewhere.
+        """Return whether a noscript element has text that is not elsewhere on the page.
 
         Messages about scripts, and short texts that belong to forms or trackers, do not count.
         """
-        min_page_chars, min_text_chars = 400, 40  # a text as long is the page itself, as in some forums
+        min_page_chars, min_text_chars = 400, 40  # a text this long is the page itself, as in some forums
         text = " ".join(_list_words(node))
         if len(text) < min_text_chars:
             return False
@@ -87,7 +87,7 @@ def _list_images_beside(node: Any) -> list[Any]:
 
 
 def _loads_image(image: Any) -> bool:
-    """Return whether an image has an address, be it one for a script."""
+    """Return whether an image has an address, possibly one for a script."""
     return any(
         value and value[:5] != "data:" and "/" in value and name not in ("alt", "title", "class", "style")
         for name, value in image.attributes.items()

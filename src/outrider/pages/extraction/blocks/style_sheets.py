@@ -1,8 +1,8 @@
 """Find the classes and ids that a page's own style sheets hide.
 
 Rules in @media and similar blocks are ignored, because pages use them for content that scripts bring into view. For the
-same reason a name that any other rule shows again hides nothing: it is a tab, a menu or a dialog. What only makes
-transparent or folds hides when no other rule and no transition is about it.
+same reason, a name that any other rule shows again hides nothing: it is a tab, a menu or a dialog. Rules that only fold
+an element or make it transparent count if there is no other rule and no transition for it.
 """
 
 import re

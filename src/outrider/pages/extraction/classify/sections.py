@@ -1,4 +1,4 @@
-"""Complete sections: the headline above the text, the signatures of functions, single gaps.
+"""Complete sections: the headline above the text, signatures of functions, single gaps.
 
 The headline of documentation, services and listings is a few short lines above the first kept block. It is kept only if
 the text has other headings, listings or terms, and none of those lines has a date, because news is classified as
@@ -31,7 +31,7 @@ def complete_sections(page: PageBlocks, chosen: list[int], probabilities: NDArra
     if not chosen:
         return chosen
     added = set(_find_signatures(page, chosen))
-    if added or kind in (DOCUMENTATION, "article"):  # references of names and types are taken for articles, too
+    if added or kind in (DOCUMENTATION, "article"):  # references of names and types are also classified as articles
         added.update(_find_api_reference(page, probabilities))
     if kind == DOCUMENTATION:
         min_gap_probability = 0.4  # of a single block between two chosen ones
@@ -69,7 +69,7 @@ def _find_headline(
         return []
     if lowest != H3_TAG:
         return [headline]
-    # Lines of links are ways to the sections.
+    # Lines of links lead to the sections.
     return [headline, *[block for block in between if 2 * page.rows[block][1] <= len(page.texts[block])]]
 
 

@@ -57,7 +57,7 @@ class PageSignals:
     base_url: str = ""
 
     def add_url(self, url: str) -> None:
-        """Add what the words and the form of the page's address say."""
+        """Add signals from the words and the form of the page's address."""
         try:
             parts = urlsplit(url)
         except ValueError:

@@ -117,7 +117,7 @@ def _place_marks(text: str) -> str:
 
 
 def _escape_outside_atoms(text: str, sign: re.Pattern[str]) -> str:
-    """Escape a sign of the text, but not inside of atoms."""
+    """Escape a character of the text, but not inside of atoms."""
     parts, depth = [], 0
     for is_border, letters in groupby(text, lambda letter: letter in (ATOM_START, ATOM_END)):
         part = "".join(letters)

@@ -85,7 +85,7 @@ def find_note(page: PageBlocks, number: int, anchor: str, mark: str) -> list[int
 def strip_note_mark(text: str, label: str) -> str:
     """Return the text of a note without its mark and the remains of links back."""
     mark = rf"\\?[\[(]?\s*(?:{re.escape(label)}|\\?[*\u2020\u2021\u00a7]+)\s*\\?[\])]?[.:]?(?=\s)"
-    empty_backlink = r"\\?[\[(]\s*\\?[\])]|\\?\^(?!\w)"  # what is left of a link back, or a sign for one
+    empty_backlink = r"\\?[\[(]\s*\\?[\])]|\\?\^(?!\w)"  # the remains of a link back, or its symbol
     start = re.match(rf"(?:{empty_backlink}|{mark}|[\s,])+", text)
     return re.sub(r"\s+(?:\(\s*\)|\\?\[\s*\\?\])$", "", text[start.end() :] if start else text)
 

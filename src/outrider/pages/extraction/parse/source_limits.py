@@ -38,7 +38,7 @@ SVG_START_PATTERN, SVG_END_PATTERN = re.compile(rb"<svg[\s>]", re.IGNORECASE), r
 SELF_CLOSED_SHAPE_PATTERN = re.compile(
     rb"<(path|rect|circle|ellipse|line|poly(?:line|gon)|use|stop|animate[a-z]*|fe[a-z]+|image)\b[^<>]*/>", re.IGNORECASE
 )
-SCRIPT_PLACEHOLDER = b"\f"  # stands for a script that held tags
+SCRIPT_PLACEHOLDER = b"\f"  # replaces a script that contained tags
 # Everything after such a frame would be its text. Many visit counters have one in a noscript.
 OPEN_IFRAME_PATTERN = re.compile(rb"<iframe\b[^<>]{0,2000}/>(?=\s{0,20}</noscript)", re.IGNORECASE)
 MAX_TAG_BYTES = 20_000  # a tree builder's time grows with the square of the number of attributes
@@ -115,7 +115,7 @@ def _is_safe_to_build(names: Counter[bytes], source: bytes, tags: int, part: Cal
 
 
 def _cut_long_gaps(source: bytes, sign: bytes, cut: Callable[[bytes], bytes]) -> bytes:
-    """Apply `cut` between two of these signs where they are more than `MAX_TAG_BYTES` bytes apart.
+    """Apply `cut` between two of these characters if they are more than `MAX_TAG_BYTES` bytes apart.
 
     The search goes backwards from as far as a gap may reach, which on most pages is one step for each 20,000 bytes.
     """
@@ -139,7 +139,7 @@ def _shorten_quoted_tags(source: bytes) -> bytes:
     max_parts = 50  # further ones are not checked for the end of a script
     parts: list[bytes] = []
     at = end = 0
-    tracker: AttributeValueTracker | None = None  # only where something is long: it looks at each byte
+    tracker: AttributeValueTracker | None = None  # only for long tags, because it looks at each byte
     for start in _iter_quoted_ends(source):
         if start < end or (tracker and not tracker.may_assign_value(start)):
             continue
@@ -163,7 +163,7 @@ def _iter_quoted_ends(source: bytes) -> Iterator[int]:
     """Yield the offsets of equals signs whose quoted values hold a `>`, where tags may be long."""
     chunk_bytes = 250_000  # read together
     codes = np.frombuffer(source, np.uint8)
-    last = [-1, -1]  # for each quotation mark, its offset if it is the last sign before the chunk
+    last = [-1, -1]  # for each quotation mark, its offset if it is the last relevant character before the chunk
     for start in range(_find_unsafe_offset(source), len(source), chunk_bytes):
         chunk = codes[start : start + chunk_bytes]
         signs = np.flatnonzero(
@@ -223,7 +223,7 @@ def _find_equals_before(source: bytes, quote: int) -> int:
 
 
 def _find_tag_end(source: bytes, start: int, limit: int) -> int:
-    """Return where a tag ends whose value begins at `start`, at most `limit`."""
+    """Return the end of a tag whose value begins at `start`, at most `limit`."""
     matches = VALUE_OR_END_PATTERN.finditer(source, start, limit)
     return next((match.end() for match in matches if match[0] == b">"), limit)
 

@@ -64,7 +64,7 @@ def count_tags(source: bytes, *, include_raw_text: bool = False) -> TagCounts:
     Tags in comments and scripts, where end tags end nothing, count only with `include_raw_text`.
     """
     chunk_bytes = 400_000  # read together
-    padded = source + bytes(16)  # so that eight bytes follow the last sign
+    padded = source + bytes(16)  # so that eight bytes follow the last `<`
     tags, raw_text = TagCounts(), RawTextTracker(source)
     codes = np.frombuffer(padded, np.uint8)
     codes_at: NameCodes = np.ndarray((len(source) + 8,), "<u8", padded, strides=(1,))  # eight bytes at every offset

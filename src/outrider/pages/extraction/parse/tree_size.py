@@ -20,12 +20,12 @@ def limit_tree_size(source: bytes) -> tuple[bytes, bool]:
     Args:
         source: HTML with tags of bounded length.
     """
-    max_comment_bytes = MAX_TREE_BYTES // 10  # many comments are left out before anything that is shown
+    max_comment_bytes = MAX_TREE_BYTES // 10  # many comments are removed before visible content
     min_attribute_bytes = 8  # shorter ones take twice as much, and leave nothing for blocks to take
     nodes_left = MAX_TREE_BYTES // NODE_BYTES - source.count(b"<")
     if len(source) // min_attribute_bytes <= nodes_left:
         return source, False
-    other = bytes({*range(256)}.difference(b" \t\n\f\r/="))  # of these one stands before each attribute or in it
+    other = bytes({*range(256)}.difference(b" \t\n\f\r/="))  # one of these is before or in each attribute
     tags = TAG_PATTERN.findall
     if (
         len(source.translate(None, other)) <= nodes_left
@@ -33,7 +33,7 @@ def limit_tree_size(source: bytes) -> tuple[bytes, bool]:
     ):
         return source, False
     find_attributes = re.compile(rb"""[^\s/>=][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"?|'[^']*+'?|[^\s>]*+))?+""").findall
-    markup = remove_raw_text(source)  # the signs of scripts make no elements
+    markup = remove_raw_text(source)  # scripts do not create elements
     size = source.count(b"<!--") * NODE_BYTES
     if size > max_comment_bytes:
         source, size = markup, 0

@@ -1,7 +1,7 @@
 """Load workbooks from before 2007 (MS-XLS) by xlrd, within bounds and despite damage.
 
-xlrd gives up on any odd name, drawing or note, though none of them holds a cell, and keeps nothing of damaged files.
-All that it reads comes through `get_record_parts`, which is where records are bounded and skipped.
+xlrd fails on any odd name, drawing or note, although none of them holds a cell, and keeps nothing of damaged files. It
+reads all records through `get_record_parts`, which bounds and skips them here.
 """
 
 import struct

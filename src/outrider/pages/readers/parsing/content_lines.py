@@ -64,7 +64,7 @@ class Property:
 def iter_components(text: str) -> Iterator[tuple[Component, Component]]:
     """Yield each component at its end, with the outermost one around it, maybe itself.
 
-    Lines outside of components are ignored, and so is what is nested deeper, as the alarms of events.
+    Lines outside of components are ignored, and so are deeper components, such as the alarms of events.
     """
     levels: list[Component] = []
     depth = 0

@@ -54,7 +54,7 @@ def describe_skipped_depth(count: int) -> str:
 
 
 def format_script_digits(text: str, rise: int) -> str:
-    """Return raised or lowered digits as Unicode signs (10⁶ is not 106), letters unchanged."""
+    """Return raised or lowered digits as Unicode characters (10⁶ is not 106), letters unchanged."""
     signs = SUPERSCRIPTS if rise > 0 else SUBSCRIPTS
     return text.translate(signs) if rise and all(ord(char) in signs for char in text.strip()) else text
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from outrider.pages.readers.parsing.draft import render_table
 from outrider.pages.readers.text import format_code_block
 
-RST_ADORNMENT = re.compile(r"([=\-`:.'\"~^_*+#<>])\1{2,}")  # the line of signs above or below a heading
+RST_ADORNMENT = re.compile(r"([=\-`:.'\"~^_*+#<>])\1{2,}")  # the line of punctuation above or below a heading
 RST_CODE = re.compile(r"\.\. (?:code-block|code|sourcecode|highlight)::[ \t]*(\w*)[ \t]*")
 RST_OPTION = re.compile(r"\s+:[\w-]+:.*")
 RST_TARGET = re.compile(r"\.\. _[^:]{1,200}:\s*$")
@@ -135,7 +135,8 @@ def _convert_rst_lines(lines: LineReader, converted: ConvertedMarkup, levels: li
             _convert_rst_text(line, lines, converted)
         last = line if line.strip() else last
         outer = last if last[:1] not in (" ", "\t") else outer
-        # What is indented below a paragraph is a quote, below a directive its content; Markdown takes both for code.
+        # Indented text below a paragraph is a quote, and below a directive its content; Markdown would read both as
+        # code.
         if not line.strip() and under and lines.peek()[0] in " \t" and depth < max_depth and not LIST_ITEM.match(outer):
             inner = ConvertedMarkup(facts=converted.facts)
             _convert_rst_lines(LineReader("\n".join(lines.take_indented())), inner, levels, depth + 1)

@@ -106,7 +106,7 @@ class ManPageConverter:
             self._is_item = False
 
     def _handle_inline_request(self, name: str, rest: str) -> None:
-        """Define a string, or add what a macro says within a paragraph; others have no text."""
+        """Define a string, or add a macro's text within a paragraph; other requests have no text."""
         max_string_chars = 300
         if name == "ds":
             key, _, value = rest.partition(" ")
@@ -125,7 +125,7 @@ class ManPageConverter:
             words = enumerate(split_arguments(rest))
             self._add_runs([run for at, word in words for run in self._text.build_runs(word, name[at % 2])])
         elif self._words.knows(name):
-            if name == "Nm" and self._is_synopsis:  # each way of calling it stands on a line
+            if name == "Nm" and self._is_synopsis:  # each form of the call has its own line
                 self._end_paragraph()
             self._add_runs(self._words.build_runs([name, *split_arguments(rest)]))
 
@@ -163,7 +163,7 @@ class ManPageConverter:
             self.converted.add_heading(2 if name.upper() == "SH" else 3, " ".join(words))
 
     def _end_paragraph(self, *, stays_in_item: bool = False) -> None:
-        """Write the paragraph, behind the tag of its item."""
+        """Write the paragraph, after the tag of its item."""
         text = " ".join(render_inline(self._runs).split())
         self._runs, indent = [], ITEM_INDENT * min(8, sum(self._levels))
         if self._tag is not None:

@@ -53,7 +53,7 @@ class RoffText:
     def __init__(self) -> None:
         self.strings = {"lq": "“", "rq": "”", "R": "®", "Tm": "™", "S": ""}
         self._font = self._previous_font = "R"
-        self._string_chars_left = 1_000_000  # a few signs may name a long string again and again
+        self._string_chars_left = 1_000_000  # a few characters may repeat a long string many times
 
     def build_runs(self, line: str, font: str = "R") -> list[TextRun]:
         """Return the runs of a line that begins in a font: `R`, `B`, `I` or `BI`."""

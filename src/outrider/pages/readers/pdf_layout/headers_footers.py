@@ -26,7 +26,7 @@ JOINED_NUMBER = re.compile(r"^\d{1,4}\s?[|•·—]|(?:[|•·—]|\b(?:19|20)\d
 NOTE_START = re.compile(
     r"[*†‡§¹²³(\[]|\d{1,3}[.)]?\s|(?:source|note|table|figure|fig\.|appendix|annex|corresponding)\b", re.IGNORECASE
 )
-# A number of an invoice and the like, which is no page.
+# A number of an invoice and the like, which is not a page number.
 NUMBER_LABEL = re.compile(r"(?:[.:#№]|\b(?:no|nr|number|nummer|date|total|invoice|order|id))$", re.IGNORECASE)
 PUBLICATION = re.compile(
     r"\b(?:vol(?:\.|ume)\s?\d|no\.\s?\d+\W+(?:\w+ )?\d{4}|pp\.\s?\d|issn\b|isbn\b|doi(?:\.org|:)|et al\.?$|arxiv:\d|"

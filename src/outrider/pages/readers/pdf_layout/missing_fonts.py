@@ -10,7 +10,7 @@ FALLBACK_FAMILIES = (b"Chrome Sans MM", b"Chrome Serif MM")  # PDFium's own, whi
 
 
 def find_missing_fonts(text_objects: Iterable[Any], textpage: Any) -> list[str]:
-    """Return the names of fonts without which PDFium drops the text.
+    """Return the names of fonts whose absence makes PDFium drop text.
 
     PDFium drops vertical text whose letters have no height, which is the case for each letter that its own font lacks.
     A font of which at least one piece of text was read is not missing.

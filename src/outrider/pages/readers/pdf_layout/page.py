@@ -232,7 +232,7 @@ def _replace_ruled_tables(
             if id(line) not in inside_ids:
                 rest.append(line)
             elif cells := tuple(cell for cell in line.cells if not _is_within_width(cell, box)):
-                rest.append(replace(line, cells=cells))  # what is beside the table
+                rest.append(replace(line, cells=cells))  # the cells next to the table
         lines = [*rest[:index], table, *rest[index:]]
     return lines
 

@@ -31,7 +31,7 @@ def join_painted_columns(lines: list[PdfLine]) -> list[PdfLine]:
 
 
 def _iter_runs(lines: list[PdfLine]) -> Iterator[list[PdfLine]]:
-    """Yield successive lines of which each is below the one before."""
+    """Yield runs of lines, each line below the previous one."""
     run: list[PdfLine] = []
     for line in lines:
         if run and not line.top < run[-1].top - 0.5 * line.size:

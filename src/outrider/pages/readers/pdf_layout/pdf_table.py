@@ -98,7 +98,7 @@ class PdfTable:
         max_tick_share = 0.2
         rows, width = self.rows, len(self.columns.spans)
         has_numbers = any(is_number(line.cells[-1]) for line in rows)
-        # Two addresses beside one another have three rows as well.
+        # Two addresses next to each other also have three rows.
         min_rows = 2 if width > 2 else 3 if has_numbers or self.has_head else 4
         is_short = len(rows) < min_rows or (len(rows) == 2 and len(self.cells) < 2 * width)
         filled = sum(2 * len(line.cells) > width for line in rows)
@@ -178,7 +178,7 @@ class PdfTable:
         )
 
     def _count_inner_heads(self) -> int:
-        """Return how many of the first lines are a head with cells over several columns, or without a label."""
+        """Return how many of the first lines are a heading with cells over several columns, or without a label."""
         max_heads = 4
         is_labeled = all(
             (self.columns.place_cells(row) or [1])[0] == 0 and not is_number(row.cells[0]) for row in self.rows[1:]
@@ -262,7 +262,7 @@ class PdfTable:
             for place, cell in zip(places, line.cells, strict=True)
             if (before := over.get(place)) and self._is_cell_continuation(before, cell, place)
         }
-        # Lines that stand much closer than rows go on in numbers, too, where another column holds text.
+        # Lines much closer than rows also continue numbers, if another column has text.
         if gap < max_tight_share * self.row_gap and any(len(cell.text) > MIN_PROSE_CHARS for cell in self.cells):
             return bool(continued) or (set(places) <= set(over) and len(places) < len(row))
         return bool(continued) and all(place in continued or not row[place] for place in places)
@@ -288,7 +288,7 @@ class PdfTable:
         return is_full and line.text[-1] not in ".:" and not line.bold and self._is_wrapped(body, line, following)
 
     def _is_wrapped(self, body: list[PdfLine], line: PdfLine, following: PdfLine) -> bool:
-        """Return whether a label is closer to the next line than rows are, or long and no wider than those of rows."""
+        """Return whether a label is closer to the next line than rows are, or long and not wider than those of rows."""
         max_gap_share, min_label_em = 0.75, 16.0  # shorter labels name a part of the table
         heights = sorted(
             above.top - below.top for above, below in pairwise(body) if all(map(_is_numeric_row, (above, below)))

@@ -40,7 +40,7 @@ class TableColumns:
             first, last = bisect_right(self.rights, cell.left), bisect_left(self.lefts, cell.right) - 1
             if last > first:
                 return None
-            if last < first:  # it stands between two columns, or beside all
+            if last < first:  # it is between two columns, or outside of all
                 edge_columns = [at for at in (last, first) if 0 <= at < len(self.spans)]
                 gaps = [max(self.lefts[at] - cell.right, cell.left - self.rights[at]) for at in edge_columns]
                 first = edge_columns[gaps.index(min(gaps))]
@@ -74,7 +74,7 @@ class TableColumns:
         middles = [(cell.left + cell.right) / 2 for cell in cells]
         pitch = mean(after - before for before, after in pairwise(centers))
         reach = 1.1 * pitch * max(1.0, len(centers) / len(cells)) / 2
-        # A lone cell is repeated only if it stands in the middle of all columns but the first.
+        # A lone cell is only repeated if it is centered over all columns but the first.
         if len(cells) == 1 and abs(middles[0] - (self.lefts[1] + self.rights[-1]) / 2) > 0.6 * pitch:
             reach = 0
         texts = [""] * len(centers)

@@ -35,7 +35,7 @@ def merge_tables(lines: list[PdfLine]) -> list[PdfLine]:
 
 
 def _join_number_signs(line: PdfLine) -> PdfLine:
-    """Join currency signs and closing brackets with the numbers that they belong to."""
+    """Join currency symbols and closing brackets with their numbers."""
     if len(line.cells) < 3 or line.table_rows:
         return line
     cells: list[PdfCell] = []
@@ -74,7 +74,7 @@ def _take_region(lines: list[PdfLine], start: int) -> list[PdfLine]:
         return []
     left, right = first.left - 6 * first.size, first.right + first.size
     region: list[PdfLine] = []
-    for is_last in (False, True):  # labels at the left may stand above the first row that reaches so far
+    for is_last in (False, True):  # labels at the left may be above the first row that reaches that far
         region, bottom = [first], first.bottom
         for line in lines[start + 1 :]:
             if bottom - line.top > MAX_LINE_GAP_EM * line.size:

@@ -66,7 +66,7 @@ def _find_gutters(lines: list[PdfLine]) -> list[float]:
 
 
 def _are_filled_columns(lines: list[PdfLine], gutters: list[float]) -> bool:
-    """Return whether between all gutters there are enough lines, most of which fill their column."""
+    """Return whether there are enough lines between all gutters, and most of them fill their column."""
     min_fill_share, max_columns = 0.85, 5
     columns: dict[int, list[tuple[float, float]]] = {}
     for line in lines:

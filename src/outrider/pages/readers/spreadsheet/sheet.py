@@ -48,7 +48,7 @@ class SheetCells:
                 self.typed_columns.setdefault(at.row, array("L")).append(at.column)
 
     def write(self, draft: DocumentDraft) -> None:
-        """Write the sheet: name, titles, tables, comments, and counts of what was left out."""
+        """Write the sheet: name, titles, tables, comments, and counts of omitted parts."""
         draft.add_heading(2, self.name)
         self.fill_merged()
         # Empty rows separate tables, except where values continue under the same columns.
