@@ -1,4 +1,4 @@
-"""Time limits that hold on a busy machine."""
+"""Scale time limits to the load of the machine."""
 
 import time
 

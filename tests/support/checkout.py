@@ -1,4 +1,4 @@
-"""The folder that holds this checkout."""
+"""The folder of this checkout."""
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
-"""Two hundred plausible wrong calls, as models really make them, with what each of them means.
+"""Two hundred plausible wrong calls, as models really make them, with their meanings.
 
-By tool a list of (what is sent, what is meant); None is a real mistake, which must be answered with the next move.
+By tool, a list of (sent arguments, intended arguments); None marks a real mistake, whose error must name the next move.
 """
 
 from typing import Any
@@ -350,7 +350,7 @@ CLUMSY_CALLS: dict[str, list[tuple[Any, dict[str, Any] | None]]] = {
         ({"run_id": "none", "has_error": "true"}, {"session_id": "none", "has_error": True}),
     ],
     "get_screenshots": [({"count": 1, "screenshot_type": "ALL"}, {"last_n": 1, "screenshot_type": "all"})],
-    # Tools that other products have, and this one under another name.
+    # Tools of other products that have another name here.
     "browser_click": [(S | {"ref": "e1"}, None)],
     "complete_todo": [({"id": 1}, None)],
     "edit_file": [({"path": "a.txt"}, None)],

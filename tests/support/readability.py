@@ -1,4 +1,4 @@
-"""Measure the names and the cut of a Python package."""
+"""Measure the names and the function sizes of a Python package."""
 
 import ast
 import gc
@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-# Past participles that do not end in "ed", as far as they were ever used as names of functions.
+# Past participles not ending in "ed" that were once used as names of functions.
 IRREGULAR_PARTICIPLES = frozenset(
     "begun bound brought built caught chosen cut dealt done drawn driven fallen felt forgotten found given gone grown"  # noqa: SIM905
     " heard held hidden hurt kept known laid led left lent lost made meant met paid put ridden risen said seen sent"
@@ -58,7 +58,7 @@ class Module:
 
 def measure_readability(package: Path) -> dict[str, float]:
     """Return each measure by name, rounded to one decimal; percentages where the name ends in `%`."""
-    with _pause_gc():  # a third of the time would go into looking for garbage among the trees
+    with _pause_gc():  # garbage collection would take a third of the time
         return _measure_modules([_parse_module(path, package) for path in sorted(package.rglob("*.py"))])
 
 

@@ -1,4 +1,4 @@
-"""Apps whose agents think with scripted models and use the test's own tools, and processes that run such apps."""
+"""Open apps whose agents use scripted models and the test's tools, also in other processes."""
 
 import os
 from collections.abc import AsyncGenerator, Sequence
@@ -26,7 +26,7 @@ SCRIPTED_API_KEY = "sk-very-secret"
 
 
 def build_model_settings(url: str, wire: str = "chat", **models: Any) -> dict[str, Any]:
-    """Settings under which agents use that server, speaking one of its formats."""
+    """Build settings under which agents use that server, in one of its formats."""
     base = {"chat": "/v1", "responses": "/v1", "anthropic": "", "google": ""}[wire]
     profile = {"base_url": f"{url}{base}", "model": "scripted", "key": "SCRIPTED_KEY", "api": wire}
     profile |= {} if wire in ("chat", "responses") else {"provider": wire}
@@ -39,7 +39,7 @@ def build_model_settings(url: str, wire: str = "chat", **models: Any) -> dict[st
 
 @dataclass(frozen=True)
 class ScriptedApp:
-    """An open app and the model that its agents think with."""
+    """An open app, and the model of its agents."""
 
     app: App
     model_server: ModelServer
@@ -49,7 +49,7 @@ class ScriptedApp:
         return await start_run(self.app, query, budgets=budgets, **fields)
 
     async def run_to_end(self, query: str = "Go.", **fields: Any) -> Run:
-        """Returns the run once it is at rest."""
+        """Return the run once it has ended or is blocked."""
         run = await self.start_run(query, **fields)
         return await self.wait_for_end(run)
 
@@ -71,7 +71,7 @@ async def start_run(
     parent: Run | None = None,
     **fields: Any,
 ) -> Run:
-    """A run that begins: with what its caller adds to its tools, and below another run if one is given."""
+    """Start a run with additional tools of its caller, and below another run if one is given."""
     described: dict[str, Any] = {
         "name": "tester",
         "description": "tests",
@@ -86,7 +86,7 @@ async def start_run(
 
 @asynccontextmanager
 async def open_scripted_app(play: TurnScript, wire: str = "chat", **settings: Any) -> AsyncGenerator[ScriptedApp]:
-    """An open app over a model that plays this script."""
+    """Open an app over a model that plays this script."""
     server = ModelServer(play)
     async with http_servers.serve_app(server.build_app()) as url:
         loaded = load(build_model_settings(url, wire) | settings, environ={"SCRIPTED_KEY": SCRIPTED_API_KEY})
@@ -95,14 +95,14 @@ async def open_scripted_app(play: TurnScript, wire: str = "chat", **settings: An
 
 
 class AgentWorkerProcess:
-    """A process of its own that begins a run, or takes up the runs of the dead.
+    """A separate process that starts a run, or takes over runs of dead processes.
 
     Args:
         fork_server: Forks it.
-        home: Its home, and so its database.
-        plugins: Where the tools' plugin is installed.
+        home: Its home folder with its database.
+        plugins: The folder with the tools' plugin.
         url: The model's server.
-        query: What to ask; None to only take up what others left.
+        query: The task; None to only take over other runs.
     """
 
     def __init__(
@@ -115,16 +115,16 @@ class AgentWorkerProcess:
             self._process = fork_server.fork_process([url, query or "", database], environ, home, output)
 
     def read_line(self) -> str:
-        """Reads the next line: the run's id, or that it is ready."""
+        """Read the next line: the run's id, or that the process is ready."""
         return self._output.readline().strip()
 
     def kill(self) -> None:
-        """Ends it as a power cut would."""
+        """Kill it, as a power cut would."""
         self._process.kill()
         self._output.close()
 
 
 def start_agent_fork_server() -> ForkServer:
-    """Starts the server that forks such processes."""
+    """Start the server that forks such processes."""
     needed = ("outrider.agents.*", "outrider.toolsets.*", "outrider.app.*", "pydantic_ai.models.openai")
     return ForkServer("support.processes.agent_worker", *needed, "aiosqlite", "sqlalchemy.ext.asyncio", "psycopg")

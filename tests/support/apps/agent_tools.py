@@ -1,4 +1,4 @@
-"""A toolset for agents under test, installed as a plugin: its side effects are lines of a file that survives."""
+"""A toolset for agents under test, installed as a plugin; its side effects are lines of a file."""
 
 import itertools
 import struct
@@ -21,7 +21,7 @@ CALL_COUNTER = itertools.count(1)
 
 
 def install_plugin(folder: Path) -> Path:
-    """Installs this toolset as a plugin; the folder must be on the reader's path."""
+    """Install this toolset as a plugin; the folder must be on the import path."""
     described = folder / "agent_tools-1.0.dist-info"
     described.mkdir(parents=True)
     (described / "METADATA").write_text("Metadata-Version: 2.1\nName: agent-tools\nVersion: 1.0\n")
@@ -30,7 +30,7 @@ def install_plugin(folder: Path) -> Path:
 
 
 def read_ledger_lines(home: Path) -> list[str]:
-    """The side effects so far: idempotency key and text."""
+    """Return the side effects so far: idempotency key and text."""
     path = home / LEDGER_FILE_NAME
     return path.read_text().splitlines() if path.exists() else []
 

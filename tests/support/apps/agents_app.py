@@ -1,4 +1,4 @@
-"""An app whose agents think with a scripted model: OpenAI's chat completions over loopback HTTP, streamed."""
+"""Open an app whose agents use a scripted model over OpenAI's streamed chat completions."""
 
 import itertools
 import json
@@ -25,8 +25,8 @@ class ChatTurn:
     """One answer of the model.
 
     Attributes:
-        text: Said in pieces of a few words; a function gets the request first.
-        thinking: Thought before.
+        text: The text, streamed in pieces of a few words; or a function of the request that returns it.
+        thinking: The thinking before the text.
         calls: (tool, arguments), made together.
         wait_before: Waited for before anything is said.
         status: An HTTP error instead.
@@ -44,9 +44,9 @@ AgentScripts = Mapping[str, Sequence[ChatTurn]]
 
 @dataclass
 class ScriptedChatModel:
-    """What each agent says, turn by turn; which turn it is follows from the conversation, not from a counter.
+    """The answers of each agent, turn by turn; the turn follows from the conversation, not from a counter.
 
-    An agent is known by the line `You are <name>.` in its instructions. After its last turn it repeats that.
+    The line `You are <name>.` in the instructions identifies an agent. After its last turn, it repeats that turn.
     """
 
     script: AgentScripts
@@ -129,14 +129,14 @@ class AgentsApp:
     folder: Path
 
     def write_agent(self, name: str, **head: Any) -> None:
-        """Adds an agent, or changes one."""
+        """Add or change an agent."""
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / f"{name.replace(' ', '_')}.md").write_text(agent_file(name, **head))
 
 
 @asynccontextmanager
 async def serve_chat_model(model: ScriptedChatModel) -> AsyncGenerator[dict[str, Any]]:
-    """The model's server; yields the settings under which agents use it."""
+    """Serve the model; yield the settings under which agents use it."""
     async with http_servers.serve_app(model.build_app()) as url:
         profile = {"base_url": f"{url}/v1", "model": "scripted", "key": "SCRIPTED_KEY"}
         yield {
@@ -151,7 +151,7 @@ async def serve_chat_model(model: ScriptedChatModel) -> AsyncGenerator[dict[str,
 async def open_agents_app(
     home: Path, script: AgentScripts, agents: Mapping[str, Mapping[str, Any]], **settings: Any
 ) -> AsyncGenerator[AgentsApp]:
-    """An open app with these agents (name to front matter) and nothing else that could answer."""
+    """Open an app with these agents (name to front matter) and no others."""
     model = ScriptedChatModel(script)
     async with (
         serve_chat_model(model) as flags,
@@ -168,7 +168,7 @@ async def open_agents_app_over_model(
     agents: Mapping[str, Mapping[str, Any]],
     **settings: Any,
 ) -> AsyncGenerator[AgentsApp]:
-    """The same over a model that is served already: for apps that die and rise again."""
+    """Open the same app over a model that is already served, for apps that are killed and restarted."""
     loaded = load(settings_base | settings, environ={"SCRIPTED_KEY": "sk-scripted"}, home=home, workspace=home)
     async with open_app(sqlite.prepare_work_databases(loaded)) as app:
         service = AgentsApp(app, model, app.catalogue.home)

@@ -1,4 +1,4 @@
-"""The whole app with its real browser, one client, and all pages of the browser's own site and of the failures."""
+"""Open the whole app with a real browser and one client, and serve the browser's test pages and the failures."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, chdir
@@ -20,45 +20,45 @@ SERVED_TOOLSETS = ["web", "browser", "browser_script", "browser_devtools", "brow
 
 @dataclass(frozen=True)
 class BrowserAppClient:
-    """A client of an app whose browser is real, and the folder that the tools may write to."""
+    """A client of an app with a real browser, and the folder that the tools may write to."""
 
     loopback: loopback_app.LoopbackApp
     client: Client
     folder: Path
 
     async def call_tool(self, tool: str, *, caller: Any = "", **arguments: Any) -> CallToolResult:
-        """Calls a tool, as another caller if one is named."""
+        """Call a tool, as another caller if one is named."""
         meta: Any = {"session_id": caller} if caller else None
         return await self.client.call_tool(tool, arguments, meta=meta)
 
     async def open_session(self, path: str = "/form", **options: Any) -> str:
-        """Opens a session at a path of the site; its id."""
+        """Open a session at a path of the site; return its id."""
         result = await self.call_tool("createSession", url=f"{self.loopback.site_url}{path}", **options)
         assert not result.is_error, format_result_text(result)
         return result.structured_content["sessionId"]
 
     async def navigate_session(self, session: str, path: str) -> None:
-        """Goes to another path of the site."""
+        """Navigate to another path of the site."""
         result = await self.call_tool("navigateToUrl", sessionId=session, url=f"{self.loopback.site_url}{path}")
         assert not result.is_error, format_result_text(result)
 
     def find_session(self, session: str) -> Session:
-        """The session itself, behind the tools."""
+        """Return the session object behind the tools."""
         return next(each for each in self.loopback.app.browsers.list_sessions() if each.id == session)
 
     async def evaluate_js(self, session: str, expression: str) -> Any:
-        """Evaluates an expression in the page's own world."""
+        """Evaluate an expression in the page's own world."""
         async with self.find_session(session).acquire_page() as page:
             return await page.evaluate_in("", f"() => ({expression})")
 
 
 def format_result_text(result: CallToolResult) -> str:
-    """All that can be read."""
+    """Return all text of a result."""
     return "\n".join(item.text for item in result.content if isinstance(item, TextContent))
 
 
 def build_browser_site() -> Any:
-    """The browser's site, with the failures below `/failures/`."""
+    """Build the browser's site, with the failures below `/failures/`."""
     shop, failures = browser_site.build_site(), FailureSite()
 
     async def route_request(scope: dict[str, Any], receive: Any, send: Any) -> None:
@@ -72,7 +72,7 @@ def build_browser_site() -> Any:
 
 @asynccontextmanager
 async def open_browser_app(folder: Path, **browser: Any) -> AsyncGenerator[BrowserAppClient]:
-    """Browsers whose data is in that folder; `browser` are settings of the browser."""
+    """Open an app with its data in that folder; `browser` are settings of the browser."""
     with chdir(folder):
         async with (
             loopback_app.open_loopback_app(

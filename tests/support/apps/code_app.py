@@ -1,4 +1,4 @@
-"""An app with the code tools, in a home that sandboxed code can enter."""
+"""Open an app with the code tools, in a home folder that sandboxed code can enter."""
 
 import tempfile
 import zipfile
@@ -20,7 +20,7 @@ from support.timeouts import EVENT_TIMEOUT_S
 
 @contextmanager
 def make_home() -> Generator[Path]:
-    """A home that every user can enter: code runs as another user where we are root."""
+    """Create a home folder that every user can enter, because code runs as another user if we are root."""
     with tempfile.TemporaryDirectory(prefix="outrider-home-", dir="/tmp") as folder:
         Path(folder).chmod(0o755)
         yield Path(folder)
@@ -28,7 +28,7 @@ def make_home() -> Generator[Path]:
 
 @asynccontextmanager
 async def open_code_app(home: Path, **settings: Any) -> AsyncGenerator[App]:
-    """Opens the app; skips the test without a sandbox."""
+    """Open the app; skip the test without a sandbox."""
     flags = {"toolsets": ["workspace"], "tools": {"stakes": {"*": "never_ask"}}} | settings
     async with open_app(sqlite.prepare_database(load(flags, environ={}, home=home, workspace=home))) as app:
         if (await app.processes.sandbox.detect_isolation()).backend is None:
@@ -63,7 +63,7 @@ async def skip_without_pip(app: App, home: Path) -> None:
 
 
 def build_wheel(folder: Path, name: str) -> None:
-    """A package with one value."""
+    """Build a package with one value."""
     with zipfile.ZipFile(folder / f"{name}-1.0-py3-none-any.whl", "w") as wheel:
         wheel.writestr(f"{name}.py", "VALUE = 42\n")
         wheel.writestr(f"{name}-1.0.dist-info/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")

@@ -1,4 +1,4 @@
-"""An app that has been lived in, and every page of its dashboard, found by following its links."""
+"""Fill an app with data, and find all pages of its dashboard by their links."""
 
 from collections import Counter, deque
 from collections.abc import Iterator
@@ -12,12 +12,12 @@ from starlette.routing import BaseRoute, Match, Mount, Route
 from outrider.app import App
 from support.apps import dashboard_calls, library_app, run_rows
 
-MAX_VISITS_PER_ROUTE = 3  # pages of one route whose links are followed
+MAX_VISITS_PER_ROUTE = 3  # pages per route whose links are followed
 HTML_HEADERS = {"accept": "text/html"}
 
 
 async def fill_app(app: App, calls: int = 400) -> None:
-    """Fills an app: calls, providers, runs, questions, and all that the library keeps."""
+    """Fill an app with calls, providers, runs, questions, and everything in the library."""
     await run_rows.insert_busy_month(app.database)
     await library_app.fill_library(app)
     await dashboard_calls.record_calls(app.database, dashboard_calls.generate_calls(calls))
@@ -25,7 +25,7 @@ async def fill_app(app: App, calls: int = 400) -> None:
 
 
 def iter_get_routes(routes: list[BaseRoute]) -> Iterator[Route]:
-    """The routes that answer GET, of the application and of what is mounted in it."""
+    """Yield the GET routes of the application and of mounted applications."""
     for route in routes:
         if isinstance(route, Mount):
             yield from iter_get_routes(list(route.routes))
@@ -34,7 +34,7 @@ def iter_get_routes(routes: list[BaseRoute]) -> Iterator[Route]:
 
 
 async def crawl_dashboard_pages(client: httpx2.AsyncClient, app: Any, start: str = "/") -> dict[str, str]:
-    """One path of each page that can be reached by links: from the name of its route to the path."""
+    """Return one path by route name for each page that links lead to."""
     found: dict[str, str] = {}
     waiting, seen, visits = deque([start, *_list_entry_paths(app)]), set[str](), Counter[str]()
     while waiting:
@@ -58,7 +58,7 @@ async def crawl_dashboard_pages(client: httpx2.AsyncClient, app: Any, start: str
 
 
 def find_route_name(app: Any, path: str) -> str:
-    """The name of the route that answers GET for a path."""
+    """Return the name of the GET route for a path."""
     scope = {"type": "http", "path": urlsplit(path).path, "method": "GET", "root_path": "", "headers": []}
     return next((r.name for r in iter_get_routes(app.routes) if r.matches(scope)[0] == Match.FULL), "")
 

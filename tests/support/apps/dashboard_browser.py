@@ -1,4 +1,4 @@
-"""The dashboard as a person has it: a real server over an open app, and signed-in pages of a real Chromium."""
+"""The dashboard for a person: a real server over an open app, and signed-in pages of a real Chromium."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -29,7 +29,7 @@ WIDE_VIEWPORT, NARROW_VIEWPORT = (1280, 800), (390, 844)
 
 @dataclass
 class DashboardTab:
-    """One tab on the dashboard."""
+    """A browser tab with the dashboard."""
 
     page: BrowserPage
     base_url: str
@@ -48,15 +48,15 @@ class DashboardTab:
             self.page_errors.append(entry["text"])
 
     async def open_path(self, path: str) -> None:
-        """Shows another path of the dashboard (`/calls`), or a whole address."""
+        """Open another path of the dashboard (`/calls`), or a whole address."""
         await navigate_page(self.page, path if "://" in path else self.base_url.rstrip("/") + path)
 
     async def evaluate_js(self, expression: str) -> Any:
-        """Evaluates an expression in the page and awaits a promise."""
+        """Evaluate an expression in the page, and await a promise."""
         return await self.page.evaluate_in("", f"() => ({expression})")
 
     async def wait_until(self, condition: str) -> None:
-        """Waits until a JavaScript expression is true in the page, across navigations."""
+        """Wait until a JavaScript expression is true in the page, across navigations."""
         look = f"""() => new Promise((done) => {{
             const look = () => {{ if ({condition}) done(true); else setTimeout(look, 20); }};
             look();
@@ -73,28 +73,28 @@ class DashboardTab:
                     return
 
     async def wait_for_text(self, words: str) -> None:
-        """Waits until the page shows these words."""
+        """Wait until the page shows this text."""
         await self.wait_until(f"document.body && document.body.innerText.includes({words!r})")
 
     async def read_text(self) -> str:
-        """All that the page shows."""
+        """Return all visible text of the page."""
         return await self.evaluate_js("document.body.innerText")
 
     async def set_appearance(self, *, size: tuple[int, int] = WIDE_VIEWPORT, dark: bool = False) -> None:
-        """Another width, another scheme."""
+        """Set the width and the color scheme."""
         metrics = {"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": False}
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         await self.page.send("Emulation.setDeviceMetricsOverride", metrics)
         await self.page.send("Emulation.setEmulatedMedia", {"features": [scheme]})
 
     async def take_screenshot(self) -> bytes:
-        """The whole page as PNG."""
+        """Take a picture of the whole page as PNG."""
         return (await take_screenshot(self.page, full=True)).data
 
 
 @dataclass
 class DashboardSession:
-    """An open app with its dashboard, and a browser to look at it."""
+    """An open app with its dashboard, and a browser to view it."""
 
     app: App
     server: DashboardServer
@@ -103,13 +103,13 @@ class DashboardSession:
 
     @property
     def asgi_app(self) -> Any:
-        """The dashboard itself."""
+        """The dashboard as an ASGI application."""
         return self.server.application
 
     async def open_tab(
         self, path: str = "/", *, size: tuple[int, int] = WIDE_VIEWPORT, dark: bool = False
     ) -> DashboardTab:
-        """A new signed-in browser of its own (no cookie is shared), which shows that path."""
+        """Open a path in a new signed-in browser, without shared cookies."""
         context, page = await open_context(self.browser, None)
         self.contexts.append(context)
         view = DashboardTab(page, self.server.base_url)
@@ -121,7 +121,7 @@ class DashboardSession:
         return view
 
     async def open_second_tab(self, view: DashboardTab, path: str = "/") -> DashboardTab:
-        """Another tab of the same browser."""
+        """Open another tab of the same browser."""
         context = next(each for each in self.contexts if view.page in each.pages)
         tab = DashboardTab(await context.new_page(), self.server.base_url)
         await tab.set_appearance()
@@ -130,20 +130,20 @@ class DashboardSession:
 
     @asynccontextmanager
     async def open_http_client(self) -> AsyncGenerator[httpx2.AsyncClient]:
-        """An HTTP client that is signed in."""
+        """Open a signed-in HTTP client."""
         async with httpx2.AsyncClient(base_url=self.server.base_url, timeout=BROWSER_TIMEOUT_S) as client:
             await client.get("/", params={"token": self.server.sign_in_url.partition("token=")[2]})
             yield client
 
     async def close_tabs(self) -> None:
-        """Closes all tabs."""
+        """Close all tabs."""
         while self.contexts:
             await self.contexts.pop().aclose()
 
 
 @asynccontextmanager
 async def launch_chromium() -> AsyncGenerator[Browser]:
-    """A real browser, which goes out by itself."""
+    """Launch a real browser without the egress proxy."""
     running = await launch_browser(proxy=None)
     try:
         browser = Browser(running.connection)
@@ -157,7 +157,7 @@ async def launch_chromium() -> AsyncGenerator[Browser]:
 async def open_dashboard(
     home: Path, browser: Browser, app: App | None = None, **settings: Any
 ) -> AsyncGenerator[DashboardSession]:
-    """The dashboard of an open app, or of a new one with these settings in that home."""
+    """Open the dashboard of an open app, or of a new one with these settings in that home."""
     if app is None:
         loaded = load({"search": {"keyless": False}} | settings, environ={}, home=home, workspace=home)
         async with open_app(sqlite.prepare_database(loaded)) as opened, open_dashboard(home, browser, opened) as found:

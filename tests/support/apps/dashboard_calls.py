@@ -1,4 +1,4 @@
-"""A record of calls as a busy week leaves it, the same each time."""
+"""Generate the call records of a busy week, the same each time."""
 
 import random
 import time
@@ -35,7 +35,7 @@ PROVIDER_NAMES = ("brave", "duckduckgo", "exa", "brave+exa")
 
 
 def generate_calls(count: int, *, end_time: float | None = None, hours: float = 150, seed: int = 7) -> list[CallRecord]:
-    """So many calls in these hours, the newest first; some texts try to be scripts."""
+    """Generate this many calls in these hours, the newest first; some texts contain scripts."""
     chance, now = random.Random(seed), end_time or time.time()
     return [_generate_call(chance, now - hours * 3600 * (number / count) ** 1.6, number) for number in range(count)]
 
@@ -67,13 +67,13 @@ def _generate_call(rng: random.Random, at: float, number: int) -> CallRecord:
 
 
 def generate_call_id(rng: random.Random) -> str:
-    """An id as calls have it."""
+    """Generate an id like those of calls."""
     digits = f"{rng.getrandbits(128):032x}"
     return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
 
 
 async def record_calls(database: Database, events: list[CallRecord]) -> None:
-    """Writes calls into the record."""
+    """Write calls to the record."""
     records = CallRecorder(database)
     for start in range(0, len(events), 1_000):
         for each in events[start : start + 1_000]:
@@ -82,7 +82,7 @@ async def record_calls(database: Database, events: list[CallRecord]) -> None:
 
 
 async def record_provider_health(database: Database) -> None:
-    """Some search providers that do well, and some that do not."""
+    """Record the health of working and failing search providers."""
     ledger = HealthLedger(database, time.time)
     for seconds in (0.4, 0.5, 0.6):
         await ledger.update(

@@ -1,4 +1,4 @@
-"""Check that a page of the dashboard holds nothing foreign."""
+"""Check that a page of the dashboard contains nothing foreign."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ INSPECT_PAGE_JS = """async () => {
 
 
 async def check_page_safety(view: DashboardTab, path: str) -> list[str]:
-    """Shows a page of the library and looks for what does not belong there; the addresses that it links to."""
+    """Open a page of the library, check it for foreign content, and return its link addresses."""
     await view.open_path(path)
     assert (await view.evaluate_js("location.pathname + location.search")).startswith(path.partition("?")[0])
     seen: dict[str, Any] = await view.page.evaluate_in("", INSPECT_PAGE_JS)

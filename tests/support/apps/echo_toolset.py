@@ -1,4 +1,4 @@
-"""A toolset with one tool of each kind, and a server over it: what the protocol edge is tested with."""
+"""A toolset with one tool of each kind, and a server over it, for tests of the protocol."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -94,13 +94,13 @@ async def later() -> str:
 
 
 def build_toolbox(folder: Path, **policy: Any) -> tuple[Toolbox, ArtifactStore]:
-    """Builds a toolbox over the echo; its database is never opened."""
+    """Build a toolbox over the echo tools; its database is never opened."""
     return _build_toolbox_over(folder, Database.from_file(folder / "echo.db"), **policy)
 
 
 @asynccontextmanager
 async def open_toolbox(folder: Path) -> AsyncGenerator[tuple[Toolbox, ArtifactStore]]:
-    """The same for as long as something is kept in its database."""
+    """Open the same toolbox with a database that is used."""
     database = Database.from_file(folder / "echo.db")
     try:
         yield _build_toolbox_over(folder, database)

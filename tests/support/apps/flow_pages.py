@@ -1,4 +1,4 @@
-"""A flow that succeeded, was changed, healed and stopped, and that runs by itself."""
+"""Run a flow that succeeds, changes, heals and stops, and that has a schedule."""
 
 from outrider.app import App
 
@@ -10,7 +10,7 @@ STEPS = """  - open: SITE/form
 
 
 async def run_flows(app: App, site: str) -> None:
-    """Runs a flow in three versions, of which the last one stops, and schedules it."""
+    """Run a flow in three versions, the last of which stops, and schedule it."""
     file = app.loaded.workspace / ".outrider" / "flows" / "order-tea.yaml"
     file.parent.mkdir(parents=True, exist_ok=True)
     versions = [("Name", "Send"), ("Full name", "Send"), ("Name", "Pay <b>now</b>")]

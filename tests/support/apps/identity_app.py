@@ -1,4 +1,4 @@
-"""An app behind its door: `outrider serve` as a team has it, on loopback, with people who hold tokens."""
+"""Serve an app as `outrider serve` does for a team, on loopback, to people with tokens."""
 
 import socket
 from collections.abc import AsyncGenerator
@@ -26,7 +26,7 @@ class ServedApp:
 
     Attributes:
         app: The app.
-        url: Where it is served, without a path.
+        url: Its address, without a path.
     """
 
     app: App
@@ -50,7 +50,7 @@ class ServedApp:
     async def connect_client(
         self, token: str, path: str = "/mcp", answer_form: Any = None, mode: Any = "auto", **headers: str
     ) -> AsyncGenerator[Client]:
-        """A client that shows the token; `answer_form` answers its forms, `mode` is its protocol."""
+        """Connect a client with the token; `answer_form` answers its forms, `mode` is its protocol."""
         sent = {"Authorization": f"Bearer {token}"} | {name.replace("_", "-"): value for name, value in headers.items()}
         async with httpx2.AsyncClient(headers=sent, timeout=30) as http:
             transport = streamable_http_client(self.url + path, http_client=http)
@@ -60,7 +60,7 @@ class ServedApp:
 
 @asynccontextmanager
 async def open_served_app(home: Path, *, environ: Any = None, **values: Any) -> AsyncGenerator[ServedApp]:
-    """A served app whose callers must show who they are."""
+    """Serve an app whose callers must authenticate."""
     chosen: dict[str, Any] = {"toolsets": ["all"], "identity": {"tokens": True}, "egress": {"allow": []}} | values
     loaded = load(chosen, environ=environ or {}, home=home, workspace=home)
     async with (
@@ -72,7 +72,7 @@ async def open_served_app(home: Path, *, environ: Any = None, **values: Any) -> 
 
 @asynccontextmanager
 async def open_app_at_oauth_resource(home: Path, provider: str, **oauth: Any) -> AsyncGenerator[ServedApp]:
-    """A served app that takes tokens of the provider made for the very address at which it is served."""
+    """Serve an app that accepts the provider's tokens for exactly its own address."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}"
@@ -85,7 +85,7 @@ async def open_app_at_oauth_resource(home: Path, provider: str, **oauth: Any) ->
 
 
 async def request_tools_list(url: str, token: str | None = None, **headers: str) -> httpx2.Response:
-    """A request for the list of tools over plain HTTP, as it is answered."""
+    """Request the list of tools over plain HTTP, and return the response."""
     sent = {
         "accept": "application/json, text/event-stream",
         "mcp-protocol-version": "2026-07-28",

@@ -1,4 +1,4 @@
-"""An app with something in every section of the dashboard's library, made through its tools where there are some."""
+"""Fill every section of the dashboard's library, by tools if there are some."""
 
 import json
 import struct
@@ -30,7 +30,7 @@ PLAYBOOK_STEPS = [
 
 
 def build_png(width: int = 64, height: int = 40, shade: int = 0) -> bytes:
-    """A small picture: a gradient."""
+    """Build a small picture of a gradient."""
     rows = b"".join(
         b"\0" + b"".join(bytes(((x * 4 + shade) % 256, (y * 6) % 256, 160)) for x in range(width))
         for y in range(height)
@@ -46,20 +46,20 @@ def build_png(width: int = 64, height: int = 40, shade: int = 0) -> bytes:
 async def save_artifact(
     app: App, data: bytes, name: str, mime_type: str = "text/plain", session: str = "research"
 ) -> str:
-    """Keeps an artifact; its id."""
+    """Save an artifact; return its id."""
     return (await app.artifacts.save(data, name=name, mime_type=mime_type, session=session)).id
 
 
 async def cache_page(
     app: App, url: str, title: str, markdown: str, html: str | None, at: float = 1_790_000_000.0
 ) -> None:
-    """Keeps a page as if it had been read."""
+    """Cache a page as if it had been read."""
     page = FetchedPage(url, url, 200, "text/html", at, Document(markdown, title=title, kind="article"), html)
     await PageCache(app.database, 100_000_000).put(CacheEntry(page, at, at, "", ""), main=True)
 
 
 async def fill_library(app: App) -> None:
-    """One or a few of everything."""
+    """Save one or a few entries of each kind."""
     await _add_stores(app)
     await _add_plans(app)
     await _add_files(app)
@@ -112,5 +112,5 @@ async def _call_tool(app: App, tool: str, /, **arguments: Any) -> dict[str, Any]
 
 
 def build_draft(text: str) -> ContentDraft:
-    """A text on its way into a store."""
+    """Build a text to add to a store."""
     return ContentDraft(text)

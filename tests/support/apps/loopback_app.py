@@ -1,4 +1,4 @@
-"""The whole app on loopback: every part real, the internet's providers and pages played by servers of ours."""
+"""Open the whole app on loopback: all parts are real, only providers and pages are our own servers."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -14,7 +14,7 @@ from support.fakes import http_servers, search_providers
 
 @dataclass(frozen=True)
 class LoopbackApp:
-    """An open app, how its providers behave, and the address of its pages."""
+    """An open app, the behaviour of its providers, and the address of its pages."""
 
     app: App
     provider_behaviour: search_providers.ProviderBehaviour
@@ -22,7 +22,7 @@ class LoopbackApp:
 
 
 def build_loopback_settings(search_url: str, site_url: str, names: tuple[str, ...]) -> dict[str, Any]:
-    """Settings under which loopback plays the internet, and nothing else is asked."""
+    """Build settings under which loopback servers replace the internet."""
     return {
         "toolsets": ["all"],
         "egress": {"allow": [f"127.0.0.1:{site_url.rsplit(':', 1)[1]}"]},
@@ -38,7 +38,7 @@ def build_loopback_settings(search_url: str, site_url: str, names: tuple[str, ..
 async def open_loopback_app(
     home: Path, site: Any = None, *, names: tuple[str, ...] = ("brave", "serper"), more: dict[str, Any] | None = None
 ) -> AsyncGenerator[LoopbackApp]:
-    """An open app in that home directory, with pages from the ASGI application `site`."""
+    """Open an app in that home directory, with pages from the ASGI application `site`."""
     behaviour = search_providers.ProviderBehaviour()
     async with (
         http_servers.serve_app(search_providers.build_provider_app(behaviour)) as search_url,
@@ -51,7 +51,7 @@ async def open_loopback_app(
 
 
 def build_page_site(bodies: dict[str, Any]) -> Any:
-    """A site: path to HTML text, or to (status, headers, bytes)."""
+    """Build a site: path to HTML text, or to (status, headers, bytes)."""
 
     async def serve_page(scope: dict[str, Any], receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":
@@ -70,7 +70,7 @@ def build_page_site(bodies: dict[str, Any]) -> Any:
 
 
 def build_article_html(title: str, *paragraphs: str, links: tuple[str, ...] = ()) -> str:
-    """A page with a heading, paragraphs and links, and the furniture around them."""
+    """Build a page with a heading, paragraphs and links, and navigation around them."""
     body = "".join(f"<p>{each}</p>" for each in paragraphs)
     anchors = "".join(f'<li><a href="{link}">to {link}</a></li>' for link in links)
     return (

@@ -1,4 +1,4 @@
-"""The official client in three protocol eras, with or without a person behind it."""
+"""Connect the official client in three protocol versions, with or without a person."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -15,7 +15,7 @@ CLIENT_CAPABILITIES = ("person", "sampling", "nothing")
 
 
 class _OlderVersionStream:
-    """A stream of outgoing messages whose handshake offers an older version than the client would."""
+    """A stream of outgoing messages whose handshake offers an older version than the client's."""
 
     def __init__(self, stream: Any, version: str) -> None:
         self._stream = stream
@@ -55,7 +55,7 @@ async def _answer_sampling(*_: Any) -> CreateMessageResult:
 
 
 class FormAnswerer:
-    """Answers forms: `choose(form's properties)` is what they fill in, None if they close it."""
+    """Answers forms: `choose(form's properties)` returns the values, or None to close the form."""
 
     def __init__(self, choose: Any) -> None:
         self.forms: list[Any] = []
@@ -70,12 +70,12 @@ class FormAnswerer:
 
 
 def choose_decision(decision: str, **more: str) -> Any:
-    """Chooses the same for every question that offers it."""
+    """Make the same choice for every question that offers it."""
     return lambda properties: {name: decision for name, field in properties.items() if "enum" in field} | more
 
 
 def answer_requests(first: InputRequiredResult, decision: str = "approved") -> dict[str, Any]:
-    """The answers to the forms of a paused call."""
+    """Return the answers to the forms of a paused call."""
     asked: dict[str, Any] = dict(first.input_requests or {})
     fields = {name: request.params.requested_schema["properties"] for name, request in asked.items()}
     return {
@@ -91,7 +91,7 @@ async def connect_client(
     answerer: FormAnswerer | None = None,
     **options: Any,
 ) -> AsyncGenerator[Client]:
-    """A client of that era and with these capabilities."""
+    """Connect a client of that protocol version with these capabilities."""
     if capabilities == "person":
         options["elicitation_callback"] = answerer
     if capabilities == "sampling":

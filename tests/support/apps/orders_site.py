@@ -1,4 +1,4 @@
-"""A shop whose orders are read page by page, and which counts what is ordered."""
+"""A shop with pages of orders, which counts new orders."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -35,13 +35,13 @@ class OrdersSite:
     """The site.
 
     Attributes:
-        ordered: How often each name has been ordered.
+        ordered: The number of orders by name.
     """
 
     ordered: Counter[str] = field(default_factory=Counter)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answers one request."""
+        """Answer one request."""
         if scope["type"] != "http":
             return
         if scope["method"] == "POST":
@@ -53,7 +53,7 @@ class OrdersSite:
         await answer(send, self.build_page(scope["path"], query))
 
     def build_page(self, path: str, query: dict[str, list[str]]) -> str:
-        """The HTML of a path."""
+        """Return the HTML of a path."""
         name = escape(query.get("name", [""])[0])
         fields = "<label>Name <input name=name></label><button>Send</button>"
         sent = "".join(f"<li>Order for {escape(each)}</li>" for each in self.ordered)
@@ -70,7 +70,7 @@ class OrdersSite:
 
 
 def build_order_page(number: int) -> str:
-    """One page of the table of orders."""
+    """Build one page of the table of orders."""
     shown = ORDERS[(number - 1) * PAGE_SIZE : number * PAGE_SIZE]
     rows = "".join(
         f"<tr><td>{order}</td><td><a href=/order/{order}>{name}</a></td><td>{total}</td></tr>"
@@ -82,7 +82,7 @@ def build_order_page(number: int) -> str:
 
 
 async def read_body(receive: Any) -> str:
-    """The body of a request."""
+    """Return the body of a request."""
     body = b""
     while True:
         message = await receive()
@@ -92,7 +92,7 @@ async def read_body(receive: Any) -> str:
 
 
 async def answer(send: Any, body: str, *, status: int = 200, location: str = "") -> None:
-    """Sends an HTML page, or a redirect."""
+    """Send an HTML page, or a redirect."""
     headers = [
         (b"content-type", b"text/html; charset=utf-8"),
         *([(b"location", location.encode())] if location else []),

@@ -1,4 +1,4 @@
-"""An app, or three replicas of it on one Postgres that are called in turns: what one promises, three keep together."""
+"""Open an app, or three replicas on one Postgres that are called in turns and must behave the same."""
 
 import itertools
 from collections.abc import AsyncGenerator, Sequence
@@ -10,11 +10,11 @@ from outrider.app import App, open_app
 from outrider.settings import load
 from support.databases import sqlite
 
-REPLICA_COUNT_FILE = "replicas"  # a file in the home's `.outrider`: how many there are
+REPLICA_COUNT_FILE = "replicas"  # a file in the home's `.outrider` with their number
 
 
 class RoundRobinApp:
-    """Each call goes to the next replica."""
+    """Sends each call to the next replica."""
 
     def __init__(self, apps: Sequence[App]) -> None:
         self.apps, self._next = apps, itertools.cycle(apps)
@@ -28,7 +28,7 @@ class RoundRobinApp:
 
 @asynccontextmanager
 async def open_replicated_app(home: Path, settings: dict[str, Any]) -> AsyncGenerator[App]:
-    """The app of that home directory, or its replicas, each with a folder of its own."""
+    """Open the app of that home directory, or its replicas, each with its own folder."""
     folder = home / ".outrider"
     count = int((folder / REPLICA_COUNT_FILE).read_text()) if (folder / REPLICA_COUNT_FILE).exists() else 0
     folders: list[dict[str, Any]] = [{"data_dir": str(folder / str(number))} for number in range(count)] or [{}]

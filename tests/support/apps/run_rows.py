@@ -1,4 +1,4 @@
-"""Runs as their tables hold them, many at once: for pages that must stay quick when an app has worked for a while."""
+"""Insert many rows of runs, for pages that must stay fast after months of use."""
 
 import time
 from collections.abc import Sequence
@@ -55,14 +55,14 @@ RUN_ROW_DEFAULTS: dict[str, Any] = {
 
 
 def build_run_row(name: str, *, root: str = "", age: float = 60.0, **values: Any) -> dict[str, Any]:
-    """A run that began `age` seconds ago."""
+    """Build a run that started `age` seconds ago."""
     at = time.time() - age
     times = {"created_at": at, "started_at": at + 0.1, "updated_at": at + 12, "ended_at": at + 12}
     return RUN_ROW_DEFAULTS | times | {"id": name, "root_run_id": root or name} | values
 
 
 def build_model_step(run: str, number: int, text: str, calls: Sequence[str] = (), **values: Any) -> dict[str, Any]:
-    """What the model said in a step."""
+    """Build a step of the model."""
     parts = [{"part_kind": "text", "content": text}, *({"part_kind": "tool-call", "tool_name": name} for name in calls)]
     result = {"response": {"kind": "response", "parts": parts}, "usage": SAMPLE_USAGE, "model": "openai:gpt-6.1-terra"}
     return _build_step_row(run, f"model:{number}", number) | {
@@ -73,7 +73,7 @@ def build_model_step(run: str, number: int, text: str, calls: Sequence[str] = ()
 def build_tool_step(
     run: str, number: int, tool: str, arguments: Any, text: str, *, mark: int = 0, **values: Any
 ) -> dict[str, Any]:
-    """A tool call of a step."""
+    """Build a tool call of a step."""
     result = {"text": text, "sources": {}, "files": []}
     return _build_step_row(run, f"call_{number}_{mark}", number) | {
         "kind": "tool", "tool": tool, "arguments": arguments, "usage": None, "result": result
@@ -87,7 +87,7 @@ def _build_step_row(run: str, key: str, number: int) -> dict[str, Any]:
 
 
 def build_question_row(name: str, run: str, *, root: str = "", age: float = 30.0, **values: Any) -> dict[str, Any]:
-    """Builds an approval that has not been given yet."""
+    """Build an open question for approval."""
     return {
         "id": name,
         "run_id": run,
@@ -113,7 +113,7 @@ def build_question_row(name: str, run: str, *, root: str = "", age: float = 30.0
 
 
 def build_event_rows(run: str, count: int) -> list[dict[str, Any]]:
-    """So many pieces of text."""
+    """Build this many events with text."""
     data = {"text": "word ", "step": 1}
     return [{"run_id": run, "seq": seq, "at": 1.0, "kind": "text", "data": data} for seq in range(1, count + 1)]
 
@@ -126,7 +126,7 @@ async def insert_rows(
     question: Sequence[dict[str, Any]] = (),
     event: Sequence[dict[str, Any]] = (),
 ) -> None:
-    """Writes the rows."""
+    """Insert the rows."""
     async with database.write() as connection:
         for table, rows in ((runs, run), (run_steps, step), (questions, question), (run_events, event)):
             if rows:
@@ -134,7 +134,7 @@ async def insert_rows(
 
 
 async def insert_busy_month(database: Database) -> None:
-    """A hundred runs in forty trees, 10,000 events, steps and questions: what a month leaves."""
+    """Insert the data of a busy month: a hundred runs in forty trees, 10,000 events, steps and questions."""
     task = "which countries tax sugar? " * 6
     roots = [build_run_row(f"run_{n:03}", age=60.0 * n, query=f"Task {n}: {task}") for n in range(40)]
     roots[0] |= {"status": "blocked", "ended_at": None}
@@ -151,7 +151,7 @@ def _build_child_run(root: str, mark: int) -> dict[str, Any]:
 
 
 def _build_long_steps(run: str, number: int) -> list[dict[str, Any]]:
-    """A step whose every text is longer than a page shows, and costs five bytes a character there."""
+    """Build steps with texts longer than a page shows, of characters that take five bytes in HTML."""
     given = {"url": f"https://e.example/{number}", "query": "'tea' & <more> " * 200}
     calls = [build_tool_step(run, number, "web_fetch", given, "<b>&'" * 2_000, mark=mark) for mark in range(2)]
     return [build_model_step(run, number, 'I\'d look at "this". ' * 200, ["web_fetch"]), *calls]

@@ -1,4 +1,4 @@
-"""Active runs, and followers that write down what they hear."""
+"""Add active runs to the database."""
 
 import time
 from typing import Any
@@ -13,7 +13,7 @@ from support.timeouts import EVENT_TIMEOUT_S
 
 
 async def add_active_run(database: Database, name: str = "run_1", status: str = "running") -> str:
-    """Adds a run at work."""
+    """Add an active run."""
     now = time.time()
     empty: dict[str, Any] = {key: {} for key in ("definition", "budgets", "usage", "state")}
     texts = dict.fromkeys(("answer", "thoughts", "query", "workspace"), "")

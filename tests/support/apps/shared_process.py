@@ -1,4 +1,4 @@
-"""A person's home with hosts that share one process: a copy of the code, a plugin to watch it by, and its end."""
+"""A person's home with hosts that share one process: a copy of the code, a plugin to observe it, and its end."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from outrider.relay import daemon_socket, frames
 from outrider.relay.daemon_paths import DaemonPaths, UntrustedDaemon
 
 VERSION_LINE = f'__version__ = "{outrider.__version__}"'
-# Tells through one named pipe what happens, and waits for a word from another: no times, only events.
+# Reports events through one named pipe, and waits for another, so that tests need no timing.
 PROBE_SOURCE = '''
 import atexit, os
 import anyio
@@ -76,7 +76,7 @@ async def stand(call: Call, workspaces: SessionWorkspaces, /) -> str:
 
 
 class HostUser:
-    """One person: a home directory, and the code that her hosts start."""
+    """A person: a home directory, and the code that their hosts start."""
 
     def __init__(self, home: Path, code: Path) -> None:
         self.home = home
@@ -87,7 +87,7 @@ class HostUser:
 
     @property
     def host_environ(self) -> dict[str, str]:
-        """Builds the environment of hosts."""
+        """Build the environment of hosts."""
         return {"HOME": str(self.home), "PATH": os.environ["PATH"], "PYTHONPATH": str(self.code)}
 
     @staticmethod
@@ -97,14 +97,14 @@ class HostUser:
     def build_host_parameters(
         self, *arguments: str, cwd: Path | None = None, environ: dict[str, str] | None = None
     ) -> StdioServerParameters:
-        """Builds the parameters with which a host starts `outrider mcp`."""
+        """Build the parameters with which a host starts `outrider mcp`."""
         program, *rest = self.build_command("mcp", "--toolsets", "probe", *arguments)
         return StdioServerParameters(
             command=program, args=rest, env=self.host_environ | (environ or {}), cwd=cwd or self.home
         )
 
     def query_shared_process(self, word: bytes) -> dict[str, Any]:
-        """Returns the shared process's status, or nothing; after `stop` it has ended."""
+        """Return the shared process's status, or nothing; after `stop` it has ended."""
         reader, answer = frames.FrameReader(), b"{}"
         try:
             connection = daemon_socket.connect_daemon(self.socket_place)
@@ -119,12 +119,12 @@ class HostUser:
 
     @property
     def shared_process_pid(self) -> int:
-        """The shared process; 0 if there is none."""
+        """Return the id of the shared process; 0 if there is none."""
         return self.query_shared_process(b"status").get("process", 0)
 
     async def read_probe_report(self) -> str:
-        """Reads the next report of a waiting tool."""
-        # Without a thread, which a limit of time could not end.
+        """Read the next report of a waiting tool."""
+        # Without a thread, because a timeout could not end it.
         reports, text = os.open(self.home / "told", os.O_RDONLY | os.O_NONBLOCK), b""
         try:
             await anyio.wait_readable(reports)
@@ -136,22 +136,22 @@ class HostUser:
         return text.decode().strip()
 
     async def release_probe(self, word: str) -> None:
-        """Lets the waiting tool go on."""
+        """Let the waiting tool continue."""
         async with await anyio.open_file(self.home / "release", "w") as file:
             await file.write(word)
 
     def read_logs(self) -> str:
-        """All that the shared process has written."""
+        """Return all logs of the shared process."""
         return "".join(path.read_text() for path in sorted((self.home / ".outrider" / "logs").glob("*")))
 
     def install_version(self, version: str) -> None:
-        """Another version is installed over the one that runs."""
+        """Install another version over the running one."""
         package = self.code / "outrider" / "__init__.py"
         package.write_text(package.read_text().replace(VERSION_LINE, f'__version__ = "{version}"'))
 
 
 async def wait_for_exit(process: int) -> None:
-    """Waits until a process has ended."""
+    """Wait until a process has ended."""
     try:
         number = os.pidfd_open(process)
     except ProcessLookupError:
@@ -163,7 +163,7 @@ async def wait_for_exit(process: int) -> None:
 
 
 def copy_package(folder: Path) -> Path:
-    """Copies the package and the probe, so that tests have a copy that does not change."""
+    """Copy the package and the probe, so that tests have a copy that does not change."""
     shutil.copytree(Path(outrider.__file__).parent, folder / "outrider")
     described = folder / "probe-1.0.dist-info"
     described.mkdir()
@@ -175,9 +175,9 @@ def copy_package(folder: Path) -> Path:
 
 @contextmanager
 def start_host_user(home: Path, code: Path = Path(outrider.__file__).parents[1]) -> Generator[HostUser]:
-    """A person whose process ends with the test, whatever the test did.
+    """Start a person whose process always ends with the test.
 
-    A process ends when its code changes, so commands that are forked from this installation can share no other's.
+    A process ends when its code changes, so commands forked from this installation cannot share another's.
     """
     person = HostUser(home, code)
     try:

@@ -1,4 +1,4 @@
-"""A person at a terminal: commands as she types them, in a home of her own."""
+"""Run commands as a person at a terminal does, in a separate home folder."""
 
 import shlex
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from support.processes import outrider_command
 
 @dataclass(frozen=True)
 class Terminal:
-    """A person at a terminal, and the site that she may open."""
+    """A person at a terminal, and the site that they may open."""
 
     user: HostUser
     site_url: str
@@ -39,7 +39,7 @@ class Terminal:
         return ended.stdout.decode()
 
     def install_program(self, folder: Path) -> dict[str, str]:
-        """Writes a program `outrider` into a folder; the environment in which a shell finds it."""
+        """Write a program `outrider` into a folder; return the environment in which a shell finds it."""
         folder.mkdir()
         program = folder / "outrider"
         program.write_text(f'#!/bin/sh\nexec {shlex.join(outrider_command.build_command())} "$@"\n')

@@ -1,4 +1,4 @@
-"""An app that evaluates a site of ours with its real browser and a scripted model."""
+"""Open an app that evaluates our site with its real browser and a scripted model."""
 
 import re
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -20,7 +20,7 @@ SESSION_ID_PATTERN = re.compile(r"The browser session ([0-9a-f-]{36}) is open")
 
 
 def build_evaluation_site() -> Any:
-    """The browser's site, with a robot check at `/wall`, and at `/cart` a page with a bug and without its icon."""
+    """Build the browser's site, with a robot check at `/wall`, and a page with a bug and no icon at `/cart`."""
     shop = browser_site.build_site()
 
     async def route_request(scope: dict[str, Any], receive: Any, send: Any) -> None:
@@ -35,7 +35,7 @@ def build_evaluation_site() -> Any:
 
 
 def build_session_script(*turns: ModelTurn | Callable[[str], ModelTurn]) -> TurnScript:
-    """One turn after the other, the last repeated; a function gets the id of the browser's session."""
+    """Build a script of turns, the last repeated; functions take the id of the browser's session."""
 
     def choose_turn(asked: ScriptedRequest) -> ModelTurn:
         turn = turns[min(asked.turn_count, len(turns) - 1)]
@@ -47,12 +47,12 @@ def build_session_script(*turns: ModelTurn | Callable[[str], ModelTurn]) -> Turn
 
 
 def build_browser_turn(tool: str, **arguments: Any) -> Callable[[str], ModelTurn]:
-    """A turn that calls a tool of the browser."""
+    """Build a turn that calls a tool of the browser."""
     return lambda session: ModelTurn(calls=[(tool, {"sessionId": session, **arguments})])
 
 
 def build_done_turn(*, success: bool, result: str, **more: Any) -> ModelTurn:
-    """The turn that ends the task."""
+    """Build the turn that ends the task."""
     return ModelTurn(calls=[("done", {"success": success, "result": result, **more})])
 
 
@@ -60,7 +60,7 @@ def build_done_turn(*, success: bool, result: str, **more: Any) -> ModelTurn:
 async def open_evaluation_app(
     home: Path, url: str, model: str = "", *, more: Mapping[str, Any] | None = None
 ) -> AsyncGenerator[App]:
-    """An open app that may reach the site, with a model at that address or with none."""
+    """Open an app that may reach the site, with a model at that address or without one."""
     settings = (
         build_model_settings(model)
         if model
@@ -76,7 +76,7 @@ async def open_evaluation_app(
 async def serve_evaluation_app(
     home: Path, script: TurnScript, *, more: Mapping[str, Any] | None = None
 ) -> AsyncGenerator[tuple[App, ModelServer, str]]:
-    """An open app, its model, and the address of the site."""
+    """Serve an open app, its model, and the site."""
     server = ModelServer(script)
     async with (
         http_servers.serve_app(server.build_app()) as model,

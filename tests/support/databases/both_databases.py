@@ -10,11 +10,11 @@ from support.databases import postgres
 
 @dataclass
 class DatabaseSetup:
-    """The place of the rows of a test's apps.
+    """The location of the rows of a test's apps.
 
     Attributes:
         server: None means a file in the app's own folder.
-        replicas: Where an app is several that are called in turns, how many.
+        replicas: The number of replicas that are called in turns; 0 for a single app.
     """
 
     server: postgres.PostgresServer | None
@@ -22,7 +22,7 @@ class DatabaseSetup:
     created_databases: list[str] = field(default_factory=list)
 
     def configure_home(self, home: Path) -> None:
-        """Gives the apps in that home a database of their own."""
+        """Give the apps in that home their own database."""
         if self.server is None:
             return
         self.created_databases.append(self.server.create_migrated_database())
@@ -33,7 +33,7 @@ class DatabaseSetup:
             (folder / REPLICA_COUNT_FILE).write_text(str(self.replicas))
 
     def drop_databases(self) -> None:
-        """Drops what was made."""
+        """Drop the created databases."""
         for address in self.created_databases:
             assert self.server
             self.server.drop_database(address)

@@ -25,7 +25,7 @@ FAST_OPTIONS = ("-F", "-c", "shared_buffers=16MB", "-c", "autovacuum=off")
 
 
 def find_programs() -> Path | None:
-    """The folder of the server's programs, if it is installed."""
+    """Return the folder of the server's programs, if it is installed."""
     installed = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     here = shutil.which("initdb")
     return installed[-1].parent if installed else Path(here).resolve().parent if here else None
@@ -45,8 +45,8 @@ class PostgresServer:
     """A server that can be stopped and started again.
 
     Attributes:
-        folder: Of its socket and its data.
-        options: Of its command line, as it is started the next time.
+        folder: The folder of its socket and data.
+        options: Options of its command line for the next start.
     """
 
     programs: Path
@@ -57,46 +57,46 @@ class PostgresServer:
 
     @property
     def default_address(self) -> str:
-        """Of its first database."""
+        """Return the address of its first database."""
         return self.build_address("postgres")
 
     def build_address(self, name: str) -> str:
-        """The address of one of its databases."""
+        """Return the address of one of its databases."""
         return f"postgresql+psycopg://outrider@/{name}?host={self.folder}"
 
     def create_database(self, template: str = "template1") -> str:
-        """Creates a database, empty or a copy of an unused one, and returns its address."""
+        """Create a database, empty or a copy of an unused one, and return its address."""
         name = f"t{uuid.uuid4().hex}"
         self.run_sql(f"CREATE DATABASE {name} TEMPLATE {template} {self._copy_strategy}")
         return self.build_address(name)
 
     @cached_property
     def _copy_strategy(self) -> str:
-        """Files are copied as files: from version 15 on they would go through the log, which takes twice as long."""
+        """Return the option to copy databases as files, because version 15 copies through the log, which is slow."""
         said = subprocess.run([self.programs / "postgres", "-V"], check=True, capture_output=True, text=True).stdout
         return "STRATEGY file_copy" if int(re.findall(r"\d+", said)[0]) >= 15 else ""
 
     def drop_database(self, address: str) -> None:
-        """Removes a database, even while it is used."""
+        """Remove a database, even while it is used."""
         name = address.partition("@/")[2].partition("?")[0]
         self.run_sql(f"DROP DATABASE {name} WITH (FORCE)")
 
     def create_migrated_database(self) -> str:
-        """The address of a new database with all its tables; they are made once, and then copied."""
+        """Return the address of a new database with all tables, which are created once and then copied."""
         if not self._has_tables:
             self.run_sql("CREATE DATABASE tables")
-            with ThreadPoolExecutor(1) as apart:  # the caller may have an event loop of its own
+            with ThreadPoolExecutor(1) as apart:  # the caller may have its own event loop
                 apart.submit(asyncio.run, create_tables(self.build_address("tables"))).result()
             self._has_tables = True
         return self.create_database("tables")
 
     def run_sql(self, statement: str, name: str = "postgres") -> str:
-        """Returns the output of `psql`: one row a line, columns parted by a bar."""
+        """Return the output of `psql`: one row per line, columns separated by a bar."""
         command = [self.programs / "psql", "-h", self.folder, "-U", "outrider", "-d", name, "-AtXqc", statement]
         return subprocess.run(command, check=True, capture_output=True, text=True, cwd="/").stdout.strip()
 
     def start(self, *options: str) -> None:
-        """Starts it and waits until it answers."""
+        """Start it and wait until it answers."""
         command = [self.programs / "postgres", "-D", self.folder / "data", "-k", self.folder, "-h", ""]
         whole: list[Any] = [*command, *self.options, *options]
         self._process = subprocess.Popen(whole, **_build_popen_options(self.folder))
@@ -108,11 +108,11 @@ class PostgresServer:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it has not ended by itself."""
+        """Return whether it has not ended by itself."""
         return self._process is not None and self._process.poll() is None
 
     def stop(self, signal_number: signal.Signals = signal.SIGINT) -> None:
-        """Stops it: SIGINT ends every session, SIGQUIT is a crash, SIGTERM waits for clients."""
+        """Stop it: SIGINT ends all sessions, SIGQUIT is a crash, SIGTERM waits for clients."""
         if self._process is not None:
             self._process.send_signal(signal_number)
             self._process.wait()
@@ -120,7 +120,7 @@ class PostgresServer:
 
 
 async def create_tables(address: str) -> None:
-    """Makes all tables there."""
+    """Create all tables."""
     from outrider.core.database.database import Database
 
     database = Database(address)
@@ -131,7 +131,7 @@ async def create_tables(address: str) -> None:
 
 @contextmanager
 def start_server(programs: Path, parent: Path | None = None, *options: str) -> Generator[PostgresServer]:
-    """A new server, with its folder in `parent` and further options of its command line."""
+    """Start a new server, with its folder in `parent` and further options of its command line."""
     folder = Path(tempfile.mkdtemp(prefix="outrider-pg-", dir=parent))
     if os.geteuid() == 0:
         nobody = pwd.getpwnam("nobody")
@@ -146,13 +146,13 @@ def start_server(programs: Path, parent: Path | None = None, *options: str) -> G
         server.start()
         yield server
     finally:
-        server.stop(signal.SIGQUIT)  # nobody needs its data any more
+        server.stop(signal.SIGQUIT)  # its data is no longer needed
         shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager
 def start_empty_database(programs: Path) -> Generator[str]:
-    """A new server; yields the address of its empty database."""
+    """Start a new server; yield the address of its empty database."""
     with start_server(programs) as server:
         yield server.default_address
 

@@ -1,4 +1,4 @@
-"""Files of SQLite with all tables: they are made once in a process, and then copied, which is forty times quicker."""
+"""Create SQLite files with all tables once per process and copy them, which is forty times as fast."""
 
 import asyncio
 import shutil
@@ -13,7 +13,7 @@ from support.databases import postgres
 
 
 def create_migrated_file(path: Path) -> Path:
-    """Puts a file with all tables there, if there is none."""
+    """Create a file with all tables, unless it exists."""
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(_build_tables_file())
@@ -21,14 +21,14 @@ def create_migrated_file(path: Path) -> Path:
 
 
 def prepare_database(loaded: LoadedSettings) -> LoadedSettings:
-    """The same settings, with the file that they lead to."""
+    """Create the database of these settings, and return the settings."""
     if not loaded.settings.database:
         create_migrated_file(loaded.settings.data_dir / "outrider.db")
     return loaded
 
 
 def prepare_work_databases(loaded: LoadedSettings) -> LoadedSettings:
-    """The same settings, with that file and with the one beside it in which agents' attempts are noted."""
+    """Create the database of these settings and that of agents' attempts, and return the settings."""
     if not loaded.settings.database:
         path = create_migrated_file(loaded.settings.data_dir / "outrider.db").with_suffix(".work.db")
         if not path.exists():
@@ -50,7 +50,7 @@ def _build_attempts_file() -> bytes:
 def _build_tables_file() -> bytes:
     folder = Path(tempfile.mkdtemp(prefix="outrider-tables-"))
     path = folder / "outrider.db"
-    with ThreadPoolExecutor(1) as apart:  # the caller may have an event loop of its own
+    with ThreadPoolExecutor(1) as apart:  # the caller may have its own event loop
         apart.submit(asyncio.run, postgres.create_tables(build_sqlite_url(path))).result()
     found = path.read_bytes()
     shutil.rmtree(folder)

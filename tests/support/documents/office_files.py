@@ -129,7 +129,7 @@ def build_docx(body: str, links: tuple[tuple[str, str, str], ...] = (), **parts:
 
 
 def build_shape(text: str, kind: str | None = None) -> str:
-    """Return a slide's shape with one paragraph a line, indented by tabs."""
+    """Return a slide's shape with one paragraph per line, indented by tabs."""
     holder = f'<p:ph type="{kind}"/>' if kind else ""
     lines = [line for line in text.split("\n") if line]
     levels = [(len(line) - len(line.lstrip("\t")), line.strip()) for line in lines]
@@ -209,7 +209,7 @@ def build_odf(kind: str, body: str, styles: str = "", **parts: str) -> bytes:
 def build_epub(chapters: dict[str, str], *, titles: dict[str, str] | None = None, **parts: str) -> bytes:
     """Return a book of XHTML bodies by file name, in spine order; `titles` is its table of contents.
 
-    Pictures, by their names, have the last chapter for a fallback.
+    Pictures, recognized by their names, have the last chapter as a fallback.
     """
     items = "".join(
         f'<item id="i{at}" href="{name}" media-type="image/jpeg" fallback="i{len(chapters) - 1}"/>'

@@ -36,7 +36,7 @@ def build_pdf_page(content: str, more: str = "", *objects: str, catalog: str = "
 
 
 def build_scanned_pdf(content: str) -> bytes:
-    """Return a PDF of one page that is a picture of this content, at 150 dots an inch."""
+    """Return a PDF of one page that is a picture of this content, at 150 dots per inch."""
     with pypdfium2.PdfDocument(build_pdf_page(content)) as document:
         picture = document[0].render(scale=150 / 72, grayscale=True).to_numpy()
     height, width = picture.shape[:2]
@@ -104,14 +104,14 @@ def build_vertical_pdf(columns: list[tuple[float, float, str]], size: float = 14
 def build_pdf_without_fonts(
     columns: list[tuple[float, float, str]], cmap: str, collection: str, font: str, more: str = ""
 ) -> bytes:
-    """Return a PDF with East Asian text in a font that the reader's machine has to have.
+    """Return a PDF with East Asian text in a font that the reader's machine must have.
 
     Args:
         columns: Points of the page, and texts from there.
         cmap: A predefined CMap for UTF-16 that ends with -H or -V, for text across or from top to bottom.
         collection: The Adobe character collection, as `Japan1`.
         font: The font's name.
-        more: What is drawn beside it.
+        more: Further drawing operations.
     """
     descriptor = (
         f"<< /Type /FontDescriptor /FontName /{font} /Flags 4 /FontBBox [0 -120 1000 880] /ItalicAngle 0 /Ascent 880 "

@@ -1,9 +1,9 @@
-"""The program `agent-browser` as far as searching knows it: its command line, its answers, its background process.
+"""A fake of the program `agent-browser`: its command line, its answers, its background process.
 
     program = fake_agent_browser.put(folder, way="hang")
 
-The behaviour stands in `behaviour.json` beside the program; what it was called with is in `calls.jsonl`.
-Ways: `ok`, `hang`, `flood`, `not_started` (once), and those in `WAYS`; `at` names the command that goes wrong.
+`behaviour.json` next to the program has the behaviour, and `calls.jsonl` the received calls.
+Ways: `ok`, `hang`, `flood`, `not_started` (once), and those in `WAYS`; `at` names the command that fails.
 """
 
 import json
@@ -17,7 +17,7 @@ from typing import Any
 SLEEP_COMMAND = [sys.executable, "-c", "import time; time.sleep(600)"]
 
 CRASH_EXIT_CODE = 101
-# What it says, and with which code it ends; None goes on.
+# Its output and exit code; None continues.
 FAILURE_MODES = {
     "no_json": ("something else", 0),
     "notice": ("A new version is there: 99.0.0", None),
@@ -27,7 +27,7 @@ FAILURE_MODES = {
 
 
 def install_program(folder: Path, **behaviour: Any) -> Path:
-    """Puts the program into a folder; `pages` maps a piece of an address to (snapshot, HTML)."""
+    """Install the program in a folder; `pages` maps a part of an address to (snapshot, HTML)."""
     folder.mkdir(parents=True, exist_ok=True)
     program = folder / "agent-browser"
     program.write_text(f"#!{sys.executable}\n{Path(__file__).read_text()}\nmain()\n")
@@ -37,13 +37,13 @@ def install_program(folder: Path, **behaviour: Any) -> Path:
 
 
 def read_calls(program: Path) -> list[dict[str, Any]]:
-    """Reads the calls it got: `{argv, environ, folder}` each, oldest first."""
+    """Read the received calls: `{argv, environ, folder}` each, oldest first."""
     file = program.parent / "calls.jsonl"
     return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
 
 
 def read_started_pids(program: Path) -> list[int]:
-    """The processes that it has started and not waited for."""
+    """Read the ids of processes that it started and did not wait for."""
     file = program.parent / "started"
     return [int(line) for line in file.read_text().split()] if file.exists() else []
 
@@ -89,7 +89,7 @@ def _apply_failure(here: Path, way: str) -> None:
             sys.stdout.flush()
     elif way == "not_started" and not (here / "once").exists():
         (here / "once").write_text("")
-        _start_process(here, SLEEP_COMMAND, start_new_session=True)  # it comes up all the same, and nobody knows of it
+        _start_process(here, SLEEP_COMMAND, start_new_session=True)  # it starts anyway, without anyone knowing
         _print_and_exit('{"success": false, "error": "Daemon failed to start (socket: x.sock)"}', 1)
     elif way in FAILURE_MODES:
         _print_and_exit(*FAILURE_MODES[way])
@@ -102,7 +102,7 @@ def _print_and_exit(said: str, code: int | None) -> None:
 
 
 def _start_daemon(here: Path, pid_file: Path) -> None:
-    """Its background process outlives the command, in a session of its own, with a browser in a group of its own."""
+    """Start a background process that outlives the command in a separate session, with a browser in its own group."""
     if pid_file.exists():
         return
     source = f"import subprocess, time; p = subprocess.Popen({SLEEP_COMMAND!r}, process_group=0);"

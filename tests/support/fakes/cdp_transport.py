@@ -1,4 +1,4 @@
-"""A browser's protocol without a browser: what is sent is kept, and answered with nothing; events are played."""
+"""A fake CDP transport: records commands, answers them with empty results, and plays events."""
 
 import json
 from collections.abc import Callable
@@ -10,8 +10,8 @@ class FakeCdpTransport:
 
     Attributes:
         sent: The commands, in order.
-        is_replying: Whether they are answered at once.
-        on_command: Is told each command; plays the browser.
+        is_replying: Whether commands are answered at once.
+        on_command: Called with each command, to play the browser.
     """
 
     def __init__(self) -> None:
@@ -30,20 +30,20 @@ class FakeCdpTransport:
         self.on_command(self.sent[-1])
 
     def reply_to_command(self, command: dict[str, Any]) -> None:
-        """Answers a command with an empty result."""
+        """Answer a command with an empty result."""
         self._deliver_message({"id": command["id"], "result": {}}, command.get("sessionId"))
 
     def send_event(self, session: str, method: str, **params: Any) -> None:
-        """Something happens in a target."""
+        """Send an event of a target."""
         self._deliver_message({"method": method, "params": params}, session)
 
     def _deliver_message(self, message: dict[str, Any], session: str | None) -> None:
         self._on_message(json.dumps(message | ({"sessionId": session} if session else {})).encode())
 
     def list_input_parameters(self, *names: str) -> list[tuple[Any, ...]]:
-        """These parameters of what was sent as input."""
+        """Return these parameters of the input commands."""
         given = [each["params"] for each in self.sent if each["method"].startswith("Input.")]
         return [tuple(params.get(name) for name in names) for params in given]
 
     async def aclose(self) -> None:
-        """Nothing to close."""
+        """Do nothing."""

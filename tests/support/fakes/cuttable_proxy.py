@@ -1,4 +1,4 @@
-"""A way to a server of ours that can be cut and mended: bytes go through untouched."""
+"""A TCP proxy to a local server whose connections can be cut and restored."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -11,7 +11,7 @@ from outrider.core.egress.server_shutdown import stop_listening
 
 @dataclass
 class CuttableProxy:
-    """The way. `url` is its address, as the server's with another port."""
+    """The proxy; `url` is its address, like the server's with another port."""
 
     host: str
     port: int
@@ -20,17 +20,17 @@ class CuttableProxy:
     writers: set[asyncio.StreamWriter] = field(default_factory=set)
 
     async def cut_connections(self) -> None:
-        """Breaks all connections, and takes no new ones until `mend`."""
+        """Break all connections, and accept no new ones until `restore`."""
         self.is_open = False
         for writer in list(self.writers):
             writer.transport.abort()
 
     def restore(self) -> None:
-        """Lets through again."""
+        """Accept connections again."""
         self.is_open = True
 
     async def relay_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One connection."""
+        """Relay one connection."""
         if not self.is_open:
             writer.transport.abort()
             return
@@ -56,7 +56,7 @@ async def _copy_stream(reader: asyncio.StreamReader, writer: asyncio.StreamWrite
 
 @asynccontextmanager
 async def open_cuttable_proxy(server_url: str) -> AsyncGenerator[CuttableProxy]:
-    """A way to a server, open at first."""
+    """Open a proxy to a server."""
     parts = urlsplit(server_url)
     cut = CuttableProxy(parts.hostname or "", parts.port or 80)
     server = await asyncio.start_server(cut.relay_connection, "127.0.0.1", 0)

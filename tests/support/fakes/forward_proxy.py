@@ -1,4 +1,4 @@
-"""A forward proxy that leads every name and address of the internet to one server of ours."""
+"""A forward proxy that connects every name and address of the internet to one local server."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -10,7 +10,7 @@ from support.fakes import http_servers
 
 @asynccontextmanager
 async def serve_forward_proxy(site_url: str) -> AsyncGenerator[str]:
-    """A proxy that speaks CONNECT; whatever is asked for, `site_url` answers."""
+    """Serve a CONNECT proxy that connects all requests to `site_url`."""
     parts = urlsplit(site_url)
 
     async def tunnel(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

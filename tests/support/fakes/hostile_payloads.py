@@ -1,4 +1,4 @@
-"""Hostile names, texts and files that call home to a counting server."""
+"""Hostile names, texts and files that send requests to a counting server."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -10,7 +10,7 @@ from support.fakes import http_servers
 
 @dataclass
 class CanaryServer:
-    """A server of another origin: `requested_paths` are the paths it was asked for."""
+    """A server of another origin that records `requested_paths`."""
 
     url: str = ""
     requested_paths: list[str] = field(default_factory=list)
@@ -29,7 +29,7 @@ class CanaryServer:
 
 @asynccontextmanager
 async def serve_canary() -> AsyncGenerator[CanaryServer]:
-    """The server, running."""
+    """Run the server."""
     listening = CanaryServer()
     async with http_servers.serve_app(listening) as url:
         listening.url = url
@@ -37,7 +37,7 @@ async def serve_canary() -> AsyncGenerator[CanaryServer]:
 
 
 def list_hostile_texts(canary_url: str) -> list[str]:
-    """Texts that would run, load or lead away if a page took them for markup; each is short enough for a title.
+    """Return texts that would run, load or navigate if a page treated them as markup; each fits into a title.
 
     Args:
         canary_url: The address of the canary.
@@ -78,7 +78,7 @@ def list_hostile_texts(canary_url: str) -> list[str]:
 
 
 def list_hostile_names() -> list[str]:
-    """File names that would leave their folder, forge a header, hide their kind or break a list."""
+    """Return file names that would leave their folder, forge a header, hide their type or break a list."""
     return [
         "../../../../etc/passwd",
         "..\\..\\windows\\system.ini",
@@ -104,7 +104,7 @@ def list_hostile_names() -> list[str]:
 
 
 def list_hostile_files(canary_url: str) -> list[tuple[str, str, bytes]]:
-    """(name, MIME type, bytes) of files that would run if a browser showed them as what they are or claim to be.
+    """Return (name, MIME type, bytes) of files that would run in a browser under their real or claimed type.
 
     Args:
         canary_url: The address of the canary.

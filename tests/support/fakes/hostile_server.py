@@ -1,4 +1,4 @@
-"""A server that does everything a server should not: raw TCP on loopback, one trick a handler.
+"""A misbehaving server: raw TCP on loopback, one trick per handler.
 
 `async with serve_hostile(TRICKS["gzip_bomb"]) as url` serves one trick at every path. Handlers made by
 `raw`, `body` and `redirect` serve others.
@@ -25,7 +25,7 @@ ENDLESS_PAUSE_S = 3600.0
 
 @asynccontextmanager
 async def serve_hostile(trick: Trick) -> AsyncGenerator[str]:
-    """Serves the trick; yields its address. `trick` gets each request's head and the writer."""
+    """Serve the trick; yield its address. `trick` takes each request's head and the writer."""
     tasks: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
 
     async def answer_requests(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -40,7 +40,7 @@ async def serve_hostile(trick: Trick) -> AsyncGenerator[str]:
         task.add_done_callback(end_connection)
 
     def end_connection(task: asyncio.Task[None]) -> None:
-        writer = tasks.pop(task)  # held until the transport is closed: a writer that is collected before that warns
+        writer = tasks.pop(task)  # kept until the transport is closed, because collecting it earlier warns
         writer.transport.abort()
 
     server = await asyncio.start_server(accept_connection, "127.0.0.1", 0)
@@ -52,13 +52,13 @@ async def serve_hostile(trick: Trick) -> AsyncGenerator[str]:
         for task in ending:
             task.cancel()
         await asyncio.gather(*ending, return_exceptions=True)
-        await asyncio.sleep(0)  # the transports' turn to close
+        await asyncio.sleep(0)  # let the transports close
 
 
 def send_pieces(
     pieces: list[bytes] | Callable[[], Iterable[bytes]], *, pause: float = 0.0, close: bool = True
 ) -> Trick:
-    """Sends these bytes, whatever was asked: without end if they have none, slowly if `pause` says so."""
+    """Send these pieces for any request, endlessly if they are endless, and slowly with `pause`."""
 
     async def write_pieces(_: bytes, writer: asyncio.StreamWriter) -> None:
         for piece in pieces if isinstance(pieces, list) else pieces():
@@ -72,19 +72,19 @@ def send_pieces(
 
 
 def send_body(content: bytes, *headers: bytes) -> Trick:
-    """An ordinary answer with this body and these headers."""
+    """Send an ordinary response with this body and these headers."""
     lines = [b"Content-Length: %d" % len(content), *headers]
     return send_pieces([OK_STATUS_LINE + b"\r\n".join(lines) + b"\r\n\r\n" + content], close=False)
 
 
 def send_redirect(location: bytes, status: int = 302) -> Trick:
-    """A redirect, with a body that never ends."""
+    """Send a redirect with an endless body."""
     head = b"HTTP/1.1 %d Elsewhere\r\nLocation: %b\r\n\r\n" % (status, location)
     return send_pieces(lambda: itertools.chain([head], itertools.repeat(b"x" * 65_536)))
 
 
 def send_encoded(coding: bytes, pieces: Callable[[], Iterable[bytes]]) -> Trick:
-    """A body in a Content-Encoding, ended by closing the connection."""
+    """Send a body in a Content-Encoding, ended by closing the connection."""
     return send_pieces(
         lambda: itertools.chain([OK_STATUS_LINE + b"Content-Encoding: " + coding + b"\r\n\r\n"], pieces())
     )
@@ -97,12 +97,12 @@ def build_zeros(size: int = 10 * MEGABYTE_BYTES) -> bytes:
 
 @cache
 def build_gzip_member() -> bytes:
-    """Ten megabytes in ten kilobytes."""
+    """Return ten kilobytes that decompress to ten megabytes."""
     return gzip.compress(build_zeros())
 
 
 def iter_deflate_stream(bits: int) -> Iterator[bytes]:
-    """A deflate stream that never ends: a full flush makes the same block valid again and again."""
+    """Yield an endless deflate stream: a full flush makes the same block valid repeatedly."""
     packer = zlib.compressobj(9, zlib.DEFLATED, bits)
     yield packer.compress(build_zeros(MEGABYTE_BYTES)) + packer.flush(zlib.Z_FULL_FLUSH)
     block = packer.compress(build_zeros(MEGABYTE_BYTES)) + packer.flush(zlib.Z_FULL_FLUSH)
@@ -132,7 +132,7 @@ def build_zstd_frame() -> bytes:
 
 @cache
 def build_wide_zstd_frame() -> bytes:
-    """A frame that asks for a window of 512 MB."""
+    """Return a frame that requires a window of 512 MB."""
     zstd = import_zstd()
     wide = {int(zstd.CompressionParameter.window_log): 29}
     packer = zstd.ZstdCompressor(options=wide)
@@ -160,7 +160,7 @@ def redirect_to_next_number(head: bytes, writer: asyncio.StreamWriter) -> Awaita
 
 
 def send_smuggled_response(_: bytes, writer: asyncio.StreamWriter) -> Awaitable[None]:
-    """Sends a second answer after the first, for the next request on this connection."""
+    """Send a second response after the first, for the next request on this connection."""
     writer.write(
         OK_STATUS_LINE + b"Content-Length: 5\r\n\r\nfirst" + OK_STATUS_LINE + b"Content-Length: 6\r\n\r\npoison"
     )

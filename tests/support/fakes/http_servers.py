@@ -1,4 +1,4 @@
-"""Servers of our own for tests: real sockets on loopback, nothing patched."""
+"""Local servers for tests: real sockets on loopback, nothing patched."""
 
 import asyncio
 import socket
@@ -16,7 +16,7 @@ StreamHandler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable
 
 @asynccontextmanager
 async def serve_app(app: Any) -> AsyncGenerator[str]:
-    """Serves an ASGI application on a free loopback port; yields its address without a final slash."""
+    """Serve an ASGI application on a free loopback port; yield its address without a final slash."""
     config = uvicorn.Config(app, host="127.0.0.1", port=0, log_level="critical", lifespan="on", ws="none")
     async with start_uvicorn(uvicorn.Server(config)) as server:
         yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
@@ -26,11 +26,11 @@ async def serve_app(app: Any) -> AsyncGenerator[str]:
 async def start_uvicorn(
     server: uvicorn.Server, sockets: list[socket.socket] | None = None
 ) -> AsyncGenerator[uvicorn.Server]:
-    """A server that has started and stops at once: its own loop looks ten times a second whether it is to end."""
+    """Start a server that can stop at once; uvicorn's own loop only checks ten times a second whether to stop."""
     server.config.load()
     server.lifespan = server.config.lifespan_class(server.config)
     await server.startup(sockets)
-    await server.on_tick(0)  # the headers of each answer
+    await server.on_tick(0)  # sets the default headers of responses
     try:
         yield server
     finally:
@@ -38,12 +38,12 @@ async def start_uvicorn(
             await stop_listening(each)
         for connection in list(server.server_state.connections):
             connection.shutdown()
-        await anyio.lowlevel.checkpoint()  # closed transports are told so in the next turn
+        await anyio.lowlevel.checkpoint()  # closed transports are notified in the next iteration
 
 
 @asynccontextmanager
 async def serve_raw_tcp(handler: StreamHandler) -> AsyncGenerator[str]:
-    """Serves raw TCP, for replies that no honest server would send; yields its http address."""
+    """Serve raw TCP, for replies that no normal server sends; yield its http address."""
     server = await asyncio.start_server(handler, "127.0.0.1", 0)
     try:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"

@@ -1,4 +1,4 @@
-"""A small identity provider on loopback: metadata, keys that can be rotated, and access tokens signed with them."""
+"""A small identity provider on loopback: metadata, rotatable keys, and access tokens signed by them."""
 
 import time
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 OAUTH_RESOURCE = "https://tools.example.com/mcp"
-EC_KEY = ec.generate_private_key(ec.SECP256R1())  # dear to make, so made once
+EC_KEY = ec.generate_private_key(ec.SECP256R1())  # expensive, so generated once
 RSA_KEY = rsa.generate_private_key(public_exponent=65_537, key_size=2_048)
 OTHER_EC_KEY = ec.generate_private_key(ec.SECP256R1())
 SIGNING_KEYS: dict[str, tuple[Any, str]] = {
@@ -27,15 +27,15 @@ SIGNING_KEYS: dict[str, tuple[Any, str]] = {
 
 @dataclass
 class FakeIdentityProvider:
-    """A provider: its published keys and its behaviour.
+    """A provider with published keys and adjustable behaviour.
 
     Attributes:
         url: Its address, which is its issuer; known once it is served.
-        published_keys: The names of the keys that it publishes.
+        published_keys: The names of the published keys.
         is_down: Whether it answers with errors.
-        requested_paths: The paths that were asked for.
+        requested_paths: The requested paths.
         extra_keys: Further entries of its key set.
-        requested_scopes: The scopes that were asked for at its token endpoint, where every client may have all of them.
+        requested_scopes: The scopes requested at its token endpoint, which grants all of them.
     """
 
     url: str = ""
@@ -47,7 +47,7 @@ class FakeIdentityProvider:
 
     @property
     def key_fetch_count(self) -> int:
-        """Number of times that its keys were asked for."""
+        """The number of requests for its keys."""
         return self.requested_paths.count("/keys")
 
     def build_app(self) -> Starlette:
@@ -62,7 +62,7 @@ class FakeIdentityProvider:
     def sign_token(
         self, *, key: str = "first", kid: str | None = "", header: dict[str, Any] | None = None, **claims: Any
     ) -> str:
-        """An access token; a claim of None is left out."""
+        """Sign an access token; claims of None are left out."""
         signer, algorithm = SIGNING_KEYS[key]
         now = time.time()
         body = {"iss": self.url, "aud": OAUTH_RESOURCE, "sub": "ann", "client_id": "desk", "iat": now, "exp": now + 600}
@@ -79,7 +79,7 @@ class FakeIdentityProvider:
         return JSONResponse(known | places)
 
     async def _grant_token(self, request: Request) -> Response:
-        """A token for a client itself (RFC 6749, 4.4), made for the resource that it names (RFC 8707)."""
+        """Grant a token to a client itself (RFC 6749, 4.4), for the resource that it names (RFC 8707)."""
         asked = parse_qs((await request.body()).decode())
         scope, resource = asked.get("scope", [""])[0], asked["resource"][0]
         self.requested_scopes.append(scope)
@@ -94,7 +94,7 @@ class FakeIdentityProvider:
 
 
 def export_jwk(name: str) -> dict[str, Any]:
-    """The public key of that name, as a key set has it."""
+    """Export the public key of that name as a JWK."""
     key, algorithm = SIGNING_KEYS[name]
     family: Any = ECAlgorithm if algorithm.startswith("ES") else RSAAlgorithm
     facts: dict[str, Any] = family.to_jwk(key.public_key(), as_dict=True)
@@ -102,6 +102,6 @@ def export_jwk(name: str) -> dict[str, Any]:
 
 
 def export_pem(name: str) -> bytes:
-    """Exports the public key of that name."""
+    """Export the public key of that name as PEM."""
     public = SIGNING_KEYS[name][0].public_key()
     return public.public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)

@@ -1,6 +1,6 @@
-"""Another MCP server, made with the official SDK: as a program over its standard streams, or as an ASGI app.
+"""Another MCP server, built with the official SDK: as a program over stdio, or as an ASGI app.
 
-It keeps a diary in a file, so that tests see from outside what was really done, and by which process.
+It logs its calls in a file, so that tests can see what was really done, and by which process.
 """
 
 import json
@@ -47,7 +47,7 @@ subscription_bus = InMemorySubscriptionBus()
 
 
 def write_diary(event: str, **facts: Any) -> None:
-    """One line of the diary."""
+    """Write one line of the log."""
     with Path(os.environ.get("DIARY", os.devnull)).open("a") as file:
         file.write(json.dumps({"what": event, "pid": os.getpid(), **facts}) + "\n")
 
@@ -158,7 +158,7 @@ async def serve_over_stdio() -> None:
 
 
 async def reject_discovery(reading: Any, writing: Any, onward: Any) -> None:
-    """Makes a server of it that is older than `server/discover`."""
+    """Make it behave like a server older than `server/discover`."""
     async with onward:
         async for item in reading:
             if getattr(item.message, "method", "") == "server/discover":
@@ -169,7 +169,7 @@ async def reject_discovery(reading: Any, writing: Any, onward: Any) -> None:
 
 
 def build_http_app(token: str = "") -> Any:
-    """The server over HTTP, as an ASGI app; with a token it lets only its bearer in."""
+    """Build the server as an ASGI app; with a token, it only accepts its bearer."""
     from starlette.responses import PlainTextResponse
 
     inner = build_server().streamable_http_app(streamable_http_path="/mcp", host="127.0.0.1")
@@ -185,8 +185,8 @@ def build_http_app(token: str = "") -> Any:
 
 
 def build_command() -> list[str]:
-    """Builds a command that starts the server by fork, for tests that are not about its processes."""
-    from support.processes import prefork  # which the program itself does not find
+    """Build a command that starts the server by fork, for tests that are not about its processes."""
+    from support.processes import prefork  # not importable in the program itself
 
     return prefork.build_command("support.fakes.mcp_servers")
 
@@ -194,10 +194,10 @@ def build_command() -> list[str]:
 def run(_: list[str]) -> None:
     """The program."""
     print("the diary opens", file=sys.stderr)
-    if "BROKEN" in os.environ:  # as servers do that lack a key
+    if "BROKEN" in os.environ:  # like servers without a key
         sys.exit(f"no DIARY_KEY in the environment, only {os.environ['BROKEN']}")
     write_diary("started")
-    if "CHILD" in os.environ:  # as servers do that start a browser, and forget it
+    if "CHILD" in os.environ:  # like servers that start a browser and do not end it
         child = subprocess.Popen(["sleep", "1000"], stdin=subprocess.DEVNULL, start_new_session=True)
         write_diary("child", child=child.pid)
     anyio.run(serve_over_stdio)

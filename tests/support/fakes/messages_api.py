@@ -1,4 +1,4 @@
-"""A paid model's wire, played by a script: the streaming Messages API on loopback."""
+"""A scripted model with the streaming Messages API on loopback."""
 
 import json
 from collections.abc import Callable
@@ -8,7 +8,7 @@ ContentBlocks = list[dict[str, Any]]
 
 
 def build_messages_app(script: Callable[[list[dict[str, Any]], list[str]], ContentBlocks]) -> Any:
-    """An ASGI application; `script` gets the conversation and the tools' names and returns content blocks."""
+    """Build an ASGI application; `script` takes the conversation and the tools' names, and returns content blocks."""
 
     async def answer_request(scope: dict[str, Any], receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":

@@ -1,4 +1,4 @@
-"""Paid models' wires, played by a script over loopback HTTP: OpenAI's two, Anthropic's and Google's, all streamed."""
+"""Scripted models with the streamed APIs of OpenAI (both), Anthropic and Google, on loopback."""
 
 import itertools
 import json
@@ -21,7 +21,7 @@ class ModelTurn:
 
     Attributes:
         text: Said in pieces of a few letters.
-        thinking: Thought before.
+        thinking: The thinking before the text.
         calls: (tool, arguments), made together; arguments as text go out as they are.
         wait_before: Waited for before anything is said.
         wait_between: Waited for between the first piece and the rest.
@@ -50,7 +50,7 @@ class ModelTurn:
 
 @dataclass
 class ScriptedRequest:
-    """What a request said, whatever its wire: how often the model has spoken, its tools' results, the whole body."""
+    """A request in any format: the number of earlier model turns, its tools' results, the whole body."""
 
     turn_count: int
     results: list[str]
@@ -64,7 +64,7 @@ TurnScript = Callable[[ScriptedRequest], ModelTurn]
 
 
 def play_turns(*turns: ModelTurn) -> TurnScript:
-    """One turn after the other, by how often the model has spoken in the conversation; the last is repeated."""
+    """Play one turn after the other, by the number of earlier model turns in the conversation; the last is repeated."""
     return lambda asked: turns[min(asked.turn_count, len(turns) - 1)]
 
 
@@ -139,7 +139,7 @@ async def _stream_events(turn: ModelTurn, events: list[str]) -> AsyncGenerator[s
 
 
 def _split_text(text: str) -> list[str]:
-    """Pieces of a few letters, as a model streams them; of a long text larger ones, for a client parses each."""
+    """Split a text into pieces of a few letters, or larger ones for a long text, because clients parse each."""
     max_pieces = 200
     size = max(6, -(-len(text) // max_pieces))
     return [text[at : at + size] for at in range(0, len(text), size)]
@@ -159,11 +159,11 @@ def _format_event(body: Mapping[str, Any], event: str = "") -> str:
     return (f"event: {event}\n" if event else "") + f"data: {json.dumps(body)}\n\n"
 
 
-# The chat completions of OpenAI, and of everybody who copies them
+# The chat completions of OpenAI and compatible servers
 
 
 def _join_chat_events(events: list[str]) -> dict[str, Any]:
-    """Joins the pieces for clients that did not ask for a stream."""
+    """Join the pieces for clients that did not request a stream."""
     chunks = [json.loads(event.removeprefix("data: ")) for event in events[:-1]]
     choices = [choice for chunk in chunks for choice in chunk["choices"]]
     calls: list[dict[str, Any]] = []
@@ -350,7 +350,7 @@ def _build_anthropic_events(turn: ModelTurn, number: int) -> list[str]:
     return [_format_event(event, event["type"]) for event in events]
 
 
-# What Gemini calls generateContent
+# generateContent of Gemini
 
 
 def _read_google(body: dict[str, Any]) -> tuple[int, list[str]]:

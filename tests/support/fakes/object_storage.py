@@ -11,7 +11,7 @@ from typing import Any
 
 TEST_BUCKET = "outrider-tests"
 AWS_CREDENTIALS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
-# Says its port once it listens; ends with its standard input, and so with whoever started it.
+# Prints its port once it listens; ends with its standard input, and so with the process that started it.
 SERVER_SOURCE = """
 import logging, sys, threading
 from moto.server import DomainDispatcherApplication, create_backend_app
@@ -26,7 +26,7 @@ sys.stdin.read()
 
 @dataclass
 class S3Server:
-    """The server: where it listens, and one bucket."""
+    """The server: its address, and one bucket."""
 
     port: int
     process: Any = field(repr=False)
@@ -36,11 +36,11 @@ class S3Server:
         return f"http://127.0.0.1:{self.port}"
 
     def build_storage_url(self, prefix: str = "", bucket: str = TEST_BUCKET) -> str:
-        """As `artifacts.storage` takes it."""
+        """Build the address in the form of `artifacts.storage`."""
         return f"s3://{bucket}/{prefix}?endpoint={self.endpoint}&region=us-east-1"
 
     def send_request(self, method: str, path: str) -> tuple[int, str]:
-        """One request without a signature: status and body."""
+        """Send a request without a signature; return status and body."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         try:
             connection.request(method, path, headers={"Content-Length": "0"})
@@ -52,7 +52,7 @@ class S3Server:
 
 @contextmanager
 def serve_s3() -> Generator[S3Server]:
-    """A server with an empty bucket."""
+    """Serve an empty bucket."""
     process = subprocess.Popen(
         [sys.executable, "-c", SERVER_SOURCE],
         stdin=subprocess.PIPE,

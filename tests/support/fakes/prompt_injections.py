@@ -1,4 +1,4 @@
-"""Pages that give orders, and a model that obeys every order it reads: the worst of both."""
+"""Pages that give orders, and a model that obeys every order that it reads."""
 
 import json
 import re
@@ -26,12 +26,12 @@ AGENT_NAME_PATTERN = re.compile(r"You are (\w+)\.")
 
 
 def format_order(tool: str, **arguments: Any) -> str:
-    """An order as the model understands it."""
+    """Format an order that the model understands."""
     return f"CALL {tool} {json.dumps(arguments)}"
 
 
 def find_orders(results: Sequence[str]) -> list[tuple[str, dict[str, Any]]]:
-    """Finds every order in the text that was read, wherever it hides."""
+    """Find every order in a text, even if it is hidden."""
     found = []
     for text in map(_extract_text, results):
         for match in ORDER_PATTERN.finditer(text):
@@ -45,7 +45,7 @@ def find_orders(results: Sequence[str]) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _extract_text(result: str) -> str:
-    """The strings of a result that its wire has put into JSON."""
+    """Return the strings of a result that is encoded as JSON."""
     try:
         inner = json.loads(result)
     except ValueError:
@@ -60,7 +60,7 @@ def _join_strings(value: Any) -> str:
 
 
 def obey_orders(first: tuple[str, Mapping[str, Any]], answer: str = "All orders were followed.") -> TurnScript:
-    """Makes the first call, then, one a turn, each that anything it reads tells it to make."""
+    """Make the first call, then, one per turn, each call that a read text orders."""
 
     def choose_turn(asked: ScriptedRequest) -> ModelTurn:
         todo = [first, *find_orders(asked.results)]
@@ -70,14 +70,14 @@ def obey_orders(first: tuple[str, Mapping[str, Any]], answer: str = "All orders 
 
 
 def dispatch_by_agent(scripts: Mapping[str, TurnScript]) -> TurnScript:
-    """Several agents: each is known by the line `You are <name>.` of its instructions."""
+    """Play several agents, identified by the line `You are <name>.` in their instructions."""
     return lambda asked: scripts[next(name for name in AGENT_NAME_PATTERN.findall(asked.text) if name in scripts)](
         asked
     )
 
 
 def build_hostile_page(*paragraphs: str, title: str = "All about tea", hidden: str = "") -> str:
-    """An article whose author gives orders; what is in <pre> arrives as it is written."""
+    """Build an article whose author gives orders; <pre> content arrives unchanged."""
     body = "".join(f"<pre>{text}</pre>" for text in paragraphs)
     story = "<p>Tea is grown on hills, picked by hand, withered, rolled, dried and sold by weight.</p>" * 6
     head = f"<html><head><title>{title}</title></head>"
@@ -86,10 +86,10 @@ def build_hostile_page(*paragraphs: str, title: str = "All about tea", hidden: s
 
 @dataclass(frozen=True)
 class InjectionSetup:
-    """An open app whose agents read those pages.
+    """An open app whose agents read these pages.
 
     Attributes:
-        site_requests: The requests that the site got: path and query.
+        site_requests: The requests to the site: path and query.
     """
 
     app: App
@@ -108,7 +108,7 @@ async def open_injection_app(
     agents: Mapping[str, Mapping[str, Any]] | None = None,
     more: Mapping[str, Any] | None = None,
 ) -> AsyncGenerator[InjectionSetup]:
-    """The app, its agents (name to front matter), and a site with these pages; `build_script` gets the site's address.
+    """Open the app, its agents (name to front matter), and a site; `build_script` takes the site's address.
 
     `{site}` in a page becomes the site's address.
     """

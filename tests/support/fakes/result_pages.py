@@ -1,9 +1,9 @@
-"""Search engines' result pages on loopback: the structure of recorded pages, with texts of our own.
+"""Search engines' result pages on loopback: the structure of recorded pages, with our own texts.
 
     async with fakes.serve(result_pages.site(behaviour)) as url:
         settings = result_pages.providers(url)
 
-Each engine answers below its own name. `Behaviour.ways` says which of its pages it shows: `results`, `nothing`,
+Each engine answers below its own name. `Behaviour.ways` chooses the page that it shows: `results`, `nothing`,
 `captcha`, `consent`, `blocked`, `scripted`, or `redesigned`.
 """
 
@@ -16,7 +16,7 @@ RECORDED_PAGES_FOLDER = Path(__file__).parents[2] / "data" / "search" / "serp"
 PROVIDER_SUFFIX = "_page"
 ENGINES = ("google", "bing", "duckduckgo", "yahoo", "ecosia", "yandex", "baidu")
 FAILURE_STATUSES = {"captcha": 429, "blocked": 429}
-# As every engine was redesigned at once: no class and no heading that anybody knows.
+# A redesigned page of any engine, without known classes and headings.
 REDESIGNED_PAGE_HTML = (
     "<title>{0}</title><main><p>Something about {0} that is long enough to be read as a page.</p></main>"
 )
@@ -39,19 +39,19 @@ class EngineBehaviour:
 
 
 def read_result_page(engine: str, kind: str) -> str:
-    """One of an engine's pages."""
+    """Read one of an engine's pages."""
     return (RECORDED_PAGES_FOLDER / f"{engine}_{kind}.html").read_text(encoding="utf-8")
 
 
 def build_engine_settings(url: str) -> dict[str, dict[str, Any]]:
-    """The `providers` part of the search settings: every engine is found below that address."""
+    """Build the `providers` part of the search settings, with every engine below that address."""
     return {f"{name}{PROVIDER_SUFFIX}": {"endpoint": f"{url}/{name}", "rate": 1000} for name in ENGINES} | {
         "agent_browser": {"endpoint": url, "rate": 1000}
     }
 
 
 def build_engine_site(behaviour: EngineBehaviour) -> Any:
-    """The engines as one ASGI application."""
+    """Build the engines as one ASGI application."""
 
     async def serve_request(scope: dict[str, Any], receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":

@@ -1,10 +1,9 @@
-"""Every search provider's side of the wire, on loopback: keys checked, pages cut, failures on demand.
+"""Fakes of all search providers on loopback: they check keys, return pages, and fail on demand.
 
     async with fakes.serve(providers.app()) as url:
         settings = SearchSettings(providers=providers.settings(url, "brave", "tavily"))
 
-The answers are our own and small. `Behaviour.ways` makes a provider fail in one of `WAYS`, or with
-any HTTP status by its number.
+The answers are small and our own. `Behaviour.ways` makes a provider fail in one of `WAYS`, or with any HTTP status.
 """
 
 import json
@@ -20,8 +19,8 @@ import anyio
 PROVIDER_API_KEY = "k3y-Zx91qP0aLmN7tRw2"
 GOOGLE_CSE_ID = "cx-1234"
 WIRE_DATA_FOLDER = Path(__file__).parents[2] / "data" / "search" / "wire"
-SEARCH_TIME_S = datetime(2026, 11, 20, tzinfo=UTC).timestamp()  # when tests search: the dates of results refer to it
-MAX_RESULTS_PER_QUERY = 40  # results that exist for any query
+SEARCH_TIME_S = datetime(2026, 11, 20, tzinfo=UTC).timestamp()  # dates of results refer to it
+MAX_RESULTS_PER_QUERY = 40  # results for any query
 ENDPOINT_PATHS = {"you": "/you/v1/agents/search", "google_cse": "/google_cse/customsearch/v1"}
 
 
@@ -37,7 +36,7 @@ class ProviderRequest:
     body: Any
 
     def get_parameter(self, name: str, default: Any = None) -> Any:
-        """A parameter, wherever this provider takes them from."""
+        """Return a parameter from the place where this provider expects it."""
         return (self.body if isinstance(self.body, dict) else self.query).get(name, default)
 
 
@@ -46,7 +45,7 @@ class ProviderBehaviour:
     """The behaviour of the providers.
 
     `modes` by provider ("*" for all): a key of `WAYS` or a status such as "429". `failure_bodies` and
-    `failure_headers` by provider replace the failure's own. `ignores_count` providers ignore the count asked for.
+    `failure_headers` by provider replace the failure's own. `ignores_count` providers ignore the requested count.
     """
 
     modes: dict[str, str] = field(default_factory=dict)
@@ -64,14 +63,14 @@ class ProviderBehaviour:
 def build_provider_settings(
     url: str, *names: str, key: str = PROVIDER_API_KEY, **more: Any
 ) -> dict[str, dict[str, Any]]:
-    """The `providers` part of the search settings for these providers; an empty key is none."""
+    """Build the `providers` part of the search settings for these providers; an empty key means no key."""
     return {
         name: {"endpoint": build_endpoint_url(url, name), **_build_credentials(name, key), **more} for name in names
     }
 
 
 def build_endpoint_url(url: str, name: str) -> str:
-    """Builds the address of the provider of that name."""
+    """Build the address of the provider of that name."""
     return f"{url}{ENDPOINT_PATHS.get(name, f'/{name}')}"
 
 
@@ -83,7 +82,7 @@ def _build_credentials(name: str, key: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class SearchDocument:
-    """One thing that can be found."""
+    """A document to find."""
 
     number: int
     title: str
@@ -96,7 +95,7 @@ class SearchDocument:
 
 
 def generate_documents(text: str, start: int = 0, count: int = MAX_RESULTS_PER_QUERY) -> list[SearchDocument]:
-    """The results for a query, the same each time, with the markup that engines put around matches."""
+    """Generate the results for a query, the same each time, with engines' markup around matches."""
     site = text.rpartition(" site:")[2].strip() if " site:" in text else ""
     word = text.split(" ", maxsplit=1)[0]
     return [
@@ -111,7 +110,7 @@ def generate_documents(text: str, start: int = 0, count: int = MAX_RESULTS_PER_Q
 
 
 def _build_web_result(doc: SearchDocument, **names: str) -> dict[str, Any]:
-    """A result under a provider's own field names; `ours="theirs"`."""
+    """Build a result under a provider's own field names; `ours="theirs"`."""
     texts = {"title": doc.title, "url": doc.url, "snippet": doc.snippet, "image": doc.image, "thumb": doc.image}
     facts: dict[str, Any] = {**texts, "width": 640, "height": 480}
     return {theirs: facts[ours] for ours, theirs in names.items()}
@@ -142,12 +141,12 @@ def answer_as_brave(request: ProviderRequest, behaviour: ProviderBehaviour) -> A
 
 def _build_brave_image(doc: SearchDocument) -> dict[str, Any]:
     full = {"url": doc.image, "width": 640, "height": 480}
-    thumbnail: Any = {"src": doc.image} if doc.number % 2 else doc.image  # both forms are met
+    thumbnail: Any = {"src": doc.image} if doc.number % 2 else doc.image  # both forms occur
     return {"title": doc.title, "url": doc.url, "thumbnail": thumbnail, "properties": full}
 
 
 def _build_flat_answer(count: str, list_field: str, snippet: str) -> AnswerBuilder:
-    """A provider with one flat list, whose results have a title, a url and some snippet."""
+    """Build the answer of a provider with one flat list of title, URL and snippet."""
 
     def build_answer(request: ProviderRequest, behaviour: ProviderBehaviour) -> Any:
         found = _select_documents(request, behaviour, request.get_parameter(count), text="query")
@@ -313,12 +312,12 @@ KEY_HEADERS = {
     "webiq": "x-apikey",
     "you": "x-api-key",
 }
-EMPTY_STATUSES = {"jina": 422, "linkup": 400}  # of those that call nothing found an error
+EMPTY_STATUSES = {"jina": 422, "linkup": 400}  # of providers for which "nothing found" is an error
 EMPTY_ANSWERS: dict[str, Any] = json.loads((WIRE_DATA_FOLDER / "empty.json").read_text())
 
 
 def is_authorized(request: ProviderRequest, key: str) -> bool:
-    """Whether the request carries the key where this provider wants it, or may do without."""
+    """Return whether the request has the key where this provider expects it, or needs none."""
     if request.provider == "searxng" or (request.provider == "exa" and request.path.endswith("/mcp")):
         return True
     if request.provider == "tavily" and request.headers.get("x-tavily-access-mode") == "keyless":
@@ -336,7 +335,7 @@ def is_authorized(request: ProviderRequest, key: str) -> bool:
 
 JSON_TYPE = "application/json"
 HTML_TYPE = "text/html; charset=utf-8"
-# What a failing provider sends: status, content type, body.
+# Responses of a failing provider: status, content type, body.
 FAILURE_MODES: dict[str, tuple[int, str, str]] = json.loads((WIRE_DATA_FOLDER / "failing.json").read_text())
 FAILURE_MODES["deep"] = (200, JSON_TYPE, "[" * 100_000)
 FAILURE_STATUSES = (
@@ -361,7 +360,7 @@ AsgiSend = Callable[[dict[str, Any]], Awaitable[None]]
 
 
 def build_provider_app(behaviour: ProviderBehaviour | None = None) -> Any:
-    """The ASGI application of all providers, each below its own name."""
+    """Build the ASGI application of all providers, each below its own name."""
     behaviour = behaviour or ProviderBehaviour()
 
     async def serve_request(scope: dict[str, Any], receive: Any, send: AsgiSend) -> None:
@@ -434,7 +433,7 @@ async def _serve_answer(request: ProviderRequest, behaviour: ProviderBehaviour, 
 
 
 def _spoil_lists(body: Any, way: str) -> Any:
-    """The answer with its lists, or the things in them, turned into something else."""
+    """Return the answer with its lists, or their items, replaced by other types."""
     if isinstance(body, list) and body:
         return "a text" if way == "wrong_types" else [1, None, "x"] if way == "wrong_items" else body
     if isinstance(body, dict):
@@ -443,7 +442,7 @@ def _spoil_lists(body: Any, way: str) -> Any:
 
 
 async def _serve_exa_mcp(request: ProviderRequest, behaviour: ProviderBehaviour, way: str, send: AsgiSend) -> None:
-    """Exa's hosted server, as far as one tool call needs it."""
+    """Serve Exa's hosted MCP server, as far as one tool call needs it."""
     method, number = request.body["method"], request.body.get("id")
     if method == "initialize":
         hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": {"name": "exa", "version": "1"}}

@@ -1,4 +1,4 @@
-"""Services with a search of their own, on loopback: each speaks its real protocol below its own name.
+"""Services with their own search on loopback; each uses its real protocol below its own name.
 
 async with http_servers.serve_app(search_sources.build_source_app(behaviour)) as url:
     settings = SearchSettings(providers=search_sources.build_source_settings(url))
@@ -12,7 +12,7 @@ from urllib.parse import parse_qs
 
 from support.fakes.search_providers import ProviderRequest
 
-RESULTS = 12  # that exist for any query
+RESULTS = 12  # for any query
 Reply = tuple[int, dict[str, str], str]
 
 
@@ -26,12 +26,12 @@ class SourceBehaviour:
 
 
 def build_source_settings(url: str, **more: Any) -> dict[str, dict[str, Any]]:
-    """The `providers` part of the search settings under which loopback plays every source."""
+    """Build the `providers` part of the search settings with all sources on loopback."""
     return {name: {"endpoint": f"{url}/{name}", "rate": 1000, **more} for name in ANSWERS}
 
 
 def build_source_app(behaviour: SourceBehaviour) -> Any:
-    """The ASGI application of all sources."""
+    """Build the ASGI application of all sources."""
 
     async def serve_request(scope: dict[str, Any], receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":
@@ -57,7 +57,7 @@ def build_json_reply(body: Any, status: int = 200) -> Reply:
 
 
 def _number_page(request: ProviderRequest, count: str, *, page: str = "", start: str = "") -> range:
-    """The numbers of the results on the page asked for."""
+    """Return the numbers of the results on the requested page."""
     size = int(request.query[count])
     first = (int(request.query.get(page, 1)) - 1) * size if page else int(request.query.get(start, 0))
     return range(first + 1, min(first + size, RESULTS) + 1)

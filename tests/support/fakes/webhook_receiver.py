@@ -9,18 +9,18 @@ import anyio
 
 @dataclass
 class WebhookReceiver:
-    """Keeps what came.
+    """Records the received events.
 
     Attributes:
         events: The bodies, each with `id` of its delivery and whether it was `signed`.
-        came: Set when something has come.
+        came: Set when an event has arrived.
     """
 
     events: list[dict[str, Any]] = field(default_factory=list)
     came: anyio.Event = field(default_factory=anyio.Event)
 
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
-        """Answers one request."""
+        """Answer one request."""
         if scope["type"] == "lifespan":
             while (await receive())["type"] != "lifespan.shutdown":
                 await send({"type": "lifespan.startup.complete"})
@@ -38,7 +38,7 @@ class WebhookReceiver:
         await send({"type": "http.response.body", "body": b""})
 
     async def wait_for(self, count: int) -> None:
-        """Waits until so many different events have come."""
+        """Wait until this many different events have arrived."""
         while len({event["id"] for event in self.events}) < count:
             self.came = anyio.Event()
             await self.came.wait()

@@ -1,6 +1,6 @@
-"""A small web of our own: the files of `tests/site`, and whatever a test puts at a path.
+"""A small website: the files of `tests/site`, and responses that a test defines for a path.
 
-`async with reading(site) as (pages, url)` gives a `Pages` that may read it, on a database of its own.
+`async with open_pages(site) as (pages, url)` yields a `Pages` that may read it, with its own database.
 """
 
 import mimetypes
@@ -30,7 +30,7 @@ WEBSITE_FOLDER = Path(__file__).parent / "website"
 
 @dataclass
 class SiteAnswer:
-    """The site's answer to one request."""
+    """The site's response to a request."""
 
     body: bytes | str = b""
     type: str | None = "text/html"
@@ -46,7 +46,7 @@ class SiteRequest:
 
 @dataclass
 class FakeSite:
-    """An ASGI application. `routes` win over files; a callable route makes its answer of the request."""
+    """An ASGI application. `routes` override files; a callable route builds its response from the request."""
 
     routes: dict[str, SiteAnswer | Callable[[SiteRequest], SiteAnswer]] = field(default_factory=dict)
     requests: list[SiteRequest] = field(default_factory=list)
@@ -81,7 +81,7 @@ class FakeSite:
 
 
 class FakeClock:
-    """Time that passes only when a test or a sleep moves it."""
+    """A clock that only a test or a sleep advances."""
 
     def __init__(self) -> None:
         self.now = 1_800_000_000.0
@@ -116,7 +116,7 @@ async def open_pages(
     attempts: int = 3,
     **settings: Any,
 ) -> AsyncGenerator[tuple[Pages, str]]:
-    """Pages that may read the site, and its address."""
+    """Open a `Pages` that may read the site; yield it with the site's address."""
     clock = clock or FakeClock()
     database = Database.from_file(file or sqlite.create_migrated_file(Path.home() / "pages.db"))
     chosen = PagesSettings.model_validate({"per_host_rate": 1_000, "timeout_s": PROCESS_TIMEOUT_S, **settings})
@@ -128,12 +128,12 @@ async def open_pages(
 
 
 def build_pdf(*pages: str, title: str = "", author: str = "") -> bytes:
-    """A PDF with these lines, one a page."""
+    """Build a PDF with these lines, one per page."""
     return build_positioned_pdf(*([(72, 700, 24, text)] for text in pages), title=title, author=author)
 
 
 def build_positioned_pdf(*pages: list[tuple[int, int, int, str]], title: str = "", author: str = "") -> bytes:
-    """A PDF of pages with lines at places (x, y, size, text), written by hand (ISO 32000-1 section 7.5)."""
+    """Build a PDF of pages with lines at positions (x, y, size, text), written by hand (ISO 32000-1 section 7.5)."""
     count = len(pages)
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
@@ -165,12 +165,12 @@ PIXEL_PNG = bytes.fromhex(
 
 
 def crash_process(source: ReaderInput) -> Document:
-    """A reader that takes its process with it."""
+    """A reader that crashes its process."""
     os._exit(3)
 
 
 def hang_forever(source: ReaderInput) -> Document:
-    """A reader that never ends; where the address is a file's, it says its process there first."""
+    """A reader that never ends; if the address is a file's, it first writes its process id there."""
     if source.url.startswith("/"):
         Path(source.url).write_text(str(os.getpid()))
     while True:
@@ -183,10 +183,10 @@ def raise_error(source: ReaderInput) -> Document:
 
 
 def list_environment(_: ReaderInput) -> Document:
-    """A reader that tells the names in its environment."""
+    """A reader that returns the names of its environment variables."""
     return Document("\n".join(os.environ))
 
 
 def allocate_too_much(_: ReaderInput) -> Document:
-    """A reader that takes more memory than any machine lends."""
+    """A reader that allocates more memory than any machine has."""
     return Document(str(len(bytes(1 << 42))))

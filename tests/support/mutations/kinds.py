@@ -1,4 +1,4 @@
-"""Changes of pages, and what a person would do who meets them."""
+"""Changes of pages, and the actions of a person who meets them."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -68,11 +68,11 @@ class Mutation:
 
     Attributes:
         script: JavaScript that gets `target`, the control that the task is about.
-        person: What a person who knows the page would do; `may stop` where people would differ.
-        in_rows: The same for a task about one row of several, where that differs.
+        person: The action of a person who knows the page; `may stop` if people would differ.
+        in_rows: The same for a task about one of several rows, if that differs.
         only_rows: Whether it changes only rows.
-        is_narrow: Whether the window is as narrow as a telephone's.
-        reason: The reason that a stop must have; empty for any of a missing element.
+        is_narrow: Whether the window is as narrow as a phone's.
+        reason: The required reason of a stop; empty for any reason about a missing element.
     """
 
     script: str
@@ -83,7 +83,7 @@ class Mutation:
     reason: str = ""
 
     def expect(self, task: RecordedTask) -> str:
-        """Does what a person would do in this task."""
+        """Return the action of a person in this task."""
         return (task.in_row and self.in_rows) or self.person
 
 
@@ -159,7 +159,7 @@ MUTATIONS = {
     ),
     "only the twin is left": Mutation(
         "const foot = document.createElement('footer'); foot.append(clone(target, "
-        # With a test id or the name of its field it would be the element itself, in another place.
+        # With a test id or the name of its field, it would be the same element in another place.
         "'other')); for (const name of ['id', 'name', 'data-testid']) foot.firstChild.removeAttribute(name);"
         "document.body.append(foot); target.remove();",
         "stops",

@@ -1,6 +1,7 @@
-"""Small applications that log what each press was meant for, and flows on them.
+"""Small applications that log the intent of each press, and flows on them.
 
-Every control has a `data-intent`, which no evidence uses; a mutation that changes what a control means changes it too.
+Every control has a `data-intent`, which no evidence uses; a mutation that changes the meaning of a control also changes
+it.
 """
 
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from typing import Any
 
 
 def build_rows(names: tuple[str, ...], row: str) -> str:
-    """The same markup for each name; `{}` is the name, `{n}` its number, `{low}` the name in small letters."""
+    """Repeat the markup for each name; `{}` is the name, `{n}` its number, `{low}` the name in lower case."""
     return "".join(row.format(name, n=number, low=name.lower()) for number, name in enumerate(names, 1))
 
 
@@ -73,7 +74,7 @@ PAGES = {
         "<button id=finish data-intent=finish onclick=\"say('Welcome')\">Finish</button></main>"
     ),
 }
-# What a flow does on its first page: tool, selector and value; `target` is the control that mutations are about.
+# The actions of a flow on its first page: tool, selector and value; `target` is the control that mutations change.
 Step = tuple[str, str, Any]
 
 
@@ -135,7 +136,7 @@ TASKS = {
     ),
 }
 
-# Texts of these pages in other words.
+# The texts of these pages, reworded.
 WORDS = {
     "german": {
         "Home": "Startseite", "Order": "Bestellung", "Fill in the form.": "Bitte ausfüllen.", "Name": "Name",

@@ -1,4 +1,4 @@
-"""A site whose pages are changed as websites change theirs."""
+"""A site whose pages change like real websites."""
 
 import json
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ STATUS = "<p role=status></p>"
 
 @dataclass
 class MutatingSite:
-    """An ASGI application: the pages, changed by the mutation that is set."""
+    """An ASGI application that serves the pages with the current mutation."""
 
     mutation: str = ""
     target: str = ""
@@ -60,9 +60,9 @@ class MutatingSite:
         if not self.mutation:
             return ""
         body = f"const target = targetOf({json.dumps(self.target)}); {ALL_MUTATIONS[self.mutation].script}"
-        # A page without the target stays as it is.
+        # A page without the target stays unchanged.
         guarded = f"if (targetOf({json.dumps(self.target)})) {{ {body} }}"
-        # A page that draws itself is changed when it is drawn.
+        # A page rendered by its script is changed after rendering.
         begin = "if (!document.getElementById('root')) window.drawn();"
         words = f"const WORDS = {json.dumps(ALL_WORDS)};"
         return f"<script>{{ {words} {HELPERS} window.drawn = () => {{ {guarded} }}; {begin} }}</script>"

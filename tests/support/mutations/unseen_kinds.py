@@ -1,4 +1,4 @@
-"""Further changes of pages, written when the rules of recognition were fixed; no rule was chosen by them."""
+"""Further changes of pages, written after the rules of recognition were final; no rule was tuned on them."""
 
 from support.mutations.kinds import Mutation
 
@@ -7,7 +7,7 @@ UNSEEN_MUTATIONS = {
     "translated into Spanish": Mutation("translate(WORDS.spanish, 'es');"),
     "renamed to wipe": Mutation("relabel(target, 'Wipe all data'); target.dataset.intent = 'other';", "stops"),
     "renamed to publish": Mutation("relabel(target, 'Publish for all'); target.dataset.intent = 'other';", "stops"),
-    # A link is what it leads to, unless its text says something else.
+    # A link is identified by its address, unless its text contradicts.
     "renamed to another word": Mutation(
         "relabel(target, 'Frobnicate'); if (!target.href) target.dataset.intent = 'other';", "stops"
     ),

@@ -1,4 +1,4 @@
-"""Further applications and flows, written when the rules of recognition were fixed; no rule was chosen by them."""
+"""Further applications and flows, written after the rules of recognition were final; no rule was tuned on them."""
 
 from support.mutations.pages import RecordedTask, build_rows
 
@@ -53,7 +53,7 @@ UNSEEN_PAGES = {
         "`<button part=button data-intent=${key}>${this.getAttribute('label')}</button>`;"
         "this.shadowRoot.firstChild.onclick = () => say('Did ' + key); } });</script>"
     ),
-    # A list that is drawn by a script after loading, with test ids and generated ids.
+    # A list rendered by a script after loading, with test ids and generated ids.
     "tasks": (
         "<div id=root></div><script>setTimeout(() => { document.getElementById('root').innerHTML = `"
         "<h1>To do</h1><div class=Bar_x1><input id=':r1:' placeholder='New task' data-testid=new-task data-intent=new>"
@@ -67,7 +67,7 @@ UNSEEN_PAGES = {
         )
         + "</div><button data-testid=clear-done data-intent='clear done'>Clear done</button>`; drawn(); }, 80)</script>"
     ),
-    # A form of groups with radio buttons and a date, of which the server sends the next page.
+    # A form of groups with radio buttons and a date; the server sends the next page.
     "booking": (
         "<header><a href=/booking>Hotel</a> <a href=/help data-intent=help>Help</a></header><main><h1>Book a room</h1>"
         "<form action=/booked method=get><fieldset><legend>Stay</legend>"

@@ -1,8 +1,8 @@
-"""An agent's whole work, done until it is killed: files, exports, plans, playbooks, contents, crawls, code.
+"""Do all kinds of an agent's work until killed: files, exports, plans, playbooks, contents, crawls, code.
 
-Run as `python -m support.processes.agent_work HOME SITE`. For each seed on its input a child works as fast as it can:
-it is a copy of a process that has loaded everything, so that hundreds of kills take minutes and not hours. The output
-has one JSON object a line: the child's number, what it was told is done, and that it is over.
+Run as `python -m support.processes.agent_work HOME SITE`. For each seed on its input, a forked child works as fast as
+it can; its imports are already done, so that hundreds of kills take minutes and not hours. Each line of the output is a
+JSON object: the child's number with an acknowledged change, or with its end.
 """
 
 import json
@@ -24,12 +24,12 @@ from support.databases import sqlite
 
 CRASH_CALL = Call(session="crash", assistant="crash")
 CRAWL_PAGE_COUNT = 30
-LEFTOVER_SLEEP_S = "86399"  # what programs wait that the code leaves running
+LEFTOVER_SLEEP_S = "86399"  # sleep time of programs that the code leaves running
 MAX_FILE_LINES = 400  # lines of a long file
 
 
 def load_work_settings(home: Path, site: str) -> LoadedSettings:
-    """The app that works and the app that looks afterwards."""
+    """Load the settings of the working app and of the app that checks it."""
     flags = {
         "toolsets": ["workspace", "planning", "playbook", "content_store", "web"],
         "tools": {"stakes": {"*": "never_ask"}},
@@ -42,7 +42,7 @@ def load_work_settings(home: Path, site: str) -> LoadedSettings:
 async def run_jobs(
     home: Path, site: str, seed: str, report: Callable[[dict[str, Any]], None], turns: int = 1_000_000
 ) -> None:
-    """Does one thing after another; each is told as soon as the tool has answered."""
+    """Run one job after another; report each as soon as the tool has answered."""
     chance, jobs = (
         random.Random(seed),
         (write_file, append_log, export_archive, write_plan, create_playbook, add_content, crawl_site, run_python_code),
@@ -114,7 +114,7 @@ async def run_python_code(app: App, mark: str, chance: random.Random, site: str)
 
 
 def print_report(report: dict[str, Any]) -> None:
-    os.write(1, json.dumps(report).encode() + b"\n")  # in one piece, so that no kill tears it
+    os.write(1, json.dumps(report).encode() + b"\n")  # in a single write, so that a kill cannot split it
 
 
 def serve_children(home: Path, site: str) -> None:

@@ -1,4 +1,4 @@
-"""A process that works on runs until it is killed, forked by `forked.Nursery`."""
+"""A process that works on runs until it is killed, forked by `fork_server.ForkServer`."""
 
 import anyio
 
@@ -22,5 +22,5 @@ async def work_on_runs(url: str, query: str, database: str) -> None:
 
 
 def run(arguments: list[str]) -> None:
-    """Begins a run that asks QUERY, or takes up the runs of the dead: MODEL_URL QUERY DATABASE."""
+    """Start a run with the task QUERY, or take over runs of dead processes: MODEL_URL QUERY DATABASE."""
     anyio.run(work_on_runs, *arguments)

@@ -1,7 +1,7 @@
-"""A process that adds, changes and deletes contents until it is killed; what it was told is done, it prints.
+"""Add, change and delete contents until killed, and print acknowledged changes.
 
 Run as `python content_writer.py FOLDER SEED [BYTES]`: each line on its output is an acknowledged change, as JSON. With
-BYTES no file may grow beyond so many, as on a full disk; the error that ends it then is its last line.
+BYTES, no file may grow beyond that size, as on a full disk; the resulting error is its last line.
 """
 
 import json
@@ -55,7 +55,7 @@ def print_report(report: dict[str, object]) -> None:
 
 
 def run(arguments: list[str]) -> None:
-    """The same as a function, for `forked.Nursery`."""
+    """Run the same as a function, for `fork_server.ForkServer`."""
     folder, seed, *most = arguments
     if most:
         resource.setrlimit(resource.RLIMIT_FSIZE, (int(most[0]), resource.RLIM_INFINITY))

@@ -30,7 +30,7 @@ def read_memory_mb(field: str) -> int:
 async def fetch(http: HttpClient, url: str, timeout_s: float, *, cut: bool) -> dict[str, Any]:
     started = time.monotonic()
     limits = RequestLimits(timeout_s=timeout_s, max_body_bytes=MAX_BODY_BYTES)
-    Path("/proc/self/clear_refs").write_text("5")  # the peak of memory is counted from here
+    Path("/proc/self/clear_refs").write_text("5")  # measure peak memory from here on
     before = read_memory_mb("VmRSS")
     try:
         with anyio.fail_after(timeout_s + 1):
@@ -50,7 +50,7 @@ async def main(timeout_s: float, urls: dict[str, str], stalling: list[str]) -> N
 
     await fetch(http, urls["html_as_png"], timeout_s, cut=False)
     outcomes = {name: await fetch_both(name) for name in urls if name not in stalling}
-    # Those that only stall are fetched side by side, and together cost no more memory than one may.
+    # Addresses that only stall are fetched concurrently, and together may only use the memory of one.
     outcomes |= dict(zip(stalling, await asyncio.gather(*map(fetch_both, stalling)), strict=True))
     await http.close()
     print(json.dumps(outcomes))

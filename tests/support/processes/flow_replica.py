@@ -1,4 +1,4 @@
-"""A replica that runs flows when they are due, forked by `fork_server.ForkServer`."""
+"""A replica that runs due flows, forked by `fork_server.ForkServer`."""
 
 import json
 from pathlib import Path
@@ -17,5 +17,5 @@ async def run_due_flows(values: str) -> None:
 
 
 def run(arguments: list[str]) -> None:
-    """Runs it: SETTINGS, as JSON."""
+    """Run it with SETTINGS as JSON."""
     anyio.run(run_due_flows, *arguments)

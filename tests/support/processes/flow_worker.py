@@ -1,4 +1,4 @@
-"""A process that runs a flow, or goes on with the run of one that was killed, forked by `fork_server.ForkServer`."""
+"""A process that runs a flow, or continues the run of a killed one, forked by `fork_server.ForkServer`."""
 
 import json
 from pathlib import Path
@@ -28,5 +28,5 @@ async def run_or_resume(site: str, database: str, flow: str, parameters: str) ->
 
 
 def run(arguments: list[str]) -> None:
-    """Runs it: SITE DATABASE FLOW PARAMETERS."""
+    """Run it with SITE DATABASE FLOW PARAMETERS."""
     anyio.run(run_or_resume, *arguments)

@@ -1,7 +1,7 @@
-"""Processes that need not import everything anew: one that has forks them, and each then is as any other process.
+"""Fork processes from one with all imports done; afterwards they are ordinary processes.
 
-A `Nursery` runs a program of this folder, which has a function `run(arguments)`. What a test kills is a process of its
-own, with its own standard output, directory and environment; only its imports were done before.
+A `ForkServer` runs a program of this folder, which has a function `run(arguments)`. A test kills a separate process
+with its own standard output, directory and environment; only its imports were done before.
 """
 
 import importlib
@@ -17,18 +17,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-MAX_REQUEST_BYTES = 1 << 20  # bytes of a wish
-TESTS_FOLDER = Path(__file__).parents[2]  # `python -m` finds this package from there
+MAX_REQUEST_BYTES = 1 << 20  # bytes of a request
+TESTS_FOLDER = Path(__file__).parents[2]  # the folder from which `python -m` finds this package
 
 
 class ForkedProcess:
-    """A process that a fork_server has forked."""
+    """A process forked by a `ForkServer`."""
 
     def __init__(self, pid: int) -> None:
         self._pidfd = os.pidfd_open(pid)
 
     def kill(self) -> None:
-        """Ends it as a power cut would, and waits until it is gone."""
+        """Kill it, as a power cut would, and wait until it is gone."""
         if self._pidfd >= 0:
             if self.is_alive_after(0):
                 signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
@@ -37,7 +37,7 @@ class ForkedProcess:
             self._pidfd = -1
 
     def is_alive_after(self, seconds: float) -> bool:
-        """Whether it still lives after that time; what waits here takes nothing of its processor."""
+        """Return whether it is still alive after that time; waiting here uses no processor time."""
         return not select.select([self._pidfd], [], [], seconds)[0]
 
 
@@ -46,7 +46,7 @@ class ForkServer:
 
     Args:
         program: The program's module, in this folder.
-        modules: What it imports beforehand; `outrider.agents.*` are all modules of a package.
+        modules: The modules to import beforehand; `outrider.agents.*` means all modules of a package.
     """
 
     def __init__(self, program: str, *modules: str) -> None:
@@ -58,13 +58,13 @@ class ForkServer:
     def fork_process(
         self, arguments: Sequence[str], environ: Mapping[str, str], folder: Path, output: IO[Any]
     ) -> ForkedProcess:
-        """A process with that environment, directory and standard output."""
+        """Fork a process with that environment, directory and standard output."""
         wish = json.dumps([list(arguments), dict(environ), str(folder)]).encode()
         socket.send_fds(self._socket, [wish], [output.fileno()])
         return ForkedProcess(int(self._socket.recv(32)))
 
     def close(self) -> None:
-        """Ends the process that forks."""
+        """End the forking process."""
         self._socket.close()
         self._process.wait()
 
@@ -103,12 +103,12 @@ def run_program_and_exit(
     streams: Mapping[int, int],
     exit_channel: socket.socket | None = None,
 ) -> None:
-    """Runs the program and ends this process.
+    """Run the program and end this process.
 
     Args:
         request: Its arguments, environment and directory.
-        streams: Its open files, by the numbers that they are to have.
-        exit_channel: Hears the exit code at the very end, as one byte.
+        streams: Its open files by their descriptor numbers.
+        exit_channel: Receives the exit code as one byte at the very end.
     """
     arguments, environ, folder = request
     for number, stream in streams.items():
@@ -135,7 +135,7 @@ def run_program_and_exit(
 
 
 def _exit_code(ended: SystemExit) -> int:
-    """Converts what a program ended with into its exit code, as the interpreter does."""
+    """Convert the argument of SystemExit to an exit code, as the interpreter does."""
     if ended.code is None or isinstance(ended.code, int):
         return (ended.code or 0) & 0xFF
     sys.stderr.write(f"{ended.code}\n")

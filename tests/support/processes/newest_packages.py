@@ -1,4 +1,4 @@
-"""Environments of their own with the newest versions of packages."""
+"""Separate environments with the newest versions of packages."""
 
 import os
 import subprocess
@@ -7,12 +7,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
 UV = ROOT / ".tools" / "bin" / "uv"
-# Before the fixture that empties the environment, which may name an index and certificates.
+# Read before the fixture that empties the environment, which may name an index and certificates.
 INSTALLING = dict(os.environ)
 
 
 def install(name: str, packages: list[str]) -> Path:
-    """The interpreter of an environment which holds the newest versions of the packages, and nothing of ours."""
+    """Return the interpreter of an environment with the newest versions of only these packages."""
     folder = ROOT / ".cache" / "frameworks" / f"{name.lower().replace(' ', '-')}-{sys.version_info.minor}"
     python = folder / "bin" / "python"
     commands = [

@@ -24,12 +24,12 @@ PRELOADED_MODULES = (
 
 
 def build_command(*arguments: str | Path) -> list[str]:
-    """Builds a command that does what `outrider ARGUMENTS` does, in a forked process."""
+    """Build a command that does what `outrider ARGUMENTS` does, in a forked process."""
     return prefork.build_command("support.processes.outrider_command", *arguments)
 
 
 def run(arguments: list[str]) -> None:
-    """Runs the command line, in which a warning is an error."""
+    """Run the command line, with warnings as errors."""
     warnings.simplefilter("error")
     sys.argv = ["outrider", *arguments]
     main()

@@ -1,7 +1,7 @@
 """Commands that start at once, forked from a process that has all imports.
 
-What runs is a process that is spoken to over the very pipes of whoever started the command; only its imports were done
-before. Signals to the command reach it: SIGTERM, SIGINT and SIGHUP are passed on, and it is killed with the command.
+The forked process uses the pipes of the caller directly; only its imports were done before. Signals to the command
+reach it: SIGTERM, SIGINT and SIGHUP are passed on, and it is killed with the command.
 """
 
 import fcntl
@@ -19,7 +19,7 @@ from uuid import uuid4
 
 from support.processes.fork_server import MAX_REQUEST_BYTES, TESTS_FOLDER, import_program, run_program_and_exit
 
-# Hands over its streams, passes signals on, and ends as the program does. Without `site` it takes 15 ms.
+# Passes on its streams and signals, and ends like the program. Without `site` it takes 15 ms.
 CLIENT_SOURCE = """
 import json, os, signal, socket, sys
 forwarded = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -45,7 +45,7 @@ def build_command(program: str, *arguments: str | Path) -> list[str]:
 
 @cache
 def _start_server(program: str) -> str:
-    """Starts the forking process, which ends with this one; returns its abstract socket's name.
+    """Start the forking process, which ends with this one; return its abstract socket's name.
 
     It returns when the imports are done, so that no test's time limit has to cover them.
     """
@@ -69,7 +69,7 @@ _servers: list[Any] = []  # their standard input is closed when this process end
 def _serve_programs(program: str, number: int) -> None:
     run = import_program(program).run
     os.write(1, b".")
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for what ends
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # ended processes are not awaited
     with socket.socket(fileno=number) as door:
         while 0 not in select.select([door, 0], [], [])[0]:
             visitor, _ = door.accept()
@@ -86,7 +86,7 @@ def _serve_programs(program: str, number: int) -> None:
 
 
 def _die_with(visitor: socket.socket) -> None:
-    """Has the kernel kill this process when the command that it stands for is gone."""
+    """Make the kernel kill this process when the command that it replaces is gone."""
     fcntl.fcntl(visitor, fcntl.F_SETOWN, os.getpid())
     fcntl.fcntl(visitor, fcntl.F_SETSIG, signal.SIGKILL)
     fcntl.fcntl(visitor, fcntl.F_SETFL, os.O_ASYNC)

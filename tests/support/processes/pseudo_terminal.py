@@ -1,4 +1,4 @@
-"""Commands that believe to run in a person's terminal."""
+"""Run commands in a pseudo terminal."""
 
 import os
 import pty
@@ -10,7 +10,7 @@ from contextlib import suppress
 def run_in_terminal(
     command: Sequence[str], environ: Mapping[str, str], answer: bytes = b"", question: bytes = b"[y/N]"
 ) -> tuple[int, str]:
-    """Run a command in a terminal, answer its question, and return its exit code and all that it shows."""
+    """Run a command in a terminal, answer its question, and return its exit code and output."""
     ours, theirs = pty.openpty()
     with subprocess.Popen(command, env=environ, stdin=theirs, stdout=theirs, stderr=theirs) as process:
         os.close(theirs)

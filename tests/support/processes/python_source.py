@@ -18,12 +18,12 @@ PRELOADED_MODULES = (
 
 
 def build_command(source: str, *arguments: object) -> list[str]:
-    """Builds a command that runs Python source in a forked process."""
+    """Build a command that runs Python source in a forked process."""
     return prefork.build_command("support.processes.python_source", source, *map(str, arguments))
 
 
 def run(arguments: list[str]) -> None:
-    """Runs source as a program of its own, in which a warning is an error."""
+    """Run source as a program, with warnings as errors."""
     warnings.simplefilter("error")
     source, *rest = arguments
     sys.argv = ["-c", *rest]

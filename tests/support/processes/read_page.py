@@ -1,6 +1,6 @@
-"""A program that reads one page from its standard input and says what that cost, for `warmed.command`.
+"""A program that reads one page from its standard input and prints the cost, for `prefork.build_command`.
 
-An ordinary page is read before, at import and again: what every page needs is there when measuring begins.
+Ordinary pages are read before, so that everything that all pages need is loaded when measuring begins.
 """
 
 import json
@@ -19,14 +19,14 @@ ORDINARY_PAGE_HTML = b"<title>x</title><nav>y</nav><article>" + PARAGRAPHS_HTML
 
 
 def count_excerpts(body: bytes) -> int:
-    """The number of excerpts of what is read."""
+    """Return the number of excerpts of a page."""
     mime = detect_mime_type("text/html" if body.startswith(b"<!DOCTYPE") else "", body)
     document = find_reader(mime).read(ReaderInput(body, "https://a.b/", mime))
     return len(find_excerpts(document.markdown, "hello text x", max_tokens=500))
 
 
 def measure_peak_memory_mb() -> float:
-    """The most memory so far, of this process and its children, in megabytes."""
+    """Return the peak memory of this process and its children, in megabytes."""
     pids = [os.getpid(), *map(int, Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split())]
     lines = [line for pid in pids for line in Path(f"/proc/{pid}/status").read_text().splitlines()]
     return sum(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024

@@ -1,8 +1,8 @@
-"""Every way out of a sandbox that we could think of. It is run inside, as the code, and tells which ways were open.
+"""All ways out of a sandbox that we know. It runs inside as the code, and reports which ways were open.
 
-An attempt returns something true if it has got out, raises OSError where the system refused, and may return something
-false where what it found is harmless. `FACTS` are the places that it tries to reach. Attempts marked `control` must
-succeed where nothing keeps them in: that shows that they do what they say.
+An attempt returns a true value if it has escaped, raises OSError if the system refused, and may return a false value if
+it found something harmless. `FACTS` are the places that it tries to reach. Attempts marked `control` must succeed
+without a sandbox, which shows that they work.
 """
 
 import ctypes
@@ -30,7 +30,7 @@ CLONE_NEWUSER = 0x10000000
 
 
 def attempt(*, control: bool = False, landlock: bool = True) -> Callable[[Callable[[], object]], Callable[[], object]]:
-    """Registers a way out. `landlock` false: that level does not claim to hold it."""
+    """Register a way out. With `landlock` false, that level does not claim to prevent it."""
 
     def register_attempt(fn: Callable[[], object]) -> Callable[[], object]:
         name = getattr(fn, "__name__", "")
@@ -45,7 +45,7 @@ def attempt(*, control: bool = False, landlock: bool = True) -> Callable[[Callab
 
 
 def call_kernel(name: str, *arguments: Any) -> int:
-    """A system call by its name. Raises OSError."""
+    """Make a system call by its name. Raises OSError."""
     result = libc.syscall(FACTS["calls"][name], *arguments)
     if result < 0:
         number = ctypes.get_errno()
@@ -60,7 +60,7 @@ def check_result(result: int) -> int:
     return result
 
 
-# Reading what lies outside
+# Reading outside of the sandbox
 
 
 @attempt(control=True)
@@ -155,7 +155,7 @@ def watches_a_folder_outside():
 @attempt()
 def reads_the_environment_of_the_first_process():
     found = Path("/proc/1/environ").read_bytes()
-    return found and b"OUTRIDER_SANDBOX" not in found  # where it is the sandbox's own first process
+    return found and b"OUTRIDER_SANDBOX" not in found  # unless it is the sandbox's own first process
 
 
 @attempt(control=True)
@@ -222,7 +222,7 @@ def finds_a_descriptor_that_was_left_open():
 def sees_other_processes():
     found = []
     for name in os.listdir("/proc"):
-        with suppress(OSError):  # it has just ended, or is no process
+        with suppress(OSError):  # it has just ended, or is not a process
             if Path("/proc", name, "cmdline").read_bytes() == b"sleep\x00600\x00":  # the victim's
                 found.append(name)
     return found
@@ -265,7 +265,7 @@ def opens_by_a_handle_of_its_own_making():
     return call_kernel("open_by_handle_at", -100, ctypes.create_string_buffer(200), 0)
 
 
-# Changing what lies outside
+# Changing things outside of the sandbox
 
 
 @attempt(control=True)
@@ -394,7 +394,7 @@ def makes_a_device():
     return True
 
 
-# Becoming somebody else
+# Becoming another user
 
 
 @attempt()
@@ -806,7 +806,7 @@ def sees_an_interface_of_the_machine():
 
 
 def run_attempt(fn: Callable[[], object]) -> str:
-    """Runs an attempt in its own process and returns the outcome."""
+    """Run an attempt in its own process and return the outcome."""
     reading, writing = os.pipe()
     child = os.fork()
     if not child:

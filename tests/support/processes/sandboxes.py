@@ -1,4 +1,4 @@
-"""Sandboxes for tests: each level in turn, skipped with the reason where this machine does not have it."""
+"""Sandboxes for tests: each level in turn, skipped with the reason if this machine lacks it."""
 
 import tempfile
 from collections.abc import AsyncGenerator, Generator
@@ -30,14 +30,14 @@ class SandboxWorkspace:
     async def run_python(
         self, code: str, *, seconds: float = 60, limits: ResourceLimits | None = None, **more: Any
     ) -> "SandboxProcess":
-        """Runs Python to its end."""
+        """Run Python to its end."""
         job = await build_python_job(self.sandbox, self.directory, code)
         return await self.run_job(replace(job, limits=limits or job.limits, **more), seconds)
 
     async def run_shell(
         self, command: str, *, seconds: float = 60, limits: ResourceLimits | None = None
     ) -> "SandboxProcess":
-        """Runs a command to its end."""
+        """Run a command to its end."""
         job = await build_shell_job(self.sandbox, self.directory, command)
         return await self.run_job(replace(job, limits=limits or job.limits), seconds)
 
@@ -58,7 +58,7 @@ def skip_level(level: IsolationLevel, reason: str) -> NoReturn:
 
 @asynccontextmanager
 async def open_sandbox(level: IsolationLevel, **settings: Any) -> AsyncGenerator[Sandbox]:
-    """A sandbox of that level. Skips the test where there is none."""
+    """Open a sandbox of that level; skip the test if there is none."""
     sandbox = Sandbox(CodeSettings(isolation=level, **settings))
     found = await sandbox.detect_isolation()
     if found.backend is None:
@@ -71,7 +71,7 @@ async def open_sandbox(level: IsolationLevel, **settings: Any) -> AsyncGenerator
 
 @contextmanager
 def open_workspace(sandbox: Sandbox) -> Generator[SandboxWorkspace]:
-    """A new workspace for it, where every user can enter."""
+    """Open a new workspace for it that every user can enter."""
     with tempfile.TemporaryDirectory(prefix="outrider-test-", dir="/tmp") as folder:
         Path(folder).chmod(0o755)
         directory = Path(folder) / "workspace"
@@ -80,9 +80,9 @@ def open_workspace(sandbox: Sandbox) -> Generator[SandboxWorkspace]:
 
 
 def find_processes_with(mark: str) -> list[int]:
-    """Processes of this machine that have a word in their command line.
+    """Find processes of this machine with a word in their command line.
 
-    Among them are launchers, whose specification is in hexadecimal digits, and what they have not started yet.
+    They include launchers, whose specification is in hexadecimal digits, and processes that these have not started yet.
     """
     found = []
     words = (mark.encode(), mark.encode().hex().encode())

@@ -1,4 +1,4 @@
-"""A toolset whose effects happen at a bank of the test's own, over HTTP: there every one of them is counted."""
+"""A toolset with effects at the test's own bank over HTTP, which counts all of them."""
 
 import os
 from pathlib import Path
@@ -14,7 +14,7 @@ bank = Toolset("bank", "For tests.")
 
 
 def install_plugin(folder: Path) -> Path:
-    """Installs this toolset as a plugin; the folder must be on the reader's path."""
+    """Install this toolset as a plugin; the folder must be on the import path."""
     described = folder / "bank_tools-1.0.dist-info"
     described.mkdir(parents=True)
     (described / "METADATA").write_text("Metadata-Version: 2.1\nName: bank-tools\nVersion: 1.0\n")

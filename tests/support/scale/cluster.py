@@ -1,4 +1,4 @@
-"""A cluster on this machine: Postgres, replicas and workers as processes, and the wires between them."""
+"""A cluster on this machine: Postgres, replicas and workers as processes, and the proxies between them."""
 
 import os
 import subprocess
@@ -22,10 +22,10 @@ from support.scale.proxies import FaultyProxy, balance_connections, proxy_to_soc
 
 SCALE_FOLDER = Path(__file__).parent
 MODERN_VERSION = "2026-07-28"
-START_TIMEOUT_S = 90.0  # seconds that a process may need on a busy machine
+START_TIMEOUT_S = 90.0  # for the start of a process on a busy machine
 SHARED_STATE_KEY = "a key that all replicas of the test share, of more than 32 characters"
 SHARED_CLIENT_TOKEN = "a token that all clients of the test share"
-# On a small disk its journal must leave room for the rest.
+# On a small disk, its write-ahead log must leave space for the rest.
 SMALL_WAL_OPTIONS = ("-c", "max_wal_size=64MB", "-c", "min_wal_size=32MB")
 
 
@@ -36,7 +36,7 @@ class ProcessClock:
     file: Path
 
     def set_offset(self, seconds: int) -> None:
-        """So many seconds ahead of the truth."""
+        """Set the clock this many seconds ahead."""
         draft = self.file.with_suffix(".draft")
         draft.write_text(str(seconds))
         draft.replace(self.file)
@@ -44,14 +44,14 @@ class ProcessClock:
 
 @dataclass
 class ClusterProcess:
-    """A replica or a worker: one home of its own, one way to the database.
+    """A replica or a worker, with its own home and its own connection to the database.
 
     Attributes:
-        database_proxy: The proxy on its way to the database.
-        direct_database: Where the database is without that proxy (and by which query), if it goes there directly.
-        port: Where it serves; 0 for a worker.
+        database_proxy: The proxy between it and the database.
+        direct_database: The database's address without that proxy (and the query), if it connects directly.
+        port: Its port; 0 for a worker.
         machine: Its machine.
-        clock: Its time of day.
+        clock: Its clock.
     """
 
     name: str
@@ -71,7 +71,7 @@ class ClusterProcess:
 
     @property
     def database_url(self) -> str:
-        """Its address of the database."""
+        """The database's address for this process."""
         host, _, query = (self.direct_database or f"{self.database_proxy.host}:{self.database_proxy.port}").partition(
             "?"
         )
@@ -88,7 +88,7 @@ class ClusterProcess:
         return self.home / "stderr.txt"
 
     def start(self) -> None:
-        """Begins to start it."""
+        """Start it without waiting until it is ready."""
         given = [*self.settings, f"database={self.database_url}"]
         given += [f"serve.port={self.port}", f"serve.host={self.machine.host}"] if self.port else []
         command = [*self.machine.command_prefix, sys.executable, "-m", "outrider", "serve" if self.port else "worker"]
@@ -97,13 +97,13 @@ class ClusterProcess:
             self._process = subprocess.Popen(command, env=self.environment, cwd=self.home, stderr=log, stdout=log)
 
     def kill(self) -> None:
-        """As a power cut would."""
+        """Kill it, as a power cut would."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
 
     async def wait_until_ready(self) -> None:
-        """Waits until it says that it is there."""
+        """Wait until it reports that it is ready."""
         assert self._process is not None
         end = time.monotonic() + scale_to_load(START_TIMEOUT_S)
         while lacks := await self._explain_not_ready():
@@ -112,7 +112,7 @@ class ClusterProcess:
             await anyio.sleep(0.1)
 
     async def _explain_not_ready(self) -> str:
-        """Why it is not ready; empty when it is."""
+        """Return why it is not ready; empty if it is."""
         if not self.port:
             said = b"outrider worker is running"
             return "" if said in self.log_file.read_bytes() else "it does not say that it is running"
@@ -129,8 +129,8 @@ class Cluster:
     """A running cluster.
 
     Attributes:
-        url: Of the load balancer.
-        headers: What every request brings.
+        url: The address of the load balancer.
+        headers: The headers of every request.
     """
 
     server: postgres.PostgresServer
@@ -159,7 +159,7 @@ class Cluster:
         meta: dict[str, Any] | None = None,
         seconds: float = 90,
     ) -> Any:
-        """One call of a client of its own, on a connection of its own: it may land on any replica."""
+        """Make one call by a new client on a new connection, which any replica may get."""
         given: Any = {"session_id": session} | (meta or {})
         async with self.open_client(url, mode=mode, seconds=seconds) as client:
             return await client.call_tool(tool, arguments, meta=given, progress_callback=progress)
@@ -168,7 +168,7 @@ class Cluster:
     async def open_client(
         self, url: str = "", *, mode: Any = MODERN_VERSION, seconds: float = 90
     ) -> AsyncGenerator[Client]:
-        """A client on a connection of its own, to that replica or to any."""
+        """Open a client on a new connection, to that replica or to any."""
         async with (
             httpx2.AsyncClient(trust_env=False, timeout=seconds, headers=self.headers) as http,
             Client(streamable_http_client(url or self.url, http_client=http), mode=mode) as client,
@@ -176,7 +176,7 @@ class Cluster:
             yield client
 
     def query_rows(self, query: str) -> list[list[str]]:
-        """Queries the database."""
+        """Query the database."""
         return [line.split("|") for line in self.server.run_sql(query).splitlines()]
 
 
@@ -194,19 +194,20 @@ async def start_cluster(
     disk: Path | None = None,
     proxied: bool = True,
 ) -> AsyncGenerator[Cluster]:
-    """Starts all of it, and ends it.
+    """Start the whole cluster, and end it afterwards.
 
     Args:
-        folder: For the homes of the processes.
-        replicas: How many serve.
-        workers: How many only work.
-        settings: Of all, as `--set` takes them.
-        environment: Of all, beside HOME and PATH.
-        prepare: Puts into each home what it needs.
-        programs: Of Postgres.
-        network: Where each process has a machine of its own, and every other one no proxy on its way to the database.
-        disk: The folder of Postgres' data, on a disk that can be filled.
-        proxied: Whether a proxy of this process stands before the database, which can be cut, and takes time.
+        folder: The folder for the homes of the processes.
+        replicas: The number of serving processes.
+        workers: The number of processes that only work.
+        settings: Settings of all processes, in the form of `--set`.
+        environment: Environment variables of all processes, besides HOME and PATH.
+        prepare: Prepares each home.
+        programs: The folder of Postgres' programs.
+        network: The network in which each process has its own machine, and every other one connects to the database
+            directly.
+        disk: The folder of Postgres' data, on a disk that can be filled up.
+        proxied: Whether a proxy in this process is in front of the database; it can be cut, and takes time.
     """
     async with AsyncExitStack() as stack:
         net = network or MachineNetwork()
@@ -242,7 +243,7 @@ async def start_cluster(
             balance_connections([(each.machine.host, each.port) for each in made[:replicas]])
         )
         made[0].start()
-        await made[0].wait_until_ready()  # it makes the tables
+        await made[0].wait_until_ready()  # it creates the tables
         for each in made[1:]:
             each.start()
         for each in made[1:]:
@@ -258,7 +259,7 @@ def _build_environment(home: Path, clock: ProcessClock, more: dict[str, str]) ->
 
 
 def _allow_network_clients(server: postgres.PostgresServer) -> None:
-    """Allows clients from the network."""
+    """Allow clients from the network."""
     with (server.folder / "data" / "pg_hba.conf").open("a") as rules:
         rules.write("host all all 10.0.0.0/8 trust\nhost all all 198.18.0.0/15 trust\n")
     server.run_sql("SELECT pg_reload_conf()")

@@ -1,4 +1,4 @@
-"""Disks that can be filled, each of one cluster alone."""
+"""Disks that can be filled up, each for a single cluster."""
 
 import os
 import shutil
@@ -14,12 +14,12 @@ FILL_CHUNK = bytes(65_536)
 
 @dataclass(frozen=True)
 class SmallDisk:
-    """A small file system of its own."""
+    """A small separate file system."""
 
     folder: Path
 
     def fill_up(self) -> None:
-        """Takes all that is left of it."""
+        """Use up its free space."""
         with (self.folder / "filler").open("wb", buffering=0) as file, suppress(OSError):
             while True:  # others write at the same time
                 file.write(FILL_CHUNK)
@@ -30,7 +30,7 @@ class SmallDisk:
 
 @contextmanager
 def mount_disk(megabytes: int, label: str) -> Generator[SmallDisk | None]:
-    """A disk of that size, or None where this user may mount none."""
+    """Mount a disk of that size; return None if this user may not mount one."""
     folder = Path(tempfile.mkdtemp(prefix="outrider-disk-"))
     size = f"size={megabytes}m,mode=1777"
     try:
@@ -48,7 +48,7 @@ def mount_disk(megabytes: int, label: str) -> Generator[SmallDisk | None]:
 
 
 def _mount_tmpfs(folder: Path, size: str) -> str:
-    """Mounts it, or says why that cannot be."""
+    """Mount it, or return the reason why that is impossible."""
     done = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", size, "tmpfs", folder], check=False, capture_output=True, text=True
     )

@@ -1,4 +1,4 @@
-"""Breaks one thing of a cluster after the other, and mends what does not mend itself."""
+"""Break parts of a cluster one after another, and repair those that do not recover by themselves."""
 
 import random
 import signal
@@ -12,15 +12,15 @@ from support.scale.cluster import Cluster, ClusterProcess
 from support.scale.disk import SmallDisk
 from support.scale.load import LoadJournal
 
-CLOCK_SKEWS_S = (-86_400, -3_600, -45, 45, 3_600, 172_800)  # seconds from the truth
-SHORT_CUT_S, LONG_CUT_S = (0.5, 4.0), (26.0, 30.0)  # seconds; after the long one both ends have given the connection up
+CLOCK_SKEWS_S = (-86_400, -3_600, -45, 45, 3_600, 172_800)  # offsets of clocks
+SHORT_CUT_S, LONG_CUT_S = (0.5, 4.0), (26.0, 30.0)  # after the long one, both ends have given up the connection
 
 
 class FaultInjector:
-    """Breaks things at random, everything once before anything twice.
+    """Breaks parts at random, each once before any a second time.
 
     Args:
-        disks: Those that can be filled, by what is on them.
+        disks: The disks that can be filled up, by their content.
     """
 
     def __init__(self, cluster: Cluster, journal: LoadJournal, rng: random.Random, disks: dict[str, SmallDisk]) -> None:
@@ -60,7 +60,7 @@ class FaultInjector:
         self._journal.events.append(f"{time.monotonic() - self._journal.started_at:5.1f} {words}")
 
     async def kill_process(self) -> None:
-        """A process dies without a word, and its supervisor starts it again."""
+        """Kill a process without notice, and start it again like a supervisor."""
         victim = self._pick_process()
         self._record_event(f"kill -9 {victim.name}")
         await anyio.to_thread.run_sync(victim.kill)
@@ -83,7 +83,7 @@ class FaultInjector:
         victim.database_proxy.restore()
 
     async def disconnect_machine(self, seconds_range: tuple[float, float]) -> None:
-        """A machine's cable is pulled."""
+        """Disconnect a machine from the network."""
         victim, seconds = self._pick_process(), self._rng.uniform(*seconds_range)
         self._record_event(f"pull {victim.name}'s cable for {seconds:.1f} s")
         await anyio.to_thread.run_sync(victim.machine.disconnect)
@@ -102,7 +102,7 @@ class FaultInjector:
         victim.clock.set_offset(seconds)
 
     async def fill_disk(self, label: str) -> None:
-        """Fills a disk, then makes room and restarts the database if it ended itself."""
+        """Fill up a disk, then free space and restart the database if it has ended."""
         self._record_event(f"the disk of {label} is full")
         await anyio.to_thread.run_sync(self._disks[label].fill_up)
         await anyio.sleep(self._rng.uniform(1.0, 4.0))

@@ -1,4 +1,4 @@
-"""The clients of a cluster under test, and what they reach: each writes down what it was told."""
+"""The clients of a cluster under test, and the services that they use; each records the answers that it got."""
 
 import base64
 import json
@@ -21,10 +21,10 @@ from support.fakes.model_apis import ModelTurn, ScriptedRequest
 from support.results import read_first_text
 from support.scale.cluster import MODERN_VERSION, Cluster
 
-RECOVERY_TIMEOUT_S = 60.0  # seconds in which a cluster of five processes on a busy machine must have moved on
-AGENT_CLIENT_COUNT = 3  # clients that give work to agents at the same time
+RECOVERY_TIMEOUT_S = 60.0  # for progress of a cluster of five processes on a busy machine
+AGENT_CLIENT_COUNT = 3  # clients that use agents at the same time
 STEPS_PER_JOB = 3
-STEPS_PER_LONG_JOB = 15  # steps of jobs that are to be cancelled
+STEPS_PER_LONG_JOB = 15  # steps of jobs that will be cancelled
 SITE_PAGE_COUNT = 30
 QUESTION_ID_PATTERN = r"qst_[0-9a-f]{32}"  # a question that a person must answer
 RUN_ID_PATTERN = r"run_[0-9a-f]{32}"
@@ -36,7 +36,7 @@ class EffectCounter:
 
     counts_by_key: Counter[str] = field(default_factory=Counter)
     counts_by_text: Counter[str] = field(default_factory=Counter)
-    last_booked_at: dict[str, float] = field(default_factory=dict)  # when anything was booked for a job
+    last_booked_at: dict[str, float] = field(default_factory=dict)  # the time of the last booking of each job
 
     async def book_entry(self, request: Request) -> Response:
         entry = await request.json()
@@ -48,7 +48,7 @@ class EffectCounter:
 
 @dataclass
 class CrawlSite:
-    """A small site that is read whole."""
+    """A small site to crawl."""
 
     reads_by_path: Counter[str] = field(default_factory=Counter)
 
@@ -64,21 +64,21 @@ class CrawlSite:
 
 @dataclass
 class LoadJournal:
-    """The answers that clients got.
+    """The answers to clients.
 
     Attributes:
-        runs: Run ids that were given out, with the name of their job.
-        answers: Answers of runs, as their clients got them.
-        stored_texts: Texts whose storing was confirmed, with their names.
+        runs: The returned run ids, with the name of their job.
+        answers: The answers of runs to their clients.
+        stored_texts: Texts with confirmed storage, with their names.
         crawls: Answers to crawls.
-        stored_files: Files whose keeping was confirmed, by their addresses.
-        cancelled_runs: Runs that were told to be cancelled, and when.
+        stored_files: Files with confirmed storage, by their addresses.
+        cancelled_runs: Runs reported as cancelled, and when.
         resumed_runs: Runs whose first caller dropped the connection.
-        failures: How often a call failed, by reason: that may happen, and must be said.
-        bugs: Answers that blame a bug of the product, which no fault of its surroundings excuses.
+        failures: The number of failed calls by reason; they may happen, but are reported.
+        bugs: Answers that report a bug, which no injected fault excuses.
         success_times: When calls succeeded.
-        call_durations: How long each of them took, and which it was.
-        events: What the chaos did.
+        call_durations: The duration and name of each successful call.
+        events: The injected faults.
     """
 
     runs: dict[str, str] = field(default_factory=dict)
@@ -95,7 +95,7 @@ class LoadJournal:
     started_at: float = field(default_factory=time.monotonic)
     events: list[str] = field(default_factory=list)
     inflight_calls: dict[int, str] = field(default_factory=dict)
-    last_run_results: dict[str, str] = field(default_factory=dict)  # what was last told of a run
+    last_run_results: dict[str, str] = field(default_factory=dict)  # the last result of each run
 
     @property
     def longest_gap(self) -> float:
@@ -106,7 +106,7 @@ class LoadJournal:
 
 
 def play_booking_agent(asked: ScriptedRequest) -> ModelTurn:
-    """Books one entry a step; jobs on `x` send something away as well, which a person must allow; those on `k` last."""
+    """Book one entry per step; jobs on `x` also transfer, which a person must allow; those on `k` take long."""
     job = re.search(r"job (\w+)", asked.text)
     name = job[1] if job else "none"
     if asked.turn_count < (STEPS_PER_LONG_JOB if name.endswith("k") else STEPS_PER_JOB):
@@ -133,7 +133,7 @@ class LoadClients:
 
     @property
     def client_functions(self) -> Sequence[Any]:
-        """All of them, as functions to be started."""
+        """Return all clients as functions to start."""
         return [
             *(partial(self.run_agent_client, number) for number in range(AGENT_CLIENT_COUNT)),
             self.run_cancelling_client,
@@ -145,7 +145,7 @@ class LoadClients:
         ]
 
     async def try_call(self, tool: str, arguments: dict[str, Any], **more: Any) -> Any:
-        """The result of a call, or None where it failed; then it is known that it did."""
+        """Return the result of a call, or None if it certainly failed."""
         began = time.monotonic()
         number = id(arguments)
         self.journal.inflight_calls[number] = f"{tool} {arguments} since {began - self.journal.started_at:.1f}"
@@ -174,13 +174,13 @@ class LoadClients:
         return result
 
     async def call_until_success(self, tool: str, arguments: dict[str, Any], **more: Any) -> Any:
-        """The result of a call that is made again and again until it succeeds."""
+        """Repeat a call until it succeeds, and return its result."""
         while (result := await self.try_call(tool, arguments, **more)) is None:
             await anyio.sleep(0.3)
         return result
 
     async def run_agent_client(self, number: int) -> None:
-        """Gives jobs to agents, lets them work, and asks for the answers; any replica may answer."""
+        """Start jobs of agents, let them work, and request the answers from any replica."""
         job = 0
         while not self.finished.is_set():
             job += 1
@@ -195,9 +195,9 @@ class LoadClients:
                 await self.wait_for_answer(found[0])
 
     async def wait_for_answer(self, run_id: str, *, to_the_end: bool = False) -> None:
-        """The run's answer, with the consent that it may need given at whichever replica is next.
+        """Return the run's answer; give any consent that it needs at the next replica.
 
-        While things are broken it is given up when that is over, and asked for afterwards.
+        Waiting ends with the load, and the answer is requested again after the repair.
         """
         decided: list[dict[str, Any]] = []
         while run_id not in self.journal.answers and (to_the_end or not self.finished.is_set()):
@@ -213,7 +213,7 @@ class LoadClients:
                 await anyio.sleep(0.3)
 
     async def run_cancelling_client(self) -> None:
-        """Gives long jobs to agents and cancels them, at any replica."""
+        """Start long jobs of agents and cancel them, at any replica."""
         job = 0
         while not self.finished.is_set():
             job += 1
@@ -230,7 +230,7 @@ class LoadClients:
                 self.journal.runs[found[0]] = f"q{job}k"
 
     async def run_disconnecting_client(self) -> None:
-        """Waits for an agent, loses the connection, and goes on with what the first notice had named."""
+        """Wait for an agent, drop the connection, and continue with the run id from the first notice."""
         job = 0
         while not self.finished.is_set():
             job += 1
@@ -241,7 +241,7 @@ class LoadClients:
             await anyio.sleep(0.2)
 
     async def start_job_and_disconnect(self, name: str) -> str | None:
-        """Begins a job and goes away in the middle of hearing of it; the run's id, if it was heard."""
+        """Start a job and disconnect during its progress notices; return the run's id if it arrived."""
         call = {"name": "run_agent", "arguments": {"agent": "clerk", "query": f"job {name}"}}
         facts = {
             "protocolVersion": MODERN_VERSION,
@@ -270,7 +270,7 @@ class LoadClients:
         return found[0] if found else None
 
     async def run_file_client(self) -> None:
-        """Keeps files; what was confirmed must be readable at the end."""
+        """Store files; confirmed ones must be readable at the end."""
         number = 0
         while not self.finished.is_set():
             number += 1
@@ -280,13 +280,13 @@ class LoadClients:
             await anyio.sleep(0.3)
 
     async def read_stored_file(self, address: str) -> str:
-        """A kept file, from any replica."""
+        """Read a stored file from any replica."""
         async with self.cluster.open_client() as client:
             (part,) = (await client.read_resource(address, meta={"session_id": "scale"})).contents
         return base64.b64decode(part.blob).decode()
 
     async def run_text_client(self) -> None:
-        """Puts texts into a store; what was confirmed must be there at the end."""
+        """Add texts to a store; confirmed ones must be there at the end."""
         number = 0
         while not self.finished.is_set():
             number += 1
@@ -296,13 +296,13 @@ class LoadClients:
             await anyio.sleep(0.1)
 
     async def run_reading_client(self, number: int) -> None:
-        """Reads pages, the quickest way to see whether a replica answers."""
+        """Read pages, the fastest way to see whether a replica answers."""
         while not self.finished.is_set():
             await self.try_call("web_fetch", {"url": f"{self.site_url}/p{number}"})
             await anyio.sleep(0.05)
 
     async def run_crawling_client(self) -> None:
-        """Reads the site, again and again."""
+        """Crawl the site repeatedly."""
         while not self.finished.is_set():
             wish = {"url": f"{self.site_url}/p0", "max_pages": 100, "max_depth": 9, "max_seconds": 60}
             if result := await self.try_call("web_crawl", wish, session="crawl"):

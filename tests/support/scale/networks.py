@@ -1,7 +1,7 @@
-"""Machines of a network of this machine's own: each process in a namespace, on a cable that can be pulled.
+"""A network of virtual machines: each process in a network namespace that can be disconnected.
 
-What is cut here is what a pulled cable cuts: nobody is told, packets are gone. It takes root; without, a cluster has
-only its proxies (`scale_wires`), which end connections or hold their bytes back.
+A disconnected machine loses packets without a notice, as with a pulled cable. This needs root; without it, a cluster
+only has its proxies (`proxies`), which end connections or stall them.
 """
 
 import os
@@ -16,7 +16,7 @@ from pathlib import Path
 
 REQUIRED_PROGRAMS = ("ip", "unshare", "nsenter")
 ADDRESS_PREFIXES = ("10.99", "198.18")  # private (RFC 1918), and of test networks (RFC 2544)
-PACKET_TIMEOUT_S = 10.0  # seconds in which a packet does, or never
+PACKET_TIMEOUT_S = 10.0  # after which a packet counts as lost
 PROBE_SOURCE = """
 import socket, sys
 host, gate, port = sys.argv[1:]
@@ -33,8 +33,8 @@ class Machine:
 
     Attributes:
         host: Its address.
-        command_prefix: What its command begins with, so that it runs there.
-        cable: The end of its cable on our side; empty where there is none to be pulled.
+        command_prefix: The beginning of its command that makes it run there.
+        cable: Our end of its virtual cable; empty if it cannot be disconnected.
     """
 
     host: str = "127.0.0.1"
@@ -42,7 +42,7 @@ class Machine:
     cable: str = ""
 
     def disconnect(self) -> None:
-        """Drops all packets on both sides without a notice, until `mend`."""
+        """Drop all packets on both sides without a notice, until reconnected."""
         _run_command("ip", "link", "set", self.cable, "down")
 
     def reconnect(self) -> None:
@@ -51,10 +51,10 @@ class Machine:
 
 @dataclass
 class MachineNetwork:
-    """A switch with cables to machines.
+    """A virtual switch with machines.
 
     Attributes:
-        gateway: Our own address on it; without a network that is loopback's.
+        gateway: Our own address on it; the loopback address without a network.
     """
 
     gateway: str = "127.0.0.1"
@@ -63,7 +63,7 @@ class MachineNetwork:
     _count: int = 1
 
     def add_machine(self) -> Machine:
-        """One more machine."""
+        """Add a machine."""
         if not self.bridge:
             return Machine()
         self._count += 1
@@ -80,7 +80,7 @@ class MachineNetwork:
 
 @contextmanager
 def create_network() -> Generator[MachineNetwork]:
-    """A network, or loopback alone where this user may make none or its packets do not arrive."""
+    """Create a network; use loopback if this user may not create one or its packets do not arrive."""
     missing = [each for each in REQUIRED_PROGRAMS if shutil.which(each) is None]
     why = "it takes root" if os.geteuid() else f"{', '.join(missing)} is not installed" if missing else ""
     with ExitStack() as stack:
@@ -112,7 +112,7 @@ def _create_bridge(gateway: str) -> Generator[MachineNetwork]:
 
 
 def _check_connectivity(net: MachineNetwork) -> None:
-    """Connects there and back; firewalls and foreign routes let a network be made through which nothing passes.
+    """Connect in both directions, because firewalls and other routes can block a network that was created.
 
     Raises:
         OSError: Nothing arrived.
@@ -141,7 +141,7 @@ def _check_connectivity(net: MachineNetwork) -> None:
 
 @contextmanager
 def _create_namespace() -> Generator[int]:
-    """A network namespace that lives as long as this process; the id of who holds it."""
+    """Create a network namespace that lives as long as this process; return the id of its holder."""
     ours = Path("/proc/self/ns/net").readlink()
     with subprocess.Popen(["unshare", "--net", "cat"], stdin=subprocess.PIPE) as holder:
         assert holder.stdin

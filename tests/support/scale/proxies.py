@@ -1,4 +1,4 @@
-"""The wires between the processes of a cluster: some are cut and mended, one spreads calls over the replicas."""
+"""The proxies between the processes of a cluster: some can be cut and restored, one balances the load."""
 
 import asyncio
 import itertools
@@ -9,19 +9,19 @@ from pathlib import Path
 from outrider.core.egress.server_shutdown import stop_listening
 
 RELAY_CHUNK_BYTES = 65_536
-DIAL_TIMEOUT_S = 1.0  # seconds after which a load balancer tries the next replica
+DIAL_TIMEOUT_S = 1.0  # after which the load balancer tries the next replica
 Dial = Callable[[], "asyncio.Future[tuple[asyncio.StreamReader, asyncio.StreamWriter]]"]
 
 
 class FaultyProxy:
-    """A listening port whose connections lead elsewhere.
+    """A listening port that forwards its connections.
 
     Args:
         dial: Opens the other side of a new connection.
         host: The address to listen on.
 
     Attributes:
-        port: Where it listens.
+        port: Its port.
     """
 
     def __init__(self, dial: Dial, host: str = "127.0.0.1") -> None:
@@ -39,13 +39,13 @@ class FaultyProxy:
         self.port = self._server.sockets[0].getsockname()[1]
 
     def cut_connections(self) -> None:
-        """Breaks all connections, and every new one, until `mend`."""
+        """Break all connections, and every new one, until restored."""
         self._is_cut = True
         for task in self._tasks:
             task.cancel()
 
     def stall_connections(self) -> None:
-        """Nothing arrives any more on either side, and neither hears of it, until `mend`."""
+        """Hold back all data on both sides without a notice, until restored."""
         self._flowing.clear()
 
     def restore(self) -> None:
@@ -103,26 +103,26 @@ async def _close_writer(writer: asyncio.StreamWriter) -> None:
 
 @asynccontextmanager
 async def proxy_to_socket(path: Path, host: str = "127.0.0.1") -> AsyncGenerator[FaultyProxy]:
-    """A wire to a Unix socket."""
+    """Open a proxy to a Unix socket."""
     async with _open_proxy(lambda: asyncio.ensure_future(asyncio.open_unix_connection(str(path))), host) as wire:
         yield wire
 
 
 @asynccontextmanager
 async def proxy_to_port(port: int, host: str) -> AsyncGenerator[FaultyProxy]:
-    """A wire from another address to a port of loopback."""
+    """Open a proxy from another address to a loopback port."""
     async with _open_proxy(lambda: asyncio.ensure_future(asyncio.open_connection("127.0.0.1", port)), host) as wire:
         yield wire
 
 
 @asynccontextmanager
 async def balance_connections(targets: Sequence[tuple[str, int]]) -> AsyncGenerator[FaultyProxy]:
-    """A load balancer of the simplest kind: each new connection goes to the next (host, port) that answers."""
+    """Run a simple load balancer: each new connection goes to the next (host, port) that answers."""
     turns = itertools.count()
 
     async def dial_next_target() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         for _ in targets:
-            with suppress(OSError):  # TimeoutError is one
+            with suppress(OSError):  # includes TimeoutError
                 async with asyncio.timeout(DIAL_TIMEOUT_S):
                     return await asyncio.open_connection(*targets[next(turns) % len(targets)])
         raise ConnectionRefusedError

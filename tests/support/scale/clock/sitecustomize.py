@@ -1,7 +1,7 @@
-"""Makes the time of day wrong in a process under test, by as many seconds as a file says; imported at its start.
+"""Shift the time of day in a process under test by the seconds in a file; imported at its start.
 
-Only what asks `time.time` is deceived, as nearly everything does; intervals are measured by other clocks, and those
-are right on a machine whose date is wrong, too. (libfaketime cannot be used: it breaks `time.sleep` of Python 3.11.)
+Only `time.time` is shifted, which nearly all code uses; intervals are measured by other clocks, which are also right on
+a machine with a wrong date. (libfaketime cannot be used: it breaks `time.sleep` of Python 3.11.)
 """
 
 import os
