@@ -55,7 +55,7 @@ def run_part(name: str, *, quick: bool) -> Part:
 
 
 def describe_machine() -> str:
-    """Describe the machine, as far as it matters for ratios."""
+    """Describe the machine, as far as it affects ratios."""
     return (
         f"Last run: {platform.system()} on {platform.machine()}, Python {platform.python_version()}, a shared machine."
     )

@@ -22,7 +22,7 @@ STEP_COUNT = 300
 STEP_RESULT = "It was seen that nothing has changed. " * 20
 
 
-StepCost = tuple[float, float]  # milliseconds in all, and of this process's processor
+StepCost = tuple[float, float]  # total milliseconds, and CPU milliseconds of this process
 
 
 def compare_durable_steps(turns: int) -> list[Comparison]:

@@ -225,7 +225,7 @@ def serve_model() -> Generator[str]:
 
 
 def _read_progress_output(message: dict[str, Any]) -> dict[str, Any]:
-    """Return what a progress notification carries beside its message."""
+    """Return the data of a progress notification, without its message."""
     return message.get("params", {}).get("_meta", {}).get("data", {}).get("output", {})
 
 

@@ -86,7 +86,7 @@ def compare_snapshots(started: Sequence[Contender], turns: int) -> list[PageGrid
         for turn in range(min(turns, 3) + 1 if page == "/table" else turns + 1):
             for name, look in looks.items():
                 text = look()
-                if turn:  # the first look brings the scripts
+                if turn:  # the first snapshot installs the scripts
                     duration[name].setdefault(page, []).append(by_name[name].took)
                     long[name].setdefault(page, []).append(count_tokens(text))
         whole = count_tokens(_find_outrider(started).take_full_snapshot())
@@ -135,7 +135,7 @@ def compare_actions(started: Sequence[Contender], turns: int) -> list[Comparison
 
 
 def compare_walks(started: Sequence[Contender]) -> Comparison:
-    """Count the tokens of buying something, and of looks that are needed."""
+    """Count the tokens of a purchase, with the necessary snapshots."""
     return Comparison(
         "tokens of a walk through the shop",
         OUTRIDER,

@@ -83,7 +83,7 @@ def _run_agent_browser(session: str, *words: str) -> None:
 
 
 def _measure_idle_memory(root: int, tag: str = "") -> float:
-    rest_s = 3.0  # seconds after the last session, for the browser to come to rest
+    rest_s = 3.0  # after the last session, until the browser is idle
     time.sleep(rest_s)
     return sum_memory_mb(find_processes(root, tag))
 

@@ -51,7 +51,7 @@ class Contender(ABC):
         ...
 
     def call_tool(self, tool: str, **arguments: Any) -> str:
-        """Return a tool's answer as text; `took` is its time in milliseconds."""
+        """Return a tool's result as text; `took` is its time in milliseconds."""
         started = time.perf_counter()
         self.answer = self.server.send_request("tools/call", {"name": tool, "arguments": arguments})
         self.took = (time.perf_counter() - started) * 1_000

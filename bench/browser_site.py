@@ -26,7 +26,7 @@ table { border-collapse: collapse } td, th { border: 1px solid #ccc; padding: 2p
 
 
 class WordSource:
-    """Draw words; the same seed draws the same ones."""
+    """Draw random words; the same seed draws the same ones."""
 
     def __init__(self) -> None:
         self._random = random.Random(SEED)

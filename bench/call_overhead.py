@@ -1,4 +1,4 @@
-"""Measure what a call costs beside its tool: validation, policy, time limit, record and protocol."""
+"""Measure the overhead of a call: validation, policy, time limit, record and protocol."""
 
 import sys
 import tempfile
@@ -48,7 +48,7 @@ def run(*, quick: bool) -> Part:
 
 
 def write_plugin(folder: Path) -> Path:
-    """Write a package with a toolset, as anyone may install one."""
+    """Write a plugin package with a toolset."""
     described = folder / "echoes-1.0.dist-info"
     described.mkdir()
     (folder / "echoes.py").write_text(TOOLSET_SOURCE)

@@ -4,8 +4,8 @@
     python -m bench.call_path --list     # and the functions, file by file
 
 An MCP client in the same process calls `web_fetch` for a page that is not in the cache, `web_search` with one provider,
-then `clickElement` in a browser; all is served on loopback. Functions of libraries do not count. Those that worker
-threads run, which turn HTML into Markdown, are counted apart. Comprehensions, generator expressions and lambdas are
+then `clickElement` in a browser; all is served on loopback. Functions of libraries do not count. Functions in worker
+threads, which turn HTML into Markdown, are counted separately. Comprehensions, generator expressions and lambdas are
 left out.
 """
 
@@ -92,7 +92,7 @@ def serve_website() -> Generator[str]:
 
 async def trace_call(client: Client, path: CallPath, tool: str, arguments: dict[str, Any]) -> None:
     """Record one call; raises RuntimeError if the tool fails."""
-    await anyio.sleep(1.5)  # by then the last call's record is written, and its browser's storage captured
+    await anyio.sleep(1.5)  # until the last call's record is written, and its browser's storage captured
     path.loop.clear()
     path.workers.clear()
     path.is_recording = True

@@ -3,7 +3,7 @@
     python -m bench.content_vectors COUNT
 
 Prints JSON: CPU milliseconds of the middle query, the share of the true ten that were found, and megabytes. The vectors
-lie in groups, as those of texts do; rescoring reads them from the database's rows, as searching does.
+are in clusters, like those of texts; rescoring reads them from the database's rows, like real searches.
 """
 
 import json
@@ -31,7 +31,7 @@ Floats = NDArray[np.float32]
 
 
 class NumberedEmbedder:
-    """Return vectors that were drawn before; a query is the number of its vector."""
+    """Return prepared vectors; a query is the number of its vector."""
 
     name, dimensions, weight = "given", DIMENSIONS, 0.5
 
@@ -47,7 +47,7 @@ class NumberedEmbedder:
 
 def draw_vectors(count: int, seed: int) -> Floats:
     """Draw vectors of length 1 around group centres that are the same for all seeds."""
-    group_spread = 0.9  # of a vector around its group's middle, whose length is 1
+    group_spread = 0.9  # of vectors around their group's center of length 1
     group_count = 2_000
     middles = normalize_vectors(np.random.default_rng(0).normal(size=(group_count, DIMENSIONS)).astype(np.float32))
     chance = np.random.default_rng(seed)

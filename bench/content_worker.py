@@ -1,4 +1,4 @@
-"""Measure one engine over one collection in a process of its own, and print JSON.
+"""Measure one engine over one collection in a separate process, and print JSON.
 
 python -m bench.content_worker NAME COUNT STORES
 """
@@ -166,7 +166,7 @@ ENGINES: dict[str, type[Any]] = {"ours": ContentStoreEngine, "fts5": Fts5Engine,
 
 
 def spool_batches(file: Path, texts: Iterator[str], size: int) -> Batches:
-    """Write the texts to a file first, since drawing them must cost nothing."""
+    """Write the texts to a file first, so that drawing them is not measured."""
     with file.open("w") as spool:
         for batch in iter(lambda: list(islice(texts, size)), []):
             spool.write(json.dumps(batch) + "\n")
@@ -178,7 +178,7 @@ def spool_batches(file: Path, texts: Iterator[str], size: int) -> Batches:
 async def measure_contender(name: str, count: int, stores: int) -> dict[str, float]:
     """Return the values by measure: CPU milliseconds, wall milliseconds, megabytes."""
     global_queries = 10  # queries to all stores at once
-    searched_stores = 20  # stores that the queries to one store go to in turns
+    searched_stores = 20  # stores for queries to a single store, in turns
     query_count = 200
     batch_documents = 500  # documents in one transaction, all for one store
     with tempfile.TemporaryDirectory() as folder:
@@ -186,10 +186,10 @@ async def measure_contender(name: str, count: int, stores: int) -> dict[str, flo
         batches = spool_batches(
             Path(folder) / "texts.jsonl", generate_documents(count), min(batch_documents, count // stores)
         )
-        batches = itertools.chain([next(batches)], batches)  # they are made at the first
+        batches = itertools.chain([next(batches)], batches)  # they are generated with the first one
         wall, cpu = time.perf_counter(), time.process_time()
         await engine.add_batches(batches, stores)
-        await engine.search("warm", None)  # an index that follows does it now
+        await engine.search("warm", None)  # an index that syncs later does it now
         filled = time.perf_counter() - wall, time.process_time() - cpu
         found = {"ingest_cpu_ms": filled[1] * 1_000 / count, "ingest_wall_ms": filled[0] * 1_000 / count}
         asked = draw_queries(query_count)

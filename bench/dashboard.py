@@ -29,7 +29,7 @@ WATCHED, NOT_WATCHED = "watched", "not watched"
 PICTURE, INPUT = "page changes → picture drawn", "click in the dashboard → event on the page"
 TURN_COUNT, EVENT_COUNT, LOAD_SECONDS = 9, 120, 10.0
 GREY_LEVELS = 8
-# The colour tells which change it is; the last ones can be asked for.
+# The colour encodes the number of the change; the last ones can be queried.
 PAGE_HTML = f"""<!doctype html><html lang=en><head><meta charset=utf-8><title>Lights</title>
 <style>body {{ margin: 0; font: 20px sans-serif }} #light {{ width: 1200px; height: 500px }}</style></head><body>
 <div id=light></div><button id=bump onclick="count.textContent = 1 + +count.textContent">Bump</button>
@@ -43,7 +43,7 @@ globalThis.change = () => {{
   changes.push(Date.now());
 }};
 </script></body></html>"""
-# When which level was drawn, one picture of the window later: that is when it can be seen.
+# The time of each level, one animation frame after it was drawn, when it is visible.
 RECORD_PICTURES_SCRIPT = f"""() => {{
   const canvas = document.getElementById('screen'), context = canvas.getContext('2d');
   globalThis.seen = []; globalThis.pressed = []; let last = -1;
@@ -78,7 +78,7 @@ def run(*, quick: bool) -> Part:
 
 
 class DashboardServer(StdioServer):
-    """`outrider mcp` with a home folder of its own."""
+    """`outrider mcp` with its own home folder."""
 
     def __init__(self, url: str) -> None:
         self.url = url

@@ -20,7 +20,7 @@ from bench.peers import BENCH_FOLDER, ROOT, build_node_command, install_node_pee
 from bench.tables import Comparison, Part
 
 OUTRIDER_EXTRACT, BASELINE = "outrider.extract", "trafilatura"
-PAGE_TIMEOUT_S = 60.0  # seconds for a page; then it counts as empty and as this long
+PAGE_TIMEOUT_S = 60.0  # for a page; afterwards it counts as empty and as taking this long
 
 
 OWN_PAGES_METHOD = "The same for pages that we wrote for this purpose (`evals/structure/pages`)."
@@ -41,7 +41,7 @@ class Extraction:
 
 @dataclass
 class ExtractorProcess:
-    """Run an extractor in a process, which is started when needed and again after a hang."""
+    """Run an extractor in a process, started when needed and restarted after a hang."""
 
     command: Sequence[str]
     peaks: list[float] = field(default_factory=list)
@@ -232,7 +232,7 @@ def _render_f1(order: list[Sample], flat: dict[str, list[Extraction]]) -> str:
 
 
 def _render_structure(pages: list[StructuredPage], flat: dict[str, list[Extraction]]) -> str:
-    """Render the shares of structure kept, in brackets of what was extracted at all."""
+    """Render the kept shares of structure; in brackets, relative to extracted content."""
     structure_titles = {
         "code": "code", "rows": "table rows", "items": "list items", "headings": "headings", "links": "links",
         "math": "LaTeX",

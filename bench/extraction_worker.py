@@ -1,10 +1,10 @@
-"""Run one extractor as a process of its own. Stands alone.
+"""Run one extractor as a separate process. Imports nothing of the package.
 
     python extraction_worker.py trafilatura
 
-In: {"html": base64, "url"}. Out: {"ms": CPU milliseconds for the Markdown, "markdown", "text"}; the text, where
-an extractor makes it by another call, is not timed. First of all {"ready": CPU seconds from here to the first
-page}. An empty line asks for {"peak": megabytes}.
+In: {"html": base64, "url"}. Out: {"ms": CPU milliseconds for the Markdown, "markdown", "text"}; the text is not timed
+if an extractor needs another call for it. The first output is {"ready": CPU seconds from here to the first page}. An
+empty line requests {"peak": megabytes}.
 """
 
 import base64
@@ -85,7 +85,7 @@ def read_peak_memory() -> float:
 
 
 def try_extract(extract: Extract, html: bytes, url: str) -> str:
-    """Return what is extracted, or "" if the extractor fails."""
+    """Return the extracted text, or "" if the extractor fails."""
     try:
         return extract(html, url) or ""
     except Exception:  # noqa: BLE001 - a page that an extractor fails on counts as empty

@@ -50,7 +50,7 @@ def run(*, quick: bool) -> Part:
 
 
 def build_remarks(values: dict[str, list[float]]) -> str:
-    """Describe from which model on a flow takes a fifth of an agent's time."""
+    """Describe how slow a model must be for a flow to take a fifth of an agent's time."""
     flow, agent = median(values[SAVED_FLOW]), median(values[INSTANT_AGENT])
     return (
         f"A flow takes at most a fifth of an agent's time if the model thinks for {max(5 * flow - agent, 0):.0f} ms "
@@ -61,7 +61,7 @@ def build_remarks(values: dict[str, list[float]]) -> str:
 
 
 async def measure_steps(url: str, model_url: str, home: Path, turns: int) -> dict[str, list[float]]:
-    """Return the milliseconds a step of each contender."""
+    """Return the milliseconds per step of each contender."""
     agent_file = "---\ndescription: Fills in the form\ntoolsets: [browser]\n---\nDo it.\n"
     agents = home / ".outrider" / "agents"
     agents.mkdir(parents=True)
@@ -99,7 +99,7 @@ async def measure_steps(url: str, model_url: str, home: Path, turns: int) -> dic
 
 
 async def call_tool(client: Client, tool: str, **arguments: Any) -> Any:
-    """Return the data of a tool's answer; raises if the tool fails."""
+    """Return the data of a tool's result; raises if the tool fails."""
     result = await client.call_tool(tool, arguments)
     if result.is_error:
         raise RuntimeError(f"{tool}: {result.content}")

@@ -1,7 +1,7 @@
 """Generate documents from the sentences of the pages of `evals/extraction`.
 
-Each document is some sentences in an order of its own, with a share of their words replaced by others of a long tail:
-a large collection has rare words, and not only the few thousand of the pages.
+Each document has some sentences in random order, with a share of their words replaced by rare ones, because a large
+collection has more than the few thousand words of the pages.
 """
 
 import random

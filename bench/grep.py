@@ -17,7 +17,7 @@ from outrider.workspace.search.grep import GrepQuery, grep_tree
 
 
 def run(*, quick: bool) -> Part:
-    # A name that stands in a few files, words in some order, and what stands nowhere.
+    # A name in a few files, words in some order, and a text in no file.
     patterns = {
         "a name": "ThreadPoolExecutor",
         "an expression": r"def \w+_handler\(self, \w+\):$",
@@ -52,7 +52,7 @@ def _write_tree(folder: Path, least: int) -> tuple[int, int]:
             return total, number
         place = folder / f"d{number % 97}" / f"e{number % 13}" / f"{number}.py"
         place.parent.mkdir(parents=True, exist_ok=True)
-        # Names differ from copy to copy, so that a match is in a few files and not in thousands.
+        # Names differ between copies, so that a match is in a few files and not in thousands.
         place.write_bytes(data if number < len(sources) else data.replace(b"ThreadPoolExecutor", b"Pool"))
         total, number = total + len(data), number + 1
     return total, number

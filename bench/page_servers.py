@@ -33,7 +33,7 @@ class PageHandler(BaseHTTPRequestHandler, ABC):
 
 @contextmanager
 def run_site(module: str) -> Generator[str]:
-    """Run a module in a process of its own; yields the address that it prints."""
+    """Run a module in a separate process; yields the address that it prints."""
     command = [sys.executable, "-m", module]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout

@@ -1,4 +1,4 @@
-"""Find trees of processes, their memory, and what is left of them. Linux only."""
+"""Find trees of processes, their memory, and remaining processes. Linux only."""
 
 import os
 import time

@@ -23,7 +23,7 @@ Reader = Callable[[str, int, int], Cost]
 
 def run(*, quick: bool) -> Part:
     turn_count = 5
-    slow_peer_pages = 16  # what a slow peer reads in the same turn
+    slow_peer_pages = 16  # pages that a slow peer reads in the same turn
     page_count = 1_000
     turns, pages = (1, 40) if quick else (turn_count, page_count // turn_count)
     found: dict[str, list[Cost]] = {name: [] for name in READERS}
@@ -49,7 +49,7 @@ def run(*, quick: bool) -> Part:
 
 
 def build_settings(url: str, folder: str) -> dict[str, str]:
-    """Return settings that allow the site, without limits of rate."""
+    """Return settings that allow the site, without rate limits."""
     return {
         "data_dir": folder,
         "egress.allow": url.removeprefix("http://"),
@@ -115,7 +115,7 @@ def _read_through_server(command: list[str], call: tuple[str, dict[str, int]], u
     return wall * 1_000 / len(texts), cpu * 1_000 / len(texts), sum(map(len, texts)) / len(texts)
 
 
-# How each reads, and whether only some of the pages, because it is slow.
+# The function of each reader, and whether it only reads some pages because it is slow.
 READERS: dict[str, tuple[Reader, bool]] = {
     HANDWRITTEN: (read_by_hand, False),
     "outrider, in process": (read_in_process, False),

@@ -63,7 +63,7 @@ def run(*, quick: bool) -> Part:
 
 
 def _list_commands() -> dict[str, list[str]]:
-    # The least that a host can start: an interpreter that answers every request with nothing.
+    # The minimum that a host can start: an interpreter with an empty answer to each request.
     outrider = str(Path(sys.executable).with_name("outrider"))
     return {
         BARE_PYTHON: [sys.executable, "-c", EMPTY_SERVER_CODE],
@@ -73,7 +73,7 @@ def _list_commands() -> dict[str, list[str]]:
 
 
 def _start_server(home: str, command: list[str]) -> StdioServer:
-    # Installed programs have byte code; a shell that forbids writing it would measure the compiler.
+    # Installed programs have byte code; if the environment forbids writing it, the compiler would be measured.
     return StdioServer(command, HOME=home, PYTHONDONTWRITEBYTECODE="")
 
 

@@ -23,7 +23,7 @@ from starlette.routing import Route
 from bench.peers import ROOT
 from bench.tables import Comparison, Part
 
-sys.path.insert(0, str(ROOT / "tests"))  # its servers and processes are those of the tests
+sys.path.insert(0, str(ROOT / "tests"))  # servers and processes come from the tests
 http_servers: Any = importlib.import_module("support.fakes.http_servers")
 postgres: Any = importlib.import_module("support.databases.postgres")
 cluster: Any = importlib.import_module("support.scale.cluster")
@@ -89,7 +89,7 @@ async def _measure_all(programs: Path, quick: bool) -> tuple[list[Comparison], s
 
 
 class TokenModel:
-    """Send one token a tick, and remember when each was sent."""
+    """Send one token per tick, and remember when each was sent."""
 
     def __init__(self) -> None:
         self.asked: list[float] = []
@@ -151,11 +151,11 @@ async def _start_cluster(
                 yield running, url
 
 
-# Calls a second
+# Calls per second
 
 
 async def _measure_calls(replicas: Sequence[Any], seconds: float) -> list[float]:
-    """Return the seconds of each call, of as many as were possible."""
+    """Return the seconds of each call in a fixed time."""
     times: list[float] = []
     end = time.monotonic() + seconds
     async with anyio.create_task_group() as tasks:
@@ -273,7 +273,7 @@ async def _measure_token_delays(running: Any, speaker: TokenModel, count: int) -
                 found |= {int(each): now for each in re.findall(r"t(\d+) ", event.data["text"])}
     live = [
         number for number in found if number > 2 / TOKEN_INTERVAL_S
-    ]  # what was said before it began to follow came at once
+    ]  # text from before the follower started arrives at once
     return [found[number] - speaker.said[number] for number in live or found]
 
 

@@ -23,7 +23,7 @@ PYTHON, DENO, BARE_INTERPRETERS = "python3", "deno", "64 bare interpreters"
 EXECUTE_PYTHON = "execute_python"
 EXECUTION_COUNT = 64
 HOLD_MEMORY_CODE = "kept = bytearray(50_000_000)\nimport time\ntime.sleep(0.5)\nprint(len(kept))"
-PYTHON_FILE = shutil.which("python3", path="/usr/local/bin:/usr/bin") or ""  # one that every user may run
+PYTHON_FILE = shutil.which("python3", path="/usr/local/bin:/usr/bin") or ""  # an interpreter that every user may run
 ISOLATION_LEVELS = ("namespaces", "landlock")
 
 
@@ -85,7 +85,7 @@ async def _measure_starts(folder: Path, turns: int) -> tuple[dict[str, list[floa
 
 
 def _add_time(into: dict[str, list[float]], name: str, turn: int, milliseconds: float) -> None:
-    if turn:  # the first loads what every later one finds loaded
+    if turn:  # the first turn loads the modules
         into.setdefault(name, []).append(milliseconds)
 
 

@@ -1,6 +1,6 @@
-"""Serve a model that costs almost nothing and says when it sent each word.
+"""Serve a model that costs almost nothing and records when it sent each word.
 
-The calls are listed in the task, or as many of `echo` as it has steps.
+The calls come from the task, or are as many of `echo` as it has steps.
 """
 
 import asyncio

@@ -54,7 +54,7 @@ class StdioServer:
         return self._read_answer()["result"]
 
     def send_requests(self, method: str, calls: Iterable[dict[str, Any]], *, at_once: int) -> list[dict[str, Any]]:
-        """Return the results of many requests in order of arrival, with so many in flight."""
+        """Return the results of many requests in order of arrival, with this many in flight."""
         waiting = iter(calls)
         found: list[dict[str, Any]] = []
         asked = 0

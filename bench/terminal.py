@@ -1,4 +1,4 @@
-"""Compare a step in a shell with other makers' commands: wall time, CPU time and tokens."""
+"""Compare a step in a shell with other projects' commands: wall time, CPU time and tokens."""
 
 import json
 import os
@@ -22,7 +22,7 @@ from outrider.core.text import count_tokens
 
 
 class BrowserCommand(ABC):
-    """Run one maker's command, with a folder and processes of its own."""
+    """Run one project's command, with its own folder and processes."""
 
     name = ""
 
@@ -67,7 +67,7 @@ class BrowserCommand(ABC):
         return ran.stdout
 
     def read_cpu_seconds(self) -> float:
-        """Return the CPU seconds of all its processes but the browser's."""
+        """Return the CPU seconds of all its processes except the browser's."""
         waited = resource.getrusage(resource.RUSAGE_CHILDREN)
         lasting = sum(read_processor_seconds(number) for number in find_processes(0, self.tag))
         return waited.ru_utime + waited.ru_stime + lasting
@@ -156,7 +156,7 @@ def run(*, quick: bool) -> Part:
 
 
 def compare_steps(shells: list[BrowserCommand], turns: int) -> Iterator[Comparison]:
-    """Yield the tables of each step, measured in turns, and of what a model reads."""
+    """Yield the tables of each step, measured in turns, and of the tokens that a model reads."""
     step_names = ("tabs", "fill", "click", "snapshot")
     wall: dict[str, dict[str, list[float]]] = {step: {each.name: [] for each in shells} for step in step_names}
     used: dict[str, list[float]] = {each.name: [] for each in shells}
@@ -183,7 +183,7 @@ def compare_steps(shells: list[BrowserCommand], turns: int) -> Iterator[Comparis
 
 
 def read_skill(name: str) -> str:
-    """Return the skill that a maker ships."""
+    """Return the skill that a project ships."""
     skill_folders = {
         "outrider browser": "outrider",
         "playwright-cli": "@playwright/cli",

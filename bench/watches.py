@@ -119,7 +119,7 @@ async def time_round(engine: Any, database: Database, count: int, round_number: 
     await engine.resume_watch(found[0])
     left = select(func.count()).select_from(watches).where(watches.c.looks < round_number)
     while True:
-        async with database.read() as connection:  # not `list_watches`, which would take part of what is measured
+        async with database.read() as connection:  # not `list_watches`, which would affect the measurement
             if not (await connection.execute(left)).scalar_one():
                 return time.perf_counter() - started
         await anyio.sleep(0.5)
