@@ -22,7 +22,7 @@ from demo.terminal import DemoStep, Terminal
 QUESTION = "How do I limit the number of threads in a pool?"
 PROBE_HOST = "docs.python.org"
 SEARCH_TIMEOUT_S = 30.0
-OFFLINE_TIMEOUT_S = 6.0  # of a search where not even names resolve
+OFFLINE_TIMEOUT_S = 6.0  # of a search if not even names resolve
 MAX_PAGES = 3
 MAX_QUOTES = 4
 
@@ -85,7 +85,7 @@ async def run_offline(terminal: Terminal, home: Path, question: str) -> bool:
 
 @asynccontextmanager
 async def start_server(terminal: Terminal, home: Path, settings: tuple[str, ...] = ()) -> AsyncGenerator[Agent]:
-    """Start a server and print what a model gets to see of it; yield a connected agent."""
+    """Start a server and print what a model sees of it; yield a connected agent."""
     async with AsyncExitStack() as stack:
         with terminal.step("Start the server and list its tools") as step:
             agent = await stack.enter_async_context(connect_agent(home, settings))

@@ -92,7 +92,7 @@ async def order_tea(step: DemoStep, agent: Agent, url: str) -> bool:
 
 
 async def repeat_order(step: DemoStep, agent: Agent) -> None:
-    """Run the flow with another name, on the page as it is now."""
+    """Run the flow with another name, on the current page."""
     ran = await agent.call("runFlow", name="order-tea", parameters={"name": "Grace"})
     for line in ran.text.splitlines()[:2]:
         step.print(escape(line))

@@ -19,7 +19,7 @@ from demo.terminal import DemoStep, Terminal
 TOOLSETS = "toolsets=web,content_store,workspace,planning"
 TODOS = ("Store the pages", "Find the best passages", "Write the report", "Count words with code", "Export the report")
 MAX_CANDIDATES, MAX_PASSAGES = 20, 5
-REPORT_LINES = 8  # shown of the report
+REPORT_LINES = 8  # lines of the report to show
 WORD_COUNT_CODE = """
 import csv, re
 from collections import Counter
