@@ -1,1 +1,1 @@
-"""Measure how well the tables and the reading order of PDFs are kept."""
+"""Measure how well tables and reading order of PDFs are preserved."""

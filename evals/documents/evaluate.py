@@ -2,12 +2,12 @@
 
     python -m evals.documents.evaluate [FOLDER...] [--half dev|test] [--each]
 
-A folder holds PDFs with what a person reads in them: `name.json` with `tables` (rows of cells, a merged cell repeated),
-`order` (phrases in reading order), `headings`, and `absent` (running heads and page numbers, which are not text); or
-`name-str.xml` as in the table competition of ICDAR 2013 (Göbel et al.), which tabula-java and camelot carry in their
-tests. Three figures for tables: F1 of cells and of neighbouring cells, that competition's own measure, which falls when
-a row, a column or a head is misplaced; and the likeness of whole tables, rows and cells aligned (as GriTS, Smock et
-al. 2022), where a table that is none counts as one that is missing.
+A folder has PDFs with their true content: `name.json` with `tables` (rows of cells, a merged cell repeated), `order`
+(phrases in reading order), `headings`, and `absent` (running heads and page numbers, which are not text); or
+`name-str.xml` as in the table competition of ICDAR 2013 (Göbel et al.), which the tests of tabula-java and camelot
+include. There are three figures for tables: F1 of cells and of neighbouring cells, that competition's own measure,
+which falls if a row, a column or a heading is misplaced; and the similarity of whole tables, with rows and cells
+aligned (as in GriTS, Smock et al. 2022), where a false table counts like a missing one.
 """
 
 import argparse
@@ -31,7 +31,7 @@ from outrider.pages.registry import find_reader
 
 OWN_FOLDER = Path(__file__).parent / "files"
 PAGES_FOLDER = Path(__file__).parent / "pages"  # written by make_pages.py
-TABLES_FOLDER = Path(__file__).parent / "tables"  # the half of what make_tables.py writes on which no rule was chosen
+TABLES_FOLDER = Path(__file__).parent / "tables"  # the half of the output of make_tables.py on which no rule was tuned
 MARKDOWN_SIGNS = re.compile(r"\\(?=[!-/:-@\[-`{-~])|\]\([^()\s]*\)|[*`\[]")
 
 SCORE_NAMES = ("cells", "neighbors", "tables", "order", "headings", "absent")
@@ -43,7 +43,7 @@ Table = list[list[str]]
 
 @dataclass(frozen=True)
 class DocumentTruth:
-    """A PDF and the content that a person reads in it."""
+    """A PDF and its true content."""
 
     path: Path
     tables: list[Table]
@@ -54,7 +54,7 @@ class DocumentTruth:
 
 @dataclass(frozen=True)
 class DocumentScore:
-    """The scores of one document from 0 to 1; None where nothing is known."""
+    """The scores of one document from 0 to 1; None if there is no truth."""
 
     name: str
     cells: float
@@ -115,7 +115,7 @@ def score_document(truth: DocumentTruth) -> DocumentScore:
 
 
 def score_tables(found: list[Table], wanted: list[Table]) -> float | None:
-    """Return the likeness of tables that are paired in order, None where neither has one."""
+    """Return the similarity of tables paired in order; None if neither side has any."""
     found = [table for table in found if table]
     if not found and not wanted:
         return None
@@ -132,7 +132,7 @@ def _compare_rows(one: list[str], other: list[str]) -> float:
 
 @lru_cache(maxsize=200_000)
 def _compare_cells(one: str, other: str) -> float:
-    """Return the likeness of two texts; numbers are the same or not."""
+    """Return the similarity of two texts; numbers are either equal or not."""
     one, other = _normalize(one), _normalize(other)
     if one == other or not any(map(str.isalpha, one)) or not any(map(str.isalpha, other)):
         return float(one == other)
@@ -140,7 +140,7 @@ def _compare_cells(one: str, other: str) -> float:
 
 
 def _align(one: list[T], other: list[T], compare: Callable[[T, T], float]) -> float:
-    """Return the greatest sum of likenesses of pairs that keep the order."""
+    """Return the greatest sum of similarities of pairs in order."""
     best = [0.0] * (len(other) + 1)
     for item in one:
         row = [0.0]
@@ -157,7 +157,7 @@ def score_headings(document: Document, wanted: list[str]) -> float:
 
 
 def score_order(markdown: str, phrases: list[str]) -> float:
-    """Return the share of successive phrases that are found one after the other."""
+    """Return the share of consecutive phrases that are found in order."""
     text = _normalize(markdown)
     places = [text.find(_normalize(phrase)) for phrase in phrases]
     pairs = list(pairwise(places))
@@ -177,7 +177,7 @@ def _iter_cells(tables: list[Table]) -> Iterator[str]:
 
 
 def _iter_neighbors(tables: list[Table]) -> Iterator[tuple[str, str, str]]:
-    """Yield each cell with the next that is not empty to the right and below."""
+    """Yield each cell with the next non-empty cells to the right and below."""
     for table in tables:
         rows = [[_normalize(cell) for cell in row] for row in table]
         width = max(map(len, rows), default=0)
@@ -200,7 +200,7 @@ def _compute_f1(
 
 
 def _normalize(text: str) -> str:
-    """Return the letters, digits and signs of a text without spaces and Markdown."""
+    """Return the letters, digits and symbols of a text without spaces and Markdown."""
     return "".join(
         char for char in MARKDOWN_SIGNS.sub("", text).lower() if not char.isspace() and char not in "-–—−_\xad"
     )

@@ -1,10 +1,10 @@
-"""Generate the PDFs of the corpus, with what a person reads in them.
+"""Generate the PDFs of the corpus, with their true content.
 
     python -m evals.documents.make_pages FOLDER
 
-It needs Typst and ReportLab (`pip install typst reportlab`) and a Chromium. Texts are made of drawn words, tables of drawn
-numbers, so that nothing in them has another author. Each PDF is one page, and `name.json` beside it says which tables
-it has, which phrases follow one another, which are headings, and which belong to the page and not to its text.
+It needs Typst and ReportLab (`pip install typst reportlab`) and a Chromium. Texts consist of random words and tables of
+random numbers, so that nothing has another author. Each PDF is one page, and `name.json` next to it lists its tables,
+consecutive phrases, headings, and phrases that belong to the page and not to its text.
 """
 
 import argparse
@@ -39,7 +39,7 @@ Table = list[list[str]]
 
 @dataclass
 class TextGenerator:
-    """Draw sentences and tables; one seed draws the same ones each time."""
+    """Draw sentences and tables; the same seed always draws the same ones."""
 
     seed: int
     starts: set[str] = field(default_factory=set)
@@ -227,7 +227,7 @@ class GeneratedPage:
         path.write_text(json.dumps({key: value for key, value in facts.items() if value}, ensure_ascii=False) + "\n")
 
     def add_paragraph(self, text: str) -> str:
-        """Note where a paragraph begins and ends, and return it."""
+        """Record the beginning and end of a paragraph, and return it."""
         pieces = text.split()
         self.order += [" ".join(pieces[:4]), " ".join(pieces[-4:])]
         return text
@@ -413,7 +413,7 @@ td:not(:first-child) { text-align: VAR } .two { columns: 2; column-gap: 9mm; fon
 
 
 def make_web(folder: Path, browser: str) -> None:
-    """Print pages of HTML, as people do from a browser."""
+    """Print HTML pages, as people do from a browser."""
     for number in range(12):
         draw, page = TextGenerator(7000 + number), GeneratedPage(f"web-{number + 1:02}")
         rows, style = TABLE_KINDS[(3 * number) % 7](draw), STYLES[number % 5]

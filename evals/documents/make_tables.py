@@ -1,10 +1,10 @@
-"""Generate pages with many kinds of tables, and pages that only look so.
+"""Generate pages with many kinds of tables, and pages that only look like tables.
 
     python -m evals.documents.make_tables FOLDER
 
-It needs ReportLab, WeasyPrint and Typst (`pip install reportlab weasyprint typst`) and a Chromium. Words and numbers are
-drawn as in `make_pages`. Rules are chosen on `FOLDER/dev`, which Chromium, Typst and ReportLab write; what WeasyPrint
-writes, ReportLab with other kinds, and kinds of which `dev` has none are kept apart in `FOLDER/test`.
+It needs ReportLab, WeasyPrint and Typst (`pip install reportlab weasyprint typst`) and a Chromium. Words and numbers
+are drawn as in `make_pages`. Rules are tuned on `FOLDER/dev`, written by Chromium, Typst and ReportLab. `FOLDER/test`
+is held out: pages by WeasyPrint, other kinds by ReportLab, and kinds missing in `dev`.
 """
 
 import argparse
@@ -173,11 +173,11 @@ def draw_amount(draw: TextGenerator) -> str:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of table with the rules that it is drawn with."""
+    """A kind of table with its drawing rules."""
 
     draw: Callable[[TextGenerator], Table]
     style: str  # grid, rows, head, booktabs, bare, striped or columns
-    widths: tuple[int, ...] = ()  # of columns in points, 0 as wide as its text
+    widths: tuple[int, ...] = ()  # of columns in points; 0 for the width of the text
     note: str = ""
 
 
@@ -349,7 +349,7 @@ class Corpus:
         self._finish(page)
 
     def write_tables(self, name: str, kinds: list[Kind], draw: TextGenerator, *, beside: bool = False) -> None:
-        """Write tables between two paragraphs, below one another or beside one another."""
+        """Write tables between two paragraphs, below or next to each other."""
         page = GeneratedPage(name)
         page.tables = [kind.draw(draw) for kind in kinds]
         body = "".join(format_html(rows, kind) for rows, kind in zip(page.tables, kinds, strict=True))
@@ -417,7 +417,7 @@ def list_flow_rules(style: str, heads: int) -> list[tuple[object, ...]]:
 
 
 def make_dev(folder: Path, browser: str) -> int:
-    """Write what rules are chosen on."""
+    """Write the pages for tuning rules."""
     corpus = Corpus(folder, browser)
     for number, (name, kind) in enumerate(KINDS.items()):
         if number % 2:
@@ -433,7 +433,7 @@ def make_dev(folder: Path, browser: str) -> int:
 
 
 def make_test(folder: Path) -> int:
-    """Write what is kept apart."""
+    """Write the held-out pages."""
     corpus = Corpus(folder)
     for number, (name, kind) in enumerate((KINDS | KINDS_APART).items()):
         if number % 2 or name in KINDS_APART:

@@ -2,8 +2,8 @@
 
     python -m evals.excerpts.evaluate [--corpus FOLDER] [--every 5]
 
-Questions are made of the corpus: of each phrase that is known to stand in a page, four of its rarer
-words, as a model would ask. An answer is reached if the whole phrase stands in the excerpts.
+Questions come from the corpus: for each phrase known to be in a page, four of its rarer words, as a model would ask. An
+answer is found if the excerpts contain the whole phrase.
 """
 
 import argparse
@@ -26,7 +26,7 @@ WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True)
 class Question:
-    """Words to look for in a page's Markdown, and the words in a row that answer."""
+    """Words to look for in a page's Markdown, and the consecutive words that are the answer."""
 
     markdown: str
     query: str
@@ -34,7 +34,7 @@ class Question:
 
 
 def build_questions(corpus: Iterable[Sample], *, tokens: int = max(BUDGETS)) -> Iterator[Question]:
-    """Yield a question for each known phrase of pages longer than so many tokens."""
+    """Yield a question for each known phrase of pages longer than this many tokens."""
     chance = random.Random(0)
     for sample in corpus:
         markdown = extract(sample.read_html(), url=sample.url or None).markdown
@@ -44,7 +44,7 @@ def build_questions(corpus: Iterable[Sample], *, tokens: int = max(BUDGETS)) -> 
 
 def _build_page_questions(markdown: str, phrases: tuple[str, ...], chance: random.Random) -> Iterator[Question]:
     asked_words = 4  # of its words
-    min_phrase_words = 8  # words of a phrase that is asked for
+    min_phrase_words = 8  # words of a phrase to ask for
     whole = normalize_text(markdown)
     often = Counter(whole.split())
     for phrase in map(normalize_text, phrases):
@@ -59,7 +59,7 @@ def normalize_text(text: str) -> str:
 
 
 def measure_excerpts(corpus: Iterable[Sample], *, tokens: int = max(BUDGETS)) -> dict[str, float]:
-    """Return the count of questions, mean tokens of a page, and shares answered within each budget."""
+    """Return the number of questions, mean tokens of a page, and shares answered within each budget."""
     asked = list(build_questions(corpus, tokens=tokens))
     found = {"questions": float(len(asked))}
     if not asked:
@@ -71,7 +71,7 @@ def measure_excerpts(corpus: Iterable[Sample], *, tokens: int = max(BUDGETS)) ->
 
 
 def is_answered(question: Question, budget: int) -> bool:
-    """Return whether excerpts of so many tokens hold the answer."""
+    """Return whether excerpts of this many tokens contain the answer."""
     found = find_excerpts(question.markdown, question.query, max_tokens=budget)
     return any(question.answer in normalize_text(each.text) for each in found)
 

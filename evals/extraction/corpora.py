@@ -1,7 +1,7 @@
-"""Prepare the pages of several corpora for training, and say what a page of each counts.
+"""Prepare the pages of several corpora for training, with the weight of their pages.
 
-The benchmark has all kinds of pages; the others have one or two each, so a page of theirs counts less. Some pages are
-there again with the markup of older sites (see `plain_layouts.py`), in ideographs (see `ideographs.py`), or both.
+The benchmark has all kinds of pages; the others have one or two each, so their pages count less. Some pages are
+repeated with the markup of older sites (see `plain_layouts.py`), in ideographs (see `ideographs.py`), or both.
 """
 
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ BENCHMARK, REWRITTEN = "benchmark", "rewritten"
 PAGE_WEIGHTS = {BENCHMARK: 1.0, "manuals": 0.4}
 OTHER_PAGE_WEIGHT, PLAIN_PAGE_WEIGHT, IDEOGRAPHS_PAGE_WEIGHT = 0.6, 0.4, 0.3
 REWRITTEN_CORPORA = frozenset({BENCHMARK, "fundus", "readability", "postlight", "newspaper", "newspaper3k"})
-VERSION_MARK = "~"  # after it the id of a rewritten page says how
+VERSION_MARK = "~"  # separates the page's id from the kind of rewriting
 
 
 @dataclass
@@ -35,7 +35,7 @@ class TrainingPage:
     """A page ready for training."""
 
     sample: Sample
-    page: Any  # Blocks, without what only the renderer needs
+    page: Any  # blocks, without data that only the renderer needs
     rows: NDArray[np.float32]
     sizes: NDArray[np.float32]
     labels: NDArray[np.float64]
@@ -73,7 +73,7 @@ def rewrite_versions(page: TrainingPage) -> list[TrainingPage]:
 def draw_versions(sample: Sample) -> Iterator[str]:
     """Draw the other versions of a page, always the same ones.
 
-    All news and a third of the benchmark are plain, forums excepted; of both a third is in ideographs.
+    All news and a third of the benchmark, except forums, get plain layouts; a third of both is in ideographs.
     """
     corpus, number = find_corpus(sample), crc32(f"x{sample.id}".encode())
     if corpus not in REWRITTEN_CORPORA:
@@ -105,7 +105,7 @@ def find_corpus(sample: Sample) -> str:
 
 
 def weigh_page(sample: Sample) -> float:
-    """Return the weight of a page beside others."""
+    """Return the weight of a page relative to others."""
     if find_corpus(sample) == REWRITTEN:
         return IDEOGRAPHS_PAGE_WEIGHT if "ideographs" in sample.id else PLAIN_PAGE_WEIGHT
     return PAGE_WEIGHTS.get(find_corpus(sample), OTHER_PAGE_WEIGHT)
@@ -120,7 +120,7 @@ def split_benchmark(samples: list[Sample], count: int, *, by_page: bool = False)
 
 
 def leave_out(samples: list[Sample], tested: frozenset[int], *, by_page: bool = False) -> list[int]:
-    """Return the pages to train on: neither tested nor, unless by page, of their sites."""
+    """Return the pages to train on, without tested pages and, unless by page, without other pages of their sites."""
     ids = {samples[at].id for at in tested}
     sites = set() if by_page else {samples[at].site for at in tested}
     return [

@@ -19,7 +19,7 @@ SECOND_LEVEL_DOMAINS = frozenset("ac co com edu gob gov gouv govt mil ne net nom
 
 @dataclass(frozen=True)
 class Sample:
-    """An annotated page; its content holds the phrases of `with_`, and not those of `without`."""
+    """An annotated page; its content has the phrases of `with_`, and not those of `without`."""
 
     id: str
     url: str
@@ -46,7 +46,7 @@ class Sample:
 
 
 def find_large_corpus() -> Path | None:
-    """Return the large corpus's folder: the variable's, or the first beside a parent folder."""
+    """Return the large corpus's folder: from the variable, or the first one next to a parent folder."""
     large_corpus_name = "wcxb_dev"
     if named := os.environ.get(LARGE_CORPUS_VARIABLE):
         return Path(named)
@@ -59,7 +59,7 @@ def find_large_corpus() -> Path | None:
 
 
 def read_samples(folder: Path) -> Iterator[Sample]:
-    """Yield the pages of a corpus: one JSON object a line in `pages.jsonl`."""
+    """Yield the pages of a corpus: one JSON object per line in `pages.jsonl`."""
     for line in filter(None, (folder / "pages.jsonl").read_text(encoding="utf-8").split("\n")):
         page = json.loads(line)
         yield Sample(

@@ -1,6 +1,6 @@
 """Select the content of pages of 2010 to 2014 in other projects' tests.
 
-The projects state the beginning of a page's text at most, so the elements that hold all of it are listed here.
+The projects give at most the beginning of a page's text, so the elements with the whole text are listed here.
 """
 
 from collections.abc import Iterator
@@ -45,7 +45,7 @@ SNACKTORY_PAGES = {
 
 
 def select_texts(pages: dict[str, str], files: Iterator[Path], prefix: str = "") -> Iterator[tuple[str, bytes, str]]:
-    """Yield the name, source and text of each page that is listed."""
+    """Yield the name, source and text of each listed page."""
     not_text = "script, style, noscript, form, select, object, iframe"
     for file in sorted(files):
         name = file.stem.removeprefix(prefix)

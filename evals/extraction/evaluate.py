@@ -2,8 +2,8 @@
 
     python -m evals.extraction.evaluate [--corpus FOLDER] [--with trafilatura] [--every 5] [--no-address] [--width 4]
 
-The package's own figure on the corpus it was trained on says nothing about other sites: the scores of
-grouped folds stand in the model's provenance, and `train.py --score-only` measures them anew.
+The package's score on its own training corpus says nothing about other sites. The scores of grouped folds are in the
+model's provenance, and `train.py --score-only` measures them again.
 """
 
 import argparse
@@ -55,7 +55,7 @@ EXTRACTORS: dict[str, Extractor] = {
 def measure_extractor(corpus: list[Sample], extractor: Extractor, width: int = 1) -> dict[str, float]:
     """Return mean F1, pages per CPU second, and the 95th percentile of milliseconds.
 
-    F1 is that of words, or of runs of so many words.
+    F1 is that of words, or of runs of this many words.
     """
     scores: dict[str, list[float]] = {"all": []}
     times = []

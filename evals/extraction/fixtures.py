@@ -2,9 +2,9 @@
 
     python -m evals.extraction.fixtures FOLDER [--clone flairNLP/fundus=path/to/its.git] [--only fundus]
 
-Each project is fetched at a pinned commit under the licence named below, and written to a folder of its own. Pages are
-dropped whose reference is short or stands on the page only in part, because their labels would be wrong. The pages are
-needed for training alone, and none of them is part of the package.
+Each project is fetched at a pinned commit under the licence named below, and written to its own folder. Pages are
+dropped if their reference is short or only partly on the page, because their labels would be wrong. The pages are only
+needed for training, and are not part of the package.
 """
 
 import argparse
@@ -61,7 +61,7 @@ class Project:
 
 
 def read_fundus(root: Path) -> Iterator[ProjectPage]:
-    """Read news of 41 countries; the reference is what the newspaper's parser finds."""
+    """Read news of 41 countries; the reference is the output of the newspaper's parser."""
     for folder in sorted((root / "tests/resources/parser/test_data").iterdir()):
         if not (folder / "meta.info").exists():
             continue
@@ -113,7 +113,7 @@ def read_newspaper(root: Path) -> Iterator[ProjectPage]:
 
 
 def read_newspaper3k(root: Path) -> Iterator[ProjectPage]:
-    """Read news of 2014 of 90 sites, two pages of most."""
+    """Read news of 2014 from 90 sites, two pages from most."""
     for file in sorted((root / "tests/data/text").glob("*.txt")):
         found = [root / "tests/data/html" / f"{file.stem}{end}.html" for end in ("", "_article")]
         for source in filter(Path.exists, found):
@@ -136,7 +136,7 @@ def read_snacktory(root: Path) -> Iterator[ProjectPage]:
 
 
 def read_postlight(root: Path) -> Iterator[ProjectPage]:
-    """Read news and blogs of 140 sites; the reference is what the site's rules select."""
+    """Read news and blogs of 140 sites; the reference is the content selected by the site's rules."""
     for rules in sorted((root / "src/extractors/custom").glob("*/index.js")):
         source = rules.read_text(encoding="utf-8")
         domain = re.search(r"domain: '([^']+)'", source)
@@ -150,7 +150,7 @@ def read_postlight(root: Path) -> Iterator[ProjectPage]:
 
 
 def _select_content(tree: LexborHTMLParser, rules: str) -> str:
-    """Return the text of the first selector that matches, without what the rules clean away."""
+    """Return the text of the first matching selector, without elements that the rules remove."""
     parts = {
         name: re.search(rf"\n    {name}: \[(.*?)\n?    \]|\n    {name}: \[(.*?)\]", rules, re.DOTALL)
         for name in ("selectors", "clean")
@@ -233,7 +233,7 @@ def _count_words(text: str) -> Counter[str]:
 
 
 def is_usable(page: ProjectPage) -> bool:
-    """Return whether a page's reference is long enough and stands on the page."""
+    """Return whether a page's reference is long enough and is on the page."""
     min_found_share = 0.95  # of the reference's words
     return (
         _count_words(page.text).total() >= MIN_REFERENCE_WORDS
@@ -259,7 +259,7 @@ def _run_git(*arguments: str) -> bytes:
 
 
 def write_corpus(pages: Iterator[ProjectPage], folder: Path) -> tuple[int, int]:
-    """Write the usable pages, and return their number and that of all."""
+    """Write the usable pages, and return their number and that of all pages."""
     (folder / "html").mkdir(parents=True, exist_ok=True)
     lines, total = [], 0
     for page in pages:

@@ -1,10 +1,10 @@
-"""Fail if the model is worse than, or other than, the one that was measured.
+"""Fail if the model is worse than or different from the measured one.
 
     python -m evals.extraction.gate
 
-Checks the small corpus always; the large one only where `OUTRIDER_WCXB` names it, since it takes a
-minute. The large corpus is what the model was trained on: its floor catches a broken pipeline, not a
-weak model; the scores of unseen sites stand in the model's provenance and have floors of their own.
+The small corpus is always checked; the large one only if `OUTRIDER_WCXB` names it, because it takes a minute. The model
+was trained on the large corpus, so its floor catches a broken pipeline, not a weak model; the scores of unseen sites
+are in the model's provenance and have their own floors.
 """
 
 import os
@@ -19,7 +19,7 @@ from outrider.pages.extraction.classify.model import load_model
 
 OWN_DIGEST = "8b2892d1ce86b316c244cf135d909554dfcb2e520f23d46b37b0665605cc4817"
 OWN_FLOORS = {"all": 0.97}
-UNSEEN_FLOORS = {  # of a model by the same recipe on the first fold of sites, where a model of the benchmark alone has .867
+UNSEEN_FLOORS = {  # on the first fold of sites, for a model by the same recipe; a model of the benchmark alone has .867
     "all": 0.869,
     "article": 0.95,
     "documentation": 0.945,
@@ -66,7 +66,7 @@ def check_large_corpus(folder: Path, provenance: Mapping[str, Any]) -> list[str]
 
 
 def find_low_scores(name: str, scores: Mapping[str, float], floors: Mapping[str, float]) -> list[str]:
-    """Return the scores that are missing or lower than their floors."""
+    """Return the scores that are missing or below their floors."""
     return [
         f"{name}: F1 of {kind} is {scores.get(kind, 0)}, floor {floor}"
         for kind, floor in floors.items()

@@ -1,8 +1,8 @@
 """Rewrite pages as if in Chinese, since the corpora have few such pages.
 
-A word becomes one to three ideographs, always the same ones, and spaces go. What the features see of a script changes
-with it: lengths, counts of words, punctuation, and whole sentences that are a single run of letters. What the page's
-markup and the text's place in it tell stays as it is.
+A word becomes one to three ideographs, always the same ones, and spaces are removed. This changes the features that
+depend on the script: lengths, word counts, punctuation, and whole sentences as a single run of letters. Markup and the
+position of text stay the same.
 """
 
 import re
@@ -12,7 +12,7 @@ from zlib import crc32
 from outrider.pages.extraction.blocks.page_blocks import PageBlocks
 from outrider.pages.extraction.classify.signals import PageSignals
 
-FIRST_IDEOGRAPH, IDEOGRAPH_COUNT = 0x4E00, 3_500  # about as many as are in daily use
+FIRST_IDEOGRAPH, IDEOGRAPH_COUNT = 0x4E00, 3_500  # about as many as in daily use
 WORD = re.compile(r"[^\W\d_]+")
 SPACE = re.compile(r"(?<=[\u3000-\u9fff\uff00-\uffef]) | (?=[\u3000-\u9fff\uff00-\uffef])")
 PUNCTUATION = str.maketrans({".": "。", ",": "，", "?": "？", "!": "！", ":": "：", ";": "；"})

@@ -8,13 +8,13 @@ from rapidfuzz.distance import LCSseq
 
 from evals.extraction.metric import split_words
 
-MIN_SURE_SHARE, MIN_SURE_WORDS = 0.8, 6  # share of a block and number of its words from which its place does not matter
+MIN_SURE_SHARE, MIN_SURE_WORDS = 0.8, 6  # minimum share and words of a block to accept it in any position
 
 
 def label_blocks(texts: list[str], reference: str) -> NDArray[np.float64]:
     """Return the share of each block's words in the common subsequence with the reference.
 
-    A block of some words that stands in the reference as a whole counts as found even out of order.
+    A longer block that is in the reference as a whole counts as found even out of order.
     """
     blocks = [split_words(text) for text in texts]
     known: dict[str, int] = {}
@@ -31,7 +31,7 @@ def label_blocks(texts: list[str], reference: str) -> NDArray[np.float64]:
 
 
 def _align_words(blocks: list[list[str]], theirs: list[str], known: dict[str, int]) -> NDArray[np.float64]:
-    max_word_pairs = 4_000_000_000  # pairs of words; beyond, only whole blocks are looked for
+    max_word_pairs = 4_000_000_000  # pairs of words; with more, only whole blocks are searched for
     hits = np.zeros(len(blocks))
     mine = [word for block in blocks for word in block]
     owner = np.repeat(np.arange(len(blocks)), [len(block) for block in blocks])
@@ -44,6 +44,6 @@ def _align_words(blocks: list[list[str]], theirs: list[str], known: dict[str, in
 
 
 def _encode_words(sequence: list[str], known: dict[str, int]) -> str:
-    """Encode each word as one letter, since the aligner is fastest on text."""
+    """Encode each word as one letter, because the aligner is fastest on text."""
     codes = (known.setdefault(word, len(known)) for word in sequence)
     return "".join(chr(code + 0x100 if code < 0xD700 else code + 0x900) for code in codes)

@@ -2,8 +2,8 @@
 
     python -m evals.extraction.make_corpus
 
-All words and all markup were written for this purpose. Layouts differ by page as those of real sites
-do: semantic elements here, nested divisions or tables there, names of classes of several makers.
+All words and all markup were written for this purpose. Layouts differ between pages like those of real sites: semantic
+elements, nested divisions or tables, and class names of several systems.
 """
 
 import html
@@ -216,7 +216,7 @@ def _format_menu(language: LanguageText, name: str) -> str:
 
 
 def _format_page(language: LanguageText, inside: str, variant: int) -> str:
-    """Format a page around its content, in one of three makers' ways."""
+    """Format a page around its content, in one of three styles."""
     more = "".join(
         f'<li><a href="/more/{at}">{html.escape(head)}</a></li>' for at, head in enumerate(language.labels[1:4])
     )
@@ -338,7 +338,7 @@ PAGE_BUILDERS = {
 
 
 def main() -> None:
-    """Write 49 pages: each type in seven of the ten languages, the layouts in turn."""
+    """Write 49 pages: each type in seven of the ten languages, with alternating layouts."""
     (OWN_CORPUS / "html").mkdir(parents=True, exist_ok=True)
     lines = []
     for kind, (name, build) in enumerate(PAGE_BUILDERS.items()):

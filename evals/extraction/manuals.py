@@ -2,8 +2,8 @@
 
     python -m evals.extraction.manuals FOLDER PACKAGE.deb…      # as `apt-get download` fetches them
 
-What a generator of manuals writes around the text has the same selector on each page, so the rest is the reference. The
-pages are needed for training alone, and none of them is part of the package.
+A generator's markup around the text has the same selectors on each page, so the rest is the reference. The pages are
+only needed for training, and are not part of the package.
 """
 
 import argparse
@@ -23,7 +23,7 @@ MIN_WORDS, MAX_WORDS = 60, 6_000
 
 @dataclass(frozen=True)
 class Manual:
-    """A package's manual: where its pages are, and the selectors of their text."""
+    """A package's manual: the location of its pages, and the selectors of their text."""
 
     package: str
     licence: str
@@ -49,7 +49,7 @@ MANUALS = (
 
 
 def read_manual(manual: Manual, root: Path) -> Iterator[ProjectPage]:
-    """Read pages of a manual at equal distances, without short and long ones."""
+    """Read pages at equal distances in a manual, without short and long ones."""
     pages_a_package = 25
     files = sorted((root / "usr/share/doc" / manual.folder).rglob("*.html"))
     found = 0

@@ -1,10 +1,10 @@
-r"""Score titles, authors and publication dates, also of other extractors, on a corpus that has them.
+r"""Score titles, authors and publication dates on a corpus, also of other extractors.
 
     python -m evals.extraction.metadata [--corpus FOLDER] [--with trafilatura] [--every 5] [--misses title]
 
-A title is right if it has the reference's words in their order, whatever stands between them. An author is right if all
-words of the shorter of the two names stand in the longer one, a date if it is the same day. Of pages whose reference
-has none, a fact that is given all the same is counted as spurious; references are not complete, so compare rates.
+A title is right if it has the reference's words in order, with anything between them. An author is right if all words
+of the shorter name are in the longer one, a date if it is the same day. If the reference lacks a fact, an extracted one
+counts as spurious; references are incomplete, so compare rates.
 """
 
 import argparse
@@ -85,7 +85,7 @@ def measure_metadata(answers: dict[str, PageMetadata], truths: dict[str, PageMet
 
 
 def iter_misses(fact: str, answers: dict[str, PageMetadata], truths: dict[str, PageMetadata]) -> Iterator[str]:
-    """Yield each value that differs from the reference, beside the reference."""
+    """Yield each value that differs from the reference, together with the reference."""
     for page, found in answers.items():
         mine, theirs = getattr(found, fact), getattr(truths[page], fact)
         if bool(mine) != bool(theirs) or (mine and not is_right(fact, mine, theirs)):

@@ -1,6 +1,6 @@
 r"""Compute F1 of bags of words, as the Web Content Extraction Benchmark defines it.
 
-Words are runs of `\w` in lower case. Of two texts without words F1 is 1, of one without 0. A corpus's
+Words are runs of `\w` in lower case. F1 is 1 for two texts without words, and 0 if only one has none. A corpus's
 score is the mean over its pages.
 """
 
@@ -25,6 +25,6 @@ def compute_f1(found: str | Counter[str], reference: str | Counter[str]) -> floa
 
 
 def count_shingles(text: str, width: int) -> Counter[str]:
-    """Count each run of so many words, as benchmarks of news do."""
+    """Count each run of this many words, like news benchmarks."""
     found = split_words(text)
     return Counter(" ".join(found[at : at + width]) for at in range(max(1, len(found) - width + 1)) if found)

@@ -15,7 +15,7 @@ from outrider.pages.extraction.classify.name_vectors import hash_words
 def find_name_columns(columns: NDArray) -> NDArray[np.int64]:
     """Find the columns about classes and ids, or about the address."""
     address_features = (19, 20, 21)  # of the features of pages
-    flags = features.BLOCK_COLUMNS + features.PAGE_COLUMNS  # before them stand those of the address and of the body
+    flags = features.BLOCK_COLUMNS + features.PAGE_COLUMNS  # flags of the address and of the body precede them
     wanted_columns = {
         *range(flags - 2 * CATEGORY_COUNT, flags + features.FLAG_COLUMNS),
         *(features.BLOCK_COLUMNS + at for at in address_features),

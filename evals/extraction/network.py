@@ -1,7 +1,7 @@
 """Train a small network on blocks, weighed by their share of words.
 
-Together with it a table of vectors is learned, one for each word of class and id attributes (see
-`outrider.pages.extraction.classify.name_vectors`): what they say goes into the first layer behind the features.
+A table of vectors is learned together with it, one for each word of class and id attributes (see
+`outrider.pages.extraction.classify.name_vectors`); they enter the first layer after the features.
 """
 
 from dataclasses import dataclass
@@ -26,10 +26,10 @@ class TrainingSettings:
     drop: float = 0.15  # of hidden units
     blur: float = 0.1  # of single inputs
     blind: float = 0.05  # of whole features, for a batch
-    bare: float = 0.0  # of pages, whose names and address are left out
+    bare: float = 0.0  # share of pages whose names and address are left out
     places: int = 16_384  # of the table of words
     width: int = 0  # of a word's vector
-    void: float = 1.0  # what a page counts whose reference is empty
+    void: float = 1.0  # weight of a page with an empty reference
     forget: float = 0.3  # of single words of names
     nameless: float = 0.2  # of lines of names
     rows: int = 300  # of one page in one batch
@@ -42,15 +42,15 @@ class TrainingData:
 
     Attributes:
         rows: Standardised features of all blocks.
-        labels: Of each block, between 0 and 1.
+        labels: The label of each block, from 0 to 1.
         sizes: Words of each block.
-        pages: First row and the row behind the last of each page.
-        void: Of each page, whether its reference is empty.
-        weight: Of each page, what it counts beside others.
+        pages: The first row of each page, and the row after its last.
+        void: Whether each page's reference is empty.
+        weight: The relative weight of each page.
         lines: Two sparse matrices of lines of names by places of words: all ancestors', the nearest elements'.
-        line: Of each block, the number of its line.
-        named: The features that tell of names and of the address.
-        absent: Their standardised values where there are none.
+        line: The number of each block's line.
+        named: The features about names and the address.
+        absent: Their standardised values if there are none.
     """
 
     rows: Floats
@@ -75,7 +75,7 @@ class Batch:
     page: NDArray
     worth: NDArray
     lines: tuple[Any, Any]
-    shares: Any  # sparse: which block has which line, none where it is forgotten
+    shares: Any  # sparse: the line of each block; none if it is dropped
 
 
 PLAIN_SETTINGS, NAME_SETTINGS = TrainingSettings(), TrainingSettings(width=16, bare=0.15, void=0.0)

@@ -1,8 +1,8 @@
-"""Rewrite markup as older sites wrote it, since the corpora have few.
+"""Rewrite pages with the markup of older sites, because the corpora have few of these.
 
-Such a page has no elements that say what they are for, no structured data, and names in a language that no list of
-English words knows: tables or nested `div` around everything, `<br>` for paragraphs, bold lines for headings. Which of
-these a page gets is drawn from its id, so that it is the same each time.
+Such a page has no semantic elements, no structured data, and names that are not English words: tables or nested `div`
+around everything, `<br>` for paragraphs, bold lines for headings. The choice is drawn from the page's id, so that it is
+the same each time.
 """
 
 import random
@@ -24,11 +24,11 @@ class Layout:
     """A rewriting of a page's markup.
 
     Attributes:
-        tags: The tag number for each that is replaced.
-        has_tables: Whether tables hold the page, so that nested containers are tables, rows and cells in turn.
-        has_breaks: Whether paragraphs are lines of what holds them.
+        tags: The new tag number for each replaced one.
+        has_tables: Whether nested containers become tables, rows and cells in turn.
+        has_breaks: Whether paragraphs become lines of their container.
         rename: Returns the name for a class or id, or "".
-        has_signals: Whether description and structured data stay.
+        has_signals: Whether description and structured data are kept.
     """
 
     tags: dict[int, int]
@@ -64,7 +64,7 @@ def rewrite_layout(page: PageBlocks, signals: PageSignals, layout: Layout) -> tu
     names = [" ".join(filter(None, map(layout.rename, name.split()[:4]))) for name in page.names]
     elements: list[tuple[int, ...]] = []
     signatures: dict[tuple[int, int, str], int] = {}
-    depths: list[int] = []  # of containers, without what is inside paragraphs and lists
+    depths: list[int] = []  # of containers outside of paragraphs and lists
     for (parent, tag, _, _, _, first), name in zip(page.elements, names, strict=True):
         depths.append(depths[parent] + 1 if elements else 0)
         new = layout.tags.get(tag, tag)
@@ -81,6 +81,6 @@ def rewrite_layout(page: PageBlocks, signals: PageSignals, layout: Layout) -> tu
 
 
 def _find_owner(page: PageBlocks, element: int, layout: Layout) -> int:
-    """Return the element that holds a block; paragraphs may be mere lines of it."""
+    """Return the element around a block; paragraphs may be lines of it."""
     parent, tag = page.elements[element][:2]
     return parent if layout.has_breaks and tag == P_TAG and parent >= 0 else element

@@ -2,16 +2,15 @@
 
     OUTRIDER_WCXB=…/wcxb_dev python -m evals.extraction.train [--score-only] [--more data/*] [--held-out fundus] [--by-page]
 
-Needs numpy, scipy, scikit-learn and rapidfuzz beside the package. The data is the development split of
+Needs numpy, scipy, scikit-learn and rapidfuzz in addition to the package. The data is the development split of
 the Web Content Extraction Benchmark (Murrough Foley, CC BY 4.0), with `--more` also the corpora that
 `fixtures.py` and `manuals.py` write. Seeded: the same libraries on the same machine give the same
 file. About half an hour of one core.
 
-Scores are of the benchmark's pages: of five folds of whole sites (registered domains), with `--by-page`
-also of five folds of single pages, of which a quarter are of sites that training has seen. The lexicon,
-which is itself learned, is learned anew for each pair of folds, so that no page has a part in its own score.
-With `--held-out NAME…` training leaves out these corpora and the first fold of sites, and the file holds the
-model that was scored on them.
+Scores are of the benchmark's pages: of five folds of whole sites (registered domains), with `--by-page` also of five
+folds of single pages, a quarter of which are from sites seen in training. The lexicon is also learned again for each
+pair of folds, so that no page affects its own score. With `--held-out NAME…`, training leaves out these corpora and the
+first fold of sites, and the file has the model that was scored on them.
 """
 
 import argparse
@@ -66,7 +65,7 @@ class Lexicon:
     """Learn weights of name words with a linear model of each block's ancestors."""
 
     def __init__(self, pages: list[TrainingPage]) -> None:
-        min_word_sites = 4  # on which a name's word occurs at least
+        min_word_sites = 4  # minimum number of sites with a word
         sites: dict[str, set[str]] = defaultdict(set)
         self.counts = [self._read_lines(each, sites) for each in pages]
         self.number = {
@@ -143,7 +142,7 @@ def compute_lexicon_columns(
 
 def find_useful_columns(pages: list[TrainingPage]) -> NDArray[np.int64]:
     """Find the features that vary within or between enough sites."""
-    min_column_sites = 40  # on which a feature is not the same everywhere
+    min_column_sites = 40  # minimum number of sites on which a feature varies
     sites: dict[int, set[str]] = defaultdict(set)
     common = np.median(np.vstack([each.rows[:1] for each in pages]), axis=0)
     for each in pages:
@@ -156,7 +155,7 @@ def fit_model(
     pages: list[TrainingPage], extra: dict[int, NDArray], chosen: list[int], columns: NDArray
 ) -> ContentModel:
     """Train a model with both networks on the chosen pages."""
-    min_reference_words = 5  # words of a reference that is believed
+    min_reference_words = 5  # words of a usable reference
     ends = np.cumsum([0, *(len(pages[at].sizes) for at in chosen)])
     rows = np.empty((ends[-1], len(columns) + lexicon.LEXICON_COLUMNS), np.float32)  # gigabytes, so it is filled once
     for start, end, at in zip(ends, ends[1:], chosen, strict=False):
@@ -190,7 +189,7 @@ def fit_kinds(
 ) -> KindClassifier:
     """Train the classifier of page kinds on the chosen pages whose kind is known."""
     kind_strength = 0.01  # of the classifier of kinds: the inverse of its regularisation
-    other_kind_weight = 0.5  # of pages that are not the benchmark's, which are mostly articles
+    other_kind_weight = 0.5  # of pages outside of the benchmark, which are mostly articles
     from sklearn.linear_model import LogisticRegression
 
     chosen = [at for at in chosen if pages[at].sample.type]
@@ -247,8 +246,8 @@ def cross_validate(
 ) -> dict[str, Any]:
     """Score the benchmark's pages by models that have not seen them.
 
-    Returns the means of each kind and of each fold, and the share of pages whose kind is told rightly. A page without
-    blocks scores by what it declares.
+    Returns the means of each kind and of each fold, and the share of pages with the right kind. A page without blocks
+    is scored by its declared text.
     """
     judged = {each.sample.id for each in pages}
     scores = {
@@ -309,7 +308,7 @@ def main() -> None:
         pages = [page for page in pool.map(prepare_page, everything + more, chunksize=16) if page is not None]
         if more:
             pages += [version for versions in pool.map(rewrite_versions, pages, chunksize=16) for version in versions]
-    # Other versions of pages, which have no names or invented ones, come last and teach no words.
+    # Rewritten versions of pages, with missing or invented names, come last and are not used to learn words.
     columns, book = (
         find_useful_columns(pages),
         Lexicon([each for each in pages if find_corpus(each.sample) != REWRITTEN]),
@@ -329,7 +328,7 @@ def main() -> None:
 
 
 def write_held_out(corpora: set[str], pages: list[TrainingPage], columns: NDArray, book: Lexicon) -> None:
-    """Train without some corpora and the first fold, and score both."""
+    """Train without some corpora and the first fold, and score on both."""
     measure_held_out = (
         "F1 of bags of words, page mean, of the first of five folds of whole sites, which training left out"
     )
@@ -381,7 +380,7 @@ def write_model(pages: list[TrainingPage], columns: NDArray, book: Lexicon, meas
 
 
 def build_provenance(sha256: str, corpora: list[str]) -> dict[str, Any]:
-    """Describe where a model's file comes from, and its settings."""
+    """Describe the origin and the settings of a model's file."""
     measure = "F1 of bags of words, page mean, five folds of whole sites, with the package's fall-backs"
     sources = {each.name: f"{each.repository} at {each.commit}, {each.licence}" for each in PROJECTS}
     sources["manuals"] = "; ".join(sorted({f"{each.package}, {each.licence}" for each in MANUALS}))

@@ -5,8 +5,8 @@
     python -m evals.fuzz.run --target document --kind fb2 --kind msg    # documents of some kinds only
     python -m evals.fuzz.guided --target page found/seeds        # with atheris, guided by coverage
 
-`run` mutates real pages and hand-made documents in a child process, which is replaced when it crashes or
-hangs, shrinks what broke an invariant and writes it to the folder: `NAME-DIGEST.bin` with a `.txt` that says
-what was wrong. `guided` does the same with coverage as its guide, where atheris is installed. Both are seeded.
-What they found and what was mended stands as small tests in `tests/unit/pages/test_fuzz_findings.py`.
+`run` mutates real pages and hand-made documents in a child process, which is replaced when it crashes or hangs. It
+shrinks inputs that broke an invariant and writes them to the folder: `NAME-DIGEST.bin` with a `.txt` that describes the
+problem. `guided` does the same, guided by coverage, if atheris is installed. Both are seeded. Fixed findings have small
+tests in `tests/unit/pages/test_fuzz_findings.py`.
 """

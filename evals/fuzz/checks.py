@@ -1,4 +1,4 @@
-"""Check the invariants of every document, whatever it was read from."""
+"""Check the invariants of documents of any type."""
 
 import re
 from collections import Counter
@@ -39,18 +39,18 @@ def check_words_agree(text: str, markdown: str) -> Iterator[str]:
     max_different_words = 3  # words that text and Markdown may differ in: marks in the middle of words
     shown = count_words(remove_link_targets(markdown)) | count_words(
         remove_link_targets(markdown.replace("]\\(", "]("))
-    )  # as the text has it
+    )  # as in the text
     if (lost := count_shown_words(text) - shown).total() > max_different_words:
         yield f"agree: words of the text that the Markdown lacks: {list(lost.elements())[:8]}"
     known = count_words(text) | count_words(
         remove_link_targets(text)
-    )  # cells that span are repeated: only new words count
+    )  # cells that span are repeated, so only new words count
     if len(added := [word for word in count_shown_words(markdown) if word not in known]) > max_different_words:
         yield f"agree: words of the Markdown that the text lacks: {added[:8]}"
 
 
 def check_control_characters(markdown: str, text: str) -> Iterator[str]:
-    """Check that no character upsets a terminal or a JSON parser."""
+    """Check that no character breaks a terminal or a JSON parser."""
     for name, value in (("markdown", markdown), ("text", text)):
         if found := CONTROL.search(value):
             yield f"control: {found[0]!r} in the {name} at {found.start()}"
@@ -67,7 +67,7 @@ def check_links(document: Any) -> Iterator[str]:
 
 
 def check_link_targets(markdown: str, source: str) -> Iterator[str]:
-    """Check that targets in Markdown are absolute, unless the page's own words have them."""
+    """Check that targets in Markdown are absolute, unless they are text of the page."""
     for found in LINK_TARGET.finditer(markdown):
         target = found[0][2:-1].strip("<>")
         if target and not SCHEME.match(target) and target != "#" and found[0] not in source:

@@ -2,8 +2,8 @@
 
     python -m evals.fuzz.guided --target content found/seeds -max_total_time=1800
 
-What follows the folder goes to libFuzzer. What it finds is written as `crash-…`, with the invariant on
-standard error. Bounds of time and memory are libFuzzer's own: `-timeout=10 -rss_limit_mb=1024`.
+Arguments after the folder go to libFuzzer. Findings are written as `crash-…`, with the invariant on standard error. The
+limits of time and memory are libFuzzer's own: `-timeout=10 -rss_limit_mb=1024`.
 """
 
 import argparse
@@ -32,7 +32,7 @@ def main() -> None:
         rng = random.Random(0)
         for number in range(seed_count):
             (arguments.folder / f"seed-{number}").write_bytes(target.make_input(rng)[:20_000])
-    assert outrider.extract(b"<p>ready").text  # what is imported late is imported now
+    assert outrider.extract(b"<p>ready").text  # loads late imports now
     atheris.Setup(
         [sys.argv[0], str(arguments.folder), *libfuzzer_options, *others], lambda data: check_input(target, data)
     )

@@ -5,7 +5,7 @@ import random
 import re
 from collections.abc import Callable
 
-MAX_INPUT_BYTES = 2_000_000  # bytes: what must be read within the bound of time
+MAX_INPUT_BYTES = 2_000_000  # bytes to read within the time limit
 TAG = re.compile(rb"</?[a-zA-Z][^<>]{0,300}>")
 TAG_NAME = re.compile(rb"(</?)([a-zA-Z][a-zA-Z0-9]*)")
 ATTRIBUTE = re.compile(rb'([\w-]+)="([^"]{0,200})"')
@@ -144,7 +144,7 @@ def swap_tags(data: bytes, _other: bytes, rng: Rng) -> bytes:
 
 
 def change_charset(data: bytes, _other: bytes, rng: Rng) -> bytes:
-    """Encode in another charset, whatever is declared."""
+    """Encode in another charset than the declared one."""
     return codecs.encode(data.decode("utf-8", "replace"), rng.choice(CODEC_NAMES), "replace")
 
 

@@ -49,7 +49,7 @@ def find_failure(target: Target, data: bytes) -> tuple[str, str]:
 def run_child(name: str, kinds: list[str], seed: int, seconds: float, out: Path) -> None:
     """Try inputs until the time is up; `now.bin` has the current one."""
     max_inputs_per_problem = 3  # inputs for each problem
-    hang_timeout_s = 180.0  # seconds for one input after which the child ends
+    hang_timeout_s = 180.0  # for one input, after which the child ends
     target, rng = DocumentTarget(kinds) if name == "document" else TARGETS[name](), random.Random(seed)
     end, tried, found = time.monotonic() + seconds, 0, Counter()
     while time.monotonic() < end:
@@ -82,7 +82,7 @@ def store_input(data: bytes, kind: str, told: str, out: Path) -> None:
 
 
 def run_command(command: list[str], out: Path) -> bool:
-    """Run a child; returns whether it ended well. A hang shows its stack on stderr."""
+    """Run a child; return whether it succeeded. A hang shows its stack on stderr."""
     now = out / "now.bin"
     now.unlink(missing_ok=True)
     done = subprocess.run(command, check=False)  # noqa: S603

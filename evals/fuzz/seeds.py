@@ -152,7 +152,7 @@ def _build_outlook_messages() -> dict[str, Any]:
 
 
 def _build_cut_archives(build_zip: Callable[[dict[str, str | bytes]], bytes]) -> dict[str, bytes]:
-    """Build archives without their ends: cut in a file, between two, or in the list."""
+    """Build truncated archives: cut inside a file, between two files, or in the directory."""
     whole = build_zip({"lights.csv": "a,b\n1,2\n", "more/notes.md": "# Lights\n" * 20, "last.txt": "x"})
     return {
         "within.zip": whole[: whole.index(b"last.txt") - 40],
@@ -163,7 +163,7 @@ def _build_cut_archives(build_zip: Callable[[dict[str, str | bytes]], bytes]) ->
 
 
 def _build_streamed_archive() -> bytes:
-    """Build an archive as a stream writes it: with sizes after the files."""
+    """Build a streamed archive, with sizes after the files."""
 
     class Pipe(io.RawIOBase):
         written = b""

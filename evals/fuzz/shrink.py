@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 
 def shrink_input(data: bytes, fails: Callable[[bytes], bool], seconds: float = 60.0) -> bytes:
-    """Drop halves, quarters and so on for as long as the input fails."""
+    """Drop halves, quarters and so on while the input still fails."""
     end = time.monotonic() + seconds
     size = len(data) // 2
     while size and time.monotonic() < end:

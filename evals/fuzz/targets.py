@@ -33,7 +33,7 @@ class Target(Protocol):
         ...
 
     def find_problems(self, data: bytes) -> Iterator[str]:
-        """Yield the problems of the result; any exception is one, too."""
+        """Yield the problems of the result; any exception is also a problem."""
         ...
 
 
@@ -43,7 +43,7 @@ class ContentTarget:
     reads = 2
 
     def __init__(self) -> None:
-        max_seed_bytes = 120_000  # bytes of a page that is taken as a seed: small ones are tried more often
+        max_seed_bytes = 120_000  # bytes of a seed page, because small ones can be tried more often
         folder = find_large_corpus()
         pages = list(read_samples(OWN_CORPUS)) + (list(read_samples(folder))[::7] if folder else [])
         self._pages = [source for page in pages if len(source := page.read_html()) < max_seed_bytes]
@@ -88,7 +88,7 @@ class PageTarget(ContentTarget):
 
 
 def find_visible_text(data: bytes) -> str:
-    """Return words that a page surely shows: of a paragraph that nothing hides."""
+    """Return words that a page certainly shows: from a paragraph that nothing hides."""
     unsure_elements = "[hidden], [style], [aria-hidden], template, noscript, dialog, details, video, audio, canvas, object, svg, select"
     from outrider.pages.extraction.main_content import parse_html
 
@@ -113,7 +113,7 @@ class DocumentTarget:
         kind = rng.choice(self._kinds)
         data, other = self._files[kind], self._files[rng.choice(sorted(self._files))]
         if data[:2] == b"PK" and rng.random() < 0.9:
-            with suppress(zipfile.BadZipFile):  # one that is cut
+            with suppress(zipfile.BadZipFile):  # a truncated archive
                 return kind.encode() + b"\n" + _mutate_members(data, rng)
         return kind.encode() + b"\n" + mutate_input(data, other, rng)
 

@@ -1,4 +1,4 @@
-"""Play tasks and print a table; fails if a solvable task is missed."""
+"""Play tasks and print a table; fails if a solvable task is not solved."""
 
 import argparse
 import sys
@@ -28,7 +28,7 @@ def main() -> int:
 
 
 async def _retry_failures(done: list[Episode], seed: str) -> list[Episode]:
-    """Play unexpected failures again alone, since pages have clocks and machines other work."""
+    """Play unexpected failures again alone, because pages have time limits and machines may be busy."""
     failed = [each.task for each in done if not each.solved and each.task not in EXPECTED_MISSES]
     again = {each.task: each for each in await play_tasks(failed, seed=seed, at_once=1)} if failed else {}
     return [again.get(each.task, each) for each in done]

@@ -1,7 +1,7 @@
 """Measure how much of a page a snapshot shows.
 
-The truth does not come from the code under test: the pages are served with a script before all others that notes who
-asks for pointer events, the rest is asked of the rendered page. What a pointer cannot hit does not count.
+The truth does not come from the code under test: the pages are served with a first script that records listeners for
+pointer events, and the rest is read from the rendered page. Elements that a pointer cannot hit do not count.
 """
 
 import re
@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-# Before the page's own scripts: who listens.
+# Runs before the page's own scripts and records listeners.
 NOTE_LISTENERS = """<script>(() => {
   const kinds = new Set(['click', 'dblclick', 'mousedown', 'mouseup', 'pointerdown', 'pointerup', 'touchstart']);
   const add = EventTarget.prototype.addEventListener;
@@ -20,7 +20,7 @@ NOTE_LISTENERS = """<script>(() => {
     return add.call(this, kind, ...rest);
   };
 })()</script>"""
-# In the world of our own scripts, which know the references; all else in it is plain DOM.
+# Runs in the world of our scripts, which know the references; everything else uses plain DOM.
 FIND_CLICKABLE = """(refs, native) => {
   const named = new Set(refs.map((ref) => outrider.elementOf(ref)).filter(Boolean));
   const middle = (element) => {
@@ -62,13 +62,13 @@ Evaluate = Callable[..., Awaitable[Any]]
 
 @dataclass(frozen=True)
 class Coverage:
-    """Counts of one page.
+    """Counts for one page.
 
     Attributes:
-        clickable: Elements that a pointer can reach and that do something with it.
-        missing: The sources of those that no reference leads to.
-        words: Words that can be seen.
-        missing_words: Those that the snapshot does not say.
+        clickable: Elements that a pointer can reach and that react to it.
+        missing: The sources of clickable elements without a reference.
+        words: Visible words.
+        missing_words: Visible words that the snapshot lacks.
     """
 
     clickable: int

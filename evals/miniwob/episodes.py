@@ -22,7 +22,7 @@ from outrider.settings import load
 
 DEFAULT_SEED = "7"
 SESSION_COUNT = 4
-# What stands beside the task (rewards, a clock, a canvas that draws each press) is the test's own and is put away.
+# Elements next to the task (rewards, a clock, a canvas that draws each press) belong to the test and are removed.
 START_EPISODE = """(seed) => {
   Math.seedrandom(seed);
   core.EPISODE_MAX_TIME = 60000;
@@ -39,9 +39,9 @@ class Episode:
 
     Attributes:
         task: Its name.
-        solved: The page has given the full reward.
+        solved: Whether the page has given the full reward.
         seconds: How long it took.
-        why: What went wrong.
+        why: The reason of a failure.
         coverage: How much of the page its first snapshot showed.
     """
 
@@ -101,11 +101,9 @@ async def _open_player(app: App, client: Client, url: str) -> EpisodePlayer:
 
 
 async def _play_episode(seat: EpisodePlayer, task: str, seed: str, *, measured: bool) -> Episode:
-    min_reward = 0.9  # of a reward of at most 1: what is graded by nearness or pace never gives all of it
+    min_reward = 0.9  # of at most 1, which tasks graded by distance or speed never give
     read_reward = "() => WOB_DONE_GLOBAL ? WOB_RAW_REWARD_GLOBAL : null"
-    draw_time_s = (
-        0.15  # seconds after the start of an episode in which its pictures come: without them buttons have no size
-    )
+    draw_time_s = 0.15  # until the pictures of an episode have loaded, without which buttons have no size
     await seat.player.call_tool("navigateToUrl", url=f"{seat.url}/miniwob/{task}.html")
     await seat.evaluate_script("", START_EPISODE, seed)
     await anyio.sleep(draw_time_s)
@@ -120,7 +118,7 @@ async def _play_episode(seat: EpisodePlayer, task: str, seed: str, *, measured: 
 
 
 async def _solve_task(player: Player, task: str) -> str:
-    episode_timeout_s = 20.0  # for one episode; the page itself counts from 60 on down
+    episode_timeout_s = 20.0  # for one episode; the page itself allows 60
     solver = SOLVERS.get(task)
     if solver is None:
         return "no solver"

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from evals.miniwob.episodes import Episode
 
-# Tasks that no script of ours solves, and why. All others must be solved.
+# Tasks that our scripts do not solve, and why. All others must be solved.
 PACE_REASON = "moves faster than a loop of looking, thinking and acting"
 EXPECTED_MISSES = {
     "chase-circle": PACE_REASON,
@@ -16,9 +16,9 @@ EXPECTED_MISSES = {
 
 
 def find_failures(done: Sequence[Episode]) -> list[str]:
-    """Return what does not hold, one sentence each; shares only if all tasks were played."""
-    min_word_share = 0.995  # of what can be seen
-    min_clickable_share = 0.99  # of what a pointer can reach
+    """Return the failures, one sentence each; shares only if all tasks were played."""
+    min_word_share = 0.995  # of visible words
+    min_clickable_share = 0.99  # of elements that a pointer can reach
     min_solved_tasks = 125
     found = [
         f"{each.task} was solved before and fails now: {each.why}"

@@ -25,9 +25,9 @@ class Control:
 
     Attributes:
         ref: The reference.
-        role: Its role; empty where the snapshot names none.
-        name: What it is called, or what it can be recognised by.
-        after: States and value, as they stand behind the reference.
+        role: Its role; empty if the snapshot names none.
+        name: Its name, or another text that identifies it.
+        after: States and value, as written after the reference.
         line: The number of its line in the view.
     """
 
@@ -108,7 +108,7 @@ class Player:
     """One session of the browser, through a client.
 
     Args:
-        client: Of the server.
+        client: The client of the server.
         session: The session's id.
     """
 
@@ -150,7 +150,7 @@ class Player:
         return await self.call_tool("clickElement", selector=_build_selector(what), **options)
 
     async def press_button(self, name: str = "Submit") -> Any:
-        """Press the control of a name, as the page is now."""
+        """Press the control of a name on the current page."""
         return await self.click_control((await self.take_snapshot()).find_one(name))
 
     async def press_submit(self) -> Any:
@@ -208,7 +208,7 @@ SOLVERS: dict[str, Solver] = {}
 
 
 def solves(*tasks: str) -> Callable[[Solver], Solver]:
-    """Declare the tasks that a function solves; it gets a player and the task in words."""
+    """Declare the tasks that a function solves; it takes a player and the task in words."""
 
     def add_solver(solver: Solver) -> Solver:
         SOLVERS.update(dict.fromkeys(tasks, solver))

@@ -66,7 +66,7 @@ class TaskHandler(SimpleHTTPRequestHandler):
 
 @contextmanager
 def serve_tasks() -> Generator[str]:
-    """Serve the pages on a port of their own; yields the address."""
+    """Serve the pages on a separate port; yields the address."""
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(TaskHandler, directory=str(install_pages()))) as server:
         Thread(target=server.serve_forever, daemon=True).start()
         try:

@@ -1,4 +1,4 @@
-"""Ask the package's scripts and Chromium itself for the value of each case."""
+"""Get the value of each case from the package's scripts and from Chromium itself."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -20,7 +20,7 @@ from outrider.browser.protocol.scripts import load_source
 WORLD = "names"
 
 
-# The scripts are one function; here it also returns the functions that compute names, and finds through shadow roots.
+# The scripts are one function; here it also returns the functions that compute names and search through shadow roots.
 INSTALL_SCRIPT = """() => {
   globalThis.tested = (%s)();
   const find = (root, selector) => root.querySelector(selector)
@@ -58,7 +58,7 @@ class Outcome:
         return is_expected(self.case, self.chromium)
 
 
-# The package's one-token words for roles, Chromium's internal ones, and roles that the suites know by two names.
+# The package's one-token words for roles, Chromium's internal ones, and roles with two names in the suites.
 ROLE_SYNONYMS = {
     "header": "banner", "footer": "contentinfo", "nav": "navigation", "aside": "complementary", "img": "image",
     "date": "textbox", "time": "textbox", "Date": "textbox", "InputTime": "textbox", "presentation": "generic",
@@ -68,7 +68,7 @@ ROLE_SYNONYMS = {
 
 
 def is_expected(case: Case, answer: str) -> bool:
-    """Compare an answer with what is expected; roles by meaning."""
+    """Compare an answer with the expected one; roles by meaning."""
     if case.property != "role":
         return answer == case.expected
     return ROLE_SYNONYMS.get(answer, answer) == ROLE_SYNONYMS.get(case.expected, case.expected)

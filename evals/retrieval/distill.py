@@ -2,8 +2,8 @@
 
     OUTRIDER_WCXB=… python -m evals.retrieval.distill FOLDER_OF_MODELS
 
-Needs the extra `embeddings` and the model's weights (`outrider content embeddings install`), and a corpus that says how
-frequent words are (the one of `evals/extraction`). Takes half a minute.
+Needs the extra `embeddings`, the model's weights (`outrider content embeddings install`), and a corpus for word
+frequencies (the one of `evals/extraction`). Takes half a minute.
 """
 
 import hashlib
@@ -56,7 +56,7 @@ def main(models: Path, corpus: Path) -> None:
 
 
 def choose_words(vocabulary: Path, counts: Counter[str]) -> list[str]:
-    """Choose the model's own whole words that are most frequent in the corpus."""
+    """Choose the most frequent whole words of the model's vocabulary in the corpus."""
     word_count = 12_000
     own = [word for word in vocabulary.read_text(encoding="utf-8").split("\n") if word.isascii() and word.isalpha()]
     return sorted(sorted(each for each in own if len(each) > 1), key=lambda word: -counts[word])[:word_count]
@@ -72,7 +72,7 @@ async def embed_words(words: list[str], models: Path) -> Floats:
 
 
 def project_on_axes(vectors: Floats) -> Floats:
-    """Project on the first principal axes, and scale to length 1."""
+    """Project onto the first principal axes, and scale to length 1."""
     centred = vectors - vectors.mean(axis=0)
     _, _, directions = np.linalg.svd(centred, full_matrices=False)
     turned = centred @ directions[:VECTOR_DIMENSIONS].T
@@ -81,7 +81,7 @@ def project_on_axes(vectors: Floats) -> Floats:
 
 def round_to_four_bits(vectors: Floats) -> tuple[Floats, Floats]:
     """Return whole numbers from -7 to 7, and the value of one in each row."""
-    max_deviations = 2.5  # standard deviations; what lies beyond is cut off
+    max_deviations = 2.5  # standard deviations, to which values are clipped
     steps_per_side = 7  # on each side of zero: four bits
     scales = max_deviations * vectors.std(axis=1) / steps_per_side
     return np.clip(np.rint(vectors / scales[:, None]), -steps_per_side, steps_per_side), scales

@@ -2,10 +2,10 @@
 
     python -m evals.retrieval.evaluate [FOLDER …]
 
-Folders are in the layout of BEIR (github.com/beir-cellar/beir): `corpus.jsonl`, `queries.jsonl`, `qrels/test.tsv`, and
-are called as the set is. Without any, the small set of our own beside this file and those that `OUTRIDER_BEIR` names (one
-folder of sets). Public sets are not part of the repository. Beside ours stand what others make of the same set with BM25
-(`peers`, where they are installed) and what was published of it.
+Folders have the layout of BEIR (github.com/beir-cellar/beir), `corpus.jsonl`, `queries.jsonl`, `qrels/test.tsv`, and
+the name of their set. Without arguments, the small set next to this file and the sets in the folder `OUTRIDER_BEIR` are
+used. Public sets are not part of the repository. For comparison, the output has the BM25 scores of other
+implementations on the same set (`peers`, if installed) and published ones.
 """
 
 import csv
@@ -63,7 +63,7 @@ def read_set(folder: Path) -> JudgedSet:
 
 
 def compute_ndcg(found: Sequence[str], grades: Mapping[str, int]) -> float:
-    """Normalised discounted cumulative gain of the first ten (Järvelin and Kekäläinen, 2002)."""
+    """Return the normalised discounted cumulative gain of the first ten (Järvelin and Kekäläinen, 2002)."""
     best = sorted((grade for grade in grades.values() if grade > 0), reverse=True)[:RESULT_DEPTH]
     gained = [max(grades.get(each, 0), 0) for each in found[:RESULT_DEPTH]]
     return _discount_gains(gained) / _discount_gains(best) if best else 0.0
@@ -122,7 +122,7 @@ def list_providers() -> list[str]:
 
 
 def list_folders() -> list[Path]:
-    """List the folders of the sets that are here."""
+    """List the folders of the available sets."""
     beir_variable = "OUTRIDER_BEIR"
     more = os.environ.get(beir_variable)
     return [OWN_FOLDER, *(path.parent for path in sorted(Path(more).glob("*/corpus.jsonl")))] if more else [OWN_FOLDER]

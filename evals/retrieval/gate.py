@@ -2,9 +2,9 @@
 
     python -m evals.retrieval.gate
 
-Checks the small set of our own with the vectors of the package, and with MiniLM where its weights are installed. It is
-small and was looked at while weights were chosen: its floors catch a broken pipeline. Public sets, where `OUTRIDER_BEIR`
-names a folder of them, are compared by `evaluate`.
+Checks our small set with the vectors of the package, and with MiniLM if its weights are installed. The set is small and
+was used to choose weights, so its floors only catch a broken pipeline. `evaluate` compares public sets in the folder
+`OUTRIDER_BEIR`.
 """
 
 import hashlib

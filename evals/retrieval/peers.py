@@ -1,8 +1,8 @@
 """Search the same judged sets with other implementations of BM25.
 
-`bm25s` with Lucene's formula and the parameters of the published runs (k1 .9, b .4: Anserini's), and `rank-bm25` as it
-comes. Both get what Lucene's English analyser makes of a text, as far as a few lines can: words in lower case without its
-stop words, stemmed. Neither is a dependency: `pip install bm25s rank-bm25` beside Outrider.
+`bm25s` with Lucene's formula and the parameters of the published runs (k1 .9, b .4: Anserini's), and `rank-bm25` with
+its defaults. Both get texts as analysed by Lucene's English analyser, approximated in a few lines: words in lower case
+without its stop words, stemmed. Neither is a dependency: run `pip install bm25s rank-bm25` in Outrider's environment.
 """
 
 import re
@@ -105,7 +105,7 @@ def search_with_rank_bm25(judged: "JudgedSet") -> Run:
 
 
 def tokenize(text: str) -> list[str]:
-    """Return the words of an English text as an English analyzer has them."""
+    """Return the words of an English text like an English analyzer."""
     from snowballstemmer import stemmer
 
     return stemmer("porter").stemWords([word for word in WORD_PATTERN.findall(text.lower()) if word not in STOP_WORDS])

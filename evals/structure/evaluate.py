@@ -38,7 +38,7 @@ def convert_with_outrider(html: bytes, url: str) -> str:
 
 
 def read_own_pages() -> Iterator[StructuredPage]:
-    """Yield the pages that were written for this purpose."""
+    """Yield the pages written for this purpose."""
     page_url = "https://manual.example/guide/page"
     for path in sorted(PAGES_FOLDER.glob("*.html")):
         facts = Facts.from_json(json.loads(path.with_suffix(".json").read_text(encoding="utf-8")))
@@ -57,11 +57,11 @@ class StructureScore:
     """The score of one kind over a corpus.
 
     Attributes:
-        share: Of the facts of the main content those that are kept; mean of the pages that have any.
-        form: The same of the facts whose words are there at all: what is left out is none of the renderer's doing.
-        pages: How many pages have any.
-        facts: How many there are.
-        lost: Those that are not kept, with their page's name.
+        share: The kept share of the main content's facts, as the mean of pages with any.
+        form: The same for facts whose words are kept, because the renderer does not decide what is left out.
+        pages: The number of pages with such facts.
+        facts: The number of facts.
+        lost: The facts that are not kept, with their page's name.
     """
 
     share: float

@@ -1,9 +1,9 @@
 """Derive the structure of a page's main content from the page and the reference text.
 
-An element counts if its words stand in the reference with some of those around them. Words that the page says more
-often than the reference are counted only where most of what stands around them agrees, once for each place in the
-reference: the heading, and not its twin in a table of contents; the link in the text, and not that of a footer or of a
-slide that is there twice. Of the links that were taken before, one in seventy was such a twin.
+An element counts if its words are in the reference with some of their context. Words that occur more often on the page
+than in the reference only count where most of their context agrees, once for each place in the reference: the heading,
+and not its copy in a table of contents; the link in the text, and not that in a footer or in a repeated slide. Before
+this rule, one in seventy links was such a copy.
 """
 
 import re
@@ -30,9 +30,9 @@ HEADING_LEVELS = {f"h{level}": level for level in range(1, 7)}
 LINE_CLASSES = re.compile(
     r"(?:^|\s)(?:line|code-line|token-line|view-line|gatsby-highlight-code-line)(?:\s|$)"
 )  # of listings
-SEAM, SEAMS = "\0", re.compile(r"\0*\n\0*|\0+")  # between lines of which the source need not break
-NEIGHBOR_WORDS = 24  # words before and behind that tell of several places which one the reference means
-MAX_PLACES = 400  # times from which words are too common to be told apart
+SEAM, SEAMS = "\0", re.compile(r"\0*\n\0*|\0+")  # between lines without a break in the source
+NEIGHBOR_WORDS = 24  # context on each side that identifies one of several places
+MAX_PLACES = 400  # occurrences above which words are too common to distinguish
 
 
 @dataclass(frozen=True)
@@ -40,11 +40,11 @@ class Facts:
     """The structure of a page, in its order.
 
     Attributes:
-        code: Listings, as they stand, without the line breaks around them.
-        rows: Of each row of a table of data its cells that are not empty.
+        code: Listings, unchanged, without the line breaks around them.
+        rows: The non-empty cells of each row of data tables.
         items: Text of each item of a list before any list inside of it, and whether the list is ordered.
         headings: Level and text.
-        links: Text and absolute address; of a link around paragraphs only some of its words are asked for.
+        links: Text and absolute address; a link around paragraphs only needs some of its words.
         math: Formulas in LaTeX.
     """
 
@@ -82,7 +82,7 @@ class WordSequence:
         return bool(found := _join_words(some)) and found in self._flat
 
     def find_runs(self, some: Iterable[str]) -> list[int]:
-        """Return the numbers of the words that they begin with."""
+        """Return the positions of their first words."""
         found, wanted, places = -1, _join_words(some), list[int]()
         while wanted and len(places) <= MAX_PLACES and (found := self._flat.find(wanted, found + 1)) >= 0:
             places.append(bisect_left(self._starts, found))
@@ -102,7 +102,7 @@ class PageWords:
 
 
 class Alignment:
-    """Find the elements of a page that the reference has."""
+    """Find the elements of a page that are in the reference."""
 
     def __init__(self, sequence: PageWords, reference: WordSequence) -> None:
         self._spans, self._page, self._reference = sequence.spans, WordSequence(sequence.words), reference
@@ -115,9 +115,9 @@ class Alignment:
         return bool(own) and self._is_in_reference(start, end, own) and start in self._find_meant_places(tuple(own))
 
     def _is_in_reference(self, start: int, end: int, own: list[str]) -> bool:
-        long_text_words = 12  # words from which a text is known without those around it
-        short_text_words = 4  # words below which those before and after must
-        context_words = 3  # words before or after that must stand in the reference too, so that no word of a menu is taken for content
+        long_text_words = 12  # with as many words, a text needs no context
+        short_text_words = 4  # with fewer words, the context on both sides must match
+        context_words = 3  # words of context that must also be in the reference, so that words of menus do not count
         reference = self._reference
         if len(own) >= long_text_words:
             return reference.has_run(own)
@@ -148,7 +148,7 @@ class Alignment:
         return meant
 
     def _count_agreeing_words(self, mine: int, its: int, length: int) -> int:
-        """Count the words around a place of the page that are around the reference's place."""
+        """Count the common words around a place of the page and a place of the reference."""
         return sum(
             (
                 Counter(around(self._page.words, mine, length)) & Counter(around(self._reference.words, its, length))
@@ -247,7 +247,7 @@ def _collect_line(node: Any, parts: list[str]) -> None:
 
 
 def _read_row(node: Any) -> Iterator[list[str]]:
-    max_cell_words = 60  # a table with larger cells lays out
+    max_cell_words = 60  # a table with larger cells is layout
     table = _find_ancestor(node, "table")
     if table is None or table.attributes.get("role") == "presentation" or table.css_first("table table, table pre"):
         return
@@ -295,7 +295,7 @@ def _read_link(node: Any, base: str) -> Iterator[tuple[str, str]]:
         url = urljoin(base, "".join(href.split("\n")))
     except ValueError:
         return
-    if "#" in url and url.partition("#")[0] == base.partition("#")[0]:  # a place in the page itself
+    if "#" in url and url.partition("#")[0] == base.partition("#")[0]:  # a link within the page
         return
     if url.startswith(("http://", "https://")) and split_words(text := _read_text(node)):
         wraps = any(child.tag in BLOCK_TAGS for child in node.traverse() if child.mem_id != node.mem_id)
@@ -303,7 +303,7 @@ def _read_link(node: Any, base: str) -> Iterator[tuple[str, str]]:
 
 
 def _read_formulas(body: Any, sequence: PageWords, known: WordSequence) -> Iterator[str]:
-    """Yield formulas that the reference has, or whose surroundings it has."""
+    """Yield formulas that are in the reference, or whose context is."""
     for node in body.css('annotation[encoding="application/x-tex"], math[alttext]'):
         source = node.text() if node.tag == "annotation" else node.attributes.get("alttext") or ""
         math = node if node.tag == "math" else _find_ancestor(node, "math")

@@ -1,9 +1,9 @@
-"""Fail if less structure is kept than was measured.
+"""Fail if less structure is kept than last measured.
 
     python -m evals.structure.gate
 
-The small corpus always, the large one where it is found. Floors lie a little below what was measured last;
-they are raised when it becomes better, and never lowered to make this pass.
+Checks the small corpus always, and the large one if it is found. Floors are a little below the last measurement; they
+are raised when it improves, and never lowered to make this pass.
 """
 
 import sys

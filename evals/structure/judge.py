@@ -24,7 +24,7 @@ TABLE_RULE = re.compile(r"^[>\s]*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
 MARKDOWN_SIGNS = re.compile(r"[*~`\\]|(?<!\w)_|_(?!\w)")
 MATH_STYLE = re.compile(r"^\{?\\(?:displaystyle|textstyle)(?![a-zA-Z])|\\(?:displaystyle|textstyle)(?![a-zA-Z])")
 CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\ufeff]")  # never shown
-CELL_CODE = re.compile(r"(?<!`)`([^`]+)`(?!`)")  # a listing of one line in a cell, which has no place for a fence
+CELL_CODE = re.compile(r"(?<!`)`([^`]+)`(?!`)")  # a one-line listing in a cell, which cannot have a fence
 TRACKING_PARAMETER = re.compile(
     r"(?:utm_\w+|\w*clid|srsltid|gad_source|igsh|epik|_g[al]|mc_[ce]id|_hs\w+|__hs\w+|gbraid|wbraid|mkt_tok|li_fat_id)="
 )
@@ -32,7 +32,7 @@ BRACED_SIGN = re.compile(r"\{(\w)\}")
 
 
 class Mark(Enum):
-    """The fate of a fact: it keeps its form, its words only, or neither."""
+    """The result for a fact: it keeps its form, only its words, or neither."""
 
     KEPT = "kept"
     PLAIN = "plain"
@@ -41,7 +41,7 @@ class Mark(Enum):
 
 @dataclass(frozen=True)
 class Link:
-    """A link or a picture: where its mark begins, its label, and where its target ends."""
+    """A link or a picture: its start, its label, and the end of its target."""
 
     start: int
     label: tuple[int, int]
@@ -143,7 +143,7 @@ def _normalize_code(text: str) -> str:
 
 
 def _read_item_words(lines: list[str], at: int, item: re.Match[str]) -> list[str]:
-    """Return the words of an item: of its line and of those that continue it."""
+    """Return the words of an item: of its line and its continuation lines."""
     found, inner = [item[3]], len(item[1]) + 2
     for line in lines[at + 1 :]:
         if ITEM_PATTERN.match(line) or sum(map(len, found)) > 2_000:
@@ -156,7 +156,7 @@ def _read_item_words(lines: list[str], at: int, item: re.Match[str]) -> list[str
 
 
 def strip_markdown(markdown: str) -> str:
-    """Return the words of Markdown, without addresses and signs."""
+    """Return the words of Markdown, without addresses and symbols."""
     if "](" not in markdown:
         return MARKDOWN_SIGNS.sub("", markdown)
     kept_marks = [True] * len(markdown)
@@ -167,7 +167,7 @@ def strip_markdown(markdown: str) -> str:
 
 
 def _split_fact(fact: str) -> list[str]:
-    """Return the words of a fact without signs that Markdown uses, too."""
+    """Return the words of a fact without symbols that Markdown also uses."""
     return split_words(MARKDOWN_SIGNS.sub("", fact))
 
 
@@ -185,7 +185,7 @@ def _mark_fact(is_kept: bool, text: str, shown: MarkdownStructure) -> Mark:
 
 
 def _is_same(mine: list[str], other: list[str]) -> bool:
-    """Return whether words are the same, wherever spaces part them."""
+    """Return whether words are the same, ignoring spaces."""
     return mine == other or "".join(mine) == "".join(other)
 
 
@@ -204,7 +204,7 @@ def _has_cells(cells: list[list[str]], row: Iterator[list[str]]) -> bool:
 
 
 def _has_item(fact: tuple[str, bool], shown: MarkdownStructure) -> bool:
-    item_start_words = 8  # words that tell a long item
+    item_start_words = 8  # words that identify a long item
     text, ordered = fact
     mine = _split_fact(text)
     return any(
@@ -260,7 +260,7 @@ def _has_formula(fact: str, shown: MarkdownStructure) -> bool:
 
 
 def _squeeze_formula(text: str) -> str:
-    """Remove white space, sizes, and braces around one sign or all of it."""
+    """Remove white space, sizes, and braces around a single character or the whole formula."""
     sized = MATH_STYLE.sub("", text.replace(r"{\displaystyle", "{").replace(r"{\textstyle", "{"))
     return _remove_braces(BRACED_SIGN.sub(r"\1", "".join(sized.split())))
 

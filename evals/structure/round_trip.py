@@ -3,9 +3,9 @@
 git clone https://github.com/commonmark/commonmark-spec
 python -m evals.structure.round_trip commonmark-spec [--lost]
 
-The examples (CC BY-SA 4.0) stay outside of this repository. Each stands between two paragraphs, as in a page, and a
-parser of CommonMark reads our Markdown back, with line breaks on, as hosts show it. Not compared are raw HTML, titles
-of links, links that an agent cannot follow (into the page itself, unknown schemes), whether a list is tight, empty
+The examples (CC BY-SA 4.0) stay outside of this repository. Each is placed between two paragraphs, as in a page, and a
+CommonMark parser reads our Markdown back, with line breaks on, as hosts show it. Not compared are raw HTML, titles of
+links, links that an agent cannot follow (into the page itself, unknown schemes), whether a list is tight, empty
 elements, and emphasis inside of the same emphasis.
 """
 
@@ -103,7 +103,7 @@ class Outline:
 
 
 def _describe(node: Any) -> str:
-    """Return what of an element must survive, or "" for nothing."""
+    """Return the part of an element that must survive, or "" for nothing."""
     attributes = node.attributes
     if node.tag == "a":
         address = urljoin(PAGE_URL, attributes.get("href") or "")
@@ -150,7 +150,7 @@ def convert_and_back(html: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class RoundTrip:
-    """The examples that keep their structure, and the share of words that is kept."""
+    """The examples that keep their structure, and the share of kept words."""
 
     examples: int
     same: int
@@ -173,7 +173,7 @@ def measure_round_trip(pages: Iterator[tuple[int, str]]) -> RoundTrip:
 
 
 def main() -> None:
-    """Print the figures, and the examples that are not the same afterwards."""
+    """Print the figures, and the examples that changed."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("folder", type=Path, help="a clone of commonmark/commonmark-spec")
     options.add_argument("--lost", action="store_true", help="show the examples that change")

@@ -107,7 +107,7 @@ async def _find_labelled_item(player: Player) -> str:
 @solves("click-pie", "click-pie-nodelay")
 async def click_pie_piece(player: Player, goal: str) -> None:
     await player.press_button("+")
-    await asyncio.sleep(0.9)  # the pieces fly to their places
+    await asyncio.sleep(0.9)  # the pieces move to their places
     await player.click_control(await player.wait_for_control(find_quotes(goal)[0]))
 
 

@@ -313,7 +313,7 @@ async def style_text(player: Player, goal: str) -> None:
         await player.press_keys("Control+Home", *["ArrowRight"] * start, *["Shift+ArrowRight"] * len(words.group(1)))
     else:
         await player.press_keys("Control+a")
-    await player.take_snapshot()  # the editor learns of a selection a moment after it is made
+    await player.take_snapshot()  # the editor notices a selection only after a moment
     if "color" in goal:
         await player.click_control(view.find_one(".ql-picker-label"))
         await asyncio.sleep(0.2)

@@ -7,7 +7,7 @@ from typing import Any
 from evals.miniwob.player import Player, solves
 
 DRAWING_SELECTOR = "#svg-grid"
-MAX_COORDINATE_PX = 145.0  # of what can be pressed; points that were asked for lie within
+MAX_COORDINATE_PX = 145.0  # of pressable positions; requested points are within
 Point = complex
 
 
