@@ -54,7 +54,7 @@ class DocumentTruth:
 
 @dataclass(frozen=True)
 class DocumentScore:
-    """The scores of one document from 0 to 1; None if there is no truth."""
+    """The scores of one document from 0 to 1; None without a truth."""
 
     name: str
     cells: float

@@ -2,7 +2,7 @@
 
 Rules in @media and similar blocks are ignored, because pages use them for content that scripts bring into view. For the
 same reason, a name that any other rule shows again hides nothing: it is a tab, a menu or a dialog. Rules that only fold
-an element or make it transparent count if there is no other rule and no transition for it.
+an element or make it transparent count if no other rule and no transition touches it.
 """
 
 import re
