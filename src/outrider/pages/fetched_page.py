@@ -11,7 +11,7 @@ RENDERED_KEY = "rendered"  # in the metadata of documents from a browser
 MARKDOWN_TWIN_KEY = "markdown_twin"  # in the metadata of web pages: the address of the site's own Markdown
 PASSWORD_INPUT = re.compile(r"<input\b[^>]{0,500}\btype\s*=\s*[\"']?password", re.IGNORECASE)
 READ_THROUGH_KEY = "read_through"  # in the metadata of documents from a reader service: its host
-# Pages that only send their reader on (html.spec.whatwg.org, "attr-meta-http-equiv-refresh").
+# Pages that only redirect their reader (html.spec.whatwg.org, "attr-meta-http-equiv-refresh").
 META_REFRESH = re.compile(r"<meta\b[^>]{0,300}?http-equiv\s*=\s*[\"']?refresh\b[^>]{0,2000}>", re.IGNORECASE)
 CONTENT_ATTRIBUTE = re.compile(r"content\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>]+))", re.IGNORECASE)
 REFRESH_TARGET = re.compile(r"\s*(\d{1,3})(?:\.\d*)?\s*[;,]?\s*url\s*=\s*[\"']?([^\"'\s>]+)", re.IGNORECASE)

@@ -77,7 +77,7 @@ def detect_image_type(reply: HttpResponse) -> str:
 
 
 def build_file_name(url: str, content_type: str, filename: str | None = None) -> str:
-    """Return a safe name: the wanted one with `_` for characters but `A-Za-z0-9._-`, else one from the address."""
+    """Return a safe name: the wanted one with `_` for characters outside `A-Za-z0-9._-`, else one from the address."""
     max_name_chars = 120  # file systems allow 255 bytes
     extension_aliases = {".jpeg": ".jpg", ".jpe": ".jpg", ".jfif": ".jpg", ".tif": ".tiff"}
     extension = IMAGE_EXTENSIONS.get(content_type)

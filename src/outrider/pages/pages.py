@@ -69,7 +69,7 @@ class Pages:
         self._render = render
 
     async def read(self, url: str, options: ReadOptions = DEFAULT_READ_OPTIONS) -> FetchedPage:
-        """Return the page at an address, following pages that only send their reader on.
+        """Return the page at an address, following pages that only redirect their reader.
 
         Args:
             url: http or https, parsed as a browser does. The fragment is ignored, except for `#page=12` of a PDF and
@@ -284,7 +284,7 @@ class Pages:
 
     async def _render_blocked_page(self, url: str, error: OutriderError, options: ReadOptions) -> FetchedPage | None:
         """Return the page as a browser gets it; None unless that gets past the error and any robot check."""
-        # Only an explicit `always` opens a browser for plain refusals, which it may not meet either.
+        # Only an explicit `always` opens a browser for plain refusals, which a browser may avoid.
         renderable_codes: dict[RenderMode, set[str]] = {
             "auto": {"blocked_by_site"},
             "always": {"blocked_by_site", "forbidden", "http_status"},
@@ -299,7 +299,7 @@ class Pages:
         return None
 
     async def _ask_remote_reader(self, url: str, error: OutriderError, options: ReadOptions) -> FetchedPage | None:
-        """Return a page that refuses us as the operator's reader service reads it; None if that cannot be."""
+        """Return a page that refuses us as the operator's reader service reads it; None if it cannot."""
         if not self._settings.reader_url or not options.remote_reader or not is_refusal(error):
             return None
         service = RemoteReader(self._http, self._settings.reader_url, self._settings.max_bytes)

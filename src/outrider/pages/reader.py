@@ -56,7 +56,7 @@ class ReaderInput:
         """The body decoded, at most `max_chars` characters."""
         markup = not self.content_type.startswith(("text/plain", "application/json"))
         text = ""
-        if len(self.body) > self.max_chars and self.body[: self.max_chars].isascii():  # a letter a byte
+        if len(self.body) > self.max_chars and self.body[: self.max_chars].isascii():  # one letter per byte
             text = decode_body(self.body[: self.max_chars], self.charset, markup=markup)[0]
         if len(text) < self.max_chars:
             text = decode_body(self.body[: self.max_chars * 4], self.charset, markup=markup)[0][: self.max_chars]

@@ -65,7 +65,7 @@ def find_reader(mime: str, url: str = "", size: int = 0, *, images: bool = False
     Raises:
         Refused: code `unreadable_type`, or `image` for images; with its type and size, and what to do instead.
     """
-    min_text_bytes = 32  # a shorter text with the suffix of a binary format is that format, and broken
+    min_text_bytes = 32  # a shorter text with the suffix of a binary format is a broken file of that format
     if mime.startswith("image/") and not images:
         raise build_unreadable_error(mime, url, size)
     suffix = get_suffix(url)

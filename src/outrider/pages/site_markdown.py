@@ -67,7 +67,7 @@ class MarkdownSite:
 
 
 class SiteMarkdown:
-    """Read pages as the Markdown of their sites where that is as good as our own reading.
+    """Read pages as their sites' own Markdown if that is as good as our conversion.
 
     Args:
         fetch: Requests an address with these headers.
@@ -108,7 +108,7 @@ class SiteMarkdown:
         return response, replace(page, document=replace(page.document, metadata=metadata))
 
     def is_expected(self, url: str) -> bool:
-        """Return whether the site answers with good Markdown and need not be compared again by now."""
+        """Return whether the site answers with good Markdown and need not be compared again yet."""
         site = self._find_site(url)
         return site is not None and site.is_good and site.is_negotiated and site.pages_left > 0
 

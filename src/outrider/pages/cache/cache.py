@@ -134,7 +134,7 @@ class PageCache:
             self._warn_once(error)
 
     async def delete(self, url: str, *, main: bool) -> None:
-        """Delete a page that its origin no longer allows to store."""
+        """Delete a page that its origin no longer allows us to store."""
         if not self._size:
             return
         try:

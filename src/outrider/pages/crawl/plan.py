@@ -28,7 +28,7 @@ class CrawlPlan:
         within: The boundary of the site: `path` (below the folder of the first address), `host`, or `subdomains` (the
             host and its subdomains).
         include: Globs over path and query, one of which must match if there are any. The first page is always read.
-        exclude: Globs over path and query of pages to leave out; they win over `include`.
+        exclude: Globs over path and query of pages to leave out; they override `include`.
         sitemap: Whether to read the pages in the site's sitemap as well.
         robots: Whether to obey robots.txt.
     """

@@ -42,7 +42,7 @@ class CrawlScope:
     def explain_refusal(self, url: str) -> str:
         """Return why an address does not belong to the crawl; empty if it does."""
         max_url_chars = 2_000  # longer addresses are generated endlessly by broken sites
-        max_repeats = 3  # more equal folders in one path mean a relative link that goes in circles
+        max_repeats = 3  # more equal folders in one path mean a relative link that leads in circles
         parts, start = urlsplit(url), urlsplit(self.plan.start)
         host, start_host = [(each.hostname or "").removeprefix("www.") for each in (parts, start)]
         is_subdomain = self.plan.within == "subdomains" and host.endswith(f".{start_host}")

@@ -2,12 +2,11 @@
 
 The order is: byte order mark, transport, the document itself, UTF-8 if it fits, a detector (encoding.spec.whatwg.org
 and the encoding sniffing of html.spec.whatwg.org). A declared charset counts only as far as the text does not
-contradict it. Text with non-ASCII letters that decodes as UTF-8 with hardly a fault is UTF-8 whatever a server's
-default says. Words of non-ASCII letters only are not Latin-1, nor are Polish and Turkish, and Russian is not written
-with swapped case. Text with half of its bytes zero is UTF-16, and escapes to Japanese are ISO-2022-JP.
+contradict it. Text with non-ASCII letters that decodes as UTF-8 almost without errors is UTF-8, whatever a server's
+default says. Words that consist only of non-ASCII letters are not Latin-1, nor are Polish and Turkish, and Russian is
+not written with swapped case. Text with half of its bytes zero is UTF-16, and escapes to Japanese are ISO-2022-JP.
 
-The detector confuses charsets of Latin letters, so that the language of the text decides between those
-(`latin_charsets`).
+The detector confuses charsets of Latin letters, so the language of the text decides between those (`latin_charsets`).
 """
 
 import codecs

@@ -1,8 +1,8 @@
 """Detect the charset of a text in Latin letters by its language.
 
-A byte detector confuses these charsets: `é` of Macintosh is `Ž` of Windows, and both are letters. But the language of
-such a text shows in its ASCII letters already, and uses few others. So each charset is tried with each language, and
-the pair wins whose letters belong to the language and whose punctuation is where punctuation can be.
+A byte detector confuses these charsets: `é` of Macintosh is `Ž` of Windows, and both are letters. But the ASCII letters
+of such a text already reveal its language, which uses few others. So each charset is tried with each language, and the
+pair wins whose letters belong to the language and whose punctuation is where punctuation can be.
 """
 
 import codecs

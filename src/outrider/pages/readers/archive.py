@@ -89,7 +89,7 @@ def _unpack(source: ReaderInput, name: str, read: Callable[[int], tuple[bytes, b
             raise build_too_large_error(source, "archive", f"{to_single_line(name)} unpacks to more than can be read")
         return body, cut
     head = body[: source.max_chars + 1]
-    is_plain = head.isascii() and b"\0" not in head and b"\x1b" not in head  # a letter a byte
+    is_plain = head.isascii() and b"\0" not in head and b"\x1b" not in head  # one letter per byte
     return head if is_plain and len(head) > source.max_chars else body, True
 
 

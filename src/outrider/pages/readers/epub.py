@@ -51,7 +51,7 @@ def read_epub(source: ReaderInput) -> Document:
 
 
 def _write_chapter(draft: DocumentDraft, chapter: str, title: str, labels: set[str]) -> None:
-    heading_chars = 300  # a chapter's own heading stands within them
+    heading_chars = 300  # a chapter's own heading is among them
     page = extract(_mark_notes(chapter), main=False, chars=draft.source.max_chars, tags=draft.source.max_tags)
     text = page.markdown
     if not text.strip() or text == page.title:
@@ -142,7 +142,7 @@ class EpubPackage:
     def read_toc(self) -> dict[str, str]:
         """Return each file's title in the table of contents.
 
-        It is read from the NCX of EPUB 2, which books of EPUB 3 usually hold as well.
+        It is read from the NCX of EPUB 2, which EPUB 3 books usually contain, too.
         """
         spine = self.root.find("opf:spine") or XmlElement("")
         ncx_items = (item for item in self.items.values() if item.get("media-type") == "application/x-dtbncx+xml")

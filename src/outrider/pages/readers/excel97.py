@@ -131,7 +131,7 @@ def _put_row(sheet: SheetCells, row: int, cells: list[Cell], formats: NumberForm
     return bool(filled)
 
 
-# Isolated although it cannot crash: the library's time over a hostile file has no bound.
+# Isolated although it cannot crash: the library's time for a hostile file has no limit.
 reader = DocumentReader(
     "excel97",
     ("application/vnd.ms-excel",),

@@ -62,7 +62,7 @@ def _read_directory(block: bytes, order: str, at: int, texts: dict[str, str], nu
     for entry in range(at + 2, at + 2 + 12 * count, 12):
         tag, kind, size = struct.unpack_from(order + "HHL", block, entry)
         if kind == ascii_type and tag in TEXT_TAGS:
-            # Values of at most four bytes stand in the entry itself.
+            # Values of at most four bytes are in the entry itself.
             start = struct.unpack_from(order + "L", block, entry + 8)[0] if size > 4 else entry + 8
             value = block[start : start + min(size, max_value_bytes)].split(b"\x00")[0]
             if text := value.decode("utf-8", "replace").strip():
@@ -199,7 +199,7 @@ def _parse_fixed_header(kind: str, body: bytes, facts: ImageFacts) -> None:
         width, height = struct.unpack_from("<ll", body, 18)
         facts.width, facts.height = abs(width), abs(height)
     else:
-        facts.width, facts.height = body[6] or 256, body[7] or 256  # 0 stands for 256
+        facts.width, facts.height = body[6] or 256, body[7] or 256  # 0 means 256
 
 
 def _parse_tiff(body: bytes, facts: ImageFacts) -> None:

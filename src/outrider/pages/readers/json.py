@@ -30,7 +30,7 @@ def read_json(source: ReaderInput) -> Document:
 
 
 def read_json_lines(source: ReaderInput) -> Document:
-    """Return one compact JSON value a line; show what does not parse unchanged. Never raises."""
+    """Return one compact JSON value per line, and lines that do not parse unchanged. Never raises."""
     lines = [line for line in source.text.split("\n") if line.strip()]
     lines = lines[:-1] if source.is_cut and len(lines) > 1 else lines
     if _has_too_many_values(source.text):

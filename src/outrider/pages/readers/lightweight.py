@@ -1,4 +1,4 @@
-"""Read reStructuredText, AsciiDoc, Org and pages of the manual as Markdown."""
+"""Read reStructuredText, AsciiDoc, Org and manual pages as Markdown."""
 
 from collections.abc import Callable
 
@@ -46,7 +46,7 @@ def read_org(source: ReaderInput) -> Document:
 
 
 def read_man(source: ReaderInput) -> Document:
-    """Return a page of the manual as Markdown; logs have such names, too, and are read as text. Never raises."""
+    """Return a manual page as Markdown; logs may have the same suffix, and are read as text. Never raises."""
     return _convert_source(source, convert_man_page) if is_man_page(source.text) else read_text(source)
 
 

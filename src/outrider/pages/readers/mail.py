@@ -75,7 +75,7 @@ def _parse_message(source: ReaderInput, body: bytes) -> MailMessage:
         return parse_mail(body)
     except OutriderError:
         raise
-    except Exception as error:  # the standard library raises many kinds of errors over odd headers
+    except Exception as error:  # the standard library raises many kinds of errors for odd headers
         raise build_broken_error(source, "message", "its headers cannot be parsed") from error
 
 

@@ -43,7 +43,7 @@ def read_pdf(source: ReaderInput) -> Document:
     page numbers are left out.
 
     Raises:
-        InvalidInput: if it lacks the page from which it shall be read.
+        InvalidInput: if it lacks the page to start at.
         Refused: code `encrypted`, if a password is needed.
         Unavailable: code `broken_file`, if it cannot be opened.
     """
@@ -81,7 +81,7 @@ class PdfConverter:
     item_lefts: list[float] = field(default_factory=list)  # left edges of the current item and those around it
     header_footer_ids: set[int] = field(default_factory=set)  # ids of lines
     note_count: int = 0
-    is_recognition_late: bool = False  # whether a page was not recognized within its time
+    is_recognition_late: bool = False  # whether recognizing a page took too long
     picture_pages: list[int] = field(default_factory=list)  # pages that are a picture without text
 
     def __post_init__(self) -> None:
@@ -161,7 +161,7 @@ class PdfConverter:
             )
 
     def _suggest_recognition(self) -> str:
-        """Return ways to get the text of pictures; the built-in one only if it is not there."""
+        """Return ways to get the text of pictures; the built-in one only if it is not installed."""
         others = "run `ocrmypdf --skip-text` on the file"
         if self.is_recognition_late:
             return f"raise pages.timeout_s, within which it was not done, or {others}"
@@ -228,7 +228,7 @@ class PdfConverter:
                     break
                 page = self._recognize(page, number)
                 if self.is_recognition_late and pages:
-                    self.is_recognition_late = False  # the last line says how to go on with this page
+                    self.is_recognition_late = False  # the last line says how to continue with this page
                     break
                 longest_s = max(longest_s, time.monotonic() - started_at)
             pages.append(page)

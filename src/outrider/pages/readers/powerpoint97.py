@@ -1,6 +1,6 @@
 """Read PowerPoint 97-2003 presentations (MS-PPT): titles, points, tables and notes.
 
-Files of PowerPoint 95 and earlier, which are rare, need the extra `documents`.
+Files of PowerPoint 95 and earlier are rare, and need the extra `documents`.
 """
 
 import struct

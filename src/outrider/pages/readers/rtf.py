@@ -54,7 +54,7 @@ def read_rtf(source: ReaderInput) -> Document:
     Hidden text, headers and images are left out.
 
     Raises:
-        Unavailable: code `broken_file`, if it does not start as such a file does.
+        Unavailable: code `broken_file`, if it does not start like RTF.
     """
     max_tokens = 8 * source.max_tags  # eight RTF tokens cost about as much as one HTML tag
     start = source.body[:1_000].lstrip(b"\xef\xbb\xbf \t\r\n\x00")
@@ -301,7 +301,7 @@ class RtfWriter:
             self._runs.append(TextRun(" "))
         elif self._stack.current.to:
             return
-        elif word.name in ("nestcell", "nestrow"):  # of a table in a cell only the words are kept
+        elif word.name in ("nestcell", "nestrow"):  # only the words of a table in a cell are kept
             self._runs.append(TextRun(" "))
         elif word.name == "cell":
             self._cells.append(render_inline(self._code_detector.filter_code(self._runs)))

@@ -1,7 +1,7 @@
 """Read Word documents (Office Open XML, ISO/IEC 29500-1): docx, docm and their templates.
 
-The main part is read as a stream. python-docx needs lxml and a tree of the whole document, and knows neither list
-numbers nor notes, comments and formulas.
+The main part is read as a stream. python-docx needs lxml and a tree of the whole document, and does not support list
+numbers, notes, comments or formulas.
 """
 
 from collections.abc import Iterable, Iterator

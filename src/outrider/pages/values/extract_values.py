@@ -192,7 +192,7 @@ def fill_row(plan: ValuePlan, row: Row, page: PageLocale) -> ExtractedRow:
 def choose_value(value_field: ValueField, candidates: list[OfferedValue], page: PageLocale) -> FoundValue | None:
     """Return the value that fits a field best, or None if no place offers one, or if places differ."""
     min_confidence = 0.35
-    first_counts = {"json-ld", "microdata", "meta", "element"}  # others say several things without an order
+    first_counts = {"json-ld", "microdata", "meta", "element"}  # other texts contain several values without an order
     offers: list[tuple[float, Any, OfferedValue]] = []
     range_field = value_field.drop_range_end()
     fits: dict[tuple[str, ...], float] = {}  # many values of a page have the same labels

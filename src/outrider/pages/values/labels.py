@@ -69,7 +69,7 @@ NUMBER_RANGE = re.compile(
     r"(\d[\d.,\u00a0\u202f ]*)([^\d]{0,25})",
     re.IGNORECASE,
 )
-# A name may say in one of these words only of what kind its value is.
+# In a name, these words may only say of what kind the value is.
 KIND_WORDS = frozenset({
     "name", "number", "no", "id", "code", "date", "time", "at", "on", "url", "link", "value", "text", "amount",
     "count", "year", "phone", "email", "label", "title", "base", "range", "nome", "nom", "nombre", "titel", "titre",
@@ -178,7 +178,7 @@ def split_range(text: str) -> tuple[str, str] | None:
 
 
 def select_range_end(name: str, text: str) -> str:
-    """Return the end of a range of numbers that a property's name says, else the text."""
+    """Return the end of a range of numbers that a property's name asks for, else the text."""
     words = normalize_label(name).split()
     is_min, is_max = "min" in words, "max" in words
     ends = split_range(text) if is_min != is_max else None

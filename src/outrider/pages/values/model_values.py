@@ -82,7 +82,7 @@ def _parse_rows(answer: str) -> list[dict[str, Any]]:
 
 
 def _is_in_quote(value: Any, quote: str, schema: dict[str, Any]) -> bool:
-    """Return whether a quote states a value; of yes or no, and of choices, only the quote itself can be checked."""
+    """Return whether a quote states a value; for yes or no and for choices, only the quote can be checked."""
     if value is None:
         return False
     if isinstance(value, bool) or "enum" in schema:

@@ -31,7 +31,7 @@ PAIR_TAGS = frozenset({"p", "li", "div", "span", "td", "dd", "font", "center"})
 
 
 def remove_marks(tree: Any) -> None:
-    """Take hidden parts and the marks of footnotes out of a page, which would become part of values."""
+    """Remove hidden parts and footnote marks from a page, because they would become part of values."""
     max_hidden = 5_000
     # Inner ones first, because removing an element also removes its content.
     for node in reversed(tree.css("[hidden], [style]")[:max_hidden]):

@@ -80,7 +80,7 @@ class Grid:
         count = next(
             (number for number, is_head in enumerate(are_heads) if number >= first and not is_head), len(lines)
         )
-        if count == first:  # no row of heads; a row that has a head and values describes one thing
+        if count == first:  # not a header row: a row with a head and values describes one thing
             head_row = lines[first] if lines else []
             return 0 if any(cell is not None and cell.is_head for cell in head_row) else first + 1
         spanned = max((cell.height for cell in lines[first] if cell is not None), default=1)

@@ -56,7 +56,7 @@ class ValueField:
         return score
 
     def drop_range_end(self) -> "ValueField | None":
-        """Return the field whose lower or upper end this one wants, or None; for `salary_min`, it is the salary."""
+        """Return the field whose lower or upper end this one asks for, or None; for `salary_min`, it is the salary."""
         words = normalize_label(self.path[-1]).split()
         rest = [word for word in words if word not in ("min", "max")]
         if not rest or len(rest) == len(words) or self.schema.get("type") not in ("number", "integer"):

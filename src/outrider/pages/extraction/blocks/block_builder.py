@@ -189,7 +189,7 @@ class BlockBuilder:
             page.fragment_link_blocks.add(len(page.texts))
 
     def end_link(self) -> None:
-        """Close a link, and drop it if it is only a permalink sign."""
+        """Close a link, and drop it if it is only a permalink symbol."""
         max_permalink_pieces = 5
         address, block, start = self.open_link
         page = self.page

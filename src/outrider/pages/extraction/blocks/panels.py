@@ -1,7 +1,7 @@
 """Recognize hidden panels that readers can open: answers, accordions, tabs, "show more".
 
 Only their names distinguish them from menus, dialogs and texts for machines, because a script hides all of these until
-they are asked for. Text of no size or outside of the page stays hidden whatever its name, because no script shows it.
+they are asked for. Text without size or off the page stays hidden whatever its name, because no script shows it.
 """
 
 import re
@@ -37,7 +37,7 @@ def is_named_panel(attributes: dict[str, str | None]) -> bool:
 
 
 def may_be_panel(attributes: dict[str, str | None]) -> bool:
-    """Return whether nothing speaks against a hidden element being a panel."""
+    """Return whether a hidden element could be a panel."""
     names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"[:MAX_NAMES_CHARS].lower()
     if "popover" in attributes or attributes.get("role") in NON_PANEL_ROLES or NON_PANEL_NAME_PATTERN.search(names):
         return False

@@ -102,7 +102,7 @@ class AttributeValueTracker:
         )
 
     def skip_to(self, at: int) -> None:
-        """Skip to an offset, as if a `>` stood for everything before it."""
+        """Skip to an offset, as if everything before it were a `>`."""
         for follower in (self._nearby, self._whole):
             follower.offset, follower.states = at, TRANSITION_TABLE[follower.states][ord(GREATER_THAN_CHAR)]
 

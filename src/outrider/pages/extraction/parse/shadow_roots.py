@@ -1,10 +1,12 @@
 """Show the content of declarative shadow roots, which browsers show without scripts.
 
-The parser keeps a template's content out of the tree. Therefore such a template becomes an element, and then what its
-host holds moves to the slots, as in "Finding flattened slottables" of the DOM standard. What has no slot is not shown.
+The parser keeps a template's content out of the tree. Therefore such a template becomes an element, and then its host's
+content moves to the slots, as in "Finding flattened slottables" of the DOM standard. Content without a slot is not
+shown.
 
-An element ends where no template would: at the end tag of what is around it, or before a table. Text that browsers hide
-could so come to light. Marks of a random name begin and end each root, and roots whose marks moved stay closed.
+An element can end where a template would not: at the end tag of an element around it, or before a table. That could
+reveal text that browsers hide. So marks with a random name begin and end each root, and a root whose marks have moved
+stays closed.
 """
 
 import re

@@ -46,7 +46,7 @@ class ZipArchive:
 
     @cached_property
     def _members(self) -> dict[str, "ZipInfo"]:
-        """The members by lower-case name, since part names ignore case (ISO/IEC 29500-2 section 6.2.2.3)."""
+        """The members by lower-case name, because part names ignore case (ISO/IEC 29500-2 section 6.2.2.3)."""
         return {info.filename.lower(): info for info in self._zip.infolist()}
 
     @property

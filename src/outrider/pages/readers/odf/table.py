@@ -19,7 +19,7 @@ class RowShortener:
         self._filled_rows = 0
 
     def shorten(self, element: XmlElement) -> None:
-        """Keep of a row past the bound only whether it is filled."""
+        """Drop the content of a row past the bound, but keep whether it is filled."""
         if element.name == "table:table":
             self._filled_rows = 0
         elif element.name == "table:table-row" and _is_filled(element):

@@ -146,7 +146,7 @@ def _parse_style(style: XmlElement) -> OdfStyle:
 
 @dataclass
 class OdfRunBuilder:
-    """Build runs of paragraphs; collect text boxes and notes beside them.
+    """Build runs of paragraphs; collect text boxes and notes separately.
 
     Args:
         draft: Records links and hidden text.

@@ -51,7 +51,7 @@ class XlrdBook(Book):
     """
 
     def __init__(self, stream: bytes) -> None:
-        max_records = 3_000_000  # rows of a sheet are counted as well
+        max_records = 3_000_000  # rows of a sheet are counted, too
         super().__init__()
         self._records_left, self._linked_cells = max_records, 0
         self._skips_optional = self.is_cut = False

@@ -28,7 +28,7 @@ class Component:
     properties: dict[str, list["Property"]] = field(default_factory=dict)
 
     def add(self, name: str, prop: "Property") -> None:
-        """Store a property, of each name a limited number."""
+        """Store a property; only a limited number for each name."""
         max_properties, max_names = 20_000, 500
         if name in self.properties or len(self.properties) < max_names:
             values = self.properties.setdefault(name, [])
@@ -62,7 +62,7 @@ class Property:
 
 
 def iter_components(text: str) -> Iterator[tuple[Component, Component]]:
-    """Yield each component at its end, with the outermost one around it, maybe itself.
+    """Yield each component at its end, with the outermost component that contains it (or itself).
 
     Lines outside of components are ignored, and so are deeper components, such as the alarms of events.
     """

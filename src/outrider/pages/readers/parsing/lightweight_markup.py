@@ -111,7 +111,7 @@ def convert_rst(text: str) -> ConvertedMarkup:
 
 
 def _convert_rst_lines(lines: LineReader, converted: ConvertedMarkup, levels: list[str], depth: int) -> None:
-    """Convert the lines of a text, or of a part of it that is indented `depth` times."""
+    """Convert the lines of a text, or of a part that is indented `depth` times."""
     max_depth = 10
     outer = last = ""  # the last line that was not indented, and the last that was not empty
     for line in lines:
@@ -201,16 +201,16 @@ def _render_asciidoc_table(lines: list[str], options: str) -> str:
 
 
 def _split_asciidoc_rows(lines: list[str]) -> list[list[str]]:
-    """Return the rows of a table: as many cells each as its first line has, or else the lines before a blank one."""
+    """Return the rows of a table, each with as many cells as the first line, or else the lines up to a blank one."""
     cells: list[str] = []
     width = 0
     for line in filter(None, (line.strip() for line in lines)):
-        if cells and not ASCIIDOC_CELL.match(line):  # the cell goes on
+        if cells and not ASCIIDOC_CELL.match(line):  # the cell continues
             cells[-1] = f"{cells[-1]} {line}".strip()
             continue
         cells += [cell.strip() for cell in ASCIIDOC_CELL.split(line)[1:]]
         width = width or len(cells)
-    if width == 1:  # a cell a line, and a row up to the first blank line
+    if width == 1:  # one cell per line, and a row up to the first blank line
         first_blank = next((at for at, line in enumerate(lines) if at and not line.strip()), len(lines))
         width = sum(ASCIIDOC_CELL.match(line.lstrip()) is not None for line in lines[:first_blank])
     return [cells[at : at + width] for at in range(0, len(cells), max(1, width))]
@@ -220,7 +220,7 @@ def convert_org(text: str) -> ConvertedMarkup:
     """Convert Org headings, listings and links; drop drawers. A declared title ranks above all headings."""
     max_heading_chars = 400
     converted, lines, title_levels = ConvertedMarkup(), LineReader(text), 0
-    list_indent = -1  # of the list that goes on
+    list_indent = -1  # of the list that continues
     for line in lines:
         if fact := ORG_KEYWORD.fullmatch(line):
             converted.add_fact(*fact.groups())

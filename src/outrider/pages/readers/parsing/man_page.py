@@ -1,4 +1,4 @@
-"""Convert pages of the manual to Markdown: the macros man(7) and mdoc(7), which share roff's escapes."""
+"""Convert manual pages to Markdown: the macros man(7) and mdoc(7), which share roff's escapes."""
 
 import re
 
@@ -35,7 +35,7 @@ OPENING = frozenset("([")
 
 
 def is_man_page(text: str) -> bool:
-    """Return whether a text is a page of the manual, and not a log or a program that has a name like one."""
+    """Return whether a text is a manual page, and not a log or a program with a name like one."""
     return bool(MAN_START.search(text[:20_000])) and text.lstrip()[:1] in (".", "'", "\\")
 
 
@@ -193,12 +193,12 @@ class ManPageConverter:
 
 
 def convert_man_page(text: str) -> ConvertedMarkup:
-    """Convert a page of the manual."""
+    """Convert a manual page."""
     return ManPageConverter().convert(text)
 
 
 class MdocWords:
-    """Render lines of mdoc; a page's name is remembered, since later lines leave it out."""
+    """Render lines of mdoc; a page's name is remembered, because later lines leave it out."""
 
     def __init__(self, text: RoffText) -> None:
         self._text = text

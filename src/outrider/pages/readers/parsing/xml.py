@@ -117,7 +117,7 @@ class XmlElement:
         return element
 
     def get_value(self, *path: str, attribute: str) -> str | None:
-        """Return an attribute of the element down a path; None without the element, else maybe empty."""
+        """Return an attribute of the element down a path: empty if missing, None without the element."""
         element = self.find(*path)
         return element.get(attribute) if element is not None else None
 
@@ -195,7 +195,7 @@ def parse_tree(
     Args:
         source: The bytes, or pieces of them.
         budget: When it is spent, or the tree is too large, the tree ends there.
-        shorten: Called with each element at its end, to drop what of it will not be read.
+        shorten: Called with each element at its end, to drop the parts that will not be read.
 
     Raises:
         MalformedXML: as `iter_elements` does.
@@ -208,7 +208,7 @@ def parse_tree(
         parser.feed(b"", last=True)
     except BudgetSpent:
         parser.finish()
-        deque(chunks, maxlen=0)  # an archive that unpacks to too much is refused nevertheless
+        deque(chunks, maxlen=0)  # an archive that unpacks to too much is refused anyway
     return next(iter(parser.take_done()), XmlElement(""))
 
 

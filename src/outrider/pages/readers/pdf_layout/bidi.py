@@ -15,7 +15,7 @@ RTL_RANGES = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff"
 RTL_CHAR = re.compile(f"[{RTL_RANGES}]")
 ANY_LETTER = re.compile(r"[^\W\d_]")
 BRACKET_PAIRS = {a: b for pair in ("()", "[]", "{}", "«»", "‹›") for a, b in (pair, pair[::-1])}
-# A number with its separators and signs keeps its order (UAX 9, W4 and W5); fewer signs belong to Arabic ones (W2).
+# A number with its separators and symbols keeps its order (UAX 9, W4 and W5); Arabic ones have fewer symbols (W2).
 NUMBER_RUN = re.compile(r"[$€£₪%#°]*n(?:[.,:/+-]?n)*[$€£₪%#°]*")
 ARABIC_NUMBER_RUN = re.compile(r"n(?:[.,:/]?n)*")
 TRAILING_PUNCTUATION = tuple(".,;:!?")  # at the left end of a right-to-left line

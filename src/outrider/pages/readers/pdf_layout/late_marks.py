@@ -96,7 +96,7 @@ def _is_single_column(lines: list[PdfLine]) -> bool:
         following = ordered[index + 1 : index + 4]
         neighbors = (other for other in following if _is_same_row(line, other))
         side_by_side += any(not (_is_marker_of(line, other) or _is_marker_of(other, line)) for other in neighbors)
-        # Columns of different leading drift apart, so that touching heights must do.
+        # Columns with different leading drift apart, so touching heights must suffice.
         prose_pairs += any(
             min(len(line.text), len(other.text)) >= min_prose_chars
             and other.top > line.bottom + 0.1 * line.size

@@ -1,4 +1,4 @@
-"""A PDF table without rules: whether lines are one, its head, and its rows."""
+"""A PDF table without rules: detect it, and build its head and its rows."""
 
 import re
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ def is_special(line: PdfLine) -> bool:
 
 def merge_levels(lines: list[PdfLine]) -> list[PdfLine]:
     """Merge lines that are beside one another, which programs write in any order."""
-    max_cells = 200  # a level of more is a drawing
+    max_cells = 200  # a level with more is a drawing
     levels: list[PdfLine] = []
     for line in lines:
         last = levels[-1] if levels else line
@@ -94,7 +94,7 @@ class PdfTable:
 
     @property
     def _is_sparse(self) -> bool:
-        """Return whether it has too few rows or cells, as a drawing, or single numbers, as the axis of a chart."""
+        """Return whether it has too few rows or cells, like a drawing, or single numbers, like the axis of a chart."""
         max_tick_share = 0.2
         rows, width = self.rows, len(self.columns.spans)
         has_numbers = any(is_number(line.cells[-1]) for line in rows)
@@ -268,7 +268,7 @@ class PdfTable:
         return bool(continued) and all(place in continued or not row[place] for place in places)
 
     def _is_cell_continuation(self, before: PdfCell, cell: PdfCell, place: int) -> bool:
-        """Return whether the cell's first word had no room in the line above, and none of both is a number."""
+        """Return whether the cell's first word had no room in the line above, and neither cell is a number."""
         min_prose_chars = 25
         lefts, cells = self.columns.lefts, self.by_column[place]
         end = lefts[place + 1] if place + 1 < len(lefts) else self.columns.rights[-1] + self.size

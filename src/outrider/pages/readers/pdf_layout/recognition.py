@@ -35,7 +35,7 @@ class RecognizedText:
     bottom: float
 
 
-# Of a picture as an array of gray, within seconds; also whether all of it was read.
+# Reads a picture, an array of gray, within some seconds; also returns whether all of it was read.
 Recognize = Callable[[Any, float], tuple[list[RecognizedText], bool]]
 
 
@@ -48,7 +48,7 @@ def find_recognizer() -> Recognize | None:
 def recognize_page(page: Any, recognize: Recognize, time_limit_s: float) -> tuple[list[PdfLine], bool]:
     """Return the lines recognized on a page of pypdfium2, and whether the time sufficed for all."""
     max_picture_side_px = 2_000
-    usual_scale = 150 / 72  # at which type of 8 points is still read
+    usual_scale = 150 / 72  # enough to read type of 8 points
     min_ink = 230  # of 255; a page without anything darker is blank
     width, top = page.get_size()  # as it is shown, turned
     scale = min(usual_scale, max_picture_side_px / max(width, top, 1))
@@ -60,7 +60,7 @@ def recognize_page(page: Any, recognize: Recognize, time_limit_s: float) -> tupl
     height = median_low(text.bottom - text.top for text in found) if found else 0
     lines: list[PdfLine] = []
     for text in found:
-        # Rectangles differ by the letters' shapes, so that only much larger ones are of another size.
+        # Rectangles differ by the letters' shapes, so only much larger ones mean another size.
         own = text.bottom - text.top
         size = (own if own > 1.45 * height else height) / scale * 0.75
         cell = PdfCell(text.text, text.left / scale, text.right / scale)

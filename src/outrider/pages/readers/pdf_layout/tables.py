@@ -16,7 +16,7 @@ Replacement = tuple[list[PdfLine], set[int]]  # new lines, and the ids of those 
 
 def merge_tables(lines: list[PdfLine]) -> list[PdfLine]:
     """Replace the lines of each table by one line that holds its rows."""
-    lines_left = 20_000  # to look at, since each line that begins no table is looked at again below the next one
+    lines_left = 20_000  # to look at, because each line that begins no table is looked at again below the next one
     lines = [_join_number_signs(line) for line in lines]
     rest = sorted(lines, key=lambda line: (-line.top, line.left))
     replacements: list[Replacement] = []
