@@ -50,7 +50,7 @@ def run(*, quick: bool) -> Part:
 
 
 def build_remarks(values: dict[str, list[float]]) -> str:
-    """Describe how slow a model must be for a flow to take a fifth of an agent's time."""
+    """Describe when a flow takes at most a fifth of an agent's time."""
     flow, agent = median(values[SAVED_FLOW]), median(values[INSTANT_AGENT])
     return (
         f"A flow takes at most a fifth of an agent's time if the model thinks for {max(5 * flow - agent, 0):.0f} ms "

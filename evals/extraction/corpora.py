@@ -120,7 +120,7 @@ def split_benchmark(samples: list[Sample], count: int, *, by_page: bool = False)
 
 
 def leave_out(samples: list[Sample], tested: frozenset[int], *, by_page: bool = False) -> list[int]:
-    """Return the pages to train on, without tested pages and, unless by page, without other pages of their sites."""
+    """Return the pages to train on, without tested pages or (unless `by_page`) sites."""
     ids = {samples[at].id for at in tested}
     sites = set() if by_page else {samples[at].site for at in tested}
     return [

@@ -115,7 +115,7 @@ def _format_item(item: Mapping[str, Any]) -> str:
 
 
 def _save_picture(tool: str, item: Mapping[str, Any], file: str, number: int) -> Path:
-    """Write a picture to the file, else to one named by tool and time, and return the path.
+    """Write a picture to the given file or a new one, and return its path.
 
     From the second on, the result's pictures have their number in the name.
     """
@@ -147,7 +147,7 @@ def save_text(text: str, path: Path) -> str:
 
 
 def cut_to_tokens(text: str, max_tokens: int) -> str:
-    """Return the first o200k tokens of a text, with a note if it was cut; 0 cuts nothing."""
+    """Cut a text to o200k tokens (0 for all), with a note if it was cut."""
     if not max_tokens:
         return text
     from outrider.core.text import cut_tokens

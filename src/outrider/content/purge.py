@@ -85,7 +85,7 @@ class Purger:
 
 
 def record_deletion(connection: Connection, store: str, content: str = "") -> None:
-    """Record that the rows of a store, or of one content, are to be purged. Its own row must already be deleted."""
+    """Schedule a purge of a deleted store's or content's rows. Its own row must already be deleted."""
     row = {"store_id": store, "content_id": content, "at": time.time()}
     connection.execute(content_leftovers.insert().values(row))
 

@@ -323,7 +323,7 @@ def rename_error_field(field: str) -> Generator[None]:
 
 
 def _fold_name(name: str) -> str:
-    """Return a name in the form that file systems compare if they ignore case or, like Windows, ends of names."""
+    """Return a name as file systems that ignore case or trailing dots compare it."""
     folded = name.casefold().partition(":")[0].rstrip(" .")
     return ".git" if folded == "git~1" else folded  # its short name
 
@@ -379,7 +379,7 @@ def _create_partial(folder: int, name: str, mode: int) -> Generator[BinaryIO]:
 
 
 def _fill_partial(folder: int, name: str, source: bytes | Path) -> None:
-    """Create a file in an open folder from its content, or as a hard link to a file if possible."""
+    """Create a file in an open folder from content, or as a hard link if possible."""
     if isinstance(source, Path):
         with suppress(OSError):  # on another file system
             os.link(source, name, dst_dir_fd=folder)

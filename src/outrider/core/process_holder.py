@@ -1,4 +1,4 @@
-"""Name the process that holds a lease, so that others on this machine notice its death at once."""
+"""Name the process that holds a lease, so that others notice its death."""
 
 import os
 import platform

@@ -167,7 +167,7 @@ class UnknownFields:
             self._notes.append(f"{' and '.join(used)} as {' and '.join(understood)}")
 
     def _read_field(self, name: str, value: Any) -> tuple[dict[str, Any], str] | None:
-        """Return the meaning of a field, with a note in which `{}` is its name; None if it is unknown."""
+        """Return the meaning of a field with a note (`{}` is its name), or None."""
         flag = self._read_flag(name, value)
         if flag is None and isinstance(value, str) and (name, value.casefold()) in MEANINGS:
             meant = MEANINGS[name, value.casefold()]

@@ -38,7 +38,7 @@ def find_translation(before: PageMessages, after: PageMessages) -> str:
 
 
 def find_success(before: PageMessages, after: PageMessages) -> str:
-    """Return a short new message of plain success that a page shows after a press instead of the expected text."""
+    """Return a short new message of success that replaces the expected text."""
     max_words = 8
     news = [each for each in after.messages if each not in before.messages]
     words = split_words(news[0]) if len(news) == 1 else set()

@@ -111,7 +111,7 @@ def find_contradiction(target: Target, candidate: ElementCandidate) -> str | Non
 
 
 def _find_other_subject(target: Target, candidate: ElementCandidate) -> str:
-    """Return how the texts around a candidate show that it belongs to something else; empty if they do not."""
+    """Return what shows that a candidate belongs to something else, or ""."""
     if identifier := _find_lost_identifier(target.near, candidate.near):
         return f"beside it is {candidate.near!r}, and not {identifier!r}"
     prices = target.traits.get("price", ""), candidate.traits.get("price", "")
@@ -124,7 +124,7 @@ def _find_other_subject(target: Target, candidate: ElementCandidate) -> str:
 
 
 def find_other_column(target: Target, candidate: ElementCandidate) -> str:
-    """Return the other column or month that a candidate is in, as a sentence; empty if it has not moved."""
+    """Return the other column or month of a candidate, as a sentence, or ""."""
     columns = target.traits.get("column", ""), candidate.traits.get("column", "")
     if all(columns) and differs(*columns) and not has_steady_attribute(target, candidate):
         return f"it is in {columns[1]!r}, not {columns[0]!r}"
@@ -139,7 +139,7 @@ def find_other_column(target: Target, candidate: ElementCandidate) -> str:
 
 
 def find_other_text(target: Target, candidate: ElementCandidate) -> str:
-    """Return how the text beside a candidate differs in unit or content, as a sentence; empty if it does not."""
+    """Return how the text beside a candidate differs, as a sentence, or ""."""
     units, present_units = list_units(target.near), list_units(candidate.near)
     if units and present_units and not units & present_units:
         return (
@@ -169,7 +169,7 @@ def has_telling_row(target: Target | ElementCandidate) -> bool:
 
 
 def list_row_titles(element: Target | ElementCandidate) -> set[str]:
-    """Return the longer texts of a row besides its name, because two mails of one sender are different mails."""
+    """Return the longer texts of a row besides its name, such as a mail's subject."""
     if not has_telling_row(element):
         return set()
     pieces = {re.sub(r"\d+", "#", _simplify(each)) for each in remove_dates(element.near).split(PIECE_MARK)}
@@ -371,7 +371,7 @@ def _has_same_pieces(target: Target, candidate: ElementCandidate) -> bool:
 
 
 def _find_lost_identifier(recorded: str, present: str) -> str:
-    """Return an email address or a code such as GT-100 that another one has replaced in a text."""
+    """Return an email address or code (GT-100) that another one has replaced."""
     for kind in (r"[^\s@]+@[^\s@]+", r"#\d{2,}|[^\W\d_]{1,5}[-_]\d{2,}[\w-]*"):
         before, after = (
             [word for word in _list_words(text) if re.fullmatch(kind, word)] for text in (recorded, present)

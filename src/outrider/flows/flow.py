@@ -286,7 +286,7 @@ class Parameter(FlowModel):
 
     @model_validator(mode="after")
     def require_hidden_value(self) -> Self:
-        """Refuse a secret whose value is in the file, and secret rows, whose short values could not be hidden."""
+        """Refuse secrets with a value in the file, and secrets that are rows."""
         if self.secret and (self.default is not None or self.columns):
             raise ValueError("a secret parameter has no default and no columns")
         return self
@@ -369,7 +369,7 @@ class Flow(FlowModel):
 
 
 def iterate_steps(steps: Sequence[FlowStep], before: str = "") -> Iterator[tuple[str, FlowStep]]:
-    """Yield each step with its place in the file, such as `3.1`, followed by the steps inside it."""
+    """Yield each step with its place (`3.1`), followed by the steps inside it."""
     for number, step in enumerate(steps, 1):
         yield f"{before}{number}", step
         yield from iterate_steps(step.steps or (), f"{before}{number}.")

@@ -110,7 +110,7 @@ def _describe_place(location: Sequence[int | str]) -> str:
 
 
 def find_line(text: str, location: Sequence[int | str]) -> int:
-    """Return the line of a place in a flow's file, from 1, or that of its nearest existing parent."""
+    """Return the line (from 1) of a place, or of its nearest existing parent."""
     from ruamel.yaml import YAML
 
     node: Any = YAML(pure=True).load(text)

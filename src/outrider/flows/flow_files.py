@@ -45,7 +45,7 @@ class FlowFiles:
     data_dir: Path
 
     def _find_folder(self, call: Call) -> tuple[Jail, str]:
-        """Return the jail of a caller's flows, and their folder in it, because the project may be untrusted."""
+        """Return a jail around a caller's flows, and their folder in it."""
         owner = call.owner_folder
         return (Jail(self.data_dir / "flows" / owner), "") if owner else (Jail(self.project), ".outrider/flows/")
 

@@ -141,7 +141,7 @@ class FlowRuns:
             return await read_runs(connection, ordered, self._database.now())
 
     async def claim_run(self, run: StoredRun) -> str:
-        """Take over a run from a process that has ended, and return the new lease. Raises Refused, Unavailable."""
+        """Take over a dead process's run; return the lease. Raises Refused, Unavailable."""
         values = build_lease(self._database.now())
         is_live = run.state == "running" and not run.is_interrupted
         changes = {**values, "state": "running", "message": "", "ended_at": None, "attempts": run.attempts + 1}

@@ -249,5 +249,5 @@ def _index_meanings() -> tuple[dict[str, str], tuple[tuple[str, str], ...]]:
 
 
 def normalize_name(name: str) -> str:
-    """Return a name in lower case, without extra white space, final punctuation or a final count in brackets."""
+    """Return a lower-case name without extra space, final punctuation and count."""
     return re.sub(r"\s*[(\[]\d+[)\]]$", "", _simplify(name)).rstrip(" :*…")

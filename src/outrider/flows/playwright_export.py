@@ -261,7 +261,7 @@ def _write_role_locator(role: str, name: str, scope: str, dialect: Dialect) -> s
 
 
 def _write_inner_locator(target: Target, about: str, dialect: Dialect) -> str:
-    """Write the locator of one of several namesakes, within the smallest box that contains it and a text."""
+    """Write the locator of one of several namesakes, within a box with a text."""
     inner = _write_locator(target, dialect)
     argument = "has_text" if dialect is PYTHON else "hasText"
     filters = [dialect.options(argument, dialect.template(about)), dialect.options("has", inner)]

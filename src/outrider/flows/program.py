@@ -117,5 +117,5 @@ def _format_steps(steps: Sequence[FlowStep]) -> list[str]:
 
 
 def clean_line(text: str) -> str:
-    """Return a file's text on one line, because a line break in it could imitate a line of our own."""
+    """Return a file's text on one line, so that it cannot imitate our lines."""
     return " ".join(clean_untrusted(text).split())

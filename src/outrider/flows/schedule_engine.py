@@ -37,7 +37,7 @@ class ScheduledWork(Protocol):
         ...
 
     async def require_approval(self, call: Call, program: FlowProgram) -> None:
-        """Refuse a flow with a step that asks a person, unless a person has approved its files. Raises Refused."""
+        """Refuse a flow that asks a person and is not approved. Raises Refused."""
         ...
 
     async def run(self, call: Call, run: StoredRun) -> None:

@@ -113,7 +113,7 @@ async def ask_client(context: ServerRequestContext[Any, Any], call: Call, questi
 
 
 def build_consent_error(question: AnswerNeeded, reason: str) -> Refused:
-    """Build the error of a call that needs consent but has no person to ask; `reason` is a sentence."""
+    """Build the error of a call that lacks a person's consent; `reason` is a sentence."""
     details = {name: value for name, value in question.details.items() if name != "hint"}
     hint = question.details.get("hint", "continue without it, or ask the user for a client that shows questions")
     return Refused(f"{question.question} {reason}", code="consent_needed", hint=hint, details=details)

@@ -102,7 +102,7 @@ class WatchStore:
             await connection.execute(changed)
 
     async def remove_watch(self, watch: Watch) -> None:
-        """Delete a watch with its history, and the state of its host if no other watch needs it."""
+        """Delete a watch with its history, and its host's state if no longer needed."""
         others = select(watches.c.id).where(watches.c.host == watch_hosts.c.host, watches.c.id != watch.id)
         is_unused = (watch_hosts.c.host == watch.target.host) & ~others.exists()
         async with self._database.write() as connection:

@@ -91,7 +91,7 @@ def convert_newlines(text: str, text_format: TextFormat) -> str:
 
 
 def _is_mostly_utf8(data: bytes) -> bool:
-    """Return whether data is UTF-8 except for a few bytes, which text in other encodings almost never is."""
+    """Return whether data is UTF-8 except for a few bytes; other encodings hardly ever are."""
     # A probe of this length may end within a character.
     is_complete = len(data) != PROBE_BYTES
     try:

@@ -168,7 +168,7 @@ async def open_agents_app_over_model(
     agents: Mapping[str, Mapping[str, Any]],
     **settings: Any,
 ) -> AsyncGenerator[AgentsApp]:
-    """Open the same app over a model that is already served, for apps that are killed and restarted."""
+    """Open the same app over a served model, for apps that are restarted."""
     loaded = load(settings_base | settings, environ={"SCRIPTED_KEY": "sk-scripted"}, home=home, workspace=home)
     async with open_app(sqlite.prepare_work_databases(loaded)) as app:
         service = AgentsApp(app, model, app.catalogue.home)

@@ -1,4 +1,4 @@
-"""Open the whole app with a real browser and one client, and serve the browser's test pages and the failures."""
+"""Open the whole app with a real browser, a client and test sites."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, chdir
@@ -20,7 +20,7 @@ SERVED_TOOLSETS = ["web", "browser", "browser_script", "browser_devtools", "brow
 
 @dataclass(frozen=True)
 class BrowserAppClient:
-    """A client of an app with a real browser, and the folder that the tools may write to."""
+    """A client of an app with a real browser, and the tools' folder."""
 
     loopback: loopback_app.LoopbackApp
     client: Client

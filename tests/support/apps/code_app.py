@@ -20,7 +20,7 @@ from support.timeouts import EVENT_TIMEOUT_S
 
 @contextmanager
 def make_home() -> Generator[Path]:
-    """Create a home folder that every user can enter, because code runs as another user if we are root."""
+    """Create a home folder that every user, and so sandboxed code, can enter."""
     with tempfile.TemporaryDirectory(prefix="outrider-home-", dir="/tmp") as folder:
         Path(folder).chmod(0o755)
         yield Path(folder)

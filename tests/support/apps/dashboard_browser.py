@@ -157,7 +157,7 @@ async def launch_chromium() -> AsyncGenerator[Browser]:
 async def open_dashboard(
     home: Path, browser: Browser, app: App | None = None, **settings: Any
 ) -> AsyncGenerator[DashboardSession]:
-    """Open the dashboard of an open app, or of a new one with these settings in that home."""
+    """Open the dashboard of an open app, or of a new one."""
     if app is None:
         loaded = load({"search": {"keyless": False}} | settings, environ={}, home=home, workspace=home)
         async with open_app(sqlite.prepare_database(loaded)) as opened, open_dashboard(home, browser, opened) as found:

@@ -1,4 +1,4 @@
-"""A toolset with one tool of each kind, and a server over it, for tests of the protocol."""
+"""A toolset with one tool of each kind, and its server, for protocol tests."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""Open an app, or three replicas on one Postgres that are called in turns and must behave the same."""
+"""Open an app, or three replicas of it that are called in turns."""
 
 import itertools
 from collections.abc import AsyncGenerator, Sequence

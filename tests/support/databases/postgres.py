@@ -72,7 +72,7 @@ class PostgresServer:
 
     @cached_property
     def _copy_strategy(self) -> str:
-        """Return the option to copy databases as files, because version 15 copies through the log, which is slow."""
+        """Return the option to copy databases as files, needed for speed since version 15."""
         said = subprocess.run([self.programs / "postgres", "-V"], check=True, capture_output=True, text=True).stdout
         return "STRATEGY file_copy" if int(re.findall(r"\d+", said)[0]) >= 15 else ""
 

@@ -1,4 +1,4 @@
-"""Create SQLite files with all tables once per process and copy them, which is forty times as fast."""
+"""Create SQLite files with all tables once per process and copy them, for speed."""
 
 import asyncio
 import shutil

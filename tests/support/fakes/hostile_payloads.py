@@ -37,7 +37,7 @@ async def serve_canary() -> AsyncGenerator[CanaryServer]:
 
 
 def list_hostile_texts(canary_url: str) -> list[str]:
-    """Return texts that would run, load or navigate if a page treated them as markup; each fits into a title.
+    """Return texts that would act as markup; each fits into a title.
 
     Args:
         canary_url: The address of the canary.
@@ -78,7 +78,7 @@ def list_hostile_texts(canary_url: str) -> list[str]:
 
 
 def list_hostile_names() -> list[str]:
-    """Return file names that would leave their folder, forge a header, hide their type or break a list."""
+    """Return file names that attack paths, headers, types or lists."""
     return [
         "../../../../etc/passwd",
         "..\\..\\windows\\system.ini",
@@ -104,7 +104,7 @@ def list_hostile_names() -> list[str]:
 
 
 def list_hostile_files(canary_url: str) -> list[tuple[str, str, bytes]]:
-    """Return (name, MIME type, bytes) of files that would run in a browser under their real or claimed type.
+    """Return files (name, MIME type, bytes) that a browser might run.
 
     Args:
         canary_url: The address of the canary.

@@ -64,7 +64,7 @@ TurnScript = Callable[[ScriptedRequest], ModelTurn]
 
 
 def play_turns(*turns: ModelTurn) -> TurnScript:
-    """Play one turn after the other, by the number of earlier model turns in the conversation; the last is repeated."""
+    """Play the turn that follows the conversation's earlier ones; the last one repeats."""
     return lambda asked: turns[min(asked.turn_count, len(turns) - 1)]
 
 
@@ -139,7 +139,7 @@ async def _stream_events(turn: ModelTurn, events: list[str]) -> AsyncGenerator[s
 
 
 def _split_text(text: str) -> list[str]:
-    """Split a text into pieces of a few letters, or larger ones for a long text, because clients parse each."""
+    """Split a text into small pieces, or larger ones if it is long."""
     max_pieces = 200
     size = max(6, -(-len(text) // max_pieces))
     return [text[at : at + size] for at in range(0, len(text), size)]

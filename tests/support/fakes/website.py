@@ -133,7 +133,7 @@ def build_pdf(*pages: str, title: str = "", author: str = "") -> bytes:
 
 
 def build_positioned_pdf(*pages: list[tuple[int, int, int, str]], title: str = "", author: str = "") -> bytes:
-    """Build a PDF of pages with lines at positions (x, y, size, text), written by hand (ISO 32000-1 section 7.5)."""
+    """Build a PDF with lines (x, y, size, text) on each page (ISO 32000-1 section 7.5)."""
     count = len(pages)
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>",

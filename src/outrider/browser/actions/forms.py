@@ -68,7 +68,7 @@ class Forms:
             return _add_value(outcome, written, text)
 
     async def hide_value(self, ref: str) -> None:
-        """Show dots in a field and hide its value from snapshots, because a secret is typed into it."""
+        """Show dots in a field for a secret, and hide its value from snapshots."""
         if frame := self._scripts.find_frame(ref):
             await self._scripts.invoke(frame, "hideFieldValue", ref)
 

@@ -177,7 +177,7 @@ class PageAction:
     waits: bool
 
     async def run_unless_blocked(self, work: Awaitable[Any], timeout_s: float | None = None) -> Any:
-        """Return the result of work in the page, or None while a dialog is open, because the page then does not answer.
+        """Return the result of work in the page; None if a dialog blocks it.
 
         Also None if the server of a navigation does not answer within `timeout_s`.
         """

@@ -17,7 +17,7 @@ from outrider.core.errors import OutriderError
 async def upload_files(
     pointer: Pointer, selector: str, paths: tuple[Path, ...], settle: SettleMode = "auto"
 ) -> ActionOutcome:
-    """Set the files of a file field, which may be hidden, or of the chooser that an element opens.
+    """Set the files of a file field, or of the chooser that an element opens.
 
     The caller has checked that the paths may be read and uploaded.
 

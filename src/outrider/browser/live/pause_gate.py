@@ -67,7 +67,7 @@ class PauseGate:
 
 
 class CallLock:
-    """Lets one call at a time use a session, and blocks its agent's calls while the gate is paused.
+    """Lets one call at a time use a session, and none while it is paused.
 
     Args:
         gate: The session's pause gate.

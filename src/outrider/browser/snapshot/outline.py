@@ -216,7 +216,7 @@ def _index_by_words(lines: list[str]) -> dict[str, str]:
 
 
 def _strip_numbers(line: str) -> str:
-    """Return the words of a line in the singular, so that `1 item left` equals `2 items left`."""
+    """Return a line's words in the singular: `1 item left` equals `2 items left`."""
     return " ".join(word.removesuffix("s") for word in re.findall(r"[^\W\d_]+", line))
 
 

@@ -50,7 +50,7 @@ async def command(sets: tuple[str, ...], *, online: bool, live: bool, every: boo
 
 
 def _merge_choices(findings: Sequence[Finding]) -> list[Finding]:
-    """Return the findings, with the used choices of an area in one line and the unused ones in another."""
+    """Return the findings, with an area's used and unused choices on one line each."""
     merged: dict[tuple[str, FindingState], list[Finding]] = {}
     for number, finding in enumerate(findings):
         area = finding.what.partition(": ")[0] if finding.choice else str(number)

@@ -316,7 +316,7 @@ def _call(tool: str, arguments: Mapping[str, object], options: CallOptions) -> N
 
 @async_command
 async def _save_file(name: str, text: str, options: CallOptions, *, as_json: bool, is_replacing: bool) -> None:
-    """Save a flow's file in this process, so that no tool asks the person who gave the command."""
+    """Save a flow's file in this process, so that no tool asks for consent."""
     from outrider.app import open_app
     from outrider.core.context import Call
     from outrider.flows.approvals import FlowApprovals

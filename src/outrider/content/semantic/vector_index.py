@@ -204,7 +204,7 @@ class VectorIndex:
     async def _find_candidates(
         self, vector: np.ndarray, stores: Sequence[str], count: int, within: Collection[str] | None
     ) -> list[tuple[CodeMatch, StoreCodes]]:
-        """Return the `count` chunks of all stores whose codes differ least, or more if there are very many."""
+        """Return the `count` chunks with the nearest codes, or more if there are very many."""
         async with self._codes_lock:
             codes = [await self._sync_codes(store, len(vector)) for store in stores]
             # For more than a hundred thousand vectors, the square root of their number keeps recall high.

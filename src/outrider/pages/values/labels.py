@@ -153,7 +153,7 @@ def has_other_unit(name: str, text: str) -> bool:
 
 
 def select_measure(name: str, text: str) -> str:
-    """Return the only part of a text with the unit at the end of a property's name, or else the text.
+    """Return the only part with the unit that ends a property's name, else all.
 
     For `110 kW (150 hp)`, `power_hp` selects the second part, and for `PT1H20M`, `total_time_minutes` gives 80.
     """

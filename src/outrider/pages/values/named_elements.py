@@ -67,7 +67,7 @@ def read_element(node: Any, text: str, lead: str, context: str) -> Iterator[Offe
 
 
 def read_price_range(node: Any, text: str, lead: str) -> Iterator[OfferedValue]:
-    """Yield a range of money that is alone in a row as a price, and as a salary if it is high enough."""
+    """Yield a row's only range of money as a price, and as a salary if high."""
     is_alone = node.css_first("p, div, li") in (None, node)
     if lead and split_range(text) and PRICE.search(text) and is_alone:
         is_high = re.search(r"\d\d[.,\u202f\u00a0 ]\d{3}|\d\dk\b", text, re.IGNORECASE)

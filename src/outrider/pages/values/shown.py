@@ -193,7 +193,7 @@ def _read_lines(node: Any, text: str, lead: str, context: str) -> Iterator[Offer
 
 
 def _read_pair(node: Any, text: str, texts: TextReader, lead: str, context: str) -> Iterator[OfferedValue | None]:
-    """Yield the values of a label and a value in separate elements, or with one of them as text next to the other."""
+    """Yield a label's value, each in an element or one of them as text."""
     max_pair_chars = 360
     parts = [each for each in node.iter(include_text=True) if each.tag not in ("br", "wbr") and texts.read(each)][:3]
     if len(parts) != 2 or len(text) > max_pair_chars:

@@ -31,7 +31,7 @@ class Autosave:
         return await self.save_draft_to(call, build_page_draft(page), store_id)
 
     async def save_draft_to(self, call: Call, draft: ContentDraft, store_id: str) -> str:
-        """Save a text into the given store, replacing one of the same source, and return its content id.
+        """Save a text into a store, in place of its source's older one; return its id.
 
         Raises NotConfigured, code `no_content_store`, and the errors of the store.
         """

@@ -134,7 +134,7 @@ class SecretFilter:
 
 
 def _build_pattern(value: str) -> re.Pattern[str]:
-    """Return a pattern of a value, plain or as encoded in addresses, JSON, HTML or a mix of them."""
+    """Return a pattern of a value, plain or encoded for addresses, JSON or HTML."""
     # Pages collapse white space. A run of it gets a single pattern, because several would try all ways to divide it.
     space = r"(?:\s|%20|%0[AaDd]|%09|\+|&nbsp;|\\[nrt])+"
     pieces = re.split(r"(\s+)", value)

@@ -236,7 +236,7 @@ def _parse_workflow(data: dict[str, Any]) -> Workflow:
 
 
 def _add_todos(plan: SessionPlan, record: Playbook) -> SessionPlan:
-    """Append the playbook's steps to the plan's todos, each after the previous one, and set its goal if it has none."""
+    """Append the playbook's steps to the plan's todos, and set a missing goal."""
     plan = plan if plan.goal else plan.with_goal(record.content.goal)
     predecessors: Iterable[int] = ()
     for step in record.content.workflow:

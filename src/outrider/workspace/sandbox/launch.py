@@ -50,7 +50,7 @@ def exec_bubblewrap(spec: dict, parent: int) -> None:
 
 
 def mount_sources(sources: list[str]) -> list[str]:
-    """Return paths of the sources in mounts of our own, or the sources themselves if we may not mount."""
+    """Return paths of private mounts of the sources, or the sources if refused."""
     if libc.unshare(CLONE_NEWNS):
         return sources
     check_result(libc.mount(b"none", b"/", None, MS_PRIVATE_REC, None))
@@ -72,7 +72,7 @@ def bind_source(number: int, descriptor: int) -> str:
 
 
 def apply_limits(limits: list[tuple[int, int]]) -> None:
-    """Limit this process and everything that it starts, and make it the first to be killed when memory runs out."""
+    """Limit this process and its children, and make them the first out-of-memory victims."""
     for kind, limit in limits:
         hard = resource.getrlimit(kind)[1]
         value = limit if hard == resource.RLIM_INFINITY else min(limit, hard)

@@ -1,4 +1,4 @@
-"""Shift the time of day in a process under test by the seconds in a file; imported at its start.
+"""Shift a process's time of day by the seconds in a file; imported at its start.
 
 Only `time.time` is shifted, which nearly all code uses; intervals are measured by other clocks, which are also right on
 a machine with a wrong date. (libfaketime cannot be used: it breaks `time.sleep` of Python 3.11.)

@@ -45,7 +45,7 @@ def _iter_texts(node: Any, is_hidden: HiddenTest, depth: int = 0) -> Iterator[st
 
 
 def _iter_words(node: Any, is_hidden: HiddenTest, depth: int) -> Iterator[str]:
-    """Yield the text of an element, with a space before a part that has its own position or style."""
+    """Yield the text of an element, with spaces before separately placed parts."""
     for child in node.iter(include_text=True):
         if child.is_text_node:
             yield child.text_content

@@ -201,7 +201,7 @@ def _render_asciidoc_table(lines: list[str], options: str) -> str:
 
 
 def _split_asciidoc_rows(lines: list[str]) -> list[list[str]]:
-    """Return the rows of a table, each with as many cells as the first line, or else the lines up to a blank one."""
+    """Return a table's rows, as wide as its first line or first block."""
     cells: list[str] = []
     width = 0
     for line in filter(None, (line.strip() for line in lines)):

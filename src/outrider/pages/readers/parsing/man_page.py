@@ -35,7 +35,7 @@ OPENING = frozenset("([")
 
 
 def is_man_page(text: str) -> bool:
-    """Return whether a text is a manual page, and not a log or a program with a name like one."""
+    """Return whether a text is a manual page, not a log or a program."""
     return bool(MAN_START.search(text[:20_000])) and text.lstrip()[:1] in (".", "'", "\\")
 
 

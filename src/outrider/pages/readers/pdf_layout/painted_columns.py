@@ -43,7 +43,7 @@ def _iter_runs(lines: list[PdfLine]) -> Iterator[list[PdfLine]]:
 
 
 def _match_rows(rows: list[PdfLine], run: list[PdfLine]) -> dict[int, PdfLine]:
-    """Return the first lines of a run by the index of the row next to them; none if they do not form a column."""
+    """Map rows to the first lines of a run next to them; empty without a column."""
     min_rows, max_median_chars = 3, 20
     slack_em = 0.3  # beside a label of two lines, numbers are centered
     matches: dict[int, PdfLine] = {}

@@ -94,7 +94,7 @@ class PdfTable:
 
     @property
     def _is_sparse(self) -> bool:
-        """Return whether it has too few rows or cells, like a drawing, or single numbers, like the axis of a chart."""
+        """Return whether it has too few rows or cells, or many lone numbers."""
         max_tick_share = 0.2
         rows, width = self.rows, len(self.columns.spans)
         has_numbers = any(is_number(line.cells[-1]) for line in rows)
@@ -178,7 +178,7 @@ class PdfTable:
         )
 
     def _count_inner_heads(self) -> int:
-        """Return how many of the first lines are a heading with cells over several columns, or without a label."""
+        """Count the first lines that are headings over several columns or without a label."""
         max_heads = 4
         is_labeled = all(
             (self.columns.place_cells(row) or [1])[0] == 0 and not is_number(row.cells[0]) for row in self.rows[1:]
@@ -268,7 +268,7 @@ class PdfTable:
         return bool(continued) and all(place in continued or not row[place] for place in places)
 
     def _is_cell_continuation(self, before: PdfCell, cell: PdfCell, place: int) -> bool:
-        """Return whether the cell's first word had no room in the line above, and neither cell is a number."""
+        """Return whether a cell of text wraps because its first word had no room above."""
         min_prose_chars = 25
         lefts, cells = self.columns.lefts, self.by_column[place]
         end = lefts[place + 1] if place + 1 < len(lefts) else self.columns.rights[-1] + self.size
@@ -288,7 +288,7 @@ class PdfTable:
         return is_full and line.text[-1] not in ".:" and not line.bold and self._is_wrapped(body, line, following)
 
     def _is_wrapped(self, body: list[PdfLine], line: PdfLine, following: PdfLine) -> bool:
-        """Return whether a label is closer to the next line than rows are, or long and not wider than those of rows."""
+        """Return whether a label continues in the next line, by its distance or length."""
         max_gap_share, min_label_em = 0.75, 16.0  # shorter labels name a part of the table
         heights = sorted(
             above.top - below.top for above, below in pairwise(body) if all(map(_is_numeric_row, (above, below)))
