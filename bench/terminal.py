@@ -156,7 +156,7 @@ def run(*, quick: bool) -> Part:
 
 
 def compare_steps(shells: list[BrowserCommand], turns: int) -> Iterator[Comparison]:
-    """Yield the tables of each step, measured in turns, and of the tokens that a model reads."""
+    """Yield the tables of each step and of the tokens that a model reads."""
     step_names = ("tabs", "fill", "click", "snapshot")
     wall: dict[str, dict[str, list[float]]] = {step: {each.name: [] for each in shells} for step in step_names}
     used: dict[str, list[float]] = {each.name: [] for each in shells}

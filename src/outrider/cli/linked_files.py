@@ -1,4 +1,4 @@
-"""Save the files that a tool's result links to, and pass the caller's files to tools."""
+"""Save files that tools' results link to, and pass the caller's files to tools."""
 
 import base64
 import re
@@ -39,7 +39,7 @@ def save_linked_files(client: ToolClient, result: Mapping[str, Any], file: str) 
 
 
 def _write_file(data: bytes, name: str, file: str, number: int) -> Path:
-    """Write a file to the caller's path, else under its own name, numbered if that is taken."""
+    """Write a file to the caller's path, or under its own name, perhaps numbered."""
     if file:
         path = Path(file)
         path = path.with_stem(f"{path.stem}-{number}") if number > 1 else path

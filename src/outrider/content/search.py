@@ -242,7 +242,7 @@ def _load_hits(
 
 @lru_cache(maxsize=1)
 def _build_hit_query() -> Any:
-    """Build the query for chunks with their contents' metadata once, because building takes longer than running it."""
+    """Build the query for chunks once, because building takes longer than running it."""
     chunk_columns = ("id", "content_id", "store_id", "text", "start", "end", "from_line", "to_line", "heading")
     content_columns = ("language", "filename", "mime_type", "title", "source", "uploaded_at")
     query = select(*(content_chunks.c[name] for name in chunk_columns), *(contents.c[name] for name in content_columns))

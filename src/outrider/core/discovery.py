@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 def discover_instances(
     package: ModuleType, kind: type[InstanceT], *, group: str = "", nested: bool = False
 ) -> list[InstanceT]:
-    """Return the instances of `kind` at module level in the package, then those of plugins, each once.
+    """Return each instance of `kind` in the package's modules, then those of plugins.
 
     Args:
         package: The folder to look in, for instance `outrider.search.providers`.

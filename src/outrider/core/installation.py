@@ -54,7 +54,7 @@ class Installation:
 
 
 def find_installation(prefix: Path) -> Installation:
-    """Find out how the Outrider of an environment was installed, from the metadata that installers leave there."""
+    """Find out how this Outrider was installed, from the metadata that installers leave."""
     has_uv = "\nuv = " in _read_note(prefix / "pyvenv.cfg")
     if receipt := _read_note(prefix / "uv-receipt.toml"):
         named = re.search(r'name = "outrider", extras = \[([^\]]*)\]', receipt)

@@ -52,7 +52,7 @@ def suggest_tools(name: str, offered: Collection[str], usual_names: Mapping[str,
 
 
 def remove_tool_names(hint: str, withheld: Collection[str]) -> str:
-    """Return the hint without clauses that name a tool that the caller does not have.
+    """Return the hint without clauses that name a tool that the caller lacks.
 
     A name that is an ordinary word (`search`, `grep`) is not taken for a tool's.
     """
@@ -70,6 +70,6 @@ def _normalize_without_product(name: str) -> str:
 
 
 def _split_words(name: str) -> set[str]:
-    """Return the words of a name in snake or camel case, with one word for all synonyms."""
+    """Return the words of a snake or camel case name, with synonyms unified."""
     words = re.findall(r"[a-z0-9]+", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower())
     return {next((min(same) for same in SAME_WORDS if word in same), word) for word in words} or {""}

@@ -243,7 +243,7 @@ class Toolbox:
         return tool.read_arguments(arguments, {name: value for name, value in defaults.items() if value})
 
     async def _improve_hint(self, error: OutriderError, tool: Tool, call: Call) -> None:
-        """Complete the hint for a missing argument, and leave out tools that the caller does not have."""
+        """Complete the hint for a missing argument, without tools that the caller lacks."""
         toolset = self.toolsets.get(tool.toolset)
         for field in error.missing if isinstance(error, WrongArguments) else ():
             if toolset is not None and field in toolset.missing_hints:

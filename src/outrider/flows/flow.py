@@ -218,7 +218,7 @@ class FlowStep(FlowModel):
 
     @model_validator(mode="after")
     def require_one_kind(self) -> Self:
-        """Refuse a step with no kind or several kinds, or without a field that its kind needs."""
+        """Refuse a step without exactly one kind, or without a field that it needs."""
         kinds = [kind for kind in STEP_KINDS if getattr(self, kind) is not None]
         if len(kinds) > 1 or not (kinds or self.steps):
             raise ValueError(f"needs exactly one of {', '.join(STEP_KINDS)}; it has {', '.join(kinds) or 'none'}")

@@ -63,7 +63,7 @@ def load_program(name: str, read_text: Callable[[str], str]) -> FlowProgram:
 
 
 def _check_call(caller: Flow, place: str, step: FlowStep, called: Flow) -> None:
-    """Refuse a step that runs a flow with unknown parameters, or on sites that the caller lacks."""
+    """Refuse a step that runs a flow with unknown parameters or on further sites."""
     start = f"flow {caller.name}, step {place}: flow {called.name}"
     if strange := [origin for origin in called.origins if not is_named_origin(origin, caller.origins)]:
         raise Refused(

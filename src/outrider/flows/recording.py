@@ -130,7 +130,7 @@ class FlowBuilder:
         return fields | {"secret": name}
 
     def _build_tool(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the call of a page's tool, with the presses on its form that do the same."""
+        """Return the call of a page's tool, with equivalent presses on its form."""
         max_chars, max_depth = 100_000, 20  # a file that is nested deeper cannot be read again
         if _measure_depth(values["arguments"]) > max_depth or len(str(values["arguments"])) > max_chars:
             message = f"the arguments of the page's tool {values['name']} are too large or nested too deeply for a flow"

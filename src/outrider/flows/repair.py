@@ -33,7 +33,7 @@ def list_outline_elements(outline: str) -> list[OutlineElement]:
 
 
 def choose_element(elements: Sequence[OutlineElement], wanted: str, target: Target) -> OutlineElement:
-    """Return the element that a person or a model names, as `button "Send"`, `Send`, or its reference.
+    """Return the element that someone names by role and name, name or reference.
 
     Raises NotFound if the page did not show it, Refused if it showed several and no row says which.
     """

@@ -1,4 +1,4 @@
-"""Store the notices of a run that has ended, and a picture of its page (loads SQLAlchemy)."""
+"""Store an ended run's notices and a picture of its page (loads SQLAlchemy)."""
 
 from collections.abc import Sequence
 

@@ -71,7 +71,7 @@ def fill_placeholders(text: str, values: Mapping[str, str]) -> str:
 
 
 def fill_step(step: FlowStep, values: Mapping[str, str]) -> FlowStep:
-    """Return a step with the placeholders of its own texts replaced, but not those of inner steps."""
+    """Return a step with its own placeholders replaced, but not those of inner steps."""
     changes: dict[str, object] = {}
     for name in step.model_fields_set - {"secret", "note", "steps"}:
         value = getattr(step, name)

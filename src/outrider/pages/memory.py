@@ -1,4 +1,4 @@
-"""Return freed memory to the system after large pages, because glibc keeps it, and limit parsers' memory."""
+"""Limit parsers' memory, and return freed memory to the system, which glibc keeps."""
 
 import gc
 import re

@@ -91,7 +91,7 @@ def get_called_name(params: dict[str, Any]) -> str:
 
 
 def find_tools(toolbox: Toolbox, query: str) -> CallToolResult:
-    """Return the tools that match a task best, with their schemas, and the names of further ones."""
+    """Return the tools that match a task best, and the names of further ones."""
     max_described, max_named = 5, 10
     ranked = _rank_tools(toolbox, query)
     described = [

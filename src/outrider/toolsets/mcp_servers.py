@@ -14,7 +14,7 @@ mcp_servers = Toolset(
 
 
 class ServerTools(Protocol):
-    """The tools of other servers by server, or the problem of a server that cannot be used."""
+    """The tools of other servers by server, or the problem of a server."""
 
     async def list_tools(self, toolset: str) -> Mapping[str, Sequence[Tool] | OutriderError]: ...
 

@@ -29,7 +29,7 @@ class ToolOptions:
     unasked: frozenset[str] = frozenset()
 
     def mark_untrusted(self, text: str, origin: str) -> str:
-        """Disarm the marks in untrusted text, and wrap it in a boundary if the operator wants that."""
+        """Disarm the marks in untrusted text, and wrap it if the settings say so."""
         disarmed = disarm_marks(text)
         return wrap_untrusted(disarmed, origin) if self.boundary else disarmed
 

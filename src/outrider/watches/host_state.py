@@ -44,15 +44,16 @@ class HostState:
 
 
 def is_host_failure(error: OutriderError) -> bool:
-    """Return whether a failure concerns the whole host, so that its other pages would fail as well."""
+    """Return whether a failure concerns the whole host, not only one page."""
     is_ban = isinstance(error, Refused)  # robots.txt was read and forbids this page
     return not is_ban and error.code in SILENCE_CODES | ANSWER_CODES
 
 
 def compute_retry_delay(failures: int, error: OutriderError) -> float:
-    """Return the seconds before the next attempt, doubled for each earlier failure, but at least those requested.
+    """Return the seconds before the next attempt, doubled for each earlier failure.
 
-    A host that does not answer is tried at least once an hour, because this machine may be the one that is offline.
+    A longer delay that the host asks for is obeyed, up to a week. A host that does not answer is tried at least once an
+    hour, because this machine may be the one that is offline.
     """
     first_delay_s = 3_600.0 if isinstance(error, NotFound | Refused) else RETRY_DELAY_S
     max_delay_s = 3_600.0 if error.code in SILENCE_CODES else 86_400.0

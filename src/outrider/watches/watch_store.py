@@ -111,7 +111,7 @@ class WatchStore:
                 await connection.execute(column.table.delete().where(column == watch.id))
 
     async def list_changes(self, owner: str, watch: Watch | None, *, since: float, limit: int) -> list[Change]:
-        """Return the changes of one watch, or of all of a person's, after a time, newest first."""
+        """Return the changes of a watch or a person after a time, newest first."""
         chosen = watches.c.id == watch.id if watch else watches.c.owner == owner
         query = (
             select(watch_changes)

@@ -96,9 +96,9 @@ def sanitize_path(path: str) -> str:
 
 
 def deduplicate_names(names: Iterable[str]) -> list[str]:
-    """Return the names in order, numbered if systems that ignore case or compose accents would confuse two.
+    """Return the names in order, numbered where some file systems would confuse two.
 
-    Nor does a file get the name of another file's folder.
+    No file gets the name of another file's folder, either.
     """
     names = list(names)
     folded_folders = {_fold_name(str(folder)) for name in names for folder in PurePosixPath(name).parents}

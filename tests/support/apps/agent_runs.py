@@ -71,7 +71,7 @@ async def start_run(
     parent: Run | None = None,
     **fields: Any,
 ) -> Run:
-    """Start a run with additional tools of its caller, and below another run if one is given."""
+    """Start a run with additional tools of its caller, perhaps below another run."""
     described: dict[str, Any] = {
         "name": "tester",
         "description": "tests",

@@ -60,7 +60,7 @@ def build_done_turn(*, success: bool, result: str, **more: Any) -> ModelTurn:
 async def open_evaluation_app(
     home: Path, url: str, model: str = "", *, more: Mapping[str, Any] | None = None
 ) -> AsyncGenerator[App]:
-    """Open an app that may reach the site, with a model at that address or without one."""
+    """Open an app that may reach the site, with the model at an address."""
     settings = (
         build_model_settings(model)
         if model

@@ -82,7 +82,7 @@ class PostgresServer:
         self.run_sql(f"DROP DATABASE {name} WITH (FORCE)")
 
     def create_migrated_database(self) -> str:
-        """Return the address of a new database with all tables, which are created once and then copied."""
+        """Return the address of a new database with all tables, copied from another."""
         if not self._has_tables:
             self.run_sql("CREATE DATABASE tables")
             with ThreadPoolExecutor(1) as apart:  # the caller may have its own event loop

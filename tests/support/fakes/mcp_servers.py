@@ -185,7 +185,7 @@ def build_http_app(token: str = "") -> Any:
 
 
 def build_command() -> list[str]:
-    """Build a command that starts the server by fork, for tests that are not about its processes."""
+    """Build a command that starts the server by fork, which is faster."""
     from support.processes import prefork  # not importable in the program itself
 
     return prefork.build_command("support.fakes.mcp_servers")

@@ -1,4 +1,4 @@
-"""A process that runs a flow, or continues the run of a killed one, forked by `fork_server.ForkServer`."""
+"""A process that runs or resumes a flow, forked by `fork_server.ForkServer`."""
 
 import json
 from pathlib import Path

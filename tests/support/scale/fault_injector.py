@@ -1,4 +1,4 @@
-"""Break parts of a cluster one after another, and repair those that do not recover by themselves."""
+"""Break parts of a cluster in turn, and repair those that do not recover."""
 
 import random
 import signal

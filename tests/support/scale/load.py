@@ -230,7 +230,7 @@ class LoadClients:
                 self.journal.runs[found[0]] = f"q{job}k"
 
     async def run_disconnecting_client(self) -> None:
-        """Wait for an agent, drop the connection, and continue with the run id from the first notice."""
+        """Drop the connection to an agent, and continue with its run id."""
         job = 0
         while not self.finished.is_set():
             job += 1

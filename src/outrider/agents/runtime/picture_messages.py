@@ -78,7 +78,7 @@ def _drop_first(part: Any, count: int) -> Any:
 
 
 def _move_pictures(message: ModelMessage) -> ModelMessage:
-    """Move pictures after the results of the message, each preceded by a line that names its call."""
+    """Move pictures after the message's results, each below a line with its call."""
     if not isinstance(message, ModelRequest):
         return message
     parts: list[Any] = []

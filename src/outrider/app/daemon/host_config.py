@@ -83,7 +83,7 @@ def resolve_paths(loaded: LoadedSettings) -> LoadedSettings:
 
 
 def select_environment(environ: Mapping[str, str], settings: Settings) -> dict[str, str]:
-    """Return the variables that the settings name, those with keys of known providers, and secrets of flows."""
+    """Return the variables for the settings, keys of known providers, and flows' secrets."""
     # A program that we start, or a cloud's storage, may read any variable.
     if settings.search.agent_browser.command or "://" in settings.artifacts.storage:
         return dict(environ)

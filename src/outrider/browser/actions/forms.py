@@ -223,7 +223,7 @@ class Forms:
         await self._drag_slider(location, target_value)
 
     async def _drag_slider(self, location: ElementLocation, target_value: float) -> None:
-        """Drag the thumb of a slider to the position of a value, then correct the remaining difference."""
+        """Drag a slider's thumb to the position of a value, then correct the difference."""
         max_drags = 3
         point = (location.x, location.y)
         for _ in range(max_drags):

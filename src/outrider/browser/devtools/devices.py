@@ -13,7 +13,7 @@ IOS_USER_AGENT = (
 
 @dataclass(frozen=True)
 class Device:
-    """A screen in CSS pixels, device pixels per CSS pixel, and the user agent of its browser."""
+    """A screen in CSS pixels, its pixel ratio, and its browser's user agent."""
 
     size: tuple[int, int]
     scale: float = 1.0

@@ -1,4 +1,4 @@
-"""Recognize requests that the browser makes by itself, whose failure is not an error of the page."""
+"""Recognize requests that the browser makes by itself, whose failures do not matter."""
 
 import re
 from urllib.parse import urlsplit

@@ -41,7 +41,7 @@ class BrowserProcess:
         return self.status is not None
 
     async def terminate(self, patience: float) -> None:
-        """Wait `patience` seconds for it to end by itself, then kill it and all of its children."""
+        """Wait `patience` seconds for it to end, then kill it and its children."""
         with anyio.move_on_after(patience):
             await self._wait_for_exit()
         with anyio.CancelScope(shield=True):

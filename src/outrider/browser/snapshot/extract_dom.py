@@ -68,7 +68,7 @@ async def build_dom_map(snapshotter: Snapshotter, *, selector: str = "body", dep
 
 
 async def read_selection(snapshotter: Snapshotter) -> str:
-    """Return the selected text of the page or of the focused field, but never of a password."""
+    """Return the selected text of the page or the focused field, except of passwords."""
     return (await snapshotter.scripts.invoke(snapshotter.page.main, "readSelection"))["text"]
 
 

@@ -28,7 +28,7 @@ class ComponentInternals:
         self._reads = 0
 
     def is_known(self, frame: Frame) -> bool:
-        """Return whether a frame had components with roles, which must be read again, because no attribute changes."""
+        """Return whether a frame had components with roles, which must be read again."""
         return frame in self._frames
 
     async def refresh(self, frame: Frame) -> bool:

@@ -63,7 +63,7 @@ def limit_lines(lines: list[str], limit: int = DEFAULT_SNAPSHOT_CHARS, offset: i
 
 
 def split_line(line: str, longest: int, size: int) -> list[str]:
-    """Split a line of more than `longest` characters into pieces of about `size`, between words if possible."""
+    """Split a line longer than `longest` characters into pieces of about `size`."""
     pieces, start, prefix = [], 0, ""
     while len(line) > longest and len(line) - start > size:
         end = line.rfind(" ", start + size // 2, start + size)

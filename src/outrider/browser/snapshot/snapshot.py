@@ -319,7 +319,7 @@ class Snapshotter:
         return len(closed)
 
     async def _read_child_frames(self, frames: list[Frame], options: dict[str, Any]) -> dict[Frame, dict[str, Any]]:
-        """Return the reports on these frames, without frames that disappear, hang, or are not reached in time."""
+        """Return the reports on these frames, except those that vanish, hang or are late."""
         max_frames_at_once = 16  # if hundreds ran at once, none would be ready in time
         deadline_s = 10.0
         if not frames:

@@ -103,7 +103,7 @@ def _select_changes(existing: Any, entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _compare(editor: Editor, text: str, values: dict[str, Any], key: str, servers: dict[str, Any]) -> None:
-    """Check that a changed text has the same values as before, except for its servers. Raises CannotKeep."""
+    """Check that a text changed only in its servers. Raises CannotKeep."""
     try:
         found = editor.parse(text)
     except BrokenSettings as error:

@@ -165,7 +165,7 @@ def _find_end(text: str, start: int, breaks: BreakIndex) -> tuple[int, BreakRank
 
 
 def _find_overlap(text: str, end: int, rank: BreakRank, breaks: BreakIndex) -> int:
-    """Return the start of the passage after `end`, which repeats whole blocks, lines or words before `end`."""
+    """Return where the passage after `end` starts, with some overlap before `end`."""
     low = end - OVERLAP_CHARS
     if rank is not BreakRank.WORD:
         start = breaks.find_first(min(rank, BreakRank.BLOCK), low, end)

@@ -137,7 +137,7 @@ def _salvage_once(copy: Path, new: Path) -> list[SavedTable]:
 
 
 def _replace_damaged_file(path: Path, new: Path) -> Path:
-    """Put the new file in place of the damaged one, and return the damaged file's new path."""
+    """Replace the damaged file; return the path where it is kept."""
     backup = _build_kept_path(path)
     shutil.copymode(path, new)
     # Move the log first, because SQLite would replay it into the new file.

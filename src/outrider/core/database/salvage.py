@@ -66,7 +66,7 @@ def create_empty_database(path: Path, revision: str | None) -> None:
 
 
 def restore_header(damaged: Path, sound: Path) -> None:
-    """Replace a damaged header by that of a sound file, with its own number of pages."""
+    """Replace a damaged header by a sound one, with the file's number of pages."""
     header = bytearray(sound.read_bytes()[:HEADER_BYTES])
     page_size = int.from_bytes(header[16:18])
     header[28:32] = (damaged.stat().st_size // page_size).to_bytes(4)
@@ -115,7 +115,7 @@ def salvage_tables(source: sqlite3.Connection, target: Path) -> Generator[SavedT
 
 
 def salvage_foreign_tables(source: sqlite3.Connection, target: Path) -> Generator[SavedTable]:
-    """Copy every readable row of a library's file, with the schema found in the file."""
+    """Copy every readable row of a library's file, with the file's own schema."""
     try:
         rows = source.execute("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL").fetchall()
         definitions = [row for row in rows if not row[1].startswith("sqlite_")]
@@ -235,7 +235,7 @@ def _read_columns(connection: sqlite3.Connection, table: str) -> list[str]:
 
 
 def _build_row_check(table: Table, columns: Sequence[str]) -> Callable[[Row], bool]:
-    """Return a check of a row's values against their columns' types, because damaged pages often contain others."""
+    """Return a check of a row's values against their columns' types."""
     kinds = [table.columns[name].type if name in table.columns else None for name in columns]
 
     def is_sound(row: Row) -> bool:

@@ -31,7 +31,7 @@ def build_question(plan: ValuePlan, value_fields: Iterable[ValueField], markdown
 def read_answer(
     plan: ValuePlan, value_fields: Iterable[ValueField], answer: str, markdown: str, url: str
 ) -> tuple[list[ExtractedRow], int]:
-    """Return the rows of a model's answer with the wanted values, and the number of rejected values.
+    """Return the rows of a model's answer, and the number of rejected values.
 
     A value is only kept if its quote is in the page, and the value is in the quote.
     """

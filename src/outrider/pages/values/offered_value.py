@@ -65,7 +65,7 @@ class TextReader:
     def offer(
         self, node: Any, labels: tuple[str, ...], source: str, place: str, weight: float, *, context: str = ""
     ) -> OfferedValue | None:
-        """Return an element's value under a label, with its items, its address and its date, or None."""
+        """Return an element's labelled value with its items, address and date, or None."""
         max_chars, max_parts = 2_000 if source in ("table", "definition list") else 500, 100
         # An element without words may have a text for those who do not see it.
         pictures = [] if (text := self.read(node)) else [node, *node.css("img[alt], [aria-label], [title]")[:2]]

@@ -8,7 +8,7 @@ from outrider.core.tracing import TRACER, mark_failed
 
 
 class TracingMiddleware:
-    """Creates a span for every request except health checks, below the caller's span if there is one."""
+    """Creates a span for every request except health checks, below the caller's span."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

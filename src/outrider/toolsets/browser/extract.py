@@ -106,7 +106,7 @@ async def _render_texts(
 
 
 async def _build_dom_map(active: ActivePage, selector: str, limit: int) -> dict[str, Any]:
-    """Return a map of the document, with as many levels as fit into `limit` characters of JSON."""
+    """Return a map of the document, as deep as fits into `limit` characters."""
     from outrider.browser.snapshot.extract_dom import build_dom_map
 
     tree: dict[str, Any] = {}

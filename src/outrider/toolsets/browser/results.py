@@ -178,7 +178,7 @@ def _format_outcome(tool_options: ToolOptions, outcome: "ActionOutcome", notes: 
 
 
 def take_notes(session: "Session") -> list[str]:
-    """Return and clear the session's notes on unexpected events, with a warning if the guard is missing."""
+    """Return and clear the session's notes, with a warning if the guard is missing."""
     notes, session.notes = session.notes, []
     counts = Counter(notes)
     lines = [note if count == 1 else f"{note} ({count} times)" for note, count in counts.items()]

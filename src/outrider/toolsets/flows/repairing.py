@@ -1,4 +1,4 @@
-"""The tool that replaces the element of a stopped step, by a person's or a model's choice."""
+"""The tool that replaces the element of a stopped step."""
 
 import json
 import re

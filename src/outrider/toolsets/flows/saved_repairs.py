@@ -1,4 +1,4 @@
-"""Save a new version of a flow whose run has stopped, and continue the run with it."""
+"""Save a new version of a stopped run's flow, and continue with it."""
 
 import anyio
 

@@ -45,7 +45,7 @@ class ScheduledRuns:
         await self.build_toolbox().call("resumeFlow", {"runId": run.id}, call)
 
     async def require_approval(self, call: Call, program: FlowProgram) -> None:
-        """Refuse a flow with a step that asks a person, unless its files are approved. Raises Refused."""
+        """Refuse a flow that asks a person and is not approved. Raises Refused."""
         if await self.approvals.is_approved(build_owner_key(call), program):
             return
         needs_consent = build_consent_check(self.policy, is_approved=False)

@@ -216,7 +216,7 @@ async def click_element(tools: "PageTools", step: FlowStep, ref: str, _to: str, 
 
 
 def read_document_url(frame: "Frame") -> str:
-    """Return the address of a frame's document, or of the document around it if it has none."""
+    """Return the address of a frame's document, or else of its parent's."""
     while frame.parent is not None and frame.url.partition(":")[0] in ("", "about"):
         frame = frame.parent
     return frame.url

@@ -78,7 +78,7 @@ class ValueReader:
             self.notes.append(f"max_pages is reached; the list continues at {waiting[0]}")
 
     async def _read_page(self, url: str) -> str:
-        """Extract the values of a page, and return the address of the next page of its list."""
+        """Extract the values of a page, and return the next page of its list."""
         from outrider.pages.values.extract_values import extract_values
         from outrider.pages.values.rows import find_next_page
 
