@@ -230,7 +230,7 @@ async def open_event_stream(url: str, token: str) -> AsyncGenerator[httpx2.Respo
         "mcp-method": "subscriptions/listen",
     }
     async with (
-        httpx2.AsyncClient(timeout=60) as http,
+        httpx2.AsyncClient(timeout=PROCESS_TIMEOUT_S) as http,
         http.stream("POST", f"{url}/mcp", json=body, headers=headers) as stream,
     ):
         yield stream

@@ -235,7 +235,7 @@ async def test_a_client_discovers_the_provider_and_requests_missing_scopes(home:
                 f"{team.url}/mcp", FakeDatabase(), "desk", "secret", issuer=provider.url
             )
             async with (
-                httpx2.AsyncClient(auth=auth, timeout=30) as http,
+                httpx2.AsyncClient(auth=auth, timeout=PROCESS_TIMEOUT_S) as http,
                 Client(streamable_http_client(f"{team.url}/mcp", http_client=http)) as client,
             ):
                 before = (await client.list_tools()).tools

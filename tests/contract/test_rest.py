@@ -25,7 +25,7 @@ from outrider.serve.rest.routes import build_rest_routes
 from support.apps import echo_toolset, identity_app
 from support.apps.identity_app import ServedApp
 from support.fakes import http_servers
-from support.timeouts import EVENT_TIMEOUT_S
+from support.timeouts import EVENT_TIMEOUT_S, PROCESS_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 OPERATOR_TOKEN = "the-token-of-the-operator"
@@ -40,7 +40,10 @@ async def serve_echo(
     async with echo_toolset.open_toolbox(folder) as (echo, artifacts):
         routes = build_rest_routes(toolbox or echo, artifacts, build_transport_security(()))
         app = build_http_app({"": build_mcp_server(echo, artifacts)}, token=token, extra_routes=routes)
-        async with http_servers.serve_app(app) as url, httpx2.AsyncClient(base_url=url, timeout=30) as http:
+        async with (
+            http_servers.serve_app(app) as url,
+            httpx2.AsyncClient(base_url=url, timeout=PROCESS_TIMEOUT_S) as http,
+        ):
             yield http
 
 
@@ -248,7 +251,7 @@ async def test_people_get_their_own_tools_state_and_refusals(team: ServedApp):
     def act_as(token: str, **headers: str) -> dict[str, str]:
         return {"Authorization": f"Bearer {token}", "X-Outrider-Session": "trip"} | headers
 
-    async with httpx2.AsyncClient(base_url=team.url, timeout=30) as http:
+    async with httpx2.AsyncClient(base_url=team.url, timeout=PROCESS_TIMEOUT_S) as http:
         made = await http.post("/v1/tools/create_goal", json={"goal": "see the sea"}, headers=act_as(ann))
         listed = (await http.get("/v1/tools", headers=act_as(ann))).json()["tools"]
         others = await http.post("/v1/tools/get_current_state", headers=act_as(bob))
@@ -276,7 +279,7 @@ async def test_files_are_read_in_their_workspace_and_calls_recorded(team: Served
         b"<p>map", name="map ä.html", mime_type="text/html", session="x", call=Call(workspace="acme")
     )
     path = f"/v1/artifacts/{saved.id}"
-    async with httpx2.AsyncClient(base_url=team.url, timeout=30) as http:
+    async with httpx2.AsyncClient(base_url=team.url, timeout=PROCESS_TIMEOUT_S) as http:
         mine = await http.get(path, headers={"Authorization": f"Bearer {ann}"})
         hers = await http.get(path, headers={"Authorization": f"Bearer {eve}"})
         nobodys = await http.get(path)

@@ -197,7 +197,7 @@ async def test_a_person_is_asked_over_http_behind_a_token(agents_host: AgentsApp
     with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with (
             http_servers.serve_app(web) as url,
-            httpx2.AsyncClient(headers=headers, timeout=30) as http,
+            httpx2.AsyncClient(headers=headers, timeout=PROCESS_TIMEOUT_S) as http,
             Client(streamable_http_client(f"{url}/mcp", http_client=http), elicitation_callback=person) as caller,
         ):
             result = await caller.call_tool("run_top", {"query": "go"}, meta=build_meta("http"))

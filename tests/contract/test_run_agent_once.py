@@ -146,7 +146,7 @@ async def test_over_http_the_key_may_be_a_header(replicas: tuple[AgentsApp, Agen
         app = build_http_app({"": replicas[0].app.build_server()})
         async with (
             http_servers.serve_app(app) as url,
-            httpx2.AsyncClient(headers={"Idempotency-Key": header}, timeout=60) as http,
+            httpx2.AsyncClient(headers={"Idempotency-Key": header}, timeout=PROCESS_TIMEOUT_S) as http,
             Client(streamable_http_client(f"{url}/mcp", http_client=http)) as client,
         ):
             runs.append(get_run_id(await client.call_tool("run_echo", {"query": "by header"})))

@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from support.timeouts import PROCESS_TIMEOUT_S
+
 OUTRIDER = ("-m", "outrider", "mcp", "--no-daemon")
 # The least that a server can be: the SDK's low-level one, with one tool.
 BARE = """
@@ -115,7 +117,7 @@ def exchange_messages(
                 process.stdin.write('{"jsonrpc": "2.0", "method": "notifications/initialized"}\n')
         process.stdin.flush()
         said = read_answers(process.stdout, len(requests))
-        rest, _ = process.communicate(timeout=60)
+        rest, _ = process.communicate(timeout=PROCESS_TIMEOUT_S)
         stderr.seek(0)
         complaints = stderr.read()
     assert process.returncode == 0, complaints

@@ -171,5 +171,5 @@ def test_a_notification_may_speak_of_ids_and_an_old_one_have_none(tmp_path: Path
 def send_lines(folder: Path, lines: bytes) -> list[dict[str, Any]]:
     """Sends lines unchanged, none of which is a call, and returns the answers."""
     command = prefork.build_command("support.apps.echo_toolset", folder)
-    done = subprocess.run(command, input=lines + b"\n", capture_output=True, timeout=30, check=True)
+    done = subprocess.run(command, input=lines + b"\n", capture_output=True, timeout=PROCESS_TIMEOUT_S, check=True)
     return [json.loads(line) for line in done.stdout.splitlines()]

@@ -11,6 +11,7 @@ from outrider.app import open_app
 from outrider.core.context import Call
 from outrider.settings import load
 from support.processes import outrider_command
+from support.timeouts import PROCESS_TIMEOUT_S
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("tables")]
 
@@ -18,7 +19,9 @@ pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("tables")]
 def run_outrider(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = outrider_command.build_command("artifacts", *arguments)
     environ = os.environ | {"HOME": str(home)}
-    return subprocess.run(command, cwd=home, env=environ, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(
+        command, cwd=home, env=environ, capture_output=True, text=True, timeout=PROCESS_TIMEOUT_S, check=False
+    )
 
 
 async def test_an_export_is_listed_and_saved_and_never_over_another_file(home: Path):

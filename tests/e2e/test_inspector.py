@@ -14,6 +14,7 @@ import pytest
 from conformance.npm import NpmMissingError, find_node, install_packages
 from support.fakes import http_servers
 from support.processes import outrider_command
+from support.timeouts import PROCESS_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 
@@ -42,7 +43,11 @@ def inspect(npm: Path):
         flags = ("--cli", "--format", "json", "--quiet", "--protocol-era", era, *options)
         environ = os.environ | {"PATH": f"{Path(program).parent}{os.pathsep}{os.environ['PATH']}"}
         done = subprocess.run(
-            [program, str(npm / INSPECTOR), *flags, *target], env=environ, capture_output=True, timeout=60, check=False
+            [program, str(npm / INSPECTOR), *flags, *target],
+            env=environ,
+            capture_output=True,
+            timeout=PROCESS_TIMEOUT_S,
+            check=False,
         )
         return done.returncode, json.loads(done.stdout or done.stderr)["result"]
 

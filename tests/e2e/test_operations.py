@@ -255,7 +255,10 @@ async def subscribe(url: str) -> AsyncGenerator[httpx2.Response]:
     body = {"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": params}
     headers = {"accept": "application/json, text/event-stream", "mcp-protocol-version": version}
     headers |= {"mcp-method": body["method"]}
-    async with httpx2.AsyncClient(timeout=60) as http, http.stream("POST", url, json=body, headers=headers) as stream:
+    async with (
+        httpx2.AsyncClient(timeout=PROCESS_TIMEOUT_S) as http,
+        http.stream("POST", url, json=body, headers=headers) as stream,
+    ):
         assert stream.status_code == 200
         yield stream
 
@@ -303,7 +306,7 @@ async def test_a_second_signal_does_not_wait(home: Path):
 
 
 async def test_a_server_whose_database_is_damaged_meanwhile_is_not_ready(home: Path):
-    async with httpx2.AsyncClient(timeout=30) as http:
+    async with httpx2.AsyncClient(timeout=PROCESS_TIMEOUT_S) as http:
         with serve_outrider(home) as served:
             before = await http.get(f"{served.root}/readyz")
             for path in (home / ".outrider").glob("**/outrider.db*"):

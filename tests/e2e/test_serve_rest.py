@@ -17,7 +17,7 @@ from mcp import Client
 from e2e.test_serve import TEA_SITE, build_egress_setting, serve_outrider
 from support.fakes import http_servers
 from support.results import read_first_text
-from support.timeouts import SCENARIO_TIMEOUT_S
+from support.timeouts import PROCESS_TIMEOUT_S, SCENARIO_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 TOOLSETS = ("--toolsets", "web,browser,planning")
@@ -91,7 +91,7 @@ def build_tool_specs(described: dict[str, Any]) -> dict[str, tuple[str, dict[str
 async def test_a_chat_program_finds_the_tools_and_posts_to_their_paths(home: Path):
     async with http_servers.serve_app(TEA_SITE) as site:
         with serve_outrider(home, *TOOLSETS, "--set", build_egress_setting(site)) as (_, url):
-            async with httpx2.AsyncClient(base_url=url.removesuffix("/mcp"), timeout=60) as http:
+            async with httpx2.AsyncClient(base_url=url.removesuffix("/mcp"), timeout=PROCESS_TIMEOUT_S) as http:
                 specs = build_tool_specs((await http.get("/openapi.json")).json())
                 path, schema = specs["web_fetch"]
                 read = await http.post(path, json={"url": f"{site}/tea"})

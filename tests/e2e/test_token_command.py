@@ -18,6 +18,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from outrider.identity.identity import CACHE_TTL_S
 from support.processes import outrider_command
+from support.timeouts import PROCESS_TIMEOUT_S
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("tables")]
 
@@ -49,7 +50,7 @@ def serve_outrider(home: Path, **settings: str) -> Generator[str]:
             yield found[0]
         finally:
             process.send_signal(signal.SIGTERM)
-            process.communicate(timeout=60)
+            process.communicate(timeout=PROCESS_TIMEOUT_S)
 
 
 async def test_an_operator_makes_a_token_gives_it_away_and_takes_it_back(home: Path):

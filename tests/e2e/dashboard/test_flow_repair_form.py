@@ -19,6 +19,7 @@ from outrider.flows.flow_store import FlowStore
 from support.apps import loopback_app
 from support.fakes import http_servers
 from support.fakes.model_apis import ModelServer, ModelTurn, play_turns
+from support.timeouts import PROCESS_TIMEOUT_S
 
 pytestmark = [pytest.mark.anyio, pytest.mark.time_limit(240)]
 ORDER_HTML = """<h1>Order</h1><label>Name <input name=name></label>
@@ -91,7 +92,7 @@ async def office(tmp_path: Path) -> AsyncGenerator[Office]:
             server = DashboardServer(loopback.app.dashboard_services())
             await server.start()
             try:
-                async with httpx2.AsyncClient(base_url=server.base_url, timeout=60) as client:
+                async with httpx2.AsyncClient(base_url=server.base_url, timeout=PROCESS_TIMEOUT_S) as client:
                     await client.get("/", params={"token": server.sign_in_url.partition("token=")[2]})
                     yield Office(client, loopback.app, tmp_path, loopback.site_url, model)
             finally:

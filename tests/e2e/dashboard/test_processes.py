@@ -75,7 +75,7 @@ async def test_serve_offers_the_dashboard_and_prints_no_token(home: Path):
             assert cookie.path == "/dashboard"
         (now,) = find_dashboards(home)
         assert now.url != address
-        async with httpx2.AsyncClient(timeout=60) as client:
+        async with httpx2.AsyncClient(timeout=PROCESS_TIMEOUT_S) as client:
             await client.get(now.url)
             async with client.stream("GET", f"{place}feed", params={"topics": "calls"}) as feed:
                 assert feed.status_code == 200

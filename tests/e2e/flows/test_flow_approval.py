@@ -24,7 +24,7 @@ from support.apps.mcp_clients import FormAnswerer
 from support.fakes import http_servers
 from support.processes import outrider_command
 from support.results import read_error
-from support.timeouts import SCENARIO_TIMEOUT_S
+from support.timeouts import PROCESS_TIMEOUT_S, SCENARIO_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 SHOP = """<title>Shop</title><h1>Shop</h1><button onclick="document.title += 1">Buy</button>
@@ -224,7 +224,9 @@ async def open_team(folder: Path) -> AsyncGenerator[Team]:
             await dashboard.start()
             try:
                 origin = {"origin": dashboard.base_url.rstrip("/")}
-                async with httpx2.AsyncClient(base_url=dashboard.base_url, timeout=60, headers=origin) as operator:
+                async with httpx2.AsyncClient(
+                    base_url=dashboard.base_url, timeout=PROCESS_TIMEOUT_S, headers=origin
+                ) as operator:
                     await sign_in_by_name(operator, app)
                     with anyio.fail_after(SCENARIO_TIMEOUT_S):
                         yield Team(app, operator, shop, folder)
@@ -290,7 +292,7 @@ async def test_people_who_sign_in_approve_in_a_form_each_for_themselves(tmp_path
 async def approve_on_the_dashboard(team: Team, token: str) -> dict[str, Any]:
     """Runs the flow over REST, which cannot ask, and goes on after an approval; what REST said first."""
     headers = {"authorization": f"Bearer {token}"}
-    async with httpx2.AsyncClient(base_url=team.app.url, headers=headers, timeout=60) as rest:
+    async with httpx2.AsyncClient(base_url=team.app.url, headers=headers, timeout=PROCESS_TIMEOUT_S) as rest:
         refused = (await rest.post("/v1/tools/runFlow", json={"name": "buy", "keepOpen": False})).json()
         run = refused["details"]["runId"]
         shown = await team.show(f"/flows/runs/{run}")

@@ -10,7 +10,7 @@ import pytest
 
 from outrider.dashboard.server import DashboardServer
 from support.apps import flow_pages, loopback_app
-from support.timeouts import SCENARIO_TIMEOUT_S
+from support.timeouts import PROCESS_TIMEOUT_S, SCENARIO_TIMEOUT_S
 
 pytestmark = [pytest.mark.anyio, pytest.mark.time_limit(SCENARIO_TIMEOUT_S)]
 RUN = "run the flows"
@@ -26,7 +26,7 @@ async def pages(tmp_path: Path) -> AsyncGenerator[Callable[[str], Awaitable[str]
         server = DashboardServer(loopback.app.dashboard_services())
         await server.start()
         try:
-            async with httpx2.AsyncClient(base_url=server.base_url, timeout=60) as client:
+            async with httpx2.AsyncClient(base_url=server.base_url, timeout=PROCESS_TIMEOUT_S) as client:
                 await client.get("/", params={"token": server.sign_in_url.partition("token=")[2]})
 
                 async def show(path: str) -> str:

@@ -27,7 +27,7 @@ from support.databases import sqlite
 from support.fakes import http_servers
 from support.fakes.webhook_receiver import WebhookReceiver
 from support.processes import outrider_command
-from support.timeouts import SCENARIO_TIMEOUT_S
+from support.timeouts import PROCESS_TIMEOUT_S, SCENARIO_TIMEOUT_S
 
 pytestmark = [pytest.mark.anyio, pytest.mark.time_limit(SCENARIO_TIMEOUT_S)]
 DAY_S = 86_400
@@ -239,7 +239,7 @@ async def test_a_notice_that_cannot_be_signed_is_shown_with_its_remedy_beside_it
         listed = await app.call("listFlowRuns", name="order")
         dashboard = DashboardServer(app.dashboard_services())
         await dashboard.start()
-        async with httpx2.AsyncClient(base_url=dashboard.base_url, timeout=60) as client:
+        async with httpx2.AsyncClient(base_url=dashboard.base_url, timeout=PROCESS_TIMEOUT_S) as client:
             await client.get("/", params={"token": dashboard.sign_in_url.partition("token=")[2]})
             pages = [html.unescape((await client.get(path)).text) for path in ("/flows", f"/flows/runs/{ended[0].id}")]
         await dashboard.aclose()

@@ -18,6 +18,7 @@ from outrider.identity.tokens import TokenRecord
 from outrider.settings import load
 from support.databases import sqlite
 from support.fakes import http_servers
+from support.timeouts import PROCESS_TIMEOUT_S
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class ServedApp:
     ) -> AsyncGenerator[Client]:
         """Connect a client with the token; `answer_form` answers its forms, `mode` is its protocol."""
         sent = {"Authorization": f"Bearer {token}"} | {name.replace("_", "-"): value for name, value in headers.items()}
-        async with httpx2.AsyncClient(headers=sent, timeout=30) as http:
+        async with httpx2.AsyncClient(headers=sent, timeout=PROCESS_TIMEOUT_S) as http:
             transport = streamable_http_client(self.url + path, http_client=http)
             async with Client(transport, elicitation_callback=answer_form, mode=mode) as client:
                 yield client
@@ -96,5 +97,5 @@ async def request_tools_list(url: str, token: str | None = None, **headers: str)
     prefix = "io.modelcontextprotocol/"
     meta = {f"{prefix}protocolVersion": "2026-07-28", f"{prefix}clientCapabilities": {}}
     body = {"jsonrpc": "2.0", "id": 1, "method": sent["mcp-method"], "params": {"_meta": meta}}
-    async with httpx2.AsyncClient(timeout=30) as http:
+    async with httpx2.AsyncClient(timeout=PROCESS_TIMEOUT_S) as http:
         return await http.post(url, json=body, headers=sent)

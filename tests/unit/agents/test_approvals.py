@@ -17,6 +17,7 @@ from outrider.core.errors import InvalidInput, NotFound
 from outrider.core.questions import Question, QuestionAnswer
 from outrider.core.tool import Tool
 from support.processes import python_source
+from support.timeouts import PROCESS_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 
@@ -158,7 +159,7 @@ async def test_of_processes_that_decide_at_once_the_first_wins(questions: Questi
         assert each.stdin is not None
         each.stdin.write("go\n")
         each.stdin.flush()
-    winners = {each.communicate(timeout=60)[0].strip() for each in processes}
+    winners = {each.communicate(timeout=PROCESS_TIMEOUT_S)[0].strip() for each in processes}
     assert len(winners) == 1
     assert {(await questions.get(made.id)).decided_by} == winners
 

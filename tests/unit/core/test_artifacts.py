@@ -12,6 +12,7 @@ from outrider.core.context import Call
 from outrider.core.database.database import Database
 from outrider.core.errors import InvalidInput, NotFound, Unavailable
 from support.processes import python_source
+from support.timeouts import PROCESS_TIMEOUT_S
 
 HOUR = 3600
 FULL = """
@@ -150,7 +151,9 @@ async def test_a_file_that_cannot_be_removed_does_not_stop_the_sweep(folder: Pat
 
 def test_a_full_disk_is_reported_in_a_sentence_and_nothing_is_left_behind(tmp_path: Path):
     command = python_source.build_command(FULL, tmp_path)
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, env=dict(os.environ), check=False)
+    ended = subprocess.run(
+        command, capture_output=True, text=True, timeout=PROCESS_TIMEOUT_S, env=dict(os.environ), check=False
+    )
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout.splitlines() == ["storage the file cannot be stored: File too large", "['small']"]
     assert len(list_files(tmp_path / "artifacts")) == 1

@@ -130,7 +130,7 @@ def start_script(script: str, *arguments: object) -> subprocess.Popen[str]:
 
 def finish_process(process: subprocess.Popen[str], given: str = "") -> str:
     """Returns the process's output; it must end well and print nothing on stderr."""
-    printed, complaint = process.communicate(given, timeout=60)
+    printed, complaint = process.communicate(given, timeout=PROCESS_TIMEOUT_S)
     assert (process.returncode, complaint) == (0, "")
     return printed
 
@@ -370,7 +370,7 @@ def test_of_ten_writers_in_three_processes_one_of_which_is_killed_no_acknowledge
     acknowledged = [victim.stdout.readline().strip() for _ in range(25)]
     victim.send_signal(signal.SIGKILL)
     acknowledged += victim.stdout.read().split()
-    victim.communicate(timeout=60)
+    victim.communicate(timeout=PROCESS_TIMEOUT_S)
     acknowledged += [line for process in processes for line in finish_process(process).split()]
     with closing(sqlite3.connect(path)) as connection, connection:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]

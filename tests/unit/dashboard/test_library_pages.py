@@ -16,6 +16,7 @@ from support.apps import library_app
 from support.apps.dashboard_checks import MAX_PAGE_BYTES
 from support.apps.library_app import build_png, save_artifact
 from support.databases import sqlite
+from support.timeouts import PROCESS_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 SECTIONS = ("stores", "playbooks", "plans", "states", "screenshots", "files", "pages", "workspaces")
@@ -47,7 +48,7 @@ async def library_pages(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenera
         listening = DashboardServer(app.dashboard_services())
         await listening.start()
         try:
-            async with httpx2.AsyncClient(base_url=listening.base_url, timeout=30) as client:
+            async with httpx2.AsyncClient(base_url=listening.base_url, timeout=PROCESS_TIMEOUT_S) as client:
                 await client.get("/", params={"token": listening.sign_in_url.partition("token=")[2]})
                 yield Shelf(app, client, listening.base_url)
         finally:

@@ -18,6 +18,7 @@ from outrider.settings import load
 from support.apps import run_rows
 from support.apps.dashboard_checks import MAX_PAGE_BYTES
 from support.databases import sqlite
+from support.timeouts import PROCESS_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 STATEMENTS = 40  # of a page, however much there is: a transaction's own included
@@ -48,7 +49,9 @@ async def dashboard(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[
         await listening.start()
         try:
             origin = {"origin": listening.base_url.rstrip("/")}
-            async with httpx2.AsyncClient(base_url=listening.base_url, timeout=30, headers=origin) as client:
+            async with httpx2.AsyncClient(
+                base_url=listening.base_url, timeout=PROCESS_TIMEOUT_S, headers=origin
+            ) as client:
                 await client.get("/", params={"token": listening.sign_in_url.partition("token=")[2]})
                 yield BusyDashboard(app, client)
         finally:

@@ -13,6 +13,7 @@ import pytest
 
 from outrider.dashboard.server import DashboardServer
 from support.apps import loopback_app
+from support.timeouts import PROCESS_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 
@@ -42,7 +43,9 @@ async def open_watched_site(home: Path, bodies: dict[str, Any]) -> AsyncGenerato
         await server.start()
         try:
             origin = {"origin": server.base_url.rstrip("/")}
-            async with httpx2.AsyncClient(base_url=server.base_url, timeout=30, headers=origin) as client:
+            async with httpx2.AsyncClient(
+                base_url=server.base_url, timeout=PROCESS_TIMEOUT_S, headers=origin
+            ) as client:
                 await client.get("/", params={"token": server.sign_in_url.partition("token=")[2]})
                 yield WatchedSite(loopback, client, bodies)
         finally:

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from support.timeouts import PROCESS_TIMEOUT_S
+
 MEMORY_PROBE = """
 from pathlib import Path
 from outrider import extract
@@ -22,7 +24,9 @@ print(before, megabytes("VmHWM"), megabytes("VmRSS"))
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries have nothing to be told")
 def test_what_a_large_page_took_is_given_back():
-    run = subprocess.run([sys.executable, "-c", MEMORY_PROBE], capture_output=True, check=True, timeout=60)
+    run = subprocess.run(
+        [sys.executable, "-c", MEMORY_PROBE], capture_output=True, check=True, timeout=PROCESS_TIMEOUT_S
+    )
     before, most, after = map(float, run.stdout.split())
     assert most - before > 25
     assert after - before < (most - before) / 2

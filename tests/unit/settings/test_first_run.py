@@ -10,6 +10,7 @@ import pytest
 from outrider.search.settings import is_placeholder
 from outrider.settings import load
 from outrider.settings.load import create_profile_template
+from support.timeouts import PROCESS_TIMEOUT_S
 
 FULL = """
 import resource, sys
@@ -78,7 +79,7 @@ def test_a_full_disk_leaves_no_half_file_behind(home: Path, web: Path):
     ended = subprocess.run(
         [sys.executable, "-W", "error", "-c", FULL, str(home)],
         capture_output=True,
-        timeout=60,
+        timeout=PROCESS_TIMEOUT_S,
         env=dict(os.environ),
         check=False,
     )

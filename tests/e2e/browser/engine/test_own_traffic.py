@@ -33,6 +33,7 @@ from outrider.browser.session.session import Session
 from outrider.browser.settings import BrowserSettings
 from outrider.core.egress import EgressGuard, EgressSettings
 from outrider.core.egress.server_shutdown import stop_listening
+from support.timeouts import PROCESS_TIMEOUT_S
 
 # Asks whether there is a route to Google's name server over IPv6; connecting a UDP socket sends nothing.
 PROBE = "[2001:4860:4860::8888]:443"
@@ -300,7 +301,9 @@ anyio.run(main)
 def test_no_process_of_the_browser_holds_a_secret_of_ours():
     secrets = {"ANTHROPIC_API_KEY": "hush", "GITHUB_TOKEN": "hush", "DB_PASSWORD": "hush", "TZ": "Asia/Tokyo"}
     command = [sys.executable, "-c", SECRETIVE]
-    done = subprocess.run(command, env=os.environ | secrets, capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(
+        command, env=os.environ | secrets, capture_output=True, text=True, check=True, timeout=PROCESS_TIMEOUT_S
+    )
     count, leaking, has_time_zone = done.stdout.split()
     assert int(count) >= 2
     assert (leaking, has_time_zone) == ("0", "True")

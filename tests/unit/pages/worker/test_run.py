@@ -104,7 +104,7 @@ def test_a_script_that_reads_a_document_is_not_run_twice(tmp_path: Path):
         "print(asyncio.run(read_body(Path('tide.pdf').read_bytes(), name='tide.pdf'))[0].text)\n"
     )
     run = subprocess.run(
-        [sys.executable, script], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, script], cwd=tmp_path, capture_output=True, text=True, timeout=PROCESS_TIMEOUT_S, check=False
     )
     assert run.stdout == "begins\n--- page 1 of 1 ---\n\nhigh water\n", run.stderr
     assert run.stderr == ""
@@ -142,6 +142,11 @@ def test_a_fork_leaves_the_worker_of_its_parent_alone(tmp_path: Path):
         "os.wait()\nprint(text())\nprint(before == workers())\n"
     )
     run = subprocess.run(
-        [sys.executable, "-W", "ignore", script], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-W", "ignore", script],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=PROCESS_TIMEOUT_S,
+        check=False,
     )
     assert run.stdout.split("\n")[:3] == ["high water"] * 3, run.stderr

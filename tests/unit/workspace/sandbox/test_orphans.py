@@ -165,5 +165,12 @@ async def test_code_that_is_let_go_of_before_it_has_a_group_of_its_own_ends(back
     for _ in range(5):
         plan = backend.build_plan(Job(tmp_path, lambda _: ["/bin/sleep", "600"]), None, None)
         plan.release()
-        subprocess.run(plan.command, env=plan.environ, pass_fds=plan.child_fds, input=b"go\n", timeout=30, check=False)
+        subprocess.run(
+            plan.command,
+            env=plan.environ,
+            pass_fds=plan.child_fds,
+            input=b"go\n",
+            timeout=PROCESS_TIMEOUT_S,
+            check=False,
+        )
         plan.close()
