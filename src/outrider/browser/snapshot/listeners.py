@@ -44,10 +44,18 @@ FIND_SCRIPT = r"""(found) => {
     found.add(element);
     results.push(element);
   };
+  // jQuery has selectors of its own, such as "> .icon", which only it can resolve.
+  const select = (root, selector) => {
+    try {
+      return root.querySelectorAll(selector);
+    } catch {
+      return window.jQuery?.(root).find(selector).get() ?? [];
+    }
+  };
   const addDelegated = (root, data) => {
     for (const [type, handlers] of Object.entries(data?.events || {})) {
       if (!EVENTS.test(type)) continue;
-      for (const { selector } of handlers) if (selector) for (const each of root.querySelectorAll(selector)) add(each);
+      for (const { selector } of handlers) if (selector) for (const each of select(root, selector)) add(each);
     }
   };
   const handles = (element, key) => {

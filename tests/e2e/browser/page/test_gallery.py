@@ -33,7 +33,7 @@ async def test_elements_have_references_whose_events_a_framework_handles_at_a_co
         """<ul id=list><li><b>React row</b></li><li><b>Plain row</b></li></ul><p><i>Solid row</i></p>
         <p><u>Svelte row</u></p><p><em>Runes row</em></p>
         <p><dfn>React-16 row</dfn></p><p><var>React-15 row</var></p><p class=au-target><cite>Aurelia row</cite></p>
-        <div id=box><s class=row>jQuery row</s><s>Other row</s></div><script>
+        <div id=box><s class=row>jQuery row</s><s>Other row</s><kbd>Direct row</kbd></div><script>
         const of = (selector) => document.querySelector(selector);
         for (const each of document.querySelectorAll("li, b")) each.__reactProps$1 = {};
         of("b").__reactProps$1 = { onDoubleClick: () => 1 };
@@ -43,12 +43,13 @@ async def test_elements_have_references_whose_events_a_framework_handles_at_a_co
         __svelte = {}; of("u").__dblclick = [() => 1];
         of("em")[Symbol("events")] = { click: () => 1 }; of("p")[Symbol("events")] = { focusin: () => 1 };
         of("cite").delegatedCallbacks = { dblclick: {} };
-        box.jQuery3701 = { events: { dblclick: [{ selector: ".row" }] } };
+        box.jQuery3701 = { events: { click: [{ selector: "> kbd" }], dblclick: [{ selector: ".row" }] } };
+        jQuery = (root) => ({ find: (own) => ({ get: () => [...root.querySelectorAll(`:scope ${own}`)] }) });
         </script>"""
     )
     outline = (await on.snapshotter.take_snapshot("full")).piece.text
     referred = re.findall(r"<([\w-]+) row e\d+>", outline)
-    assert sorted(referred) == ["Aurelia", "React", "React-15", "React-16", "Runes", "Solid", "Svelte", "jQuery"]
+    assert sorted(referred) == ["Aurelia", "Direct", "React", "React-15", "React-16", "Runes", "Solid", "Svelte", "jQuery"]
     await on.evaluate_js(
         """(() => { list.append(Object.assign(document.createElement('b'), { __reactProps$1: { onClick() {} } }));
         list.lastChild.append('Late row') })()"""
