@@ -20,7 +20,7 @@ function whyActionable(element, role, style, parentContext) {
   if (element.attributes.length && whyActionableByAttribute(element)) return whyActionableByAttribute(element);
   if (listeningElements.has(element)) return coversPage(element) || framesOneControl(element) || framesOneToggle(element, role) || (role === "" && framesOneText(element)) ? "" : "handler";
   if (hoverOpeners.has(element)) return "hover";
-  if (hasListeningElements && GRID_CELL_ROLES.has(role) && isInListeningGrid(element)) return framesOneText(element) || holdsOnlyControls(element) ? "" : "handler";
+  if (hasListeningElements && GRID_CELL_ROLES.has(role) && style.display !== "contents" && isInListeningGrid(element)) return framesOneText(element) || holdsOnlyControls(element) ? "" : "handler";
   if (tag === "canvas") return isVisible(element) ? "drawing" : "";
   if (hasListeningElements && isItemOfListeningBox(element, tag)) return "handler";
   if (tag === "label" && hasListeningElements) return isFreeLabel(element) ? "handler" : "";

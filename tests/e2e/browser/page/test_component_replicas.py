@@ -103,7 +103,7 @@ async def test_cells_of_a_grid_that_listens_as_a_whole_have_references(visit: Op
         """<div id=sheet><table role=grid><tr><th role=columnheader>Name</th></tr>
         <tr><td role=gridcell>Tagcat</td></tr></table></div><table><tr><td>Plain</td></tr></table>
         <table role=grid><tr><td role=gridcell>Deaf</td></tr></table>
-        <table id=days role=grid><tr><td role=gridcell><button>14</button></td><td role=gridcell><!----></td></tr></table>
+        <table id=days role=grid><tr><td role=gridcell><button>14</button></td><td role=gridcell><!----></table>
         <script>log = []; days.onmousedown = () => 1;
         sheet.addEventListener('mousedown', (e) => log.push(e.target.textContent))</script>"""
     )

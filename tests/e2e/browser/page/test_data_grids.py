@@ -31,7 +31,8 @@ async def test_cells_beside_a_column_of_buttons_keep_references_and_states(visit
         f"""{ROW_STYLE}<div role=grid id=grid><div role=row><div role=gridcell>Ann</div>
         <div role=gridcell aria-checked=false class=paid><svg width=9 height=9></svg></div>
         <div role=gridcell><button>Edit</button><button>Delete</button></div>
-        <div role=gridcell><input type=checkbox></div></div></div>
+        <div role=gridcell><input type=checkbox></div>
+        <div role=gridcell style="display: contents">Boxless</div></div></div>
         <script>log = []; grid.onclick = ({{ target: each }}) => {{
           log.push(each.textContent || each.className);
           if (each.ariaChecked) each.ariaChecked = "true";
@@ -39,7 +40,9 @@ async def test_cells_beside_a_column_of_buttons_keep_references_and_states(visit
     )
     await on.forms.check(await find_ref(on, r"<Ann e\d+> \| <\.paid REF> \| button"))
     assert await on.read_log() == ["paid"]
-    await find_ref(on, r'<\.paid REF checked> \| button "Edit" e\d+ button "Delete" e\d+ \| checkbox input')
+    await find_ref(
+        on, r'<\.paid REF checked> \| button "Edit" e\d+ button "Delete" e\d+ \| checkbox input e\d+ \| Boxless\b'
+    )
 
 
 async def test_a_press_on_a_cell_or_row_misses_what_else_acts_in_it(visit: OpenFailurePage) -> None:
