@@ -105,6 +105,14 @@ def test_a_drawing_of_many_rules_and_few_words_is_not_a_table():
     assert (document.tables, strip_page_line(document)) == ([], "Boats a year")
 
 
+def test_a_graph_whose_lines_run_through_its_words_is_not_a_table():
+    lines = "".join(f"{x} 500 m {x} 700 l " for x in (60, 160, 260, 360)) + "60 500 m 360 500 l 60 700 m 360 700 l S\n"
+    values = ((100, "Wend"), (150, "Tern"), (245, "Reed"), (300, "Marsh"))
+    content = lines + "".join(draw_text(x, 680 - 40 * at, text) for at, (x, text) in enumerate(values))
+    document = read_document(build_pdf_page(content))
+    assert (document.tables, strip_page_line(document).split()) == ([], ["Wend", "Tern", "Reed", "Marsh"])
+
+
 def test_words_that_lead_somewhere_are_links():
     link = "<< /Type /Annot /Subtype /Link /Rect [94 697 140 712] /A << /S /URI /URI (https://a.example/x?y=1) >> >>"
     document = read_document(build_pdf_page(draw_text(72, 700, "See the lights here."), "/Annots [5 0 R]", link))

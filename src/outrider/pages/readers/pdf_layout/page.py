@@ -217,6 +217,8 @@ def _replace_ruled_tables(
         pieces = [
             (Box(cell.left, line.bottom, cell.right, line.top), cell.text) for line in inside for cell in line.cells
         ]
+        if grid.is_drawing(read_text, pieces):
+            continue
         fitted = grid.fit_to_text(pieces)
         rows = order_rtl_columns(fitted.read_cells(read_text, pieces)) if inside else []
         longest = max((len(cell) for row in rows for cell in row), default=0)

@@ -63,6 +63,29 @@ class RuledGrid:
             return []
         return [(lower + upper) / 2 for lower, upper in pairwise(_merge_positions(box.center[1] for box, _ in band))]
 
+    def is_drawing(self, read_text: Callable[[Box], str], pieces: list[tuple[Box, str]]) -> bool:
+        """Return whether vertical rules run through words, as those of a graph do and those of a table do not.
+
+        Args:
+            read_text: Returns the text in a rectangle.
+            pieces: The boxes and texts between wide gaps inside the grid.
+        """
+        max_cut_share = 0.1  # of the pieces
+        near_pt, far_pt = 0.25, 1.0  # letters of a table may touch its rules
+        cut = 0
+        for box, _ in pieces:
+            crossing = (
+                rule.left
+                for rule in self.graphics.vertical_rules
+                if rule.bottom < box.center[1] < rule.top and box.left + far_pt < rule.left < box.right - far_pt
+            )
+            cut += any(
+                read_text(Box(edge - far_pt, box.bottom, edge - near_pt, box.top))
+                and read_text(Box(edge + near_pt, box.bottom, edge + far_pt, box.top))
+                for edge in crossing
+            )
+        return cut > max_cut_share * len(pieces)
+
     def read_cells(self, read_text: Callable[[Box], str], pieces: list[tuple[Box, str]]) -> list[list[str]]:
         """Return the cells' texts row by row, a merged cell's text repeated, or no rows if it is not a table.
 
