@@ -141,6 +141,8 @@ class Pointer:
                 raise _build_missed_error("drag", selector, report)
             outcome = await action.build_outcome("drag", start, report)
             outcome.element = f"{start.element} to {goal.element}"
+            if action.waits and report and not (report["changes"] or outcome.has_effect):
+                outcome.note = "no element of the page has changed"
             await remember_action(self.scripts, outcome, "drag", {}, goal=goal)
             return outcome
 

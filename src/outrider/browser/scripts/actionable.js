@@ -178,6 +178,7 @@ function isItemOfListeningBox(element, tag) {
 
 function isLikeNeighbour(element) {
   const isLike = (other) => other !== null && tagOf(other) === tagOf(element) && classListOf(other)[0] === classListOf(element)[0];
+  if (tagOf(element) === "li" && parentElementOf(element).childElementCount === 1) return true;
   const isItem = tagOf(element) === "li" || (tagOf(element) === "div" && classListOf(element).length > 0);
   return isItem && (isLike(element.nextElementSibling) || isLike(element.previousElementSibling));
 }

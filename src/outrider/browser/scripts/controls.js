@@ -242,7 +242,7 @@ function mayHoldBlocks(element) {
 function emitClickableContainer(element, out, style, role) {
   const name = nameFromAria(element);
   const ref = out.refer(element);
-  const mark = `${ref}${formatStates(element, role)}`;
+  const mark = `${ref}${formatStates(element, role)}${scrollsContent(element, style) ? " scrollable" : ""}`;
   if (role === "row") out.rowMark = `<${ref}>`;
   else if (role === "listitem") out.pendingMark = `<${ref}>`;
   else if (isContainerLine(element, role, name)) out.containerMark = ` ${mark}`;

@@ -224,22 +224,22 @@ async def test_items_of_lists_that_listen_as_a_whole_have_references(visit: Open
     on = await visit(
         """<ul id=choice><li>Tea</li><li>Coffee</li></ul>
         <ol id=order><li>One <button>x</button></li><li>Two <button>x</button></li></ol>
-        <div id=cards><div class=card>Red</div><div class=card>Blue</div></div>
+        <div id=cards><div class=card>Red</div><div class=card>Blue</div></div><ul id=single><li>Only</li></ul>
         <ul id=links><li><a href="#a">A link</a></li></ul><ul><li>Plain</li></ul>
         <div class=ui-droppable style="height: 60px">Basket</div><script>log = [];
         const name = (event) => event.target.firstChild.data.trim();
         choice.addEventListener('click', (event) => log.push(`chosen ${name(event)}`));
         const hold = (event) => log.push(`held ${name(event)}`);
-        for (const each of [order, cards]) each.addEventListener('mousedown', hold);
+        for (const each of [order, cards, single]) each.addEventListener('mousedown', hold);
         links.addEventListener('click', () => {})</script>"""
     )
     outline = (await on.snapshotter.take_snapshot("full")).piece.text
     for bare in ("Plain", "A link"):
         assert re.search(rf"<[^>]*{bare}", outline) is None, f"{bare} is not an item of such a list:\n{outline}"
-    for pattern in ("<Tea REF>", "<Blue REF>", "<REF> One"):
+    for pattern in ("<Tea REF>", "<Blue REF>", "<REF> One", "<Only REF>"):
         await on.pointer.click(await find_ref(on, pattern))
     await on.pointer.drag(await find_ref(on, "<Red REF>"), await find_ref(on, "<Basket REF>"))
-    assert await on.read_log() == ["chosen Tea", "held Blue", "held One", "held Red"]
+    assert await on.read_log() == ["chosen Tea", "held Blue", "held One", "held Only", "held Red"]
 
 
 async def test_options_and_items_that_a_listener_fills_are_named(visit: OpenFailurePage) -> None:

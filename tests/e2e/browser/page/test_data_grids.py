@@ -118,3 +118,18 @@ async def test_rows_that_are_taken_up_after_a_moment_are_dragged(visit: OpenFail
     )
     await on.pointer.drag(await find_ref(on, "<First REF>"), "text=Second")
     assert await on.read_log() == ["Second\nFirst"]
+
+
+async def test_rows_out_of_sight_in_a_box_that_listens_are_announced(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<div style="height: 90px; overflow: auto" onclick="1"><button style="height: 900px">Edit</button></div>
+        <div style="height: 90px; overflow: auto" onclick="1"><div><button>Fits</button></div></div>"""
+    )
+    await find_ref(on, r'<REF scrollable>\s*button "Edit"')
+    assert "scrollable" not in (await read_outline(on)).partition("Edit")[2]
+
+
+async def test_a_drag_that_moves_nothing_says_so(visit: OpenFailurePage) -> None:
+    on = await visit("<ul><li><i onmousedown='1'>Alpha</i></li><li><i onmousedown='1'>Beta</i></li></ul>")
+    outcome = await on.pointer.drag(await find_ref(on, "<Alpha REF>"), await find_ref(on, "<Beta REF>"))
+    assert outcome.note == "no element of the page has changed"
