@@ -33,7 +33,7 @@ KIND_TITLES = {
     "attributes": "its attributes",
     "form": "its form",
     "order": "its place among the controls",
-    "text": "the text beside it",
+    "text": "the text next to it",
     "heading": "its heading",
     "icon": "its icon",
 }
@@ -97,7 +97,9 @@ def find_contradiction(target: Target, candidate: ElementCandidate) -> str | Non
     # A field whose only label is the text of its row has a translated row as well.
     is_same_field = is_translated and _is_same_form(target, candidate) and has_steady_attribute(target, candidate)
     if target.row and differs(target.row, candidate.row) and not (is_reordered or is_same_field):
-        return f"it is in the row {candidate.row!r}, not {target.row!r}" if candidate.row else "its row is gone"
+        if not candidate.row:
+            return "its row no longer exists"
+        return f"it is in the row {candidate.row!r}, not {target.row!r}"
     # In another language, its heading and the texts beside it are no evidence.
     if other := _find_other_subject(target, candidate):
         return other
@@ -113,11 +115,11 @@ def find_contradiction(target: Target, candidate: ElementCandidate) -> str | Non
 def _find_other_subject(target: Target, candidate: ElementCandidate) -> str:
     """Return what shows that a candidate belongs to something else, or ""."""
     if identifier := _find_lost_identifier(target.near, candidate.near):
-        return f"beside it is {candidate.near!r}, and not {identifier!r}"
+        return f"the text next to it is {candidate.near!r}, not {identifier!r}"
     prices = target.traits.get("price", ""), candidate.traits.get("price", "")
     is_bought = bool(list_meanings(split_words(target.name)) & {"buy", "basket"})
     if all(prices) and is_other_price(*prices, is_bought=is_bought):
-        return f"beside it is {prices[1]!r}, not {prices[0]!r}"
+        return f"the price next to it is {prices[1]!r}, not {prices[0]!r}"
     if has_other_language(target, candidate):
         return ""
     return find_other_column(target, candidate) or find_other_text(target, candidate)
@@ -142,15 +144,14 @@ def find_other_text(target: Target, candidate: ElementCandidate) -> str:
     """Return how the text beside a candidate differs, as a sentence, or ""."""
     units, present_units = list_units(target.near), list_units(candidate.near)
     if units and present_units and not units & present_units:
-        return (
-            f"beside it is {candidate.near!r}, in {', '.join(sorted(present_units))} and not {', '.join(sorted(units))}"
-        )
+        present_names, names = ", ".join(sorted(present_units)), ", ".join(sorted(units))
+        return f"the text next to it is {candidate.near!r}, in {present_names}, not {names}"
     has_near = remove_dates(target.near) != ""
     if has_near and not has_telling_row(target) and not _is_same_text(target, candidate):
-        return f"beside it is {candidate.near!r}, not {target.near!r}"
+        return f"the text next to it is {candidate.near!r}, not {target.near!r}"
     titles, present_titles = list_row_titles(target), list_row_titles(candidate)
     if titles and present_titles and not titles & present_titles:
-        return f"beside it is {candidate.near!r}, not {target.near!r}"
+        return f"the text next to it is {candidate.near!r}, not {target.near!r}"
     return ""
 
 
@@ -246,7 +247,7 @@ def find_other_choice(
     if has_other_language(target, candidate):
         return ""
     if "on" in target.traits and candidate.traits.get("on", target.traits["on"]) != target.traits["on"]:
-        return f"it is {candidate.traits['on']} now and was {target.traits['on']}, so that a press means the opposite"
+        return f"it was {target.traits['on']} and is {candidate.traits['on']} now, so pressing it would do the opposite"
     recorded, present = (
         dict(pair.split("=", 1) for pair in each.traits.get("choices", "").split("; ") if "=" in pair)
         for each in (target, candidate)
@@ -254,7 +255,7 @@ def find_other_choice(
     for key in (recorded.keys() & present.keys()) - set(chosen):
         likeness = compare_names(recorded[key], present[key], is_field=True)
         if likeness not in ("same", "akin"):
-            return f"{key!r} was {recorded[key]!r} and is {present[key]!r}, which the flow did not choose"
+            return f"{key!r} was {recorded[key]!r} and is {present[key]!r} now, and the flow does not set it"
     return _find_addition(
         target, candidate, recorded, {key: present[key] for key in present.keys() - set(chosen) - set(settable)}
     )
@@ -267,10 +268,10 @@ def _find_addition(
     if not target.traits:
         return ""  # written by hand, so the earlier state is unknown
     if "costs" in candidate.traits and "costs" not in target.traits:
-        return f"beside it is {candidate.traits['costs']!r}, and no price was there"
+        return f"there is a price next to it now, {candidate.traits['costs']!r}"
     lost = [key for key in recorded.keys() - present.keys() if recorded[key] == "true"]
     added = sorted(key for key in present if key not in recorded and present[key] == "true")
-    return f"{added[0]!r} is new and ticked, which the flow did not choose" if len(added) > len(lost) else ""
+    return f"{added[0]!r} is new and ticked, and the flow does not set it" if len(added) > len(lost) else ""
 
 
 def name_choice(attributes: Mapping[str, str], name: str) -> str:

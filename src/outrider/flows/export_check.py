@@ -9,4 +9,4 @@ def require_exportable(flow: Flow) -> None:
     for place, step in iterate_steps(flow.steps):
         if step.kind in ("extract", "each", "pages", "flow", "steps") or (step.kind == "tool" and not step.steps):
             message = f"flow {flow.name}, step {place}: {step.kind} cannot be written as a Playwright test"
-            raise InvalidInput(message, hint="export a flow without this step, or use `outrider flow test`")
+            raise InvalidInput(message, hint="remove this step from the flow, or use `outrider flow test`")

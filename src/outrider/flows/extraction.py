@@ -132,7 +132,7 @@ def read_rows(extraction: Extraction, reports: Sequence[StructureReport]) -> lis
     fitting = [each for each in reports if not each.missing]
     if len(fitting) > 1:
         names = ", ".join(repr(each.name) for each in fitting[:5])
-        raise ExtractionMismatch(f"{len(fitting)} structures are {extraction}: {names}; give the name of one")
+        raise ExtractionMismatch(f"{len(fitting)} structures match {extraction}: {names}; name one of them")
     if not fitting and reports:
         lacks = f"{reports[0].name!r} has no column {reports[0].missing[0]!r}"
         raise ExtractionMismatch(f"{extraction}: {lacks}")

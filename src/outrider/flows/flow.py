@@ -380,5 +380,5 @@ def require_flow_name(name: str) -> str:
     plain = name.strip().lower().replace(" ", "-")
     if not NAME_PATTERN.fullmatch(plain):
         hint = "use lower-case letters, digits, - and _, at most 64"
-        raise InvalidInput(f"name: {name[:80]!r} is not a name of a flow", hint=hint)
+        raise InvalidInput(f"name: {name[:80]!r} is not a valid name of a flow", hint=hint)
     return plain

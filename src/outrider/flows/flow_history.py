@@ -110,7 +110,7 @@ class FlowHistory:
         async with self._database.read() as connection:
             row = (await connection.execute(query)).first()
         if row is None:
-            raise NotFound("no such picture", hint="only those of the last 100 stopped runs are kept")
+            raise NotFound("no such picture", hint="pictures of the last 100 stopped runs are kept")
         return RunPicture(*row)
 
 

@@ -92,7 +92,8 @@ def _match_renamed(target: Target, candidates: Sequence[ElementCandidate], kind:
         return Match("found", proven[0], healed=(note, *_list_differences(target, proven[0])))
     if proven:
         titles = ", ".join(each.title for each in proven[:5])
-        return Match("ambiguous", message=f"{target} has a new name, and {len(proven)} elements fit: {titles}")
+        message = f"{target} has been renamed, and {len(proven)} elements could be it: {titles}"
+        return Match("ambiguous", message=message)
     same = [each for each in candidates if has_steady_attribute(target, each)]
     if len(same) == 1:
         return Match("changed", message=f"{target} is now {same[0].role} {same[0].name!r} ({same[0].title})")
@@ -151,7 +152,7 @@ def _accept(target: Target, candidate: ElementCandidate, *, is_only: bool) -> Ma
         is_same_attribute or context or (is_only and target.equals < 2) or bool(target.under and not is_only)
     )
     if not is_told_apart and not kinds - {"heading"}:
-        return Match("ambiguous", message=f"several elements match {target}, and too little distinguishes them")
+        return Match("ambiguous", message=f"several elements match {target}, and nothing reliable tells them apart")
     if is_same_attribute or context or place or is_handwritten or kinds:
         return Match("found", candidate, healed=_list_differences(target, candidate))
     return Match("changed", message=f"{candidate.title} has the same name as {target}, but nothing else matches")
@@ -201,7 +202,7 @@ def _match_form_field(target: Target, candidates: Sequence[ElementCandidate]) ->
     ]
     if len(same) != 1 or not _may_be_reworded(target, same[0]):
         return None
-    note = f"its name was {target.name!r} and is {same[0].name!r}; its form sends it as {wanted['name']!r} as before"
+    note = f"its name was {target.name!r} and is {same[0].name!r}; its form still sends it as {wanted['name']!r}"
     return Match("found", same[0], healed=(note, *_list_differences(target, same[0])))
 
 
@@ -224,7 +225,7 @@ def _match_link(target: Target, candidates: Sequence[ElementCandidate]) -> Match
     ]
     if len(same) != 1 or not fitting or not list_agreeing_kinds(target, same[0]) - {"attributes"}:
         return None
-    note = f"its name was {target.name!r} and is {same[0].name!r}; it leads to {href} as before"
+    note = f"its name was {target.name!r} and is {same[0].name!r}; it still leads to {href}"
     return Match("found", same[0], healed=(note, *_list_differences(target, same[0])))
 
 

@@ -84,7 +84,8 @@ def format_program(program: FlowProgram) -> str:
     lines += [f"Fingerprint: {program.digest[:16]}"]
     lines += [line for each in program.flows.values() for line in _format_flow(each)]
     asking = [f"step {place}: {clean_line(str(step))}" for place, step in program.iterate_steps() if step.ask]
-    lines += ["", "Asks until it is approved:", *(asking or ["no step; those that settings give high stakes do"])]
+    lines += ["", "Asks until it is approved:"]
+    lines += asking or ["no step, except those whose tool has a high stake in the settings"]
     return "\n".join(lines)
 
 

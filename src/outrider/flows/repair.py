@@ -87,7 +87,7 @@ def find_step(flow: Flow, place: str) -> FlowStep:
         step = steps[number - 1] if number <= len(steps) else None
         steps = (step.steps or ()) if step else ()
     if step is None:
-        raise InvalidInput(f"{flow.name} has no step {place} any more", hint="run it again")
+        raise InvalidInput(f"{flow.name} no longer has a step {place}", hint="run it again")
     return step
 
 

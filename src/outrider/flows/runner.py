@@ -239,7 +239,7 @@ class FlowRunner:
             return
         self._here = context
         if await self._restore_page() and filled.kind == "dialog" and not record:
-            raise Stopped("unknown_effect", "the run was interrupted, and with it the dialog that the step answers")
+            raise Stopped("unknown_effect", "the run was interrupted, and the dialog that the step answers was lost")
         if record and await self._settle_unknown(filled, record, context):
             return
         started = time.monotonic()
@@ -324,7 +324,8 @@ class FlowRunner:
                 await self._restore_page()
                 return False
         elif not step.expect or record.was_met or await self._steps.wait_for(step.expect):
-            raise Stopped("unknown_effect", "the run was interrupted in it, and nothing shows whether it was done")
+            message = "the run was interrupted during this step, and nothing shows whether it was done"
+            raise Stopped("unknown_effect", message)
         await self._finish(step, context, started, FoundElements(("", ""), ("it was done before an interruption",)))
         return True
 

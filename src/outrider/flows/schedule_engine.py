@@ -168,7 +168,7 @@ class ScheduleEngine:
     async def _run_and_record(self, schedule: FlowSchedule, run: StoredRun) -> None:
         """Execute a run, and end it if an error prevents that. Raises Unavailable."""
         if run.attempts >= MAX_ATTEMPTS:
-            problem = f"its process died during the run {run.attempts} times"
+            problem = f"the process died {run.attempts} times during this run"
             await self._runs.end_run(run, run.lease, "stopped", message=problem)
             return
         try:
@@ -180,7 +180,7 @@ class ScheduleEngine:
                 await self._end_unfinished(schedule, run, f"{error.code}: {error.message}")
         except Exception:  # a bug here must not end the process, which serves others
             log.exception("the run %s has failed", run.id)
-            await self._end_unfinished(schedule, run, "failed: Outrider's own error, which its log describes")
+            await self._end_unfinished(schedule, run, "failed: a bug in Outrider; its log has the details")
 
     async def _end_unfinished(self, schedule: FlowSchedule, run: StoredRun, problem: str) -> None:
         stored = await self._runs.load_run(schedule.call, run.id)

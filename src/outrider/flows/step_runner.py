@@ -181,7 +181,7 @@ class StepRunner:
                 frame_url = match.candidate.frame_url
                 if frame_url and self.is_secret(step) and not is_named_origin(frame_url, origins):
                     place = f"{match.candidate.title} is in a frame of {read_origin(frame_url) or frame_url[:100]}"
-                    raise Stopped("origin_refused", f"{place}, which the secret is not for")
+                    raise Stopped("origin_refused", f"{place}, where the secret must not be typed")
         sends = step.kind in ("click", "press") or step.submit
         if (self._is_translated or sends) and step.expect and step.expect.text:
             self._messages = await self.page.read_messages()
@@ -336,7 +336,7 @@ class StepRunner:
         # A sign-in page instead of the expected page needs a person; a password field among the expected fields does
         # not.
         if match.reason == "not_found" and view.needs_person and view.url != self._known_url:
-            raise Stopped("needs_person", f"{match.message}; the page asks for a sign-in or a proof of being human")
+            raise Stopped("needs_person", f"{match.message}; the page asks for a sign-in or a check that you are human")
         assert match.reason != "found"
         raise Stopped(match.reason, match.message)
 

@@ -54,7 +54,7 @@ def _collect_values(flow: Flow, given: Mapping[str, object]) -> dict[str, object
         raise InvalidInput(f"parameters: {missing[0]} is required", hint=f"send {', '.join(missing)}")
     for name, value in values.items():
         if not (flow.parameters[name].columns or isinstance(value, str | int | float)):
-            raise InvalidInput(f"parameters.{name}: is not a text", hint="send a text or a number")
+            raise InvalidInput(f"parameters.{name}: is not text", hint="send text or a number")
     return values
 
 

@@ -59,9 +59,9 @@ async def test_a_press_stops_where_something_else_is_chosen_beside_it(bank: tupl
     right = [ended.pop(case).partition(" in ")[0] for case in list(ended)[:3]]
     assert right == ["pay succeeded: 6 steps"] * 3
     assert [each.partition(": ")[2].partition(": ")[2] for each in ended.values()] == [
-        "<button> \"Pay now\": 'money' was 'EUR' and is 'USD', which the flow did not choose",
-        "<button> \"Pay now\": 'fast' was 'false' and is 'true', which the flow did not choose",
-        '<button#news> "News": it is true now and was false, so that a press means the opposite',
+        "<button> \"Pay now\": 'money' was 'EUR' and is 'USD' now, and the flow does not set it",
+        "<button> \"Pay now\": 'fast' was 'false' and is 'true' now, and the flow does not set it",
+        '<button#news> "News": it was false and is true now, so pressing it would do the opposite',
     ]
 
 

@@ -105,7 +105,7 @@ async def test_a_schedule_that_cannot_work_is_refused_with_its_reason(shop: Shop
         "notify: no notice 'boss'": {"notify": ["boss"]},
         "name: no flow 'nothing'": {"name": "nothing"},
         "name": {"name": "needs"},
-        "name is a secret, which no schedule keeps": {"name": "secret", "parameters": {"name": "hunter2"}},
+        "name is a secret, and schedules do not store secrets": {"name": "secret", "parameters": {"name": "hunter2"}},
     }
     for message, given in wrong.items():
         with pytest.raises(OutriderError) as raised:
@@ -188,7 +188,7 @@ async def test_a_flow_that_gets_another_site_does_not_run_there_by_itself(shop: 
     ended = await shop.app.flow_scheduler.engine.run_due()
 
     assert ended == []
-    assert "uses http://elsewhere.example since it was changed" in (await shop.list_runs())[0]["message"]
+    assert "was changed and now uses http://elsewhere.example" in (await shop.list_runs())[0]["message"]
     assert not shop.site.ordered
 
 

@@ -113,7 +113,7 @@ async def test_secret_parameters_are_nowhere_and_a_run_that_goes_on_asks_for_the
     ]
     assert str(shown.content).count("(hidden)") == 2
     assert asked["code"] == "secret_needed"
-    assert "parameters: new is kept" in other["message"]
+    assert "parameters: new is already stored" in other["message"]
     assert ended.structured_content["ok"], ended.content
     assert "[secret word]" in str(echoed.structured_content["data"]), echoed.content
     assert vault.list_places_of(PIN, PASSWORD) == []

@@ -86,7 +86,7 @@ def test_a_field_is_recognised_by_what_its_form_sends_and_a_button_never_is():
     reworded = replace(FILLED, name="Way")
     match = match_target(FIELD, [reworded], "fill")
     assert match.candidate == reworded
-    assert "its form sends it as 'street'" in match.healed[0]
+    assert "its form still sends it as 'street'" in match.healed[0]
     assert match_target(FIELD, [reworded], "click").reason != "found"
     assert match_target(FIELD, [reworded, replace(reworded, ref="e8")], "fill").reason == "not_found"
     assert match_target(FIELD, [replace(reworded, inside="dialog")], "fill").reason != "found"

@@ -31,7 +31,7 @@ def command() -> None:
 @click.argument("name", metavar="NAME|FILE.yaml")
 @click.option("--since", type=click.IntRange(min=0), help="Only the actions after this number.")
 @click.option("--description", help="What it is for.")
-@click.option("--replace", is_flag=True, help="Replace the flow of this name; its comments stay.")
+@click.option("--replace", is_flag=True, help="Replace the flow of this name, but keep its comments.")
 @add_call_options
 def save_flow(name: str, since: int | None, description: str | None, options: CallOptions, *, replace: bool) -> None:
     """Save the actions of the browser session as flow NAME, or a file as the flow of its name."""
@@ -48,14 +48,14 @@ def save_flow(name: str, since: int | None, description: str | None, options: Ca
 @NAME_ARGUMENT
 @click.argument("url")
 @click.option("--description", default="", help="What it is for.")
-@click.option("--replace", is_flag=True, help="Replace the flow of this name; its comments stay.")
+@click.option("--replace", is_flag=True, help="Replace the flow of this name, but keep its comments.")
 @add_settings_option
 @async_command
 async def record_flow(name: str, url: str, description: str, sets: tuple[str, ...], *, replace: bool) -> None:
     """Open a window at URL, and save what you do in it as flow NAME when you close it.
 
     Each step is printed when it is recognized. Typed values become parameters, passwords secrets that are not stored.
-    Exit code 1: nothing was done.
+    Exit code 1: you did nothing in the window.
     """
     from outrider.cli import flow_recording
 
@@ -225,7 +225,7 @@ def list_flows(options: CallOptions) -> None:
 
 @command.command("show")
 @NAME_ARGUMENT
-@click.option("--version", metavar="NUMBER|all", help="An older one, or how all of them differ.")
+@click.option("--version", metavar="NUMBER|all", help="An older version, or how all versions differ.")
 @add_call_options
 def show_flow(name: str, version: str | None, options: CallOptions) -> None:
     """Print the file of flow NAME."""

@@ -138,7 +138,7 @@ def build_step_question(step: str, program: FlowProgram, call: Call, paused: Pau
     if len(shown) > max_step_chars:
         shown = f"{shown[:max_step_chars]}… (cut: {len(shown)} characters in all)"
     question = f"Let the flow {name} do step {paused.step}, {shown}, on {url[:200]}?"
-    summary = f"Let version {version} of {name} do all this without asking, until a file of it changes:\n"
+    summary = f"Let version {version} of {name} do all this without asking, until one of its files changes:\n"
     summary += format_program(program)
     is_offered = call.run is None and len(summary) <= max_summary_chars
     is_named = call.workspace or call.identity

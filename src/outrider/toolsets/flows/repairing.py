@@ -58,7 +58,7 @@ class RepairModel:
         """Return the reference of the element for a step, and a note on the cost. Raises OutriderError."""
         max_answer_tokens = 200
         if self.is_limited():
-            raise Refused("this server limits usage, and single requests to models are not counted in it", code="quota")
+            raise Refused("this server limits usage, and a single model request would not be counted", code="quota")
         chain = await self.models.resolve_chain()
         from outrider.agents.runtime.single_request import ask_model
 
@@ -113,7 +113,8 @@ async def _choose(
     """Return the element for a step, and a note on the model that chose it. Raises OutriderError."""
     elements, by_hand = list_outline_elements(run.outline), f"`outrider flow repair {run.id} --element 'button \"…\"'`"
     if not has_one_element(step):
-        raise Refused(f"{step} has not one element", hint=f"correct it in {name}.yaml", code="not_repairable")
+        message = f"{step} does not have exactly one element"
+        raise Refused(message, hint=f"correct it in {name}.yaml", code="not_repairable")
     assert step.target is not None
     if element is not None:
         return choose_element(elements, element, step.target), ""

@@ -22,7 +22,7 @@ async def load_stopped_flow(store: FlowStore, call: Call, run: StoredRun) -> tup
     """Return the flow in whose file a run stopped, and the step's place there. Raises Refused, NotFound."""
     name, _, place = run.place.partition(" ")
     if run.state != "stopped" or not place:
-        message = f"runId: {run.id} is {run.state}, and no step of it can be repaired"
+        message = f"runId: {run.id} is {run.state}, so it has no step to repair"
         raise Refused(message, hint="repair runs that stopped at a step", code="not_repairable")
     if await anyio.to_thread.run_sync(store.read_text, call, name) != run.sources[name]:
         message = f"{name} has changed since {run.id} began"

@@ -69,7 +69,7 @@ class ScheduledRuns:
         known = schedule.options.get("reach")
         new = [] if known is None else [each for each in self.describe_reach(program) if each not in known]
         if new:
-            message = f"{program.flow.name} uses {new[0][:200]} since it was changed, and was not scheduled with it"
+            message = f"{program.flow.name} was changed and now uses {new[0][:200]}; it was scheduled without that"
             raise Refused(message, hint="check its file, then schedule it again", code="not_approved")
 
     def _prepare(self, schedule: "FlowSchedule") -> "tuple[FlowProgram, FlowSchedule]":
@@ -82,7 +82,7 @@ class ScheduledRuns:
         if secret := next((name for name in parameters.withheld if name in schedule.parameters), None):
             entry = f"OUTRIDER_FLOW_{secret.upper()}"
             hint = f"mark it secret: true in the flow, leave it out here, and write it to {entry} in flow-secrets"
-            raise InvalidInput(f"parameters: {secret} is a secret, which no schedule keeps", hint=hint)
+            raise InvalidInput(f"parameters: {secret} is a secret, and schedules do not store secrets", hint=hint)
         resolve_parameters(flow, given)
         self.store.resolve_secrets(program)
         options = {**schedule.options, "keepOpen": False, "withheld": dict(parameters.withheld)}

@@ -99,4 +99,5 @@ def _require_person(call: Call, plan: str) -> None:
     if call.run is not None and call.answer is not True:
         if call.answer is False:
             raise Refused(f"the user did not allow a schedule of {plan}", hint="do not repeat the call")
-        raise AnswerNeeded(f"Let agent {call.run.agent} run the flow {plan}, again and again by itself?", state=plan)
+        question = f"Let agent {call.run.agent} run the flow {plan} repeatedly, without asking again?"
+        raise AnswerNeeded(question, state=plan)

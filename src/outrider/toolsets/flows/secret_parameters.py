@@ -74,14 +74,13 @@ def restore_parameters(
     withheld = run_parameters.withheld
     if unknown := next((name for name in given if name not in withheld), None):
         known = ", ".join(withheld) or "none"
-        raise InvalidInput(
-            f"parameters: {unknown} is kept with run {run_id}", hint=f"send only secrets; of this run: {known}"
-        )
+        message = f"parameters: {unknown} is already stored with run {run_id}"
+        raise InvalidInput(message, hint=f"send only secrets; of this run: {known}")
     values = dict(run_parameters.kept) | {name: store[entry] for name, entry in withheld.items() if entry in store}
     values |= dict(given)
     if missing := [name for name in withheld if name not in values]:
         hint = f"send parameters with {', '.join(missing)}, or type it: `outrider flow resume {run_id} {missing[0]}=?`"
-        message = f"parameters: {missing[0]} is a secret, which run {run_id} has not kept"
+        message = f"parameters: {missing[0]} is a secret, which run {run_id} did not store"
         raise InvalidInput(message, hint=hint, code="secret_needed")
     return values
 

@@ -30,7 +30,7 @@ class ValueModel:
         """Start the reading of one call. Raises NotConfigured without a model, Refused if usage is limited."""
         if self.is_limited():
             raise Refused(
-                "use_model: this server limits usage, and single requests to models are not counted in it",
+                "use_model: this server limits usage, and a single model request would not be counted",
                 code="quota",
                 hint="leave out `use_model`",
             )
