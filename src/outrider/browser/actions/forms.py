@@ -1,5 +1,6 @@
 """Fill form fields, and verify the value of each one afterwards."""
 
+import string
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -171,19 +172,21 @@ class Forms:
 
     async def _write_text(self, text: str, delay: float, *, replaces: bool) -> None:
         """Write into the focused field; the last character is a key press, so that key listeners run."""
+        # Brackets and quotes are no keys, because editors close them; the signs open lists of mentions and commands.
+        keys = {character: character for character in f"{string.ascii_letters}{string.digits}@#/:"}
         if not text:
             if replaces:
                 await self.page.dispatch_key("Delete")
             return
         if delay:
+            keys |= {"\n": "Enter"}
             for character in text:
-                is_key = character == "\n" or (character.isascii() and character.isalnum())
-                key = "Enter" if character == "\n" else character
-                await (self.page.dispatch_key(key) if is_key else self.page.insert_text(character))
+                key = keys.get(character)
+                await (self.page.dispatch_key(key) if key else self.page.insert_text(character))
                 await anyio.sleep(delay)
             return
         # Editors move the caret after a line end, and a key may arrive before that.
-        key = text[-1] if text[-1].isascii() and text[-1].isalnum() and "\n" not in text else ""
+        key = keys.get(text[-1], "") if "\n" not in text else ""
         if inserted := text.removesuffix(key):
             await self.page.insert_text(inserted)
         if key:

@@ -34,6 +34,7 @@ async function locateOnce(target, action, { strict = true, steady = false, arm =
   const { element, failure } = resolveTarget(target, { strict });
   if (failure) return { ok: false, ...failure, ...(element ? collectEvidence(element) : { viewport: readViewport() }) };
   const pressed = choosePressTarget(element, action);
+  if (action === "fill" && isReadOnly(element)) await tryFocus(element);
   const problem = (pressed !== element && checkOwnState(element, action)) || findObstacle(pressed, action);
   if (problem) return { ok: false, ...problem, ...collectEvidence(pressed) };
   const still = !(steady || isMoving(pressed)) || (await waitUntilStill(pressed));
@@ -44,6 +45,13 @@ async function locateOnce(target, action, { strict = true, steady = false, arm =
   if (point.reason) return { ok: false, ...point, ...collectEvidence(pressed) };
   if (arm) guard.arm(pressed, PRESS_ACTIONS.has(action));
   return { ok: true, x: point.x, y: point.y, ref: refOf(element), element: describeElement(element), before: readState(element), ...describeGeometry(element), ...describeStandIn(element, pressed), ...(evidence ? { evidence: describeEvidence(element), milestones: readMilestones() } : {}) };
+}
+
+// Pages keep fields read-only until they have the focus, so that nothing is filled in by itself.
+async function tryFocus(field) {
+  field.focus({ preventScroll: true });
+  await waitForFrame(250);
+  if (isReadOnly(field)) field.blur();
 }
 
 // A box that listens may contain controls, such as the cross that removes a chip, and handles: a press on it must avoid them.

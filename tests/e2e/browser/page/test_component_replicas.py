@@ -645,3 +645,19 @@ async def test_a_button_that_fades_in_late_under_the_pointer_is_pressed(visit: O
     )
     await on.pointer.click("button=Remove")
     assert await on.read_log() == ["removed"]
+
+
+async def test_a_field_that_is_read_only_until_it_has_the_focus_is_written(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<input aria-label=Mail readonly onfocus="readOnly = false"><input aria-label=Fixed readonly value=1>"""
+    )
+    assert (await on.forms.type(await find_ref(on, 'textbox "Mail" REF read-only'), "a@b.example")).value
+    with pytest.raises(Refused, match="read-only"):
+        await on.forms.type(await find_ref(on, 'textbox "Fixed" REF'), "2")
+    assert await on.evaluate_js("document.activeElement.tagName") == "BODY"
+
+
+async def test_a_sign_that_opens_a_list_is_pressed_as_a_key(visit: OpenFailurePage) -> None:
+    on = await visit("""<input aria-label=Comment onkeyup="log.push(event.key)"><script>log = []</script>""")
+    await on.forms.type(await find_ref(on, 'textbox "Comment" REF'), "hi @")
+    assert await on.read_log() == ["@"]
