@@ -409,8 +409,8 @@ async def test_keys_pointer_and_dragging_reach_the_page(client: BrowserAppClient
             for action, points, message in (
                 ("click", [[1, 2, 3]], "points: click takes no milliseconds"),
                 ("move", [[1, 2, 3, 4]], "points: each needs two or three numbers"),
-                ("move", [[1, 2], [3, 4, 1e300]], "points: the ways take 0 to 20000 ms together"),
-                ("drag", [[1, 2, 900], [3, 4, -1]], "points: the ways take 0 to 20000 ms together"),
+                ("move", [[1, 2], [3, 4, 1e300]], "points: all moves together take 0 to 20,000 ms"),
+                ("drag", [[1, 2, 900], [3, 4, -1]], "points: all moves together take 0 to 20,000 ms"),
             )
         }
         held = await client.call_tool(
@@ -692,8 +692,8 @@ async def test_a_screenshot_for_an_agent_fits_the_limits_of_models(client: Brows
         for options in ({"mode": "fullPage"}, {"selector": "canvas"}, {}):
             shot = await client.loopback.app.call("takeScreenshot", Call(run=agent), sessionId=session, **options)
             assert explain_hidden_pictures(shot.content, sees_pictures=True) == {}
-            assert ("shown at" in shot.text) == bool(options), shot.text
-    assert "shown at" not in plain.text
+            assert ("scaled to" in shot.text) == bool(options), shot.text
+    assert "scaled to" not in plain.text
 
 
 async def test_a_page_is_printed_into_the_workspace(client: BrowserAppClient, session: str):

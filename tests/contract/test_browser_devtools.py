@@ -152,7 +152,7 @@ async def test_emulation_survives_navigation_and_is_reset_by_one_call(client: Br
     device = {"device": "iphone", "locale": "de-AT", "timezone": "Asia/Tokyo", "geolocation": "48.2,16.4"}
     wish = {"colorScheme": "dark", "reducedMotion": True, "headers": {"X-Mine": "seven"}, "cpuSlowdown": 2}
     told = await call_for_text(client, "emulateDevice", sessionId=session, **device, **wish)
-    assert "viewport 390x844, 3 device pixels" in told
+    assert "viewport 390x844, device pixel ratio 3" in told
     assert "X-Mine" in told
     assert "seven" not in told
     await client.navigate_session(session, "/headers")
@@ -171,7 +171,7 @@ async def test_emulation_survives_navigation_and_is_reset_by_one_call(client: Br
     await client.navigate_session(session, "/article")
     assert await client.evaluate_js(session, SEEN) == before
     assert await client.evaluate_js(session, PLACE) == 1  # denied
-    assert told.startswith("Emulated: viewport 1200x800, 1 device pixels per pixel")
+    assert told.startswith("Emulated: viewport 1200x800, device pixel ratio 1")
 
 
 async def test_impossible_emulation_names_the_field(client: BrowserAppClient, session: str):
@@ -185,7 +185,7 @@ async def test_impossible_emulation_names_the_field(client: BrowserAppClient, se
     for expected, arguments in cases.items():
         assert expected in get_error(await client.call_tool("emulateDevice", sessionId=session, **arguments))
     assert await call_for_text(client, "emulateDevice", sessionId=session) == (
-        "Emulated: viewport 1200x800, 1 device pixels per pixel"
+        "Emulated: viewport 1200x800, device pixel ratio 1"
     )
 
 

@@ -158,7 +158,7 @@ class Pointer:
             settle: See `begin_action`.
 
         Raises:
-            OutriderError: The keys are unknown, or the element cannot have the focus.
+            OutriderError: The keys are unknown, or the element cannot be focused.
         """
         async with self.begin_action(settle) as action:
             if ref:
@@ -217,7 +217,7 @@ class Pointer:
 def _build_missed_error(action: str, selector: str, report: dict[str, Any]) -> OutriderError:
     """Build the error for a press that did not reach its element."""
     if report.get("landed") is False:
-        reason, message = "covered", f"the press would have landed on {report['on']}, and was stopped"
+        reason, message = "covered", f"the press would have landed on {report['on']}, so it was stopped"
     else:
         reason, message = "no_effect", "the press did not reach it"
     return build_action_error(

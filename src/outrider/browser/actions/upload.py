@@ -81,7 +81,7 @@ async def _resolve_chosen_field(
 ) -> tuple[Frame, Handle, dict[str, Any]]:
     """Return the field of a file chooser. Raises InvalidInput if there is none."""
     if event is None:
-        message, hint = "it opened no file chooser", "choose a file field, or what opens one"
+        message, hint = "it opened no file chooser", "choose a file field, or a control that opens one"
         raise _build_upload_error(selector, {}, "not_editable", message, hint)
     if "backendNodeId" not in event:
         message = "the page opened a file picker (showOpenFilePicker) that only a person can answer"

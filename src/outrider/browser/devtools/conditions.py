@@ -91,7 +91,7 @@ class Conditions:
         """Return each condition that differs from the browser's own; of headers only the names."""
         facts = {
             f"network {self.network}": self.network != "online",
-            f"processor {self.cpu_slowdown:g} times slower": self.cpu_slowdown != 1,
+            f"CPU {self.cpu_slowdown:g} times slower": self.cpu_slowdown != 1,
             f"geolocation {self.geolocation}": self.geolocation is not None,
             f"colour scheme {self.color_scheme}": bool(self.color_scheme),
             "reduced motion": self.reduced_motion,

@@ -39,7 +39,7 @@ class Route:
 
 
 class Routes:
-    """The routes of a session, newest first: the first that applies counts."""
+    """The routes of a session, newest first: the first match applies."""
 
     def __init__(self) -> None:
         self._routes: list[Route] = []

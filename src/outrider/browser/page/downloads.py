@@ -100,7 +100,8 @@ class Downloads:
     async def wait_until_finished(self, number: int = -1, seconds: float = 60.0) -> Download:
         """Wait for a download (the last one by default) to end. Raises NotFound or Unavailable."""
         if not self._downloads:
-            raise NotFound("nothing has been downloaded", code="no_download", hint="click what starts the download")
+            hint = "click the control that starts the download"
+            raise NotFound("nothing has been downloaded", code="no_download", hint=hint)
         download = self.entries[number]
         if not await self._changed.wait_until(lambda: download.state != "coming", seconds):
             message = f"{download.name} is not finished ({download.size:,} bytes so far)"

@@ -36,7 +36,7 @@ NET_ERROR_REASONS = {
     "ERR_CONTENT_LENGTH_MISMATCH": ("protocol", "its answer ended early"),
     "ERR_INVALID_CHUNKED_ENCODING": ("protocol", "its answer is not valid HTTP"),
     "ERR_INVALID_HTTP_RESPONSE": ("protocol", "its answer is not valid HTTP"),
-    "ERR_TUNNEL_CONNECTION_FAILED": ("connect", "no connection to it was possible"),
+    "ERR_TUNNEL_CONNECTION_FAILED": ("connect", "it could not be reached"),
     "ERR_PROXY_CONNECTION_FAILED": ("connect", "the egress proxy does not accept connections"),
     "ERR_INTERNET_DISCONNECTED": ("connect", "the network is down"),
     "ERR_BLOCKED_BY_RESPONSE": ("blocked", "the site forbids showing it here"),

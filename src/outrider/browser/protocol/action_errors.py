@@ -30,7 +30,7 @@ REASON_TITLES = {
     "timeout": "Operation timeout",
     "execution_error": "Execution error",
     "no_effect": "Nothing happened",
-    "no_focus": "Element cannot have the focus",
+    "no_focus": "Element cannot be focused",
     "read_only": "Element is read-only",
     "not_editable": "Wrong kind of element",
     "bad_value": "Value not accepted",

@@ -18,7 +18,7 @@ function prepareFill(ref, text, { append = false, selector = "" } = {}) {
   if (DIRECTLY_SET_TYPES.has(field.type)) return setValueDirectly(field, text);
   field.focus({ preventScroll: true });
   if (focusedElement() !== field && !containsNode(focusedElement() || bodyOf(document), field)) {
-    return { ok: false, ...buildFailure("not_editable", "it does not take the focus", "click it first"), ...collectEvidence(element) };
+    return { ok: false, ...buildFailure("not_editable", "it cannot be focused", "click it first"), ...collectEvidence(element) };
   }
   if (isDrawnEditor(field)) return { ok: true, how: "edit" };
   selectContent(field, append);
@@ -295,7 +295,7 @@ function explainNotOpener(element) {
   if (!isOther) return null;
   const box = findFileBox(element);
   const [field, ...others] = box ? selectAll(box, "input[type=file]") : queryDeep("input[type=file]");
-  const hint = field && !others.length ? `give the files to ${refOf(field)} ${describeElement(field)}` : "choose a file field, or what opens one";
+  const hint = field && !others.length ? `give the files to ${refOf(field)} ${describeElement(field)}` : "choose a file field, or a control that opens one";
   return buildFailure("not_editable", "it was not pressed, because it does not look like what opens a file chooser", hint);
 }
 

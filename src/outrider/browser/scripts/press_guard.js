@@ -102,7 +102,7 @@ function restoreFocus(ref) {
   if (problem) return { ok: false, ...problem, ...collectEvidence(element) };
   if (!hasFocus()) element.focus({ preventScroll: true });
   if (hasFocus()) return { ok: true };
-  return { ok: false, ...buildFailure("no_focus", "it does not take the focus", "click it first"), ...collectEvidence(element) };
+  return { ok: false, ...buildFailure("no_focus", "it cannot be focused", "click it first"), ...collectEvidence(element) };
 }
 
 // Waits until the page is quiet, then reports the changes by the action.

@@ -30,7 +30,7 @@ function prepareSlider(element, text) {
   const thumb = findThumb(element) || element;
   thumb.focus({ preventScroll: true });
   if (focusedElement() === thumb) return { ok: true, how: "step" };
-  return { ok: false, ...buildFailure("not_editable", "it does not take the focus", "drag it"), ...collectEvidence(element) };
+  return { ok: false, ...buildFailure("not_editable", "it cannot be focused", "drag it"), ...collectEvidence(element) };
 }
 
 // Frameworks write the new value with the next frame.

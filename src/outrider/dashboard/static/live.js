@@ -294,7 +294,7 @@ function tellStream(header) {
   streamTold = performance.now();
   const late = Math.max(0, Math.round(Date.now() - header.captured_ts * 1000));
   const still = late > STILL; // it is from before this page opened
-  put($("stream"), screen.size.join(" × ") + (still ? ", a still picture" : `, drawn here after ${late} ms, ${screen.rate()} a second`));
+  put($("stream"), screen.size.join(" × ") + (still ? ", a still image" : `, ${late} ms behind, ${screen.rate()} frames per second`));
 }
 
 const count = (number, word) => `${number.toLocaleString("en")} ${word}${number === 1 ? "" : "s"}`;

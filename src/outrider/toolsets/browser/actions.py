@@ -196,7 +196,7 @@ async def scrollPage(
         outcome.note += f", at the {' and the '.join(ends)}" if ends else ""
         handled = position.pop("handled")
         outcome.note += (
-            "; the page took the wheel itself" if handled else "" if position["moved"] else "; nothing moved"
+            "; the page handled the wheel itself" if handled else "" if position["moved"] else "; nothing moved"
         )
         result = build_action_data(tool_options, active.session, outcome, selector or "")
         data = {name: result.data[name] for name in ("ok", "url", "changes", "notes") if name in result.data}
@@ -246,7 +246,8 @@ def read_times(action: str, points: list[list[float]]) -> tuple[float, ...]:
     if action in ("click", "wheel"):
         raise InvalidInput(f"points: {action} takes no milliseconds", hint="send [[x, y], …]; move there before")
     if min(times) < 0 or sum(times) > max_total_ms:
-        raise InvalidInput("points: the ways take 0 to 20000 ms together", hint="send shorter times, or several calls")
+        message = "points: all moves together take 0 to 20,000 ms"
+        raise InvalidInput(message, hint="send shorter times, or several calls")
     return tuple(each / 1_000 for each in times)
 
 
@@ -262,7 +263,7 @@ async def useMouse(
     sessionId: str,
     action: Literal["click", "drag", "move", "down", "up", "wheel"],
     points: Annotated[PointList, Field(description="[[x, y], …] px; [x, y, ms] moves slowly")],
-    selector: Annotated[str | None, Field(description="Points count from its corner")] = None,
+    selector: Annotated[str | None, Field(description="Points are relative to its corner")] = None,
     button: Literal["left", "right", "middle"] = "left",
     clicks: Annotated[int, Field(ge=1, le=3)] = 1,
     holdMs: int = 0,

@@ -141,7 +141,7 @@ def _parse_geolocation(text: str) -> tuple[float, float]:
 def _describe_emulation(session: "Session") -> str:
     emulation = session.emulation
     width, height = emulation.size
-    screen = f"viewport {width}x{height}, {emulation.scale:g} device pixels per pixel"
+    screen = f"viewport {width}x{height}, device pixel ratio {emulation.scale:g}"
     facts = ["size of the window" if emulation.window else screen]
     facts += ["mobile with touch"] if emulation.mobile else []
     facts += [f"locale {emulation.locale}"] if emulation.locale else []

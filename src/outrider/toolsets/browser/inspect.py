@@ -124,10 +124,10 @@ async def takeScreenshot(
         url = active.tools.page.url
     size = f"{shot.width}×{shot.height}" + (", cut below" if shot.cut else "")
     if shot.scale < 1:
-        size += f", shown at {shot.scale:.0%} of that; selector shows a part at full size"
+        size += f", scaled to {shot.scale:.0%}; selector shows a part at full size"
     text = f"Screenshot of {escape_line(url)}, {size}"
     if drawn:
-        text += f", {drawn.count} refs drawn: a label with {drawn.code} is ours, any other is the page's own"
+        text += f", {drawn.count} refs drawn: labels with {drawn.code} are ours; any others are the page's own"
     suffix = shot.mime_type.partition("/")[2]
     links, meta = await _save_artifact(artifacts, call, shot.data, f"screenshot.{suffix}", shot.mime_type)
     content = (TextBlock(text), ImageBlock(shot.data, shot.mime_type), *links)

@@ -91,7 +91,8 @@ async def auditAccessibility(
         url = page.url
     if report is None:
         raise InvalidInput(f"selector: nothing matches {selector!r}", hint="call snapshotPage, or leave it out")
-    head = f"rules: {len(report.violations)} broken, {len(report.unclear)} for a person to decide, {report.passed} kept"
+    broken, unclear = len(report.violations), len(report.unclear)
+    head = f"rules: {broken} broken, {unclear} for a person to decide, {report.passed} passed"
     lines: list[str] = []
     for each in report.violations:
         lines.append(f"{each.impact or 'unrated'}: {each.help} ({each.rule}, {each.url.partition('?')[0]})")

@@ -108,7 +108,7 @@ async def routeRequests(
         if action != "list":
             await session.routes.update_channels(session.channels)
     routes = session.routes.routes
-    lines = [f"{len(routes)} routes, the first that applies counts", *map(_format_route, routes)]
+    lines = [f"{len(routes)} routes; the first match applies", *map(_format_route, routes)]
     return Result((TextBlock("\n".join(lines) if routes else "No routes."),))
 
 
