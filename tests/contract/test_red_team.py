@@ -21,7 +21,7 @@ from support.fakes.prompt_injections import (
     open_injection_app,
 )
 from support.results import read_error, read_first_text
-from support.timeouts import PROCESS_TIMEOUT_S
+from support.timeouts import SCENARIO_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 READS: dict[str, Any] = {"tools": ["web_fetch", "look"]}
@@ -40,7 +40,7 @@ def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 async def answer_questions(
     service: InjectionSetup, tool: str = "run_reader", era: str = HANDSHAKE_VERSION[-1], **arguments: Any
 ) -> Any:
-    with anyio.fail_after(PROCESS_TIMEOUT_S):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with connect_client(service.app.build_server(), era) as client:
             return await client.call_tool(tool, {"query": "What is tea?", **arguments})
 
@@ -82,7 +82,7 @@ async def test_sending_tools_wait_for_a_person_and_pages_cannot_consent(home: Pa
         result = await answer_questions(service)
         (run,) = list(await service.app.runs._rows.list_runs())
         pending = await service.app.runs.questions.list_pending(run.id)
-        with anyio.fail_after(PROCESS_TIMEOUT_S):
+        with anyio.fail_after(SCENARIO_TIMEOUT_S):
             await service.app.runs.questions.decide(pending[0].id, "rejected", reason="never")
             await service.app.runs.resume(run.id)
             async for _ in service.app.runs.follow(run.id):
@@ -187,7 +187,7 @@ async def test_runs_and_conversations_of_other_sessions_are_out_of_reach(home: P
         return dispatch_by_agent(scripts | {"reader": obey_orders(("web_fetch", {"url": f"{url}/tea"}))})
 
     async with open_injection_app(home, pages, play, agents=agents) as service:
-        with anyio.fail_after(PROCESS_TIMEOUT_S):
+        with anyio.fail_after(SCENARIO_TIMEOUT_S):
             async with connect_client(service.app.build_server(), HANDSHAKE_VERSION[-1]) as client:
                 theirs = await client.call_tool(
                     "run_other", {"query": f"My password is {secret}."}, meta={"session_id": "theirs"}
@@ -319,7 +319,7 @@ async def test_an_address_with_words_of_a_private_file_is_shown_to_a_person_befo
         before = list(service.site_requests)
         (run,) = list(await service.app.runs._rows.list_runs())
         (question,) = await service.app.runs.questions.list_pending(run.id)
-        with anyio.fail_after(PROCESS_TIMEOUT_S):
+        with anyio.fail_after(SCENARIO_TIMEOUT_S):
             await service.app.runs.questions.decide(question.id, decision)
             await service.app.runs.resume(run.id)
             async for _ in service.app.runs.follow(run.id):

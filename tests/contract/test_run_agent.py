@@ -19,7 +19,7 @@ from support.apps.mcp_clients import HANDSHAKE_VERSION, NEWEST_VERSION, PROTOCOL
 from support.databases.both_databases import DatabaseSetup
 from support.fakes import http_servers
 from support.results import read_error, read_first_text
-from support.timeouts import EVENT_TIMEOUT_S, PROCESS_TIMEOUT_S
+from support.timeouts import EVENT_TIMEOUT_S, SCENARIO_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 OUTPUT = "application/vnd.dust.tool-output"
@@ -76,7 +76,7 @@ async def agents_host(tmp_path_factory: pytest.TempPathFactory, rows: DatabaseSe
 
 @asynccontextmanager
 async def open_client(agents_host: AgentsApp, era: str = NEWEST_VERSION, **options: Any) -> AsyncGenerator[Client]:
-    with anyio.fail_after(PROCESS_TIMEOUT_S):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with connect_client(agents_host.app.build_server(), era, **options) as made:
             yield made
 
@@ -160,7 +160,7 @@ async def open_recording_client(agents_host: AgentsApp, era: str) -> AsyncGenera
 @asynccontextmanager
 async def open_http_client(agents_host: AgentsApp, **options: Any) -> AsyncGenerator[Client]:
     """A client of the newest protocol over HTTP."""
-    with anyio.fail_after(PROCESS_TIMEOUT_S):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with (
             http_servers.serve_app(build_http_app(agents_host.app.build_servers())) as url,
             Client(f"{url}/mcp", **options) as caller,

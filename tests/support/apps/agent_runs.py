@@ -20,7 +20,7 @@ from support.databases import sqlite
 from support.fakes import http_servers
 from support.fakes.model_apis import ModelServer, TurnScript
 from support.processes.fork_server import ForkServer
-from support.timeouts import PROCESS_TIMEOUT_S
+from support.timeouts import SCENARIO_TIMEOUT_S
 
 SCRIPTED_API_KEY = "sk-very-secret"
 
@@ -58,7 +58,7 @@ class ScriptedApp:
         return await self.app.runs.get(run.id)
 
     async def collect_events(self, run: Run, after: int = 0) -> list[RunEvent]:
-        with anyio.fail_after(PROCESS_TIMEOUT_S):
+        with anyio.fail_after(SCENARIO_TIMEOUT_S):
             return [event async for event in self.app.runs.follow(run.id, after)]
 
 

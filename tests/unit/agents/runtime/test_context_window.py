@@ -29,7 +29,7 @@ from outrider.settings import load
 from support.apps.agent_runs import SCRIPTED_API_KEY, ScriptedApp, build_model_settings, open_scripted_app, start_run
 from support.fakes import http_servers
 from support.fakes.model_apis import ModelServer, ModelTurn, ScriptedRequest
-from support.timeouts import PROCESS_TIMEOUT_S
+from support.timeouts import SCENARIO_TIMEOUT_S
 
 PAGE_COUNT = 9
 LIMIT = 5_000
@@ -161,7 +161,7 @@ async def test_a_run_that_another_worker_takes_up_is_not_summarised_a_second_tim
         loaded = load(build_model_settings(url), environ={"SCRIPTED_KEY": SCRIPTED_API_KEY})
         async with open_app(loaded) as app:
             run = await start_run(app, "Read.", budgets=budgets)
-            with anyio.fail_after(PROCESS_TIMEOUT_S):
+            with anyio.fail_after(SCENARIO_TIMEOUT_S):
                 await reached.wait()
         before = [each.text for each in server.requests]
         gate.set()
