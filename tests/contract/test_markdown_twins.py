@@ -111,7 +111,7 @@ async def test_a_site_that_negotiates_is_compared_once_and_then_asked_for_markdo
         results = [await loopback.app.call("web_fetch", url=f"{loopback.site_url}/{name}") for name in names]
         source = await loopback.app.call("web_fetch", url=f"{loopback.site_url}/page1", format="html")
     for name, result in zip(names, results, strict=True):
-        assert "this is the site's own Markdown, asked for as text/markdown" in result.text
+        assert "this is the site's own Markdown, requested as text/markdown" in result.text
         assert f"Title: {name}" in result.text
         assert "```sql\nPRAGMA wal_checkpoint;\n```" in result.text
     assert "<article>" in source.text

@@ -457,7 +457,7 @@ async def test_a_model_adds_only_values_that_its_quotes_of_the_page_state(home: 
     assert data["missing"] == ["mayor", "cost"]
     assert data["notes"] == [
         "compatible:scripted read 900 tokens and wrote 80",
-        "2 values of the model were left out: the page does not say so",
+        "2 of the model's values were left out: the page does not state them",
     ]
     assert len(requests) == 1
     assert "title" not in requests[0].text.split("The document:")[0].split("these fields:")[1], "the page declares it"

@@ -79,8 +79,8 @@ def freeze_agent(
         if agent.origin == "workspace":
             restrict_toolbox(all_tools, extended, {**(remote or {}), **(added or {})})
             error.hint = (
-                "it is not served, and an agent of a project's file gets only what is: add it to the setting toolsets, "
-                "or make the agent yours: `outrider agents add FILE`"
+                "it is not served, and an agent from a project's file gets only served tools: add it to the setting "
+                "toolsets, or make the agent yours: `outrider agents add FILE`"
             )
         raise
     if grant is not None:

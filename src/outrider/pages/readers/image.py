@@ -99,7 +99,7 @@ def read_image(source: ReaderInput) -> Document:
     if not kind and is_svg(head):
         return _read_svg(source)
     if not kind.startswith("image/"):
-        raise build_broken_error(source, "picture", "it does not start as one")
+        raise build_broken_error(source, "picture", "it does not begin like a file of a known format")
     facts = ImageFacts()
     try:
         HEADER_PARSERS.get(kind, _parse_heif)(source.body, facts)
@@ -128,7 +128,7 @@ def _build_document(source: ReaderInput, kind: str, facts: ImageFacts) -> Docume
         if name in facts.texts:
             draft.add_item(0, f"{name}: {' '.join(facts.texts[name].split())}")
     if facts.has_location:
-        draft.add_block("(It also notes where it was taken, which is left out.)")
+        draft.add_block("(It also records where it was taken; that is left out here.)")
     texts = facts.texts
     date_match = EXIF_DATE.match(texts.get("taken") or texts.get("changed", ""))
     date = (

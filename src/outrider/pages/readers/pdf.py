@@ -93,8 +93,8 @@ class PdfConverter:
 
     def convert(self) -> Document:
         scanned_notice = (
-            "(No text in this PDF of {} pages, which were scanned or drawn. Look for another version of it, or have "
-            "its letters recognized: {}.)"
+            "(This PDF of {} pages has no text: its pages are scans or drawings. Look for another version, or "
+            "recognize its text (OCR): {}.)"
         )
         total, first = len(self.pdf), self.source.first_page
         if first > total > 0:
@@ -149,9 +149,7 @@ class PdfConverter:
     def _report_picture_pages(self, metadata: dict[str, Any]) -> None:
         """List the pages that have pictures instead of text, with the way to recognize their letters."""
         max_listed_pages = 100
-        picture_notice = (
-            "(No text was found on page{} {}, of which pictures take the place. To have their letters recognized: {}.)"
-        )
+        picture_notice = "(No text was found on page{} {}, only pictures. To recognize text in them (OCR): {}.)"
         if self.picture_pages:
             metadata["pictured"] = self.picture_pages
             more = " and more" if len(self.picture_pages) > max_listed_pages else ""
@@ -164,9 +162,9 @@ class PdfConverter:
         """Return ways to get the text of pictures; the built-in one only if it is not installed."""
         others = "run `ocrmypdf --skip-text` on the file"
         if self.is_recognition_late:
-            return f"raise pages.timeout_s, within which it was not done, or {others}"
+            return f"raise pages.timeout_s, which was too short for it, or {others}"
         if find_recognizer():
-            return f"Outrider tried, and found none; {others}"
+            return f"Outrider tried and found no text; {others}"
         return f"{suggest_extra('ocr')}, install Tesseract (Debian's package tesseract-ocr), or {others}"
 
     def _report_recognized_pages(self, pages: list[PdfPage], metadata: dict[str, Any]) -> None:
@@ -197,8 +195,8 @@ class PdfConverter:
         """List attached files, and report a form that PDFium cannot show."""
         max_attachments = 200
         xfa_notice = (
-            "(This is a form in XFA, which only Adobe's programs show. Ask for it as a plain PDF, or print it to one "
-            "there.)"
+            "(This is an XFA form, which only Adobe's programs can display. Ask for a plain PDF, or print it to PDF "
+            "with one of them.)"
         )
         if self.pdf.get_formtype() == pypdfium2.raw.FORMTYPE_XFA_FULL:
             self.draft.add_block(xfa_notice)

@@ -273,7 +273,7 @@ def _build_placeholder() -> Tool:
     return Tool(
         PLACEHOLDER_TOOL_NAME,
         "Agent not available",
-        "An agent that is configured here cannot be used. Do not call this: tell the user that it is missing.",
+        "A configured agent cannot be used. Do not call this: tell the user that it is missing.",
         "read",
         raise_not_available,
         toolset=run_agent_toolset.name,

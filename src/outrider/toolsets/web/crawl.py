@@ -24,7 +24,7 @@ GlobPatterns = list[str] | None
 NEXT_STEPS = {
     "finished": "the site is read; web_fetch reads one of these pages, the same call later reads what has changed",
     "pages": "max_pages is reached: call again with a larger one to continue",
-    "time": "the time is up: call again with the same arguments to continue",
+    "time": "time ran out: call again with the same arguments to continue",
     "trouble": "the site stopped answering: call again later with the same arguments to continue",
 }
 
@@ -150,5 +150,5 @@ def check_globs(name: str, patterns: GlobPatterns) -> tuple[str, ...]:
     globs = tuple(patterns or ())
     if any(not glob.strip() or len(glob) > max_glob_chars for glob in globs) or len(globs) > max_globs:
         hint = f"send up to {max_globs} globs of 1 to {max_glob_chars} characters, e.g. /docs/*"
-        raise InvalidInput(f"{name}: has an empty or too long glob, or too many globs", hint=hint)
+        raise InvalidInput(f"{name}: has a glob that is empty or too long, or too many globs", hint=hint)
     return globs

@@ -49,7 +49,7 @@ class PictureSaver:
         notes = [f"Not shown: {hidden}"] if hidden else []
         preferred_path = f"{folder.rstrip('/') or '.'}/{image.name}"
         if not self.is_file_wanted and not may_save_unasked(self.workspaces, self.options, call, "web_fetch"):
-            notes.append("Not saved: the workspace is the user's folder; mode=image asks them")
+            notes.append("Not saved: the workspace is the user's folder; mode=image asks them first")
             text = "\n".join([f"Source URL: {image.url}", *notes])
             return Result((TextBlock(text), *blocks), meta={"outrider/url": image.url})
         require_saving_consent(self.workspaces, self.options, call, "web_fetch", preferred_path)

@@ -309,7 +309,7 @@ def _describe_caveats(page: FetchedPage) -> str:
     stale = "the site did not answer; this is a copy from an earlier visit" if page.stale else ""
     cut_off = "the page is larger than this server reads; its end is missing" if page.cut else ""
     rendered = "rendered in a browser" if page.is_rendered else describe_remote_reading(page)
-    negotiated = ", asked for as text/markdown" if page.markdown_twin == page.url else f", {page.markdown_twin}"
+    negotiated = ", requested as text/markdown" if page.markdown_twin == page.url else f", {page.markdown_twin}"
     twin = f"this is the site's own Markdown{negotiated}" if page.markdown_twin else ""
     if page.is_login_page:
         missing = f"the page asks for a login: {LOGIN_HINT}"

@@ -70,7 +70,8 @@ class ModelReading:
         if not missing_fields or not markdown.strip() or (rows and plan.rows_at is not None):
             return rows
         if self.pages_left <= 0:
-            self.problems.append(f"{page.url}: the model was not asked, because it was asked about enough pages")
+            reason = "it has been asked about the maximum number of pages"
+            self.problems.append(f"{page.url}: the model was not asked, because {reason}")
             return rows
         self.pages_left -= 1
         question = build_question(plan, missing_fields, markdown)
@@ -96,6 +97,7 @@ class ModelReading:
         notes = (
             [f"{self.model} read {self.read_tokens:,} tokens and wrote {self.written_tokens:,}"] if self.model else []
         )
-        dropped = "1 value of the model was" if self.rejected == 1 else f"{self.rejected} values of the model were"
-        notes += [f"{dropped} left out: the page does not say so"] if self.rejected else []
+        if self.rejected:
+            verb, pronoun = ("was", "it") if self.rejected == 1 else ("were", "them")
+            notes.append(f"{self.rejected} of the model's values {verb} left out: the page does not state {pronoun}")
         return notes + self.problems

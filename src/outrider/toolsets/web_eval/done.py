@@ -39,8 +39,8 @@ async def finish_evaluation(
     success: Annotated[
         bool,
         Field(
-            description="true only if you have done and seen the whole task; a task to check or test something is done "
-            "when you know the outcome, also if the site has failed it"
+            description="true only if you completed the whole task and saw the result; a check or test is complete "
+            "once you know the outcome, even if the site failed it"
         ),
     ],
     result: Annotated[

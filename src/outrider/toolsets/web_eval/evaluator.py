@@ -145,7 +145,7 @@ class Evaluator:
         if run is not None and run.has_ended:
             await self._conclude_run(evaluation.id, run)
         elif run is None and time.time() > evaluation.created_at + budget_s + grace_s:
-            await self._conclude_aborted(evaluation, Unavailable("its process ended before it did"))
+            await self._conclude_aborted(evaluation, Unavailable("the process ended before the evaluation did"))
         return await self.evaluations.find(evaluation.id) or evaluation
 
     async def aclose(self) -> None:

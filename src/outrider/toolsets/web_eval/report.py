@@ -110,7 +110,7 @@ def judge_script(
         return EvaluationVerdict("failed", "blocked_page" if has_robot_check else "error", text, steps=outcomes)
     if len(outcomes) == count:
         return EvaluationVerdict("success", "done", f"All {count} steps passed.", steps=outcomes)
-    text = f"{len(outcomes)} of {count} steps passed before the time was up."
+    text = f"{len(outcomes)} of {count} steps passed before time ran out."
     stop = "budget" if timed_out else "cancelled"
     return EvaluationVerdict("failed", stop, text, timed_out=timed_out, steps=outcomes)
 

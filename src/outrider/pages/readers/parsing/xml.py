@@ -250,7 +250,7 @@ class _ElementParser:
             self._pieces_without_event += 1
             self._parse_piece(chunk[start : start + piece_bytes])
             if self._pieces_without_event > max_pieces_without_event:
-                raise MalformedXML("one of its tags takes megabytes")
+                raise MalformedXML("one of its tags is megabytes long")
         if last:
             self._parse_piece(b"", last=True)
 
