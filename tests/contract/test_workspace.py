@@ -206,7 +206,7 @@ async def test_imports_come_from_allowed_folders_alone(home: Path, tmp_path: Pat
     source.parent.mkdir()
     source.write_text("a,b\n")
     async with open_workspace_app(home) as app:
-        with pytest.raises(Refused, match=r"not below an allowed folder"):
+        with pytest.raises(Refused, match=r"not inside an allowed folder"):
             await app.call("import_file", MINE, src_abs_path=str(source), dest_rel_path="in.csv")
     async with open_workspace_app(home, import_roots=[str(source.parent)]) as app:
         said = await call_for_text(app, "import_file", src_abs_path=str(source), dest_rel_path="data/in.csv")

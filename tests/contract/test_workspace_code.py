@@ -174,8 +174,8 @@ async def test_time_that_runs_out_is_reported_with_what_was_printed(app: App):
     assert found.data["timed_out"] is True
     assert found.data["stdout"] == "begun\n"
     assert found.data["note"].replace(f"after {seconds} s", "after 1 s") == snapshot(
-        "stopped after 1 s; give a longer timeout (at most 300) or run_mode=async; the interpreter ended, and the next "
-        "call begins a new one; lost: what this call had set"
+        "stopped after 1 s; give a longer timeout (at most 300) or run_mode=async; the interpreter ended; the next "
+        "call starts a new one; lost: what this call had set"
     )
 
 
@@ -334,7 +334,7 @@ async def test_repeated_polling_is_answered_with_an_alternative(app: App):
     process = (await run_shell(app, "sleep 60", run_mode="async")).data["process_id"]
     polls = [await app.call("poll_process", MINE, process_id=process) for _ in range(6)]
     assert "note" not in polls[4].data
-    assert polls[5].data["note"] == snapshot("it still runs; do something else in the meantime, or stop_process")
+    assert polls[5].data["note"] == snapshot("it is still running; do something else in the meantime, or stop_process")
     stopped = await app.call("stop_process", MINE, process_id=process)
     assert stopped.data["status"] == "killed"
 

@@ -152,7 +152,7 @@ async def test_an_interpreter_that_ends_says_what_was_lost(app: App):
         found = await run_python(app, code, timeout=timeout)
         if reason or found.is_error:  # Landlock before Linux 6.12 sends no signals
             assert reason in found.data["note"]
-            assert "next call begins a new one; lost: table, rows, and what this call" in found.data["note"]
+            assert "next call starts a new one; lost: table, rows, and what this call" in found.data["note"]
             assert (await run_python(app, "'table' in globals()")).data["value"] == "False"
 
 
@@ -161,7 +161,7 @@ async def test_a_cancelled_call_is_reported_to_the_next(app: App):
     await cancel_once_begun(app, run_python, "import time; open('begun', 'w').close(); time.sleep(60)")
     found = await run_python(app, "'table' in globals()")
     assert found.data["value"] == "False"
-    assert "a call that was cancelled; lost: table" in found.data["note"]
+    assert "its call was cancelled; lost: table" in found.data["note"]
     assert "note" not in (await run_python(app, "1")).data
 
 
@@ -211,7 +211,7 @@ async def test_an_interpreter_ends_with_its_host(app: App):
     await clean_up_host(app, "left")
     found = await app.call("execute_python", Call(session="left"), code="'table' in globals()")
     assert found.data["value"] == "False"
-    assert "host left; lost: table" in found.data["note"]
+    assert "host disconnected; lost: table" in found.data["note"]
 
 
 async def test_packages_of_the_settings_are_there_and_read_only(home: Path, monkeypatch: pytest.MonkeyPatch):

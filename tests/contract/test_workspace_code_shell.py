@@ -85,7 +85,7 @@ async def test_a_shell_that_ends_says_what_was_lost(app: App):
     assert "lost: rows, table, and what this call" in found.data["note"]
     assert (await run_shell(app, "echo ${table-gone}; table=1")).data["stdout"] == "gone\n"
     await cancel_once_begun(app, run_shell, "touch begun; sleep 60")
-    assert "a call that was cancelled; lost: table" in (await run_shell(app, "true")).data["note"]
+    assert "its call was cancelled; lost: table" in (await run_shell(app, "true")).data["note"]
 
 
 async def test_a_shell_keeps_within_the_memory(home: Path):

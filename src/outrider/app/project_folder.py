@@ -81,5 +81,5 @@ class RootChooser:
 
         if await anyio.to_thread.run_sync(choose_folder):
             # A running interpreter still sees the previous folder.
-            reason = "it was closed when the host chose another folder"
+            reason = "was closed when the host chose another folder"
             await self.kernels.close_session(self.workspaces.find_workspace(call).key, reason)

@@ -116,4 +116,4 @@ def _find_free_path(workspace: SessionWorkspace, folder: str, stem: str, now: da
             workspace.files.jail.get_entry(path)
         except NotFound:
             return path
-    raise InvalidInput("path: there are a thousand exports of this name in this second", hint="wait a second")
+    raise InvalidInput("path: a thousand exports with this name were made in one second", hint="wait a second")

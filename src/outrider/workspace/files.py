@@ -232,7 +232,7 @@ class WorkspaceFiles:
                     return self._copy_in(file, target)
         allowed = ", ".join(map(str, roots)) or "none"
         raise Refused(
-            f"src_abs_path: {source!r} is not below an allowed folder",
+            f"src_abs_path: {source!r} is not inside an allowed folder",
             hint=f"allowed: {allowed}; the operator sets `workspace.import_roots`",
             code="outside",
         )

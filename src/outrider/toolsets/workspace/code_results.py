@@ -140,7 +140,7 @@ def _explain_end(report: ExecutionReport) -> list[str]:
         "stopped": "it was stopped",
     }
     signal_notes = {
-        133: "it trapped, as Deno does when its memory is full",
+        133: "it crashed with a trap, as Deno does when memory runs out",
         134: "it aborted",
         137: "it was killed",
         139: "it crashed (segmentation fault)",
@@ -152,7 +152,7 @@ def _explain_end(report: ExecutionReport) -> list[str]:
         return [note] if note else []
     loss = describe_lost_names(lost_names)
     loss = f"{loss}, and" if loss else "; lost:"
-    ended = f"the interpreter ended, and the next call begins a new one{loss} what this call had set"
+    ended = f"the interpreter ended; the next call starts a new one{loss} what this call had set"
     return [note or f"the code ended its process with exit code {process.exit_code}", ended]
 
 
@@ -164,7 +164,7 @@ def _format_execution(data: dict[str, Any], changed: int) -> str:
         separator = "\n" if "\n" in data["value"] else " "
         lines.append(f"value:{separator}{data['value']}")
     is_silent = not data["stdout"] and not data["stderr"] and "value" not in data and data["exit_code"] == 0
-    lines += ["(nothing was printed, and the code ends without a value)"] if is_silent else []
+    lines += ["(nothing was printed, and there is no value)"] if is_silent else []
     lines += ["--- stderr ---", data["stderr"].rstrip("\n")] if data["stderr"] else []
     lines += [f"the whole output: {', '.join(data['output_files'])}"] if "output_files" in data else []
     lines += [f"the whole value: {data['value_file']}"] if "value_file" in data else []
@@ -196,7 +196,7 @@ async def build_poll_result(execution: "Execution[Any]", stream: Literal["stdout
     is_running = execution.status == "running"
     execution.poll_count = execution.poll_count + 1 if is_running else 0
     if execution.poll_count > max_polls:
-        data["note"] = "it still runs; do something else in the meantime, or stop_process"
+        data["note"] = "it is still running; do something else in the meantime, or stop_process"
     lines = [_format_process(execution), *data["tail"]]
     lines += [data["note"]] if "note" in data else []
     if is_running:
@@ -228,7 +228,7 @@ def build_output_result(
     all_lines = _split_stream_lines(execution, stream)
     lines = all_lines[-count:] if mode == "tail" else all_lines[:count]
     data = {**_serialize_process(execution), "stream": stream, "lines": lines, "total_lines": len(all_lines)}
-    return Result((TextBlock("\n".join(lines) or f"nothing on {stream} yet"),), data=data)
+    return Result((TextBlock("\n".join(lines) or f"nothing written to {stream} yet"),), data=data)
 
 
 def build_process_list(executions: "Sequence[Execution[Any]]", status: Literal["all", "running", "finished"]) -> Result:

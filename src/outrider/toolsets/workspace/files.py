@@ -76,7 +76,7 @@ async def write_file(
     mode: Annotated[Literal["w", "a"], Field(description="w: replace the file; a: append to it")] = "w",
     expected_sha256: Sha256 = None,
 ) -> Result:
-    """Write a text file, and create its folders. An existing file keeps its encoding and line ends."""
+    """Write a text file, and create its folders. An existing file keeps its encoding and line endings."""
 
     def write_content() -> "WriteResult":
         return workspaces.ensure_workspace(call).files.write(

@@ -193,7 +193,7 @@ def _build_grep_matches(result: "GrepResult", *, named: bool, numbered: bool) ->
     matches = list(_iter_within_budget(rows)) or rows[:1]
     more = result.has_more or len(matches) < len(rows)
     note = "there are more; narrow it" if more else ""
-    note = "time was up; narrow it by path or glob" if result.timed_out else note
+    note = "time ran out; narrow it by path or glob" if result.timed_out else note
     return GrepMatches(count=len(matches), matches=matches, more=more, **({"note": note} if note else {}))
 
 

@@ -66,7 +66,7 @@ class KernelPool:
                 slot.loss = ""
                 await self._close_kernel(slot)
             self._notice_death(slot)
-            notes = [f"a new interpreter runs this: {slot.loss}"] if slot.loss else []
+            notes = [f"this ran in a new interpreter: the earlier one {slot.loss}"] if slot.loss else []
             kernel = slot.kernel = slot.kernel or await self._start_kernel(language, build_job)
             slot.loss = ""
             await self._sandbox.adopt_files(kernel.process.job)
@@ -74,12 +74,12 @@ class KernelPool:
             try:
                 yield cell
             except BaseException:
-                self._record_loss(slot, "it ended with a call that was cancelled")
+                self._record_loss(slot, "ended when its call was cancelled")
                 raise
             if not kernel.is_alive:
                 slot.kernel = None  # the result of this call reports it
 
-    async def close_session(self, key: str, reason: str = "it was closed when the session's host left") -> None:
+    async def close_session(self, key: str, reason: str = "was closed when the session's host disconnected") -> None:
         """Close the kernels of a session; the next cell reports the reason."""
         for (owner, _), slot in list(self._slots.items()):
             if owner == key and slot.kernel:
@@ -104,7 +104,8 @@ class KernelPool:
         if idle and count >= limit:
             oldest = min(idle, key=lambda slot: slot.kernel.used_at if slot.kernel else 0.0)
             async with oldest.lock:
-                await self._close_kernel(oldest, f"{limit} other interpreters were used since, which is the limit")
+                reason = f"was closed: {limit} other interpreters, the limit, have been used since"
+                await self._close_kernel(oldest, reason)
         max_slots = 1_000
         for key, slot in list(self._slots.items())[:-max_slots]:
             if not slot.kernel and not slot.lock.locked():
@@ -125,7 +126,7 @@ class KernelPool:
                 async with slot.lock:
                     self._notice_death(slot)
                     if slot.kernel and time.monotonic() - slot.kernel.used_at > idle_s:
-                        await self._close_kernel(slot, f"it was closed after {idle_time} without a call")
+                        await self._close_kernel(slot, f"was closed after {idle_time} without a call")
 
     async def _close_kernel(self, slot: KernelSlot, reason: str = "") -> None:
         """Close the kernel of a slot; without a reason, nothing is reported to the session."""
@@ -138,9 +139,9 @@ class KernelPool:
 
     def _notice_death(self, slot: KernelSlot) -> None:
         """Note that a kernel has ended between two calls."""
-        reasons = {"memory": "it used too much memory between two calls", "disk": "the workspace was full"}
+        reasons = {"memory": "used too much memory between two calls", "disk": "ended because the workspace was full"}
         if slot.kernel and not slot.kernel.is_alive:
-            self._record_loss(slot, reasons.get(slot.kernel.process.end_reason, "it ended between two calls"))
+            self._record_loss(slot, reasons.get(slot.kernel.process.end_reason, "ended between two calls"))
 
     def _record_loss(self, slot: KernelSlot, reason: str) -> None:
         names = slot.kernel.names if slot.kernel else []
