@@ -133,7 +133,7 @@ class ElementLocator:
         page, target = self.scripts.page, query.to_script_argument()
         frame = self.scripts.find_frame(query.ref) if query.ref else page.main
         if frame is None:
-            message = f"{query.ref} is no longer on the page"
+            message = f"{query.ref} has left the page"
             not_found = {"reason": "not_found", "message": message, "hint": "take a snapshot"}
             raise build_action_error(action, query.text, not_found)
         report = await self.scripts.invoke(frame, "locate", target, action, options)

@@ -59,7 +59,7 @@ async def find_element(tools: PageTools, selector: str) -> tuple[Frame, Handle]:
         element = await scripts.resolve_element(frame, query.ref)
         if element.object_id:
             return frame, element
-    raise NotFound(f"{query.ref} is no longer on the page", code="not_found", hint="take a snapshot")
+    raise NotFound(f"{query.ref} has left the page", code="not_found", hint="take a snapshot")
 
 
 async def _query_selector(page: BrowserPage, selector: str) -> Handle:

@@ -23,7 +23,7 @@ function explainGoneRef(ref) {
   const twin = before ? findTwin(before) : null;
   const name = before ? ` ${describeShown(before)}` : "";
   const next = twin ? describeTwin(twin, before) : "take a snapshot";
-  return buildFailure("not_found", `${ref}${name} is no longer on the page`, next, { suggestions: [next] });
+  return buildFailure("not_found", `${ref}${name} has left the page`, next, { suggestions: [next] });
 }
 
 // A twin that the model has already seen is another element; an unseen one is the same element, redrawn.

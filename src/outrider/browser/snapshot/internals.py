@@ -70,7 +70,7 @@ async def _describe_component(frame: Frame, element: str) -> dict[str, str]:
         nodes = (await frame.channel.send("Accessibility.getPartialAXTree", params))["nodes"]
     except ContextGone:
         raise
-    except ProtocolError:  # it is no longer on the page
+    except ProtocolError:  # it has left the page
         return {}
     node: dict[str, Any] = nodes[0] if nodes else {}
     role = str(node.get("role", {}).get("value", "")).lower()

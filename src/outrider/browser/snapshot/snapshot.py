@@ -162,7 +162,7 @@ class Snapshotter:
                 there was no action since.
 
         Raises:
-            NotFound: `root` is no longer on the page.
+            NotFound: `root` has left the page.
         """
         captured_mode: SnapshotMode = "viewport" if mode == "viewport" and not (root or find) else "full"
         request = (captured_mode, root, urls, self.page.main.loader)
@@ -195,7 +195,7 @@ class Snapshotter:
 
         `shown` False means that no model reads it, so the names last shown for references stay recorded.
 
-        Raises NotFound: `root` is no longer on the page.
+        Raises NotFound: `root` has left the page.
         """
         options = {"root": root, "urls": urls, "shown": shown, "budgetMs": budget_s * 1e3}
         return (await self._capture_outlines(mode, options))[0]
@@ -380,7 +380,7 @@ class Snapshotter:
 
 
 def _build_gone_error(root: str) -> NotFound:
-    return NotFound(f"{root} is no longer on the page", hint="take a snapshot", code="not_found")
+    return NotFound(f"{root} has left the page", hint="take a snapshot", code="not_found")
 
 
 def _choose_baseline_mode(position: dict[str, Any]) -> SnapshotMode:

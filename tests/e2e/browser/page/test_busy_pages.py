@@ -86,7 +86,7 @@ async def test_a_button_belongs_to_its_row(visit: OpenFailurePage) -> None:
     await on.pointer.click(bob)  # said once
     await on.pointer.click(ann)
     await on.evaluate_js("show('Cid')")
-    with pytest.raises(NotFound, match='button "Delete" in the row "Cid" is no longer on the page') as gone:
+    with pytest.raises(NotFound, match='button "Delete" in the row "Cid" has left the page') as gone:
         await on.pointer.click(cid)
     assert re.fullmatch(r'e\d+ is now button "Delete" in the row "Cid"', gone.value.hint)
     with pytest.raises(NotFound) as gone:

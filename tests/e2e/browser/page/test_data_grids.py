@@ -77,7 +77,7 @@ async def test_a_press_on_a_row_that_is_replaced_under_the_pointer_reaches_no_ot
         f"""{REDRAWN_LIST}
         list.addEventListener("pointerover", () => draw(["New", "Ann", "Bob"]), {{ once: true }})</script>"""
     )
-    with pytest.raises(NotFound, match='button "Pick" in the row "Bob" is no longer on the page') as gone:
+    with pytest.raises(NotFound, match='button "Pick" in the row "Bob" has left the page') as gone:
         await on.pointer.click(await find_ref(on, r'Bob \| button "Pick" REF'))
     assert await on.read_log() == []
     now = re.match(r'(e\d+) is now button "Pick" in the row "Bob"', gone.value.hint)
