@@ -164,7 +164,7 @@ def _format_execution(data: dict[str, Any], changed: int) -> str:
         separator = "\n" if "\n" in data["value"] else " "
         lines.append(f"value:{separator}{data['value']}")
     is_silent = not data["stdout"] and not data["stderr"] and "value" not in data and data["exit_code"] == 0
-    lines += ["(nothing was printed, and there is no value)"] if is_silent else []
+    lines += ["(nothing was printed, and the last line has no value)"] if is_silent else []
     lines += ["--- stderr ---", data["stderr"].rstrip("\n")] if data["stderr"] else []
     lines += [f"the whole output: {', '.join(data['output_files'])}"] if "output_files" in data else []
     lines += [f"the whole value: {data['value_file']}"] if "value_file" in data else []
