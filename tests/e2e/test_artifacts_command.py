@@ -37,6 +37,6 @@ async def test_an_export_is_listed_and_saved_and_never_over_another_file(home: P
     assert "<h1>Tea</h1>" in (home / "Tea.html").read_text()
     again = run_outrider(home, uri)
     assert again.returncode == 2
-    assert "there is a file Tea.html already" in again.stderr
+    assert "the file Tea.html already exists" in again.stderr
     assert run_outrider(home, uri, "-o", "other.html").returncode == 0
     assert run_outrider(home, "outrider://artifacts/nope").returncode == 2

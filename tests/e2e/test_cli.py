@@ -122,7 +122,7 @@ async def test_an_unknown_option_is_answered_with_those_of_the_command(home: Pat
     assert done.returncode == 2
     assert b"No such option '--limit'. It has --search, --within, " in done.stderr
     early = await run_outrider(home, "browser", "--json", "url")
-    assert b"No such option '--json'. Options of a command stand after its name." in early.stderr
+    assert b"No such option '--json'. Put a command's options after its name." in early.stderr
 
 
 async def test_fetch_with_a_query_prints_the_passages(home: Path):

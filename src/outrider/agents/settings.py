@@ -46,7 +46,7 @@ class ModelsSettings(BaseModel):
 
     default: Annotated[list[str], BeforeValidator(split_names)] = Field(
         [],
-        description="Profiles or provider:model for agents that name none; each is the fallback of the one before",
+        description="Profiles or provider:model for agents that name none; each is the fallback for the one before",
     )
     profiles: dict[str, ModelProfile] = Field(
         {}, description="Profiles by name: `provider`, `model` and optionally `base_url`, `key`, `api`, `price`"

@@ -26,7 +26,7 @@ class HelpfulGroup(click.Group):
             if error.possibilities or error.ctx is None:
                 raise
             names = [max(each.opts, key=len) for each in error.ctx.command.params if isinstance(each, click.Option)]
-            known = f"It has {', '.join(names)}." if names else "Options of a command stand after its name."
+            known = f"It has {', '.join(names)}." if names else "Put a command's options after its name."
             raise click.UsageError(f"{error.message} {known}", error.ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

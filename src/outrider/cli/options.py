@@ -25,7 +25,7 @@ def add_serving_options(function: F) -> F:
                 help="Toolsets to serve [default: the default ones]; compat adds tools under other products' names.",
             ),
             click.option("--enable", metavar="TOOLS", help="Offer only these tools (comma-separated; or all, none)."),
-            click.option("--disable", metavar="TOOLS", help="Withhold these tools; wins over --enable."),
+            click.option("--disable", metavar="TOOLS", help="Withhold these tools; overrides --enable."),
             click.option("--names", type=click.Choice(["bare", "builtin"]), help="Naming of tools."),
             click.option(
                 "--workspace",

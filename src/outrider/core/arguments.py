@@ -107,7 +107,7 @@ def read_arguments(
             message = f"{name}: {field}: has {len(texts):,} items, more than {max_items:,}"
             raise InvalidInput(message, hint="send them in several calls")
         if any(isinstance(text, str) and "\0" in text for text in texts) and FILE_PARAMETER.search(str(field)):
-            hint = "leave it out: no file has it in its name"
+            hint = "leave it out: file names cannot contain it"
             raise InvalidInput(f"{name}: {field}: holds a NUL character", hint=hint)
     is_complete = not any(parsed.get(parameter) in LEFT_OUT_VALUES for parameter in defaults or {})
     if None not in parsed.values() and is_complete and not has_lenient_object(model):
@@ -156,7 +156,7 @@ class _ArgumentReader:
                 return ReadArguments(model.model_validate(repaired), repaired, tuple(dict.fromkeys(self._notes)))
             except ValidationError as error:
                 if error.error_count() > max_problems:
-                    message = f"{self._tool}: {error.error_count():,} values are not as its schema says"
+                    message = f"{self._tool}: {error.error_count():,} values do not fit its schema"
                     raise InvalidInput(message, hint="send fewer, or check one of them first") from None
                 problems: list[dict[str, Any]] = [dict(each) for each in error.errors(include_url=False)]
             repairs = [repair_value(repaired, problem, self._notes) for problem in problems]

@@ -23,7 +23,7 @@ TOOL_SECONDS = METER.create_histogram(
 TOOL_RESULT_CHARS = METER.create_histogram(
     "outrider.tool.result.size",
     unit="{character}",
-    description="Characters that a tool call gave to read",
+    description="Characters in the result of a tool call",
     explicit_bucket_boundaries_advisory=SIZE_BUCKETS_CHARS,
 )
 SEARCH_SECONDS = METER.create_histogram(
@@ -47,9 +47,7 @@ MODEL_TOKENS = METER.create_histogram(
 MODEL_COST = METER.create_counter(
     "outrider.model.cost", unit="{USD}", description="US dollars for models whose price is known"
 )
-RUN_COUNT = METER.create_counter(
-    "outrider.runs", unit="{run}", description="Attempts of agents' runs that ended, by how"
-)
+RUN_COUNT = METER.create_counter("outrider.runs", unit="{run}", description="Ended attempts of agent runs, by outcome")
 
 
 def observe_sessions(_: metrics.CallbackOptions) -> Iterator[metrics.Observation]:

@@ -17,7 +17,7 @@ class ToolPolicy(BaseModel, extra="forbid", defer_build=True):
     """Settings: which tools exist for the caller, and which need a person's consent."""
 
     enable: list[str] = Field(default=["all"], description="Tools to offer: names, `all` or `none`")
-    disable: list[str] = Field(default=[], description="Tools to withhold; wins over enable")
+    disable: list[str] = Field(default=[], description="Tools to withhold; overrides enable")
     stakes: dict[str, Stake] = Field(
         default={},
         description="Tool name (or `*`) to never_ask, low or high; high asks a person before each call",

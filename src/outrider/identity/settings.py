@@ -33,7 +33,7 @@ class OAuthSettings(BaseModel, extra="forbid", defer_build=True):
         "",
         description="Claim that lists workspaces, each as `name` or `name:role`; empty: `outrider workspace` does",
     )
-    default_workspace: str = Field("", description="Workspace for persons without one; they get the role member")
+    default_workspace: str = Field("", description="Workspace for people without one; they get the role member")
 
     @model_validator(mode="after")
     def _check_complete(self) -> "OAuthSettings":
@@ -65,7 +65,7 @@ class QuotaSettings(BaseModel, extra="forbid", defer_build=True):
 
     people: dict[str, Quota] = Field(
         {},
-        description="Quotas of persons in each workspace: by name, or `*` for all others, an object with "
+        description="Quotas of people in each workspace: by name, or `*` for all others, an object with "
         "`calls_per_minute`, `calls_per_day`, `cost_per_day` (US dollars), `runs` (at the same time) or `stored_bytes`",
     )
     workspaces: dict[str, Quota] = Field(

@@ -84,7 +84,7 @@ class ModelResolver:
         self._http = http
 
     async def resolve_chain(self, names: Sequence[str] = ()) -> list[ModelAccess]:
-        """Return the models to ask; each is the fallback of the one before.
+        """Return the models to ask; each is the fallback for the one before.
 
         Args:
             names: Profiles or `provider:model`. Without names the default models are used, else all providers with a

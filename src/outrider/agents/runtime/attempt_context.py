@@ -28,7 +28,7 @@ class AttemptContext:
 
     Attributes:
         run: The run.
-        chain: The models to ask, each the fallback of the one before.
+        chain: The models to ask, each the fallback for the one before.
         guard: Checks the requests to models.
         state_cipher: Encrypts private arguments.
         executor: Executes the tool calls.

@@ -109,7 +109,7 @@ async def servers(names: tuple[str, ...], sets: tuple[str, ...], *, as_json: boo
 
 def _print_servers(found: dict[str, Any]) -> None:
     if not found:
-        print_notes(['no MCP server is configured; ~/.outrider/mcp.json is the place: {"mcpServers": {"name": {…}}}'])
+        print_notes(['no MCP server is configured; add one to ~/.outrider/mcp.json: {"mcpServers": {"name": {…}}}'])
     for name, tools in found.items():
         broken = tools["error"] if isinstance(tools, dict) else None
         mark = click.style("✗", fg="red") if broken else click.style("✓", fg="green")

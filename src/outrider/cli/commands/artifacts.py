@@ -33,7 +33,7 @@ async def command(sets: tuple[str, ...], uri: str | None, output: Path | None, *
         with saved.open("xb") as file:
             file.write(data)
     except FileExistsError:
-        raise InvalidInput(f"there is a file {saved} already", hint="choose another place with --output") from None
+        raise InvalidInput(f"the file {saved} already exists", hint="choose another place with --output") from None
     except OSError as error:
         raise InvalidInput(f"{saved} cannot be written: {error.strerror}", hint="choose another with -o") from None
     if as_json:

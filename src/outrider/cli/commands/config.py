@@ -27,7 +27,7 @@ def lock_settings_file() -> Generator[None]:
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
-        raise InvalidInput(f"{folder} cannot be made: {error.strerror}") from None
+        raise InvalidInput(f"{folder} cannot be created: {error.strerror}") from None
     if sys.platform == "win32":
         yield
         return

@@ -66,7 +66,7 @@ def run(folder: str, ready: int) -> None:
 
 
 def _describe_status(facts: dict[str, Any]) -> str:
-    use = "calls or agents are at work" if facts["at_work"] else "nothing is at work"
+    use = "calls or agents are running" if facts["at_work"] else "nothing is running"
     lines = (
         f"Running as process {facts['process']} (Outrider {facts['version']}), for {facts['seconds']:,.0f} seconds",
         f"Hosts connected: {facts['hosts']}; {use}",

@@ -242,9 +242,9 @@ async def _check_database(settings: "LoadedSettings", *, repair: bool) -> list[d
 @command.command()
 @click.argument("source", metavar="SOURCE")
 @click.argument("target", metavar="[TARGET]", required=False)
-@click.option("--source-artifacts", metavar="STORAGE", help="Storage of the source's files [default: beside it].")
+@click.option("--source-artifacts", metavar="STORAGE", help="Storage of the source's files [default: next to it].")
 @click.option("--target-artifacts", metavar="STORAGE", help="Storage of the copied files [default: the settings'].")
-@click.option("--into-existing", is_flag=True, help="Copy into a database that is not empty; its rows stay.")
+@click.option("--into-existing", is_flag=True, help="Copy into a database that is not empty, and keep its rows.")
 @click.option("--dry-run", is_flag=True, help="Only print what would be copied.")
 @JSON_OPTION
 @add_settings_option
@@ -296,7 +296,7 @@ async def _run_copy(work: "DatabaseCopy", tell: Callable[[str], Any], *, into_ex
     # Data in a laptop's files and not in the database: the user must copy it, or it is rebuilt.
     uncopied_files = ("workspaces", "agents", "browser", "keys.json", "settings.json")
     if await work.prepare_target(into_existing=into_existing):
-        tell("an earlier copy goes on")
+        tell("resuming an earlier copy")
     async for copied in work.copy_tables():
         if copied.copied:
             tell(f"{copied.copied:>12,}  {copied.table}")
@@ -308,12 +308,12 @@ async def _run_copy(work: "DatabaseCopy", tell: Callable[[str], Any], *, into_ex
         if not each.is_complete:
             tell(
                 f"{each.table}: {each.missing} rows are missing and {each.different} differ; "
-                "if the source was at work in the meantime, or the target held rows of the same ids, look at those"
+                "check them if the source was in use meanwhile, or if the target already had rows with the same ids"
             )
     if is_complete:
         await work.clear_progress()
-        tell(f"all {sum(each.rows for each in compared):,} rows are there and say the same")
-        tell(f"not in the database, copy it yourself if you use it: {', '.join(uncopied_files)} of data_dir")
+        tell(f"all {sum(each.rows for each in compared):,} rows were copied and are identical")
+        tell(f"not in the database; if you use them, copy {', '.join(uncopied_files)} of data_dir yourself")
     return {
         "whole": is_complete,
         "tables": [(asdict(each) | {"checksum": f"{each.checksum:032x}"}) for each in compared if each.rows],

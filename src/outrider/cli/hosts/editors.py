@@ -86,7 +86,7 @@ def _parse_toml(text: str) -> Any:
 def _parse_yaml(text: str) -> Any:
     """Return the values; without PyYAML, only whether there is an entry, as its text."""
     if tab := yaml_text.check_indentation(text):
-        raise BrokenSettings(f"line {tab[0]}, column {tab[1]}: a tab indents, and YAML wants spaces")
+        raise BrokenSettings(f"line {tab[0]}, column {tab[1]}: a tab is used to indent, but YAML requires spaces")
     if not find_spec("yaml"):
         return {}
     import yaml  # of the extra `agents`
@@ -108,7 +108,7 @@ def _set_yaml(text: str, key: str, name: str, entry: Entry) -> str:
     except yaml_text.NotBlockStyle as error:
         raise CannotKeep(str(error)) from None
     if existing is not None and changed != text:
-        raise CannotKeep(f"{key}.{name} is there with other values")
+        raise CannotKeep(f"{key}.{name} already exists with other values")
     return changed
 
 

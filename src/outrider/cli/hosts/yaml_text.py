@@ -70,7 +70,7 @@ def _find_mapping(lines: list[str], mapping: str) -> int | None:
             if value == "{}":
                 lines[number] = f"{mapping}:\n"
             elif value:
-                raise NotBlockStyle(f"{mapping} is not written one key a line")
+                raise NotBlockStyle(f"{mapping} does not have one key per line")
             return number
     return None
 

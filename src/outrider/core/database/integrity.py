@@ -224,7 +224,7 @@ def _find_broken_references(connection: Connection) -> list[str]:
     if connection.dialect.name != "sqlite":
         return []
     rows = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
-    return [f"a row of {row[0]} refers to nothing" for row in rows[:5]]
+    return [f"a row of {row[0]} refers to a row that does not exist" for row in rows[:5]]
 
 
 async def _delete_artifact_rows(database: Database, ids: Sequence[str]) -> str:

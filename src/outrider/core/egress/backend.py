@@ -115,7 +115,7 @@ class GuardedStream(AsyncNetworkStream):
         except TimeoutError:
             raise ConnectTimeout from None
         except (ssl.SSLError, anyio.EndOfStream, *STREAM_ERRORS) as error:
-            reason = str(getattr(error, "reason", None) or "it broke off the handshake").lower().replace("_", " ")
+            reason = str(getattr(error, "reason", None) or "it aborted the handshake").lower().replace("_", " ")
             if isinstance(error, ssl.SSLCertVerificationError):
                 reason = f"its certificate is not valid ({error.verify_message})"
             raise Unavailable(f"no secure connection to {self._host}: {reason}", code="tls") from None

@@ -99,9 +99,9 @@ def _translate_errors(request: httpx2.Request) -> Any:
     try:
         yield
     except httpcore2.ConnectTimeout as error:
-        raise httpx2.ConnectTimeout("no connection in time", request=request) from error
+        raise httpx2.ConnectTimeout("the connection timed out", request=request) from error
     except httpcore2.TimeoutException as error:
-        raise httpx2.ReadTimeout("no answer in time", request=request) from error
+        raise httpx2.ReadTimeout("the response timed out", request=request) from error
     except (httpcore2.ProtocolError, ReadLimitExceeded) as error:
         raise httpx2.RemoteProtocolError("the response ended early or is not HTTP", request=request) from error
     except httpcore2.ConnectError as error:

@@ -24,7 +24,7 @@ WIRE_ERRORS: dict[type[Exception], tuple[str, str, str]] = {
     ReadLimitExceeded: (
         "headers",
         f"{{host}} sent more than {MAX_HEAD_BYTES:,} bytes or {MAX_HEADERS} lines of headers",
-        "choose another source: pages of that site cannot be read like this",
+        "choose another source: that site's pages cannot be fetched",
     ),
     ContentDecodingError: (
         "protocol",

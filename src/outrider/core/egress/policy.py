@@ -44,7 +44,7 @@ class EgressSettings(BaseModel, extra="forbid", defer_build=True):
         "addresses only, `example.com private` to private ones too",
     )
     deny: list[str] = Field(
-        default=[], description="Targets to refuse although the defaults allow them; wins over allow"
+        default=[], description="Targets to refuse although the defaults allow them; overrides allow"
     )
     ports: list[int] = Field(default=[80, 443], description="Ports allowed on every host")
     only: bool = Field(

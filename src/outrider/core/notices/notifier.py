@@ -70,7 +70,7 @@ class Notifier:
         settings = self._notices.get(notice.name)
         if settings is None:
             hint = "configure it again, or schedule without it"
-            raise NotConfigured(f"watches.notices.{notice.name} does not exist any more", hint=hint)
+            raise NotConfigured(f"watches.notices.{notice.name} no longer exists", hint=hint)
         if settings.webhook:
             await self._post_webhook(settings, notice)
         else:

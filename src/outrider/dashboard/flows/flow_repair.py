@@ -171,7 +171,7 @@ async def _load_repairable_run(services: DashboardServices, run_id: str) -> Stor
 
     run, _ = await FlowHistory(services.database).load_run(run_id)
     if run.has_sign_in:
-        raise Refused("the run is one of a caller who signs in", hint="they use repairFlow", code="not_repairable")
+        raise Refused("the run belongs to a caller who signs in", hint="they use repairFlow", code="not_repairable")
     return run
 
 
