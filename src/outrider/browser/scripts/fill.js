@@ -328,10 +328,10 @@ function listButtonsBesideField(button) {
   return box ? listOtherControls(box, button).filter((each) => computeRole(each) === "button") : [];
 }
 
-// People press a file field that is shown itself, so a button beside it does something else.
+// People press a file field that is shown itself, so a button beside it does something else unless another one is hidden.
 function isBesideShownField(button) {
   const box = findFileBox(button);
-  return box !== null && [...selectAll(box, "input[type=file]")].some((each) => isVisible(each) && !isHidden(each));
+  return box !== null && [...selectAll(box, "input[type=file]")].every((each) => isVisible(each) && !isHidden(each));
 }
 
 // The field of a chooser may never have been in the document.
