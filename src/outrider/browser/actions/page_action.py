@@ -189,14 +189,15 @@ class PageAction:
             return None
         task, dialog = asyncio.ensure_future(work), asyncio.ensure_future(monitor.dialog_opened.wait())
         task.add_done_callback(lambda future: future.cancelled() or future.exception())
-        done, _ = await asyncio.wait({task, dialog}, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
-        if not done and monitor.is_awaiting_server:
-            task.cancel()
-        done = done or (await asyncio.wait({task, dialog}, return_when=asyncio.FIRST_COMPLETED))[0]
+        futures = {task, dialog}
+        while not any(future.done() for future in futures):
+            done, _ = await asyncio.wait(futures, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+            if not done and monitor.is_awaiting_server:  # a busy page may begin to navigate only now
+                task.cancel()
         dialog.cancel()
-        if task not in done:
-            done, _ = await asyncio.wait({task}, timeout=dialog_grace_s)
-        return task.result() if task in done and not task.cancelled() else None
+        if not task.done():
+            await asyncio.wait({task}, timeout=dialog_grace_s)
+        return task.result() if task.done() and not task.cancelled() else None
 
     async def wait_for_effects(self, frame: Frame, ref: str) -> dict[str, Any]:
         """Wait until the page is quiet and return the press guard's report.
@@ -246,7 +247,7 @@ class PageAction:
         outcome.errors = monitor.errors
         outcome.focused = report.get("focused", "")
         outcome.facts = {name: location.report[name] for name in ("rect", "viewport")} if location else {}
-        if monitor.is_awaiting_server and not report and (target := page.loading.navigating):
+        if monitor.is_awaiting_server and (self.waits or not report) and (target := page.loading.navigating):
             outcome.note = (
                 f"the page is loading {target[:300]}, which has not answered yet; "
                 "looking at the page again stops that if there is still no answer"
