@@ -4,12 +4,13 @@ Nothing of the SDK is imported before the first use, because most commands never
 """
 
 import logging
-import os
 import secrets
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from outrider.core.private_file import create_private_file
 
 if TYPE_CHECKING:
     from mcp.server.request_state import AESGCMRequestStateCodec
@@ -51,14 +52,7 @@ def load_machine_key(folder: Path, name: str = "state.key") -> str:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with suppress(FileExistsError):
-            draft = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
-            descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            try:
-                with os.fdopen(descriptor, "w", encoding="ascii") as file:
-                    file.write(secrets.token_hex(32))
-                os.link(draft, path)
-            finally:
-                draft.unlink()
+            create_private_file(path, secrets.token_hex(32))
         return path.read_text(encoding="ascii").strip()
     except OSError as error:
         log.warning("the key is lost when this process ends, because %s cannot be written (%s)", path, error.strerror)

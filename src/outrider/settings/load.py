@@ -17,6 +17,7 @@ from pydantic import BaseModel, ValidationError
 
 from outrider.agents.settings import McpServerSettings
 from outrider.core.errors import InvalidInput
+from outrider.core.private_file import create_private_file
 from outrider.search.settings import is_placeholder
 from outrider.settings import layers
 from outrider.settings.layers import SettingPath, SettingsLayer, flatten_values
@@ -159,14 +160,7 @@ def create_profile_template(home: Path | None = None) -> None:
     path = (home or Path.home()) / ".outrider" / "web.json"
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with path.open("x", encoding="utf-8") as file:
-            try:
-                path.chmod(0o600)
-                file.write(json.dumps(PROFILE_TEMPLATE, indent=2))
-                file.flush()
-            except OSError:
-                path.unlink()
-                raise
+        create_private_file(path, json.dumps(PROFILE_TEMPLATE, indent=2))
     except FileExistsError:
         return
     except OSError as error:

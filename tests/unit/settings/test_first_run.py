@@ -3,6 +3,7 @@ import os
 import resource
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,23 @@ def test_a_create_profile_template_is_valid_and_changes_no_choice(home: Path, tm
     loaded = load(environ={}, home=home, workspace=tmp_path)
     assert loaded.warnings == ()
     assert loaded.settings.search.profile == ""
+
+
+def test_other_processes_never_see_an_incomplete_template(tmp_path: Path):
+    homes = [tmp_path / str(number) for number in range(200)]
+
+    def read_when_it_appears() -> None:
+        for home in homes:
+            while not (home / ".outrider" / "web.json").exists():
+                pass
+            json.loads((home / ".outrider" / "web.json").read_text())
+
+    with ThreadPoolExecutor(1) as other_process:
+        reading = other_process.submit(read_when_it_appears)
+        for home in homes:
+            create_profile_template(home)
+        reading.result(PROCESS_TIMEOUT_S)
+    assert {each.name for each in (homes[0] / ".outrider").iterdir()} == {"web.json"}
 
 
 @pytest.mark.parametrize("content", ["", "{", '{"profiles": {}}'])

@@ -89,7 +89,7 @@ async def add(name: str, person: str, sets: tuple[str, ...], role: Any) -> None:
 async def remove(name: str, person: str, sets: tuple[str, ...]) -> None:
     """Remove a person from a workspace; their tokens lose access within two seconds."""
     await _apply_change(sets, "member.remove", name, person, lambda workspaces: workspaces.remove_member(name, person))
-    click.echo(f"{person} is no longer a member of {name}")
+    click.echo(f"{person} was removed from {name}")
 
 
 async def _apply_change(sets: tuple[str, ...], action: str, name: str, detail: str, change: Any) -> None:
